@@ -1,0 +1,64 @@
+# Horsesense: `make run` starts everything on this machine, `make test` runs the tests.
+# Needs Python 3.11, 3.12 or 3.13 with venv. PYTHON=... names one; PORT=... and HOST=... go to the server.
+
+SHELL := /bin/sh
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest -n $(or $(JOBS),2) --dist worksteal
+
+.PHONY: help run test test-quick prove lint
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make run [PORT=8000] [HOST=127.0.0.1]   set up and run the site on this machine"
+	@echo "make test                               the whole test suite, proofs at 1/20 of their size"
+	@echo "make test-quick                         the tests that take under a minute together"
+	@echo "make prove                              the whole test suite, proofs at full size"
+	@echo "make lint                               ruff, mypy, import-linter, Django's checks"
+	@echo "make .venv                              the Python environment alone"
+
+run: $(VENV)/.run
+	@$(BIN)/python manage.py quickstart $(if $(PORT),--port $(PORT)) $(if $(HOST),--host $(HOST))
+
+test: $(VENV)/.dev
+	PROOF=$(or $(PROOF),1/20) $(PYTEST) $(ARGS)
+
+test-quick: $(VENV)/.dev
+	PROOF=$(or $(PROOF),1/100) $(PYTEST) -m "not slow" $(ARGS)
+
+prove: $(VENV)/.dev
+	PROOF=1 $(PYTEST) $(ARGS)
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python manage.py makemigrations --check --dry-run
+	PUBLIC_URL=https://horsesense.example.org $(BIN)/python manage.py check --deploy --fail-level WARNING
+
+.PHONY: .venv
+.venv: $(VENV)/.run
+
+# The stamps say which lock is installed; with the same lock there is nothing to do.
+$(VENV)/.run: requirements.txt | $(BIN)/python
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r requirements.txt
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt | $(BIN)/python
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r requirements-dev.txt
+	@touch $(VENV)/.run $@
+
+GOOD := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))
+CANDIDATES := $(if $(PYTHON),$(PYTHON),python3.12 python3.13 python3.11 python3 python)
+
+$(BIN)/python:
+	@for python in $(CANDIDATES); do \
+	  if $$python -c '$(GOOD)' >/dev/null 2>&1; then \
+	    echo "Making $(VENV) with $$($$python --version) ..."; \
+	    exec $$python -m venv $(VENV); \
+	  fi; \
+	done; \
+	echo "Expected Python 3.11, 3.12 or 3.13 with venv, found none among: $(CANDIDATES)." \
+	  "Install one (Debian: apt install python3 python3-venv) or name it: make PYTHON=/path/to/python3.12 run" >&2; \
+	exit 2

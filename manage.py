@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Horsesense's command line: `python manage.py help` lists what there is."""
+
+import os
+import sys
+
+OLDEST, TOO_NEW = (3, 11), (3, 14)
+
+
+def main():
+    """Run the command named on the command line; in words that old Pythons read too, so that they get this far."""
+    if not OLDEST <= sys.version_info[:2] < TOO_NEW:
+        sys.exit(unsupported(sys.version_info[:2]))
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
+    try:
+        from django.core.exceptions import ImproperlyConfigured
+        from django.core.management import execute_from_command_line
+    except ImportError as error:
+        sys.exit(
+            refused(
+                "Expected the packages of requirements.txt in this Python, got none (%s): "
+                "run `make .venv` and then .venv/bin/python manage.py ..." % error
+            )
+        )
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        sys.exit(refused(str(error)))
+
+
+def unsupported(version):
+    """Return exit status 2 after saying in one line which Pythons will do."""
+    return refused(
+        "Expected Python 3.11, 3.12 or 3.13, got %d.%d (%s): "
+        "use another one, for example `make PYTHON=python3.12 .venv`" % (version[0], version[1], sys.executable)
+    )
+
+
+def refused(line):
+    """Return exit status 2 after saying why."""
+    sys.stderr.write(line + "\n")
+    return 2
+
+
+if __name__ == "__main__":
+    main()
