@@ -1,0 +1,38 @@
+"""How loops are compiled: cached for later processes, exact arithmetic, division by zero as IEEE has it."""
+
+import hashlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numba
+
+config: Any = numba.config
+HERE = Path(__file__).parent
+
+
+def digest_of(files: Iterable[Path]) -> str:
+    """Return a short digest of source files."""
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def compiler(name: str, *, files: Iterable[Path]) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator: the function is compiled when first called, and what was compiled is kept.
+
+    numba looks at a function's own file alone when it asks whether a kept one is still good, though constants and
+    functions of other files are built into it. So everything is kept under a digest of all `files` together.
+    """
+    folder = f"{name}-{digest_of(files)}"
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        outer = config.CACHE_DIR
+        config.CACHE_DIR = str(Path(outer or HERE / "__pycache__", folder))
+        try:
+            return numba.njit(cache=True, error_model="numpy")(function)
+        finally:
+            config.CACHE_DIR = outer
+
+    return compiled

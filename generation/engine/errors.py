@@ -1,0 +1,76 @@
+"""The tree of errors that the engine raises.
+
+Every message says what was expected, what came, where, and what to do.
+
+::
+
+    EngineError                 anything the engine refuses; its text may be shown to people
+    +- BadSpec                  a dataset's specification is wrong (``where`` is the path of the field)
+    +- BadFamily                a question family or a folder of them is wrong (``where``: file and place)
+    +- BadMesh                  a triangle mesh can't be used
+    +- BadProgram               a program doesn't type-check (``where``: the step)
+    +- IllPosed                 a program met a `unique` without exactly one object, or the like
+    +- Exhausted                a bounded search found nothing within its bound (``count``: tries made)
+    +- BadScene                 a scene (ours or somebody else's) isn't usable
+"""
+
+
+class EngineError(Exception):
+    """An input or a search the engine refuses; the text is one message for people.
+
+    Parameters
+    ----------
+    message : str
+        What was expected, what came, what to do.
+    where : str
+        The place: a field's path, a file, a step. Empty when there is none.
+    """
+
+    def __init__(self, message: str, *, where: str = "") -> None:
+        self.where = where
+        self.reason = message
+        super().__init__(f"{where}: {message}" if where else message)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (type(self), dict(self.__dict__)))
+
+
+def _rebuild(kind: type[EngineError], state: dict[str, object]) -> EngineError:
+    """Return the error as it was before it travelled between processes."""
+    error = kind.__new__(kind)
+    error.__dict__.update(state)
+    where = str(state.get("where", ""))
+    error.args = (f"{where}: {state['reason']}" if where else str(state["reason"]),)
+    return error
+
+
+class BadSpec(EngineError):
+    """A dataset's specification is wrong."""
+
+
+class BadFamily(EngineError):
+    """A question family, or a folder of them, is wrong."""
+
+
+class BadMesh(EngineError):
+    """A triangle mesh can't be used."""
+
+
+class BadProgram(EngineError):
+    """A program doesn't type-check."""
+
+
+class IllPosed(EngineError):
+    """A program can't be answered on this scene."""
+
+
+class BadScene(EngineError):
+    """A scene isn't usable."""
+
+
+class Exhausted(EngineError):
+    """A bounded search found nothing within its bound."""
+
+    def __init__(self, message: str, *, where: str = "", count: int = 0) -> None:
+        super().__init__(message, where=where)
+        self.count = count

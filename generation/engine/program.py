@@ -1,0 +1,204 @@
+"""Programs: what a question demands, as steps that can be executed.
+
+A program is a tuple of steps as CLEVR publishes them (`function, inputs, value_inputs`). A `FunctionTable` says
+which functions a world has, their types and how each is computed; `typecheck` refuses a program that can't run,
+naming the step; `execute` runs it and keeps what every step gave.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import index
+from typing import Any, NamedTuple
+
+from generation.engine.errors import BadProgram
+
+
+class Step(NamedTuple):
+    """One application of a function: to the outputs of earlier steps, with fixed values."""
+
+    function: str
+    inputs: tuple[int, ...] = ()
+    values: tuple[str, ...] = ()
+
+
+Program = tuple[Step, ...]
+
+
+class Function(NamedTuple):
+    """A function of a world.
+
+    Attributes
+    ----------
+    name : str
+    inputs : tuple of str
+        The types of what it takes from earlier steps.
+    output : str
+        The type of what it gives.
+    values : tuple of str
+        The types of its fixed values.
+    run : callable
+        `run(context, *inputs, *values)` gives the output; `context` is what the table's `prepare` made of the item.
+        Raises `IllPosed` where the function has no answer.
+    label : str
+        How the step is named to people.
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    output: str
+    values: tuple[str, ...]
+    run: Callable[..., Any]
+    label: str = ""
+
+
+class Shown(NamedTuple):
+    """A step's outcome for people and files: JSON-able value and the element ids it points at."""
+
+    value: Any
+    elements: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class FunctionTable:
+    """The functions of a world under one spec.
+
+    Attributes
+    ----------
+    functions : mapping of str to Function
+    values : mapping of str to tuple of str
+        For each value type, every value it may take.
+    prepare : callable
+        `prepare(scene, scope)` gives the context that functions run in; made once for many programs.
+    show : callable
+        `show(type, output)` gives the `Shown` of a raw output.
+    answer_kinds : mapping of str to str
+        For each type that may answer a question, the kind of that answer.
+    """
+
+    functions: Mapping[str, Function]
+    values: Mapping[str, tuple[str, ...]]
+    prepare: Callable[[Any, int | None], Any]
+    show: Callable[[str, Any], Shown]
+    answer_kinds: Mapping[str, str] = field(default_factory=dict)
+
+
+class TraceStep(NamedTuple):
+    """What one step gave: its type, its value, the elements (object ids, story lines) it points at."""
+
+    type: str
+    value: Any
+    elements: tuple[int, ...]
+
+
+Trace = tuple[TraceStep, ...]
+
+
+def typecheck(program: Program, *, table: FunctionTable) -> str:
+    """Return the type of the program's last step.
+
+    Raises
+    ------
+    BadProgram
+        If a step names an unknown function or value, takes a step that does not come before it, or is given
+        another number or other types of inputs than its function has. The message names the step.
+    """
+    if not program:
+        raise BadProgram("Expected at least one step, got none.")
+    types: list[str] = []
+    for number, step in enumerate(program):
+        where = f"step {number} ({step.function})"
+        function = table.functions.get(step.function)
+        if function is None:
+            raise BadProgram(f"Expected one of {', '.join(sorted(table.functions))}.", where=where)
+        if len(step.inputs) != len(function.inputs):
+            raise BadProgram(f"Expected {len(function.inputs)} inputs, got {len(step.inputs)}.", where=where)
+        for source, wanted in zip(step.inputs, function.inputs, strict=True):
+            if not 0 <= source < number:
+                raise BadProgram(f"Expected inputs from steps before it, got step {source}.", where=where)
+            if types[source] != wanted:
+                raise BadProgram(f"Expected {wanted} as input, got {types[source]} from step {source}.", where=where)
+        if len(step.values) != len(function.values):
+            raise BadProgram(f"Expected {len(function.values)} values, got {len(step.values)}.", where=where)
+        for value, kind in zip(step.values, function.values, strict=True):
+            if value not in table.values[kind]:
+                raise BadProgram(f"Expected a {kind} ({', '.join(table.values[kind])}), got {value!r}.", where=where)
+        types.append(function.output)
+    return types[-1]
+
+
+def outputs(program: Program, context: Any, *, table: FunctionTable) -> list[Any]:
+    """Return the raw output of every step, in a context that `table.prepare` made.
+
+    Raises
+    ------
+    IllPosed
+        If a function has no answer, as `unique` of no or several objects.
+    """
+    results: list[Any] = []
+    for step in program:
+        run = table.functions[step.function].run
+        results.append(run(context, *[results[source] for source in step.inputs], *step.values))
+    return results
+
+
+def execute(program: Program, scene: Any, *, table: FunctionTable, scope: int | None = None) -> Trace:
+    """Return what every step of a well-typed program gives on a scene.
+
+    Parameters
+    ----------
+    program : Program
+        Checked by `typecheck`.
+    scene : object
+        A scene of the table's world.
+    table : FunctionTable
+    scope : int or None
+        How many elements the program may see (a story's prefix); None for all.
+
+    Returns
+    -------
+    Trace
+        One `TraceStep` a step.
+
+    Raises
+    ------
+    IllPosed
+        If a function has no answer on this scene.
+    """
+    trace: list[TraceStep] = []
+    results = outputs(program, table.prepare(scene, scope), table=table)
+    for step, result in zip(program, results, strict=True):
+        kind = table.functions[step.function].output
+        shown = table.show(kind, result)
+        trace.append(TraceStep(kind, shown.value, shown.elements))
+    return tuple(trace)
+
+
+def to_json(program: Program) -> list[dict[str, Any]]:
+    """Return the program as CLEVR publishes it: a list of `function, inputs, value_inputs`."""
+    return [
+        {"function": step.function, "inputs": list(step.inputs), "value_inputs": list(step.values)} for step in program
+    ]
+
+
+def from_json(data: Sequence[Mapping[str, Any]]) -> Program:
+    """Return the program that published JSON describes; the generator's `type` for `function` is read too.
+
+    Raises
+    ------
+    BadProgram
+        If a step lacks its function or its lists.
+    """
+    steps = []
+    for number, node in enumerate(data):
+        try:
+            name = node["function"] if "function" in node else node["type"]
+            values = node.get("value_inputs", node.get("side_inputs", ()))
+            if isinstance(values, str):
+                raise TypeError("a list of values is wanted, not one value")
+            steps.append(Step(str(name), tuple(index(i) for i in node["inputs"]), tuple(str(v) for v in values)))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise BadProgram(
+                f"Expected an object with function, inputs and value_inputs, got {node!r} ({error}).",
+                where=f"step {number}",
+            ) from error
+    return tuple(steps)

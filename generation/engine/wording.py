@@ -1,0 +1,250 @@
+"""Wordings: how a question family is said in English.
+
+The markup of a text: `<Z>` puts a parameter's word there (nothing where it is unset, a general noun where it is the
+object's kind), `<S>s` its plural, `[words]` are left out now and then, `{one|two}` are alternatives. Literal
+`thing` and `things` are said with any general noun. `a` becomes `an` where the next word wants it. `other` and
+`another` go away where the two descriptions of a question can't hold of one object.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from generation.engine.errors import BadFamily
+from generation.engine.seeding import Stream
+
+_MARK = re.compile(r"<\w+>s?(?!\w)|[\[\]{}|]|[.,;:?!]+|'s\b|[^\s<>\[\]{}|.,;:?!']+(?:'[^\s<>\[\]{}|.,;:?!']+)*|<\S*|\S")
+_ARTICLES = frozenset(("a", "an", "A", "An"))
+_LONE = {"another": "a", "Another": "A"}
+_GLUED = re.compile(r"[.,;:?!]+|'s")
+
+
+class Forms(NamedTuple):
+    """The ways to say one value: singular and plural at the same positions."""
+
+    singular: tuple[str, ...]
+    plural: tuple[str, ...]
+
+
+class Lexicon(NamedTuple):
+    """How values are said.
+
+    Attributes
+    ----------
+    forms : mapping of str to mapping of str to Forms
+        For each parameter type, each value's forms.
+    things : Forms
+        Nouns for any object; said for the `noun` type where it is unset.
+    noun : str
+        The parameter type whose word is the noun.
+    vowels, consonants : frozenset of str
+        Words that take `an` or `a` against their first letter.
+    """
+
+    forms: Mapping[str, Mapping[str, Forms]]
+    things: Forms
+    noun: str
+    vowels: frozenset[str] = frozenset()
+    consonants: frozenset[str] = frozenset()
+
+
+class Word(NamedTuple):
+    """A literal word or, glued to the word before it, a mark."""
+
+    text: str
+    glued: bool
+
+
+class Thing(NamedTuple):
+    """A general noun."""
+
+    plural: bool
+
+
+class Slot(NamedTuple):
+    """A parameter's word."""
+
+    param: int
+    plural: bool
+
+
+class Choice(NamedTuple):
+    """Alternatives, one of which is said; an optional part has two, the second empty."""
+
+    options: tuple["Parts", ...]
+    optional: bool
+
+
+Parts = tuple["Word | Thing | Slot | Choice", ...]
+
+
+class Wording(NamedTuple):
+    """A text, parsed."""
+
+    parts: Parts
+    text: str
+
+
+def read_wording(text: object, *, params: Sequence[str], where: str) -> Wording:
+    """Return a text parsed.
+
+    Raises
+    ------
+    BadFamily
+        If it isn't a string, brackets don't match, or its placeholders aren't exactly `params`.
+    """
+    if not isinstance(text, str):
+        raise BadFamily(f"Expected a text, got {text!r}.", where=where)
+    marks = _MARK.findall(text)
+    found = {mark.rstrip("s") for mark in marks if mark.startswith("<")}
+    if found != set(params):
+        odd = sorted(found - set(params))
+        message = f"{', '.join(odd)} is unknown" if odd else f"{', '.join(sorted(set(params) - found))} is missing"
+        raise BadFamily(f"Expected the placeholders {', '.join(params)}: {message} in {text!r}.", where=where)
+    slots = {name: at for at, name in enumerate(params)}
+    parts, end = _parse(marks, 0, slots, "", where)
+    if end != len(marks):
+        raise BadFamily(f"Expected brackets that match, got a stray {marks[end]!r} in {text!r}.", where=where)
+    unsure = [name for at, name in enumerate(params) if at not in _always_said(parts)]
+    if unsure:
+        raise BadFamily(
+            f"Expected every placeholder to be said each time, {', '.join(unsure)} may be left out in {text!r}.",
+            where=where,
+        )
+    return Wording(parts, text)
+
+
+def _always_said(parts: Parts) -> set[int]:
+    """Return the parameters that are said whichever way the choices fall."""
+    said: set[int] = set()
+    for part in parts:
+        if isinstance(part, Slot):
+            said.add(part.param)
+        elif isinstance(part, Choice):
+            said |= set.intersection(*(_always_said(option) for option in part.options))
+    return said
+
+
+def _parse(marks: Sequence[str], at: int, slots: Mapping[str, int], closer: str, where: str) -> tuple[Parts, int]:
+    """Return the parts from `at` to the closing bracket (or `|`), and where that stands."""
+    parts: list[Word | Thing | Slot | Choice] = []
+    while at < len(marks):
+        mark = marks[at]
+        if mark in ("]", "}", "|"):
+            if mark == closer or (closer == "}" and mark == "|"):
+                return tuple(parts), at
+            break
+        if mark == "[":
+            inner, at = _parse(marks, at + 1, slots, "]", where)
+            parts.append(Choice((inner, ()), optional=True))
+        elif mark == "{":
+            options = []
+            while True:
+                inner, at = _parse(marks, at + 1, slots, "}", where)
+                options.append(inner)
+                if marks[at] == "}":
+                    break
+            parts.append(Choice(tuple(options), optional=False))
+        else:
+            parts.append(_part(mark, slots))
+        at += 1
+    if closer:
+        raise BadFamily(f"Expected a closing {closer!r}.", where=where)
+    return tuple(parts), at
+
+
+def _part(mark: str, slots: Mapping[str, int]) -> "Word | Thing | Slot":
+    if mark.startswith("<"):
+        plural = mark.endswith("s")
+        return Slot(slots[mark[:-1] if plural else mark], plural)
+    if mark in ("thing", "things"):
+        return Thing(mark == "things")
+    return Word(mark, bool(_GLUED.fullmatch(mark)))
+
+
+class Speaker:
+    """Says wordings: a lexicon, and how often optional words are kept."""
+
+    def __init__(self, lexicon: Lexicon, *, optional_words: float) -> None:
+        self.lexicon = lexicon
+        self.optional_words = optional_words
+        self._articles: dict[str, bool] = {}
+
+    def say(
+        self,
+        wording: Wording,
+        *,
+        types: Sequence[str],
+        values: Sequence[str | None],
+        alike: bool,
+        stream: Stream,
+    ) -> str:
+        """Return one way to say a wording.
+
+        Parameters
+        ----------
+        wording : Wording
+        types : sequence of str
+            The type of each parameter.
+        values : sequence of str or None
+            The value of each parameter, None where it is unset.
+        alike : bool
+            Whether what is described could be the kind of thing it is related to, so that `other` is right.
+        stream : Stream
+            Draws synonyms, alternatives and optional words.
+        """
+        words: list[str] = []
+        self._parts(wording.parts, types, values, stream.random, words)
+        return self._polish(words, alike)
+
+    def _parts(
+        self,
+        parts: Parts,
+        types: Sequence[str],
+        values: Sequence[str | None],
+        random: Callable[[], float],
+        words: list[str],
+    ) -> None:
+        lexicon = self.lexicon
+        for part in parts:
+            if isinstance(part, Word):
+                if part.glued and words:
+                    words[-1] += part.text
+                else:
+                    words.append(part.text)
+            elif isinstance(part, Slot):
+                value = values[part.param]
+                name = types[part.param]
+                if value is not None:
+                    forms = lexicon.forms[name][value]
+                elif name == lexicon.noun:
+                    forms = lexicon.things
+                else:
+                    continue
+                said = forms[part.plural]
+                words.append(said[int(random() * len(said))] if len(said) > 1 else said[0])
+            elif isinstance(part, Thing):
+                said = lexicon.things[part.plural]
+                words.append(said[int(random() * len(said))])
+            elif part.optional:
+                if random() < self.optional_words:
+                    self._parts(part.options[0], types, values, random, words)
+            else:
+                self._parts(part.options[int(random() * len(part.options))], types, values, random, words)
+
+    def _polish(self, words: list[str], alike: bool) -> str:
+        if not alike:
+            words = [_LONE.get(word, word) for word in words if word not in ("other", "Other")]
+        for at in range(len(words) - 1):
+            if words[at] in _ARTICLES:
+                words[at] = words[at][0] + ("n" if self._vowel(words[at + 1]) else "")
+        text = " ".join(words)
+        return text[:1].upper() + text[1:]
+
+    def _vowel(self, word: str) -> bool:
+        known = self._articles.get(word)
+        if known is None:
+            bare = word.lower().strip(".,;:?!")
+            known = bare not in self.lexicon.consonants and (bare in self.lexicon.vowels or bare[:1] in "aeiou")
+            self._articles[word] = known
+        return known

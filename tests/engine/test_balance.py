@@ -1,0 +1,110 @@
+"""Answers of a family are kept about equally frequent within a batch of scenes."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generation.engine.balance import may_answer
+from generation.engine.worlds import Item, get_maker, get_world
+from generation.engine.worlds.clevr.spec import ClevrSpec
+from tests.proof import size
+
+
+def twin(counts: list[int], answer: int, ratio: float, median_ratio: float, floor: int) -> bool:
+    """Return whether a family may give an answer once more, in plain Python."""
+    downwards = sorted(counts, reverse=True)
+    upwards = sorted(counts)
+    too_many_beside_the_next = counts[answer] > ratio * downwards[1]
+    too_many_beside_the_middle = counts[answer] > median_ratio * max(upwards[len(upwards) // 2], floor)
+    return not (too_many_beside_the_next or too_many_beside_the_middle)
+
+
+@given(
+    st.lists(st.integers(0, 60), min_size=2, max_size=41),
+    st.integers(0, 40),
+    st.sampled_from([1.0, 1.1, 2.0, 1000.0]),
+    st.sampled_from([1.0, 5.0, 1000.0]),
+    st.integers(1, 30),
+)
+def test_rule_is_the_twins(counts: list[int], pick: int, ratio: float, median_ratio: float, floor: int):
+    answer = pick % len(counts)
+    expected = twin(counts, answer, ratio, median_ratio, floor)
+    assert may_answer(np.array(counts), answer, ratio, median_ratio, floor) == expected
+
+
+def test_rule_leaves_the_counts_as_they_are():
+    counts = np.array([5, 1, 3])
+    may_answer(counts, 0, 1.1, 5.0, 5)
+    assert counts.tolist() == [5, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("counts", "answer", "allowed"),
+    [
+        ([0, 0], 0, True),  # nobody has said anything
+        ([1, 0], 0, False),  # 1 > 1.1 * 0
+        ([1, 0], 1, True),
+        ([11, 10], 0, True),  # 11 = 1.1 * 10 is not more
+        ([12, 10], 0, False),
+        ([25, 25, 0, 0, 0], 0, True),  # 25 = 5 * 5: the median 0 counts as 5
+        ([26, 26, 0, 0, 0], 0, False),
+        ([26, 26, 6, 0, 0], 0, True),
+        ([31, 31, 6, 0, 0], 0, False),  # 31 > 5 * 6
+        ([26, 26, 0, 0], 0, True),  # of an even number the upper one is the middle
+    ],
+)
+def test_rule_by_hand(counts: list[int], answer: int, allowed: bool):
+    assert may_answer(np.array(counts), answer, 1.1, 5.0, 5) is allowed
+
+
+def replay(spec: ClevrSpec, items: list[Item]) -> dict[int, dict[str, int]]:
+    """Return how often each family of one batch gave each answer, having held every single one against the twin."""
+    answers = {family.number: family.answers for family in spec.families}
+    counts = {number: dict.fromkeys(possible, 0) for number, possible in answers.items()}
+    knobs = spec.questions.balance
+    for item in items:
+        assert len({question.family for question in item.questions}) == len(item.questions)
+        for question in item.questions:
+            assert question.answer is not None
+            assert question.family is not None
+            mine = counts[question.family]
+            at = answers[question.family].index(question.answer.text)
+            assert twin(list(mine.values()), at, knobs.ratio, knobs.median_ratio, knobs.median_floor), question
+            mine[question.answer.text] += 1
+    return counts
+
+
+@pytest.fixture(scope="module")
+def counts() -> Mapping[int, Mapping[str, int]]:
+    """How often each family gave each answer in one batch, the rule replayed question by question."""
+    spec = get_world("clevr").read_spec(
+        {"base": "clevr-mini", "splits": {"val": None, "test": None, "train": {"scenes": 250}}}
+    )
+    maker = get_maker("clevr")
+    [chunk] = maker.plan(spec, "train")
+    chunk = chunk._replace(items=size(250, name="scenes of a batch whose balance is replayed", least=60))
+    assert isinstance(spec, ClevrSpec)
+    return replay(spec, list(maker.make(spec, "train", chunk)))
+
+
+def test_yes_and_no_stay_within_the_rules_bound(counts: Mapping[int, Mapping[str, int]]):
+    pairs = [tuple(answers.values()) for answers in counts.values() if set(answers) == {"yes", "no"}]
+    assert len(pairs) > 30
+    assert all(max(pair) <= 1.1 * min(pair) + 1 for pair in pairs), pairs
+
+
+def test_no_answer_of_many_runs_away(counts: Mapping[int, Mapping[str, int]]):
+    for answers in counts.values():
+        ordered = sorted(answers.values())
+        assert ordered[-1] <= 1.1 * ordered[-2] + 1
+        assert ordered[-1] <= 5 * max(ordered[len(ordered) // 2], 5) + 1
+
+
+def test_families_are_used_about_equally(counts: Mapping[int, Mapping[str, int]]):
+    used = [sum(answers.values()) for answers in counts.values()]
+    assert len(used) == 90
+    assert min(used) > 0
+    assert max(used) <= 2 * sum(used) / len(used)

@@ -1,0 +1,33 @@
+"""The size of proofs: one share for all, shown at the end."""
+
+from fractions import Fraction
+
+import pytest
+
+from tests import proof
+
+
+@pytest.fixture(autouse=True)
+def _own_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proof, "SIZES", {})
+
+
+@pytest.mark.parametrize(
+    ("share", "full", "cases"), [("1/20", 1000, 50), ("1", 1000, 1000), ("1/20", 7, 1), ("1/20", 21, 2)]
+)
+def test_a_proof_takes_its_share_and_never_nothing(
+    monkeypatch: pytest.MonkeyPatch, share: str, full: int, cases: int
+) -> None:
+    monkeypatch.setattr(proof, "SHARE", Fraction(share))
+    assert proof.size(full, name="x") == cases
+
+
+def test_a_proof_may_ask_for_a_least_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proof, "SHARE", Fraction(1, 20))
+    assert proof.size(100, name="x", least=30) == 30
+
+
+def test_sizes_are_kept_for_the_closing_table(request: pytest.FixtureRequest) -> None:
+    proof.size(40, name="programs against their twin")
+    proof.size(40)
+    assert set(proof.SIZES) == {"programs against their twin", request.node.nodeid}
