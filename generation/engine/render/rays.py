@@ -1,0 +1,184 @@
+"""Rays through the packed solids of a stage: nearest hits, blocked ways, normals. Compiled, scalar."""
+
+import math
+
+from generation.engine.render.compiled import compiled
+from generation.engine.render.shapes import (
+    BOX,
+    CONE,
+    CYLINDER,
+    FAR,
+    MESH,
+    NEAR,
+    SPHERE,
+    hit_box,
+    hit_cone,
+    hit_cylinder,
+    hit_mesh,
+    hit_sphere,
+    hit_torus,
+    mesh_normal,
+    solid_normal,
+)
+from generation.engine.render.stage import KIND, PAR, REACH, ROOT, SCALE, TURN
+
+
+@compiled
+def unturned(solids, i, x, y, z):
+    """Return a vector of the scene along the axes of solid `i`."""
+    return (
+        solids[i, TURN] * x + solids[i, TURN + 3] * y + solids[i, TURN + 6] * z,
+        solids[i, TURN + 1] * x + solids[i, TURN + 4] * y + solids[i, TURN + 7] * z,
+        solids[i, TURN + 2] * x + solids[i, TURN + 5] * y + solids[i, TURN + 8] * z,
+    )
+
+
+@compiled
+def hit_solid(solids, nodes, faces, i, ox, oy, oz, dx, dy, dz, limit):
+    """Return the distance at which a ray with a unit direction meets solid `i`, and the face; (FAR, -1) if it doesn't.
+
+    Hits nearer than NEAR times the solid's scale don't count, so rays may start on a surface.
+    """
+    scale, kind = solids[i, SCALE], int(solids[i, KIND])
+    px, py, pz = unturned(solids, i, ox - solids[i, 0], oy - solids[i, 1], oz - solids[i, 2])
+    px, py, pz = px / scale, py / scale, pz / scale
+    vx, vy, vz = unturned(solids, i, dx, dy, dz)
+    a, b, c, d = solids[i, PAR], solids[i, PAR + 1], solids[i, PAR + 2], solids[i, PAR + 3]
+    face = -1
+    if kind == SPHERE:
+        t = hit_sphere(px, py, pz, vx, vy, vz)
+    elif kind == BOX:
+        t = hit_box(a, b, c, d, px, py, pz, vx, vy, vz)
+    elif kind == CYLINDER:
+        t = hit_cylinder(a, b, c, px, py, pz, vx, vy, vz)
+    elif kind == CONE:
+        t = hit_cone(a, b, c, px, py, pz, vx, vy, vz)
+    elif kind == MESH:
+        t, face = hit_mesh(int(solids[i, ROOT]), nodes, faces, px, py, pz, vx, vy, vz, limit / scale)
+    else:
+        t = hit_torus(a, b, px, py, pz, vx, vy, vz)
+    return (FAR if t == FAR else t * scale), face
+
+
+@compiled
+def passes(solids, i, ox, oy, oz, dx, dy, dz, limit):
+    """Return whether a ray passes the ball around solid `i` before `limit`."""
+    x, y, z = solids[i, 0] - ox, solids[i, 1] - oy, solids[i, 2] - oz
+    along = x * dx + y * dy + z * dz
+    reach = solids[i, REACH]
+    if x * x + y * y + z * z - along * along > reach * reach:
+        return False
+    return -reach <= along <= limit + reach
+
+
+@compiled
+def nearest(solids, nodes, faces, ox, oy, oz, dx, dy, dz):
+    """Return the distance to the nearest solid, its index and the face: (FAR, -1, -1) if there is none."""
+    best, who, face = FAR, -1, -1
+    for i in range(solids.shape[0]):
+        if passes(solids, i, ox, oy, oz, dx, dy, dz, best):
+            t, f = hit_solid(solids, nodes, faces, i, ox, oy, oz, dx, dy, dz, best)
+            if t < best:
+                best, who, face = t, i, f
+    return best, who, face
+
+
+@compiled
+def blocked(solids, nodes, faces, some, count, ox, oy, oz, dx, dy, dz, limit):
+    """Return whether one of the first `count` solids listed in `some` stands in a ray's way before `limit`."""
+    for k in range(count):
+        i = some[k]
+        if passes(solids, i, ox, oy, oz, dx, dy, dz, limit):
+            t, _ = hit_solid(solids, nodes, faces, i, ox, oy, oz, dx, dy, dz, limit)
+            if t < limit:
+                return True
+    return False
+
+
+@compiled
+def ground_distance(height, oz, dz):
+    """Return the distance at which a ray meets the ground plane, FAR if it doesn't."""
+    if dz > -1e-9:
+        return FAR
+    t = (height - oz) / dz
+    return t if t > NEAR else FAR
+
+
+@compiled
+def normal_at(solids, nodes, faces, i, face, x, y, z, dx, dy, dz):
+    """Return the unit normal of solid `i` at a point in the scene; a mesh's faces the ray (dx, dy, dz)."""
+    scale = solids[i, SCALE]
+    px, py, pz = unturned(solids, i, x - solids[i, 0], y - solids[i, 1], z - solids[i, 2])
+    px, py, pz = px / scale, py / scale, pz / scale
+    if face >= 0:
+        nx, ny, nz = mesh_normal(faces, face, px, py, pz)
+    else:
+        a, b, c, d = solids[i, PAR], solids[i, PAR + 1], solids[i, PAR + 2], solids[i, PAR + 3]
+        nx, ny, nz = solid_normal(int(solids[i, KIND]), a, b, c, d, px, py, pz)
+    length = math.sqrt(nx * nx + ny * ny + nz * nz)
+    if length < 1e-12:
+        return -dx, -dy, -dz
+    ax = (solids[i, TURN] * nx + solids[i, TURN + 1] * ny + solids[i, TURN + 2] * nz) / length
+    ay = (solids[i, TURN + 3] * nx + solids[i, TURN + 4] * ny + solids[i, TURN + 5] * nz) / length
+    az = (solids[i, TURN + 6] * nx + solids[i, TURN + 7] * ny + solids[i, TURN + 8] * nz) / length
+    if face >= 0 and ax * dx + ay * dy + az * dz > 0.0:
+        return -ax, -ay, -az
+    return ax, ay, az
+
+
+@compiled
+def pixel_ray(camera, px, py):
+    """Return the unit direction through a point of the picture, in pixels."""
+    u = (px - camera[13]) / camera[12]
+    v = (camera[14] - py) / camera[12]
+    dx = camera[9] + u * camera[3] + v * camera[6]
+    dy = camera[10] + u * camera[4] + v * camera[7]
+    dz = camera[11] + u * camera[5] + v * camera[8]
+    length = math.sqrt(dx * dx + dy * dy + dz * dz)
+    return dx / length, dy / length, dz / length
+
+
+@compiled
+def span(middle, depth, reach, focal, half, size):
+    """Return the first and last-but-one pixel that a ball can cover along one axis of the picture.
+
+    `middle` and `depth` place its centre across and along the camera's axis.
+    """
+    away = depth * depth - reach * reach
+    if depth <= reach or away < 1e-9:
+        return 0, size
+    root = math.sqrt(max(middle * middle + away, 0.0)) * reach
+    low = half + focal * (middle * depth - root) / away
+    high = half + focal * (middle * depth + root) / away
+    first = min(max(low - 1.0, 0.0), float(size))
+    last = min(max(high + 2.0, 0.0), float(size))
+    return int(first), int(last)
+
+
+@compiled
+def first_hits(solids, nodes, faces, camera, depth, who):
+    """Fill `who` (height, width) with the solid seen through each pixel's centre, -1 for none, `depth` with how far.
+
+    `depth` comes filled with the distance to the ground or FAR, and `who` with -1. Each solid is only tried in the
+    rectangle that its ball covers.
+    """
+    height, width = who.shape
+    cx, cy, cz = camera[0], camera[1], camera[2]
+    for i in range(solids.shape[0]):
+        x, y, z = solids[i, 0] - cx, solids[i, 1] - cy, solids[i, 2] - cz
+        across = x * camera[3] + y * camera[4] + z * camera[5]
+        above = x * camera[6] + y * camera[7] + z * camera[8]
+        along = x * camera[9] + y * camera[10] + z * camera[11]
+        if along < -solids[i, REACH]:
+            continue
+        left, right = span(across, along, solids[i, REACH], camera[12], camera[13], width)
+        top, bottom = span(-above, along, solids[i, REACH], camera[12], camera[14], height)
+        for row in range(top, bottom):
+            for column in range(left, right):
+                dx, dy, dz = pixel_ray(camera, column + 0.5, row + 0.5)
+                limit = depth[row, column]
+                if passes(solids, i, cx, cy, cz, dx, dy, dz, limit):
+                    t, _ = hit_solid(solids, nodes, faces, i, cx, cy, cz, dx, dy, dz, limit)
+                    if t < limit:
+                        depth[row, column] = t
+                        who[row, column] = i

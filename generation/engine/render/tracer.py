@@ -1,0 +1,139 @@
+"""Pictures of solids on a ground plane: colours, and which object each pixel shows.
+
+The tracer knows no world. It works in passes, so that the costly sampling happens only where it shows: first hits
+through pixel centres; each lamp's share seen from them, sampled where a shadow's edge may fall and then smoothed
+within a surface; shading; and at last several rays for pixels at edges and on metal. Chance comes from integers made of
+pixel, sample and seed, so a picture doesn't depend on the order of the work. One thread; run several processes to use
+several cores.
+"""
+
+import math
+
+import numpy as np
+
+from generation.engine.render.chance import chance
+from generation.engine.render.compiled import compiled
+from generation.engine.render.paths import encoded, refine, shade_centres
+from generation.engine.render.rays import first_hits, ground_distance, pixel_ray
+from generation.engine.render.shadows import lamp_shares, smooth_shares
+from generation.engine.render.srgb import encode_table
+from generation.engine.render.stage import (
+    OWNER,
+    Camera,
+    Packed,
+    Stage,
+    pack_camera,
+    pack_lights,
+    pack_materials,
+    pack_solids,
+    pack_surroundings,
+)
+
+TABLE = encode_table()
+GRAIN = 0.4
+
+
+def object_ids(stage: Stage, camera: Camera) -> np.ndarray:
+    """Return which object each pixel's centre shows.
+
+    Parameters
+    ----------
+    stage : Stage
+        Solids; materials and lights don't matter.
+    camera : Camera
+        The point of view.
+
+    Returns
+    -------
+    (height, width) uint16
+        Indexed [row, column]: 0 for nothing or ground, i + 1 for object i.
+
+    Raises
+    ------
+    BadScene
+        If a solid can't be drawn.
+    """
+    packed = pack_solids(stage)
+    who, _ = _first_hits(packed, pack_camera(camera), camera, stage.surroundings.height)
+    return _owners(packed, who)
+
+
+def render(stage: Stage, camera: Camera, *, samples: int = 16, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return the picture of a stage, and which object each pixel's centre shows.
+
+    Parameters
+    ----------
+    stage : Stage
+        Solids, materials, lights and surroundings.
+    camera : Camera
+        The point of view.
+    samples : int
+        Rays through a pixel at an edge, and spots tried on a lamp at a shadow's edge; its square root is rounded up.
+    seed : int
+        Of the noise. The same seed gives the same picture.
+
+    Returns
+    -------
+    rgb : (height, width, 3) uint8
+        sRGB, indexed [row, column].
+    ids : (height, width) uint16
+        As `object_ids` gives.
+
+    Raises
+    ------
+    BadScene
+        If a solid can't be drawn.
+    """
+    packed = pack_solids(stage)
+    frame, height = pack_camera(camera), stage.surroundings.height
+    who, depth = _first_hits(packed, frame, camera, height)
+    materials, lights = pack_materials(stage.materials), pack_lights(stage.lights)
+    around = pack_surroundings(stage.surroundings)
+    side = max(2, math.isqrt(max(samples, 1) - 1) + 1)
+    shares = lamp_shares(*packed, materials, lights, frame, who, depth, side, seed)
+    shares = smooth_shares(shares, who)
+    light = shade_centres(*packed, materials, lights, around, height, frame, who, depth, shares)
+    shown = light.copy()
+    refine(*packed, materials, lights, around, height, frame, who, depth, shares, light, shown, side, seed, TABLE)
+    rgb = np.empty((*who.shape, 3), dtype=np.uint8)
+    encode(shown, TABLE, seed, rgb)
+    return rgb, _owners(packed, who)
+
+
+def _first_hits(packed: Packed, frame: np.ndarray, camera: Camera, height: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return (height, width) which solid each pixel shows (int32, -1 for none) and how far it or the ground is."""
+    who = np.full((camera.height, camera.width), -1, dtype=np.int32)
+    depth = np.empty((camera.height, camera.width))
+    ground_depth(frame, height, depth)
+    first_hits(*packed, frame, depth, who)
+    return who, depth
+
+
+def _owners(packed: Packed, who: np.ndarray) -> np.ndarray:
+    """Return object ids (uint16, 0 for none) for solid indices (-1 for none)."""
+    names = np.concatenate([packed.solids[:, OWNER] + 1, [0]]).astype(np.uint16)
+    return names[who]
+
+
+@compiled
+def ground_depth(camera, height, depth):
+    """Fill `depth` with the distance to the ground through each pixel's centre, FAR above the horizon."""
+    for row in range(depth.shape[0]):
+        for column in range(depth.shape[1]):
+            _, _, dz = pixel_ray(camera, column + 0.5, row + 0.5)
+            depth[row, column] = ground_distance(height, camera[2], dz)
+
+
+@compiled
+def encode(light, table, seed, rgb):
+    """Fill `rgb` (height, width, 3) uint8 with the sRGB values of linear light, rounded up or down at random.
+
+    The grain, less than one step, is what keeps slow gradients from showing as bands.
+    """
+    height, width, _ = light.shape
+    for row in range(height):
+        for column in range(width):
+            grain = 0.5 + GRAIN * (2.0 * chance(row * width + column, seed, 1000) - 1.0)
+            for channel in range(3):
+                value = encoded(light[row, column, channel], table) + grain
+                rgb[row, column, channel] = int(min(max(value, 0.0), 255.0))
