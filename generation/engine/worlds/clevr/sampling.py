@@ -1,0 +1,149 @@
+"""Sampling CLEVR's scenes: objects that neither touch nor line up, all of them seen.
+
+References
+----------
+Johnson et al. 2017, CLEVR, section 3; the constants of the original generator.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from generation.engine.errors import Exhausted
+from generation.engine.seeding import Stream
+from generation.engine.worlds.clevr.camera import View, directions, pixel_coords, sample_view
+from generation.engine.worlds.clevr.picture import draw_ids
+from generation.engine.worlds.clevr.scene import Point, Scene, SceneObject, relationships
+from generation.engine.worlds.clevr.spec import ClevrSpec
+from generation.engine.worlds.clevr.vocabulary import RELATIONS, Vocabulary
+
+
+class Sampled(NamedTuple):
+    """A scene, where it is seen from, and how many tries it took."""
+
+    scene: Scene
+    view: View
+    tries: int
+
+
+def sample_scene(spec: ClevrSpec, stream: Stream) -> Sampled:
+    """Return a scene that obeys every knob of the spec.
+
+    Camera, lights and the number of objects are drawn once, so that crowded scenes stay as frequent as others.
+
+    Raises
+    ------
+    Exhausted
+        If none was found in `scene.scene_tries` tries.
+    """
+    knobs = spec.scene
+    view = sample_view(
+        stream,
+        camera_jitter=knobs.camera_jitter,
+        key_jitter=knobs.key_light_jitter,
+        fill_jitter=knobs.fill_light_jitter,
+        back_jitter=knobs.back_light_jitter,
+        width=spec.images.width,
+        height=spec.images.height,
+    )
+    toward = directions(view)
+    count = knobs.objects_min + stream.below(knobs.objects_max - knobs.objects_min + 1)
+    for attempt in range(knobs.scene_tries):
+        placed = _fill(spec, stream, toward, count, view)
+        if len(placed) == count and _all_seen(spec, placed, view):
+            related = relationships([item.coords for item in placed], toward, threshold=knobs.relation_threshold)
+            return Sampled(Scene(tuple(placed), toward, related), view, attempt + 1)
+    raise Exhausted(
+        f"Expected a scene of {count} objects within {knobs.scene_tries} tries, got none that keeps every distance and "
+        "shows every object: lower scene.objects_max, min_pixels, min_distance or margin, or raise scene_tries.",
+        where="scene",
+        count=knobs.scene_tries,
+    )
+
+
+def _fill(spec: ClevrSpec, stream: Stream, toward: dict[str, Point], count: int, view: View) -> list[SceneObject]:
+    """Return `count` objects placed one by one; fewer where one found no place."""
+    placed: list[SceneObject] = []
+    while len(placed) < count:
+        item = _place(spec, stream, toward, placed, view)
+        if item is None:
+            break
+        placed.append(item)
+    return placed
+
+
+def _place(
+    spec: ClevrSpec, stream: Stream, toward: dict[str, Point], placed: list[SceneObject], view: View
+) -> SceneObject | None:
+    """Return one more object that keeps its distance to those placed, or None after too many tries."""
+    words, extent = spec.vocabulary, spec.scene.extent
+    for _ in range(spec.scene.placement_tries):
+        size = stream.choice(words.values("size"))
+        scale = words.sizes[size].scale
+        place = (round(stream.uniform(-extent, extent), 6), round(stream.uniform(-extent, extent), 6), scale)
+        if not all(_apart(spec, place, other, toward) for other in placed):
+            continue
+        thing = SceneObject(
+            shape=stream.choice(words.values("shape")),
+            size=size,
+            material=stream.choice(words.values("material")),
+            color=stream.choice(words.values("color")),
+            coords=place,
+            rotation=round(360.0 * stream.random(), 6),
+            pixel_coords=pixel_coords(view, place),
+        )
+        if all(_clear(words, thing, other) for other in placed):
+            return thing
+    return None
+
+
+def _apart(spec: ClevrSpec, place: Point, other: SceneObject, toward: dict[str, Point]) -> bool:
+    """Return whether two objects don't touch and are told apart along every direction."""
+    dx, dy = place[0] - other.coords[0], place[1] - other.coords[1]
+    if round(math.sqrt(dx * dx + dy * dy) - place[2] - other.coords[2], 6) < spec.scene.min_distance:
+        return False
+    for name in RELATIONS:
+        along = round(dx * toward[name][0] + dy * toward[name][1], 6)
+        if 0 <= along < spec.scene.margin:
+            return False
+    return True
+
+
+def _clear(words: Vocabulary, one: SceneObject, two: SceneObject) -> bool:
+    """Return whether the ground that two objects cover doesn't overlap.
+
+    Distances are measured as if objects were round; the corners of cubes (and of what is drawn from a mesh) reach
+    further, and could be inside another.
+    """
+    dx, dy = two.coords[0] - one.coords[0], two.coords[1] - one.coords[1]
+    turns = [math.radians(thing.rotation) for thing in (one, two) if _cornered(words, thing)]
+    axes = [turn + quarter for turn in turns for quarter in (0.0, math.pi / 2)] or [0.0]
+    if len(turns) < 2:
+        axes.append(math.atan2(dy, dx))
+    return any(
+        round(abs(dx * math.cos(axis) + dy * math.sin(axis)) - _reach(words, one, axis) - _reach(words, two, axis), 6)
+        > 0
+        for axis in axes
+    )
+
+
+def _cornered(words: Vocabulary, thing: SceneObject) -> bool:
+    return words.shapes[thing.shape].solid in ("cube", "mesh")
+
+
+def _reach(words: Vocabulary, thing: SceneObject, axis: float) -> float:
+    """Return how far an object reaches from its centre along a direction (an angle in the ground plane)."""
+    scale = thing.coords[2]
+    if not _cornered(words, thing):
+        return scale
+    turn = math.radians(thing.rotation) - axis
+    return scale * (abs(math.cos(turn)) + abs(math.sin(turn)))
+
+
+def _all_seen(spec: ClevrSpec, placed: list[SceneObject], view: View) -> bool:
+    """Return whether every object has enough pixels in the object-id image."""
+    if spec.scene.min_pixels == 0:
+        return True
+    seen = np.bincount(draw_ids(placed, view, spec.vocabulary).ravel(), minlength=len(placed) + 1)
+    return bool((seen[1 : len(placed) + 1] >= spec.scene.min_pixels).all())

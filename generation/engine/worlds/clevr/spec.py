@@ -1,0 +1,348 @@
+"""The spec of a CLEVR dataset: every knob, with the paper's or the release's value as default.
+
+References
+----------
+Johnson et al. 2017, CLEVR, section 3; the constants are those of the original generator.
+"""
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, PrivateAttr, StringConstraints, model_validator
+
+from generation.engine.errors import BadFamily, BadMesh, BadSpec
+from generation.engine.families import Family, Language
+from generation.engine.family_files import read_families
+from generation.engine.render.mesh import Mesh, parse_mesh
+from generation.engine.spec import COMMON, BaseSpec, Frozen, merged, read
+from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, RELATIONS, Vocabulary
+
+FAMILY_ORDER = (
+    "compare_integer.json",
+    "comparison.json",
+    "three_hop.json",
+    "single_and.json",
+    "same_relate.json",
+    "single_or.json",
+    "one_hop.json",
+    "two_hop.json",
+    "zero_hop.json",
+)
+MAX_OBJECTS = 40
+MAX_SIDE = 1024
+MAX_WINDOW = 1000
+
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Positive = Annotated[float, Field(ge=0.0, le=10.0)]
+
+
+class SceneKnobs(Frozen):
+    """How scenes are sampled. Lengths are in scene units, where a large object is 1.4 high."""
+
+    objects_min: int = Field(
+        default=3, ge=1, le=MAX_OBJECTS, title="Objects, at least", description="in a scene", json_schema_extra=COMMON
+    )
+    objects_max: int = Field(
+        default=10, ge=1, le=MAX_OBJECTS, title="Objects, at most", description="in a scene", json_schema_extra=COMMON
+    )
+    extent: float = Field(default=3.0, gt=0.0, le=10.0)
+    min_distance: Positive = 0.25
+    margin: Positive = 0.4
+    min_pixels: int = Field(
+        default=200,
+        ge=0,
+        le=100_000,
+        title="Least pixels",
+        description="every object shows at least so many",
+        json_schema_extra=COMMON,
+    )
+    relation_threshold: Positive = 0.2
+    placement_tries: int = Field(default=50, ge=1, le=10_000)
+    scene_tries: int = Field(default=2_000, ge=1, le=100_000)
+    camera_jitter: Annotated[float, Field(ge=0.0, le=2.0)] = 0.5
+    key_light_jitter: Positive = 1.0
+    fill_light_jitter: Positive = 1.0
+    back_light_jitter: Positive = 1.0
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        if self.objects_min > self.objects_max:
+            raise ValueError(f"Expected objects_min up to objects_max, got {self.objects_min} and {self.objects_max}")
+        if self.relation_threshold > self.margin:
+            raise ValueError(
+                "Expected relation_threshold up to margin, so that any two objects are related, "
+                f"got {self.relation_threshold} and {self.margin}"
+            )
+        longest = 2.0 * math.sqrt(2.0) * self.extent
+        if (self.objects_max - 1) * self.margin > longest:
+            raise ValueError(
+                f"Expected room for {self.objects_max} objects {self.margin} apart along every direction, "
+                f"but the ground is only {longest:.1f} across: lower objects_max or margin, or raise extent"
+            )
+        return self
+
+
+class ImageKnobs(Frozen):
+    """How pictures are drawn. They are no part of the content hash."""
+
+    renderer: Literal["tracer"] = "tracer"
+    width: int = Field(default=480, ge=64, le=MAX_SIDE, title="Width", description="pixels", json_schema_extra=COMMON)
+    height: int = Field(default=320, ge=64, le=MAX_SIDE, title="Height", description="pixels", json_schema_extra=COMMON)
+    samples: int = Field(
+        default=16,
+        ge=1,
+        le=4096,
+        title="Samples",
+        description="more give smoother shadows and edges, and take longer",
+        json_schema_extra=COMMON,
+    )
+
+
+class BalanceKnobs(Frozen):
+    """When a family's answer is refused, so that its answers stay about equally frequent within a batch."""
+
+    ratio: float = Field(default=1.1, ge=1.0, le=1000.0)
+    median_ratio: float = Field(default=5.0, ge=1.0, le=1000.0)
+    median_floor: int = Field(default=5, ge=1, le=10_000)
+
+
+class QuestionKnobs(Frozen):
+    """How questions are asked. `families` names the bundled set or, by digest, files of a dataset's own."""
+
+    per_scene: int = Field(
+        default=10,
+        ge=1,
+        le=200,
+        title="Questions a scene",
+        description="each from another family",
+        json_schema_extra=COMMON,
+    )
+    window: int = Field(default=250, ge=1, le=MAX_WINDOW)
+    families: Literal["clevr"] | dict[str, Digest] = "clevr"
+    degeneracy: Literal["reference", "clevr"] = Field(
+        default="reference",
+        title="Idle relations",
+        description="which are refused: what a person would call idle, or what the original program refuses",
+        json_schema_extra=COMMON,
+    )
+    trivial_share: float = Field(default=0.1, ge=0.0, lt=1.0)
+    optional_words: float = Field(default=0.5, ge=0.0, le=1.0)
+    search_states: int = Field(default=300, ge=10, le=1_000_000)
+    replacements: int = Field(default=200, ge=0, le=100_000)
+    balance: BalanceKnobs = BalanceKnobs()
+
+
+class ClevrSpec(BaseSpec):
+    """A CLEVR dataset, whole."""
+
+    world: Literal["clevr"] = "clevr"
+    scene: SceneKnobs = SceneKnobs()
+    images: ImageKnobs = ImageKnobs()
+    questions: QuestionKnobs = QuestionKnobs()
+    vocabulary: Vocabulary
+
+    _families: tuple[Family, ...] = PrivateAttr(default=())
+    _files: Mapping[str, bytes] = PrivateAttr(default={})
+
+    @property
+    def families(self) -> tuple[Family, ...]:
+        """The question families, numbered as questions name them."""
+        return self._families
+
+    @property
+    def language(self) -> Language:
+        """What families may speak of: attributes, their values, relations."""
+        return Language(
+            attributes=tuple((name, self.vocabulary.values(name)) for name in ATTRIBUTES),
+            relations=RELATIONS,
+            most=self.scene.objects_max,
+        )
+
+    def changed_for(self, name: str) -> Self:
+        """Return the spec as one split has it, its families and meshes bound."""
+        return bound(super().changed_for(name), self._files, where=f"splits.{name}.overrides")
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        smallest = min(size.scale for size in self.vocabulary.sizes.values())
+        needed = self.scene.objects_max * math.pi * (smallest + self.scene.min_distance / 2) ** 2
+        ground = (2 * (self.scene.extent + smallest)) ** 2
+        if needed > ground:
+            raise ValueError(
+                f"Expected objects that fit on the ground, but {self.scene.objects_max} of scale {smallest} need "
+                f"{needed:.0f} of its {ground:.0f} square units: lower scene.objects_max or min_distance"
+            )
+        pixels = self.images.width * self.images.height
+        if self.scene.min_pixels * self.scene.objects_min > pixels:
+            raise ValueError(
+                f"Expected objects that fit into the picture, but {self.scene.objects_min} of "
+                f"{self.scene.min_pixels} pixels need more than its {pixels}: lower scene.min_pixels"
+            )
+        return self
+
+
+def bound(spec: Any, files: Mapping[str, bytes], *, where: str = "") -> Any:
+    """Return the spec with the families and meshes read that it names.
+
+    Raises
+    ------
+    BadSpec
+        If a named file isn't among `files`, isn't what it should be, or fewer families can be asked than
+        questions are wanted for each scene.
+    """
+    dot = f"{where}." if where else ""
+    try:
+        families = _families(spec, files, where=f"{dot}questions.families")
+        meshes = _meshes(spec, files, where=f"{dot}vocabulary.shapes")
+    except (BadFamily, BadMesh) as error:
+        raise BadSpec(error.reason, where=error.where) from error
+    askable = sum(family.askable for family in families)
+    if askable < spec.questions.per_scene:
+        raise BadSpec(
+            f"Expected at most {askable}, the number of families that can have two different answers in this "
+            f"vocabulary, got {spec.questions.per_scene}.",
+            where=f"{dot}questions.per_scene",
+        )
+    object.__setattr__(spec, "_families", families)
+    spec.vocabulary.bind(meshes)
+    object.__setattr__(spec, "_files", files)
+    return spec
+
+
+def _families(spec: Any, files: Mapping[str, bytes], *, where: str) -> tuple[Family, ...]:
+    named = spec.questions.families
+    if named == "clevr":
+        return bundled_families(spec.language)
+    texts = {name: _text(files, digest, where=f"{where}.{name}") for name, digest in named.items()}
+    return read_families(texts, language=spec.language, order=FAMILY_ORDER)
+
+
+@cache
+def bundled_families(language: Language) -> tuple[Family, ...]:
+    """Return the 90 families of this world."""
+    folder = resources.files("generation.engine.worlds.clevr") / "families"
+    texts = {path.name: path.read_text() for path in folder.iterdir() if path.name.endswith(".json")}
+    return read_families(texts, language=language, order=FAMILY_ORDER)
+
+
+def _meshes(spec: Any, files: Mapping[str, bytes], *, where: str) -> dict[str, Mesh]:
+    meshes = {}
+    for name, shape in spec.vocabulary.shapes.items():
+        if shape.mesh is not None:
+            field = f"{where}.{name}.mesh"
+            meshes[shape.mesh] = parse_mesh(_text(files, shape.mesh, where=field), name=field)
+    return meshes
+
+
+def _text(files: Mapping[str, bytes], digest: str, *, where: str) -> str:
+    if digest not in files:
+        raise BadSpec(f"Expected a file that comes with the spec, got {digest!r}, which did not come.", where=where)
+    try:
+        return files[digest].decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadSpec(f"Expected a text file in UTF-8, got something else ({error}).", where=where) from error
+
+
+def read_spec(data: Mapping[str, Any], *, files: Mapping[str, bytes]) -> ClevrSpec:
+    """Return the validated spec; a `base` is the preset that the rest is laid over."""
+    if not isinstance(data, Mapping):
+        raise BadSpec(f"Expected an object, got {type(data).__name__}.")
+    base = data.get("base", "clevr-defaults")
+    if not isinstance(base, str):
+        raise BadSpec(f"Expected the name of a preset, got {base!r}.", where="base")
+    own = {key: value for key, value in data.items() if key != "base"}
+    spec = read(ClevrSpec, merged(merged(_defaults(), preset(base) if base != "clevr-defaults" else {}), own))
+    for name, split in spec.splits.items():
+        others = [other for other in spec.splits if other != name]
+        if split.reference is not None and split.reference not in others:
+            raise BadSpec(
+                f"Expected one of the other splits ({', '.join(others)}), got {split.reference!r}.",
+                where=f"splits.{name}.reference",
+            )
+    bound(spec, files)
+    for name in spec.splits:
+        spec.for_split(name)
+    return spec
+
+
+def gather(data: Mapping[str, Any], *, folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return the spec with the files it names replaced by their digests, and those files."""
+    if not isinstance(data, Mapping):
+        raise BadSpec(f"Expected an object, got {type(data).__name__}.")
+    found: dict[str, bytes] = {}
+    result = merged(data, {})
+    for where, part in _parts(result):
+        _gather_families(part.get("questions"), folder, found, where=f"{where}questions.families")
+        _gather_meshes(part.get("vocabulary"), folder, found, where=f"{where}vocabulary.shapes")
+    return result, found
+
+
+def _parts(data: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the spec and each split's overrides, with the path that leads there; they may name files."""
+    yield "", data
+    splits = data.get("splits")
+    for name, split in splits.items() if isinstance(splits, dict) else ():
+        if isinstance(split, dict) and isinstance(split.get("overrides"), dict):
+            yield f"splits.{name}.overrides.", split["overrides"]
+
+
+def _gather_families(questions: Any, folder: Path, found: dict[str, bytes], *, where: str) -> None:
+    if not isinstance(questions, dict) or not isinstance(questions.get("families"), str):
+        return
+    named = questions["families"]
+    if named == "clevr":
+        return
+    place = folder / named
+    paths = sorted(place.glob("*.json")) if place.is_dir() else [place]
+    if not paths:
+        raise BadSpec(f"Expected *.json files with families, found none in {place}.", where=where)
+    questions["families"] = {path.name: _take(path, found, where=where) for path in paths}
+
+
+def _gather_meshes(vocabulary: Any, folder: Path, found: dict[str, bytes], *, where: str) -> None:
+    shapes = vocabulary.get("shapes") if isinstance(vocabulary, dict) else None
+    for name, shape in shapes.items() if isinstance(shapes, dict) else ():
+        mesh = shape.get("mesh") if isinstance(shape, dict) else None
+        if isinstance(mesh, str) and not re.fullmatch(r"[0-9a-f]{64}", mesh):
+            shape["mesh"] = _take(folder / mesh, found, where=f"{where}.{name}.mesh")
+
+
+def _take(path: Path, found: dict[str, bytes], *, where: str) -> str:
+    try:
+        content = path.read_bytes()
+    except (OSError, ValueError) as error:
+        raise BadSpec(f"Expected a readable file, got {str(path)!r} ({error}).", where=where) from error
+    digest = hashlib.sha256(content).hexdigest()
+    found[digest] = content
+    return digest
+
+
+@cache
+def _preset_texts() -> dict[str, str]:
+    folder = resources.files("generation.engine.worlds.clevr") / "presets"
+    return {
+        path.name.removesuffix(".json"): path.read_text() for path in folder.iterdir() if path.name.endswith(".json")
+    }
+
+
+def presets() -> tuple[str, ...]:
+    """Return the names of the bundled specs."""
+    return tuple(sorted(name for name in _preset_texts() if name != "clevr-defaults"))
+
+
+def preset(name: str) -> dict[str, Any]:
+    """Return a bundled spec as JSON; raise `BadSpec` for an unknown name."""
+    if name not in presets():
+        raise BadSpec(f"Expected one of {', '.join(presets())}, got {name!r}.", where="base")
+    return dict(json.loads(_preset_texts()[name]))
+
+
+def _defaults() -> dict[str, Any]:
+    return dict(json.loads(_preset_texts()["clevr-defaults"]))

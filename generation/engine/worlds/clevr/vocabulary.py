@@ -1,0 +1,152 @@
+"""The words and looks of CLEVR's world: colours, materials, sizes, shapes and how relations are said.
+
+It is part of the spec, so a dataset can have an orange cone. Names are keys; entries are kept sorted by name, so the
+order in which somebody wrote them changes nothing.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, PrivateAttr, StringConstraints, field_validator, model_validator
+
+from generation.engine.render.mesh import Mesh
+from generation.engine.spec import Frozen
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,29}$")]
+Words = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9 '-]{0,39}$")]
+Byte = Annotated[int, Field(ge=0, le=255)]
+
+Relation = Literal["behind", "front", "left", "right"]
+RELATIONS: tuple[Relation, ...] = ("behind", "front", "left", "right")
+ATTRIBUTES = ("size", "color", "material", "shape")
+
+
+def linear(value: int) -> float:
+    """Return the share of light, 0 to 1, that an sRGB value of 0 to 255 stands for."""
+    share = value / 255.0
+    return share / 12.92 if share <= 0.04045 else math.pow((share + 0.055) / 1.055, 2.4)
+
+
+def encoded(share: float) -> int:
+    """Return the sRGB value, 0 to 255, of a share of light of 0 to 1."""
+    value = 12.92 * share if share <= 0.0031308 else 1.055 * math.pow(share, 1.0 / 2.4) - 0.055
+    return round(255.0 * value)
+
+
+class Color(Frozen):
+    """A colour: three numbers of 0 to 255, what they measure, and other words for it.
+
+    `srgb` is what screens and paint programs mean. The release's own colours are shares of light instead, `linear`:
+    its renderer took them so, and they look lighter than the same numbers on a screen.
+    """
+
+    rgb: tuple[Byte, Byte, Byte]
+    space: Literal["srgb", "linear"] = "srgb"
+    synonyms: tuple[Words, ...] = ()
+
+    @property
+    def light(self) -> tuple[float, float, float]:
+        """The shares of red, green and blue light it returns, 0 to 1."""
+        red, green, blue = (value / 255.0 if self.space == "linear" else linear(value) for value in self.rgb)
+        return (red, green, blue)
+
+    @property
+    def swatch(self) -> tuple[int, int, int]:
+        """How it looks on a screen, sRGB."""
+        if self.space == "srgb":
+            return self.rgb
+        red, green, blue = (encoded(value / 255.0) for value in self.rgb)
+        return (red, green, blue)
+
+
+class Material(Frozen):
+    """A material: how light leaves it, and other words for it. `roughness` 0 is a mirror, 1 is chalk."""
+
+    kind: Literal["matte", "metal"]
+    roughness: float | None = Field(default=None, ge=0.0, le=1.0)
+    synonyms: tuple[Words, ...] = ()
+
+
+class Size(Frozen):
+    """A size: half the object's height in scene units, and other words for it."""
+
+    scale: float = Field(gt=0.05, le=2.0)
+    synonyms: tuple[Words, ...] = ()
+
+
+class Shape(Frozen):
+    """A shape: the solid that is drawn, its plural, other nouns (singular to plural) for it.
+
+    `mesh` names an OBJ file, by its SHA-256 once the spec has been gathered, where `solid` is `mesh`.
+    """
+
+    solid: Literal["cone", "cube", "cylinder", "mesh", "sphere", "torus"]
+    plural: Words | None = None
+    synonyms: dict[Words, Words] = Field(default_factory=dict)
+    mesh: str | None = None
+
+    @model_validator(mode="after")
+    def _mesh_for_meshes(self) -> Self:
+        if (self.solid == "mesh") != (self.mesh is not None):
+            raise ValueError('Expected an OBJ file in `mesh` exactly where `solid` is "mesh"')
+        return self
+
+
+class Vocabulary(Frozen):
+    """All words and looks of a dataset. Values of different attributes must not share a name."""
+
+    colors: dict[Name, Color] = Field(min_length=1, max_length=60)
+    materials: dict[Name, Material] = Field(min_length=1, max_length=20)
+    sizes: dict[Name, Size] = Field(min_length=1, max_length=10)
+    shapes: dict[Name, Shape] = Field(min_length=1, max_length=60)
+    relations: dict[Relation, tuple[Words, ...]]
+    things: dict[Words, Words] = Field(min_length=1, description="nouns for any object, singular to plural")
+    vowels: tuple[Words, ...] = Field(default=(), description="words that take `an` though spelt with a consonant")
+    consonants: tuple[Words, ...] = Field(default=(), description="words that take `a` though spelt with a vowel")
+
+    _meshes: Mapping[str, Mesh] = PrivateAttr(default={})
+
+    @property
+    def meshes(self) -> Mapping[str, Mesh]:
+        """The triangle meshes that shapes use, by digest; `bind` puts them there."""
+        return self._meshes
+
+    def bind(self, meshes: Mapping[str, Mesh]) -> None:
+        """Hold the meshes that shapes name."""
+        object.__setattr__(self, "_meshes", meshes)
+
+    @field_validator("colors", "materials", "sizes", "shapes", "relations", mode="after")
+    @classmethod
+    def _sorted(cls, entries: dict[str, Any]) -> dict[str, Any]:
+        return {name: entries[name] for name in sorted(entries)}
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        seen: dict[str, str] = {"yes": "answers", "no": "answers"}
+        for attribute in ATTRIBUTES:
+            for name in self.values(attribute):
+                if name in seen:
+                    raise ValueError(f"Expected each name once, got {name!r} among {seen[name]} and {attribute}s")
+                seen[name] = f"{attribute}s"
+        missing = [relation for relation in RELATIONS if not self.relations.get(relation)]
+        if missing:
+            raise ValueError(f"Expected at least one phrase for each relation, got none for {', '.join(missing)}")
+        return self
+
+    def values(self, attribute: str) -> tuple[str, ...]:
+        """Return the names of an attribute's values, in the order of their codes."""
+        return tuple(getattr(self, f"{attribute}s"))
+
+    def plural(self, shape: str) -> str:
+        """Return the plural of a shape's own noun: as stated, else by rule."""
+        return self.shapes[shape].plural or regular_plural(shape)
+
+
+def regular_plural(noun: str) -> str:
+    """Return the regular English plural: bus to buses, box to boxes, berry to berries, cube to cubes."""
+    if noun.endswith(("s", "x", "z", "ch", "sh")):
+        return f"{noun}es"
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}s"

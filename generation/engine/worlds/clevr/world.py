@@ -1,0 +1,180 @@
+"""CLEVR: rendered scenes of simple solids, and questions whose programs demand one thing at a time."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.engine.errors import Exhausted
+from generation.engine.program import FunctionTable
+from generation.engine.score import ACCURACY
+from generation.engine.seeding import Stage, stream
+from generation.engine.spec import BaseSpec
+from generation.engine.worlds import (
+    NO_FILES,
+    AnswerForm,
+    AnswerKind,
+    Chunk,
+    Column,
+    Display,
+    Element,
+    Facet,
+    Item,
+    Maker,
+    Media,
+    Metric,
+    Question,
+)
+from generation.engine.worlds.clevr import facets as clevr_facets
+from generation.engine.worlds.clevr import spec as clevr_spec
+from generation.engine.worlds.clevr.asking import Asker
+from generation.engine.worlds.clevr.camera import View
+from generation.engine.worlds.clevr.functions import function_table
+from generation.engine.worlds.clevr.picture import draw
+from generation.engine.worlds.clevr.sampling import sample_scene
+from generation.engine.worlds.clevr.scene import Scene, read_scene
+from generation.engine.worlds.clevr.spec import ClevrSpec
+from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES
+
+
+class ClevrMaker:
+    """Makes CLEVR's scenes, questions and pictures."""
+
+    def presets(self) -> tuple[str, ...]:
+        return clevr_spec.presets()
+
+    def preset(self, name: str) -> Mapping[str, Any]:
+        return clevr_spec.preset(name)
+
+    def gather(self, data: Mapping[str, Any], *, folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+        return clevr_spec.gather(data, folder=folder)
+
+    def plan(self, spec: BaseSpec, split: str) -> list[Chunk]:
+        own = _clevr(spec).for_split(split)
+        window, each, scenes = own.questions.window, own.questions.per_scene, own.splits[split].scenes
+        return [
+            Chunk(number, first, min(window, scenes - first), first * each, min(window, scenes - first) * each)
+            for number, first in enumerate(range(0, scenes, window))
+        ]
+
+    def make(self, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
+        own = _clevr(spec).for_split(split)
+        scenes, search, words = (
+            stream(seed=spec.seed, split=split, index=chunk.number, stage=stage, secret=secret)
+            for stage in (Stage.SCENE, Stage.QUESTIONS, Stage.WORDS)
+        )
+        asker = Asker(own, search=search, words=words)
+        for position in range(chunk.items):
+            for replaced in range(own.questions.replacements + 1):
+                sampled = sample_scene(own, scenes)
+                questions = asker.ask(sampled.scene)
+                if questions is not None:
+                    yield Item(sampled.scene, sampled.view, questions, replaced)
+                    break
+            else:
+                raise Exhausted(
+                    f"Expected a scene that admits {own.questions.per_scene} questions, got none among "
+                    f"{own.questions.replacements + 1}: lower questions.per_scene, raise questions.search_states, or "
+                    "give the families more to ask about.",
+                    where=f"{split}, scene {chunk.first_item + position}",
+                    count=own.questions.replacements + 1,
+                )
+
+    def render(self, spec: BaseSpec, split: str, item: Item) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
+        own = _clevr(spec).for_split(split)
+        scene, view = _seen(item)
+        return draw(scene.objects, view, own.vocabulary, samples=own.images.samples, seed=spec.seed)
+
+
+class ClevrWorld:
+    """How CLEVR's data are read."""
+
+    name: ClassVar[str] = "clevr"
+    label: ClassVar[str] = "CLEVR"
+    media: ClassVar[Media] = Media.IMAGE
+    formats: ClassVar[tuple[str, ...]] = ()
+    metrics: ClassVar[tuple[Metric, ...]] = (ACCURACY,)
+    views: ClassVar[tuple[str, ...]] = ()
+    display: ClassVar[Display] = Display(needs_colour=True)
+    maker: ClassVar[Maker | None] = ClevrMaker()
+
+    def read_spec(self, data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> ClevrSpec:
+        return clevr_spec.read_spec(data, files=files)
+
+    def read_scene(self, data: Mapping[str, Any]) -> Scene:
+        return read_scene(data)
+
+    def read_view(self, data: Mapping[str, Any]) -> View:
+        return View.from_json(dict(data))
+
+    def functions(self, spec: BaseSpec) -> FunctionTable:
+        own = _clevr(spec)
+        return function_table(own.vocabulary, most=own.scene.objects_max)
+
+    def answers(self, spec: BaseSpec) -> tuple[str, ...]:
+        own = _clevr(spec)
+        return (
+            "yes",
+            "no",
+            *(str(number) for number in range(own.scene.objects_max + 1)),
+            *(value for attribute in ATTRIBUTES for value in own.vocabulary.values(attribute)),
+        )
+
+    def facets(self, spec: BaseSpec) -> tuple[Facet, ...]:
+        return clevr_facets.facets(_clevr(spec), self.answers(spec))
+
+    def facet_codes(self, spec: BaseSpec, item: Item) -> Mapping[str, Sequence[int]]:
+        scene, _ = _seen(item)
+        return clevr_facets.facet_codes(self.facets(spec), item, len(scene.objects))
+
+    def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
+        return tuple(Column(label, "type", kind) for kind, label in clevr_facets.TYPES.items())
+
+    def prompt(self, question: Question) -> str:
+        forms = {
+            AnswerKind.YES_NO: "Answer yes or no.",
+            AnswerKind.INTEGER: "Answer with a number in digits.",
+        }
+        return f"{question.text}\n{forms.get(_answer_kind(question), 'Answer with one word.')}"
+
+    def answer_form(self, spec: BaseSpec, question: Question) -> AnswerForm:
+        words = _clevr(spec).vocabulary
+        kind = _answer_kind(question)
+        if kind == AnswerKind.YES_NO:
+            return AnswerForm(kind, ("yes", "no"), {})
+        if kind == AnswerKind.INTEGER:
+            return AnswerForm(kind, tuple(str(number) for number in range(_clevr(spec).scene.objects_max + 1)), {})
+        if not question.kind:
+            return AnswerForm(kind, self.answers(spec), {})
+        attribute = question.kind.removeprefix("query_")
+        swatches = {name: color.swatch for name, color in words.colors.items()} if attribute == "color" else {}
+        return AnswerForm(kind, words.values(attribute), swatches)
+
+    def elements(self, spec: BaseSpec, item: Item) -> tuple[Element, ...]:
+        scene, _ = _seen(item)
+        return tuple(
+            Element(number, thing.describe(), {name: getattr(thing, name) for name in ATTRIBUTES})
+            for number, thing in enumerate(scene.objects)
+        )
+
+
+def _answer_kind(question: Question) -> AnswerKind:
+    """Return the form of a question's answer, known without the answer; a value where the type isn't known."""
+    if question.kind == "count":
+        return AnswerKind.INTEGER
+    return AnswerKind.VALUE if not question.kind or question.kind.startswith("query_") else AnswerKind.YES_NO
+
+
+def _clevr(spec: BaseSpec) -> ClevrSpec:
+    assert isinstance(spec, ClevrSpec)
+    return spec
+
+
+def _seen(item: Item) -> tuple[Scene, View]:
+    assert isinstance(item.scene, Scene)
+    return item.scene, item.view if isinstance(item.view, View) else View()
+
+
+WORLD = ClevrWorld()

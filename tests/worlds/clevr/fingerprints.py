@@ -1,0 +1,73 @@
+"""The fingerprints of clevr-mini that this engine must give everywhere: `python -m tests.worlds.clevr.fingerprints`.
+
+Without options it makes the datasets and writes fingerprints.json beside it: do so, with a new ENGINE_VERSION, when
+output is meant to change. `--print` prints them instead; `--backwards` makes chunks and splits in reverse order.
+"""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from numpy._core import _multiarray_umath as numpy_core
+
+from generation.engine import ENGINE_VERSION
+from generation.engine.canonical import Fingerprint, dataset_fingerprint
+from generation.engine.worlds import Item, get_maker, get_world
+
+HELD = Path(__file__).with_name("fingerprints.json")
+DATASETS: dict[str, dict[str, Any]] = {
+    "clevr-mini": {"base": "clevr-mini"},
+    "clevr-mini, batches of 8": {"base": "clevr-mini", "questions": {"window": 8}},
+    "clevr-mini, degeneracy clevr": {"base": "clevr-mini", "questions": {"degeneracy": "clevr"}},
+}
+
+
+def fingerprints(data: Mapping[str, Any], *, backwards: bool = False) -> dict[str, str]:
+    """Return the fingerprint of every split of a spec, and, under the empty name, of the dataset."""
+    spec, maker = get_world("clevr").read_spec(data), get_maker("clevr")
+    step = -1 if backwards else 1
+    made: dict[str, str] = {}
+    for split in list(spec.splits)[::step]:
+        chunks: dict[int, list[Item]] = {}
+        for chunk in maker.plan(spec, split)[::step]:
+            chunks[chunk.number] = list(maker.make(spec, split, chunk))
+        fingerprint = Fingerprint()
+        for number in sorted(chunks):
+            for item in chunks[number]:
+                scene = item.scene.to_json() if item.scene else None
+                fingerprint.add(scene, [question.to_json() for question in item.questions])
+        made[split] = fingerprint.hexdigest()
+    return {split: made[split] for split in sorted(made)} | {"": dataset_fingerprint(made)}
+
+
+def current(*, backwards: bool = False) -> dict[str, Any]:
+    """Return what fingerprints.json should hold."""
+    made = {name: fingerprints(data, backwards=backwards) for name, data in DATASETS.items()}
+    return {"engine_version": ENGINE_VERSION, "datasets": made}
+
+
+def dispatched() -> list[str]:
+    """Return the processor features that NumPy chooses code by on this machine."""
+    features = numpy_core.__cpu_features__
+    return [name for name in numpy_core.__cpu_dispatch__ if features.get(name)]
+
+
+def main(arguments: list[str]) -> None:
+    """Write, or print, the fingerprints."""
+    made = current(backwards="--backwards" in arguments)
+    if "--print" in arguments:
+        sys.stdout.write(json.dumps({**made, "dispatched": dispatched()}))
+        return
+    held = json.loads(HELD.read_text())
+    if held["engine_version"] == ENGINE_VERSION and held["datasets"] != made["datasets"]:
+        sys.exit(
+            f"Expected another ENGINE_VERSION than {ENGINE_VERSION} for other datasets: raise it in "
+            "generation/engine/__init__.py, then run this again."
+        )
+    HELD.write_text(json.dumps(made, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,270 @@
+"""The 90 bundled question families have the skeletons of CLEVR, and words that read as English."""
+
+import json
+import re
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[3] / "generation/engine/worlds/clevr/families"
+ATTRIBUTES = {"Z": "size", "C": "color", "M": "material", "S": "shape"}
+TYPES = {"Z": "Size", "C": "Color", "M": "Material", "S": "Shape", "R": "Relation"}
+
+# One family a row: skeleton, parameters that stay unset, nodes whose outputs differ. `|` parts two branches,
+# `>` comes before what joins them. F: scene and the one object described; A: scene and a described set;
+# R: related and described. A small letter behind them says what the description leads to: u the one object
+# (when none is written), s a set, c a count, e existence, r nothing (the bare relation). qX queries
+# attribute X, =X compares it.
+Row = tuple[str, str, tuple[int, ...]]
+ANCHORS, SETS, RELATED = (1, 4), (1, 3), (2, 5)
+
+
+def numbers(arms: str, differ: tuple[int, ...]) -> list[Row]:
+    """Return the rows that compare the counts of two arms: equal, less, greater."""
+    return [(f"{arms} > {joint}", "", differ) for joint in ("equal_integer", "less_than", "greater_than")]
+
+
+def attributes_compared(letter: str) -> list[Row]:
+    """Return the three rows that compare an attribute of two objects, one or both reached by a relation."""
+    ask, joint = f"q{letter}", f"={letter}"
+    return [
+        (f"F R {ask} | F {ask} > {joint}", f"{letter}2 {letter}3", (2, 5)),
+        (f"F {ask} | F R {ask} > {joint}", f"{letter} {letter}3", (1, 5)),
+        (f"F R {ask} | F R {ask} > {joint}", f"{letter}2 {letter}4", (2, 6)),
+    ]
+
+
+def hops(prefix: str, number: int, order: str) -> list[Row]:
+    """Return the rows of a chain that ends in a count, in existence, or in a query of each attribute."""
+    own = "" if number == 1 else str(number)
+    return [(f"{prefix}c", "", ()), (f"{prefix}e", "", ())] + [
+        (f"{prefix}u q{letter}", letter + own, ()) for letter in order
+    ]
+
+
+def same(letter: str, asked: str) -> list[Row]:
+    """Return the rows that query the single other object sharing one attribute."""
+    return [(f"F same_{letter} u q{other}", f"{letter} {letter}2 {other}2", ()) for other in asked]
+
+
+TABLE: dict[str, tuple[int, list[Row]]] = {
+    "compare_integer": (
+        0,
+        numbers("As count | As count", ANCHORS) + numbers("F Rc | Ac", ()) + numbers("F Rc | F Rc", ANCHORS),
+    ),
+    "comparison": (
+        9,
+        [(f"F q{x} | F q{x} > ={x}", f"{x} {x}2", ANCHORS) for x in "ZCMS"]
+        + [row for letter in "ZCMS" for row in attributes_compared(letter)],
+    ),
+    "three_hop": (25, hops("F Ru Ru R", 4, "ZSCM")),
+    "single_and": (
+        31,
+        [("F Rr | F Rr > intersect c", "", ())]
+        + [(f"F Rr | F Rr > intersect u q{x}", f"{x}3", RELATED) for x in "ZCMS"],
+    ),
+    "same_relate": (
+        36,
+        [(f"F same_{x} exist", x, ()) for x in "ZCMS"]
+        + [(f"F same_{x} count", x, ()) for x in "ZCMS"]
+        + [(f"F same_{x} e", f"{x} {x}2", ()) for x in "ZCMS"]
+        + [(f"F same_{x} c", f"{x} {x}2", ()) for x in "ZCMS"]
+        + same("Z", "CMS")
+        + same("C", "ZMS")
+        + same("M", "ZCS")
+        + same("S", "ZCM"),
+    ),
+    "single_or": (
+        64,
+        [
+            ("As | As > union count", "", SETS),
+            ("As | As > union only_Z count", "Z Z2", SETS),
+            ("As | As > union only_C count", "C C2", SETS),
+            ("F Rs | F Rs > union count", "", ()),
+            ("As | As > union only_M count", "M M2", SETS),
+            ("As | As > union only_S count", "S S2", SETS),
+            ("F Rs | As > union count", "", ()),
+            ("As | F Rs > union count", "", ()),
+        ],
+    ),
+    "one_hop": (72, hops("F R", 2, "ZCMS")),
+    "two_hop": (78, hops("F Ru R", 3, "ZCMS")),
+    "zero_hop": (84, hops("A", 1, "SMCZ")),
+}
+ROWS = {first + i: row for first, rows in TABLE.values() for i, row in enumerate(rows)}
+SINGLE_FILTERS = {f"filter_{word}" for word in ATTRIBUTES.values()}
+DESCRIBED = r"(?:(?:small|red|rubber|cyan) )*"
+ENDS = {"s": "", "u": "_unique", "c": "_count", "e": "_exist"}
+
+
+class Expected:
+    """The nodes that a skeleton stands for, parameters numbered as they come up."""
+
+    def __init__(self, skeleton: str) -> None:
+        self.nodes: list[dict[str, Any]] = []
+        self.described, self.related = count(1), count(1)
+        body, _, tail = skeleton.partition(" > ")
+        ends = [self.chain(branch.split(), []) for branch in body.split("|")]
+        if tail:
+            self.chain(tail.split(), ends)
+
+    def chain(self, tokens: list[str], inputs: list[int]) -> int:
+        for token in tokens:
+            for kind, sides in self.spelled(token, starts=not inputs):
+                node: dict[str, Any] = {"type": kind, "inputs": inputs}
+                if sides:
+                    node["side_inputs"] = sides
+                self.nodes.append(node)
+                inputs = [len(self.nodes) - 1]
+        return inputs[0]
+
+    def spelled(self, token: str, *, starts: bool) -> list[tuple[str, list[str]]]:
+        """Return the types and side inputs of the nodes that one token of a skeleton stands for."""
+        head, end = token[0], token[1:] or "u"
+        if starts:
+            return [("scene", []), (f"filter{ENDS[end]}", self.description())]
+        if token == "Rr":
+            return [("relate", [name("R", next(self.related))])]
+        if head == "R":
+            return [(f"relate_filter{ENDS[end]}", [name("R", next(self.related)), *self.description()])]
+        if token in ENDS:
+            return [(f"filter{ENDS[token]}", self.description())]
+        if token.startswith("only_"):
+            return [(f"filter_{ATTRIBUTES[token[-1]]}", [name(token[-1], next(self.described))])]
+        prefix = {"q": "query_", "=": "equal_", "same_": "same_"}.get(token[:-1])
+        return [(prefix + ATTRIBUTES[token[-1]] if prefix else token, [])]
+
+    def description(self) -> list[str]:
+        number = next(self.described)
+        return [name(letter, number) for letter in "ZCMS"]
+
+
+def name(letter: str, number: int) -> str:
+    """Return a parameter's name: numbered from the second on."""
+    return f"<{letter}{'' if number == 1 else number}>"
+
+
+def families() -> dict[int, dict[str, Any]]:
+    """Return every bundled family by its global index; one index twice is an error."""
+    found: dict[int, dict[str, Any]] = {}
+    for group in TABLE:
+        for family in json.loads((FOLDER / f"{group}.json").read_text(encoding="utf-8")):
+            assert family["family"] not in found
+            found[family["family"]] = family
+    return found
+
+
+FAMILIES = families()
+TEXTS = [(index, text) for index, family in FAMILIES.items() for text in family["text"]]
+every_family = pytest.mark.parametrize("index", sorted(FAMILIES))
+
+
+def rendered(text: str, values: dict[str, str], *, full: bool, pick: int = 0) -> str:
+    """Return the text as a reader would see it, in the plainest way that the engine's rules allow."""
+    text = re.sub(r" ?\[([^\]]*)\]", r" \1" if full else "", text)
+    text = re.sub(r"\{([^}]*)\}", lambda m: m[1].split("|")[pick % len(m[1].split("|"))], text)
+    text = re.sub(r"<\w+>", lambda m: values[m[0]], text)
+    text = re.sub(r" +([?,;])", r"\1", re.sub(r" +", " ", text)).strip()
+    text = re.sub(r"\b([Aa]) (?=[aeiou])", r"\1n ", text)
+    return text[0].upper() + text[1:]
+
+
+def unset(family: dict[str, Any]) -> dict[str, str]:
+    """Return the words when only relations and filters of a single attribute have a value."""
+    words = {"Relation": "behind", "Shape": "thing"}
+    single = [node["side_inputs"][0] for node in family["nodes"] if node["type"] in SINGLE_FILTERS]
+    return {p["name"]: words.get(p["type"], "") for p in family["params"]} | dict.fromkeys(single, "cyan")
+
+
+def all_set(family: dict[str, Any]) -> dict[str, str]:
+    """Return the words when every parameter has a value, the constraints put aside."""
+    words = {"Size": "small", "Color": "red", "Material": "rubber", "Shape": "object", "Relation": "left of"}
+    return {p["name"]: words[p["type"]] for p in family["params"]}
+
+
+def test_each_group_has_its_families_in_order():
+    for group, (first, rows) in TABLE.items():
+        listed = json.loads((FOLDER / f"{group}.json").read_text(encoding="utf-8"))
+        assert [family["family"] for family in listed] == list(range(first, first + len(rows))), group
+
+
+def test_global_indices_run_from_0_to_89():
+    assert sorted(FAMILIES) == list(range(90)) == sorted(ROWS)
+    assert sorted(path.stem for path in FOLDER.glob("*.json")) == sorted(TABLE)
+
+
+@every_family
+def test_nodes_follow_the_skeleton(index: int):
+    assert FAMILIES[index]["nodes"] == Expected(ROWS[index][0]).nodes
+
+
+@every_family
+def test_inputs_point_backwards(index: int):
+    for position, node in enumerate(FAMILIES[index]["nodes"]):
+        assert all(0 <= source < position for source in node["inputs"])
+
+
+@every_family
+def test_constraints_are_those_of_the_table(index: int):
+    _, null, differ = ROWS[index]
+    expected = [{"type": "NULL", "params": [f"<{parameter}>"]} for parameter in null.split()]
+    if differ:
+        expected.append({"type": "OUT_NEQ", "params": list(differ)})
+    assert FAMILIES[index]["constraints"] == expected
+
+
+@every_family
+def test_parameters_are_the_side_inputs_in_order(index: int):
+    family = FAMILIES[index]
+    sides = [side for node in family["nodes"] for side in node.get("side_inputs", [])]
+    assert [parameter["name"] for parameter in family["params"]] == sides
+    assert len(set(sides)) == len(sides)
+    assert all(parameter["type"] == TYPES[parameter["name"][1]] for parameter in family["params"])
+
+
+@every_family
+def test_each_text_says_every_parameter_once(index: int):
+    expected = sorted(parameter["name"] for parameter in FAMILIES[index]["params"])
+    for text in FAMILIES[index]["text"]:
+        assert sorted(re.findall(r"<\w+>", text)) == expected, text
+
+
+@every_family
+def test_texts_of_a_family_differ(index: int):
+    texts = FAMILIES[index]["text"]
+    assert len(texts) >= 3
+    assert len({re.sub(r"\W+", "", text).lower() for text in texts}) == len(texts)
+
+
+def test_there_are_four_texts_a_family_or_more():
+    assert len(TEXTS) >= 4 * 90
+
+
+@pytest.mark.parametrize(("index", "text"), TEXTS)
+def test_markup_is_balanced_and_holds_no_parameters(index: int, text: str):
+    plain = re.sub(r"<\w+>", "@", text)
+    assert re.fullmatch(r"(?:[^\[\]{}|<>]|\[[a-z ]+\]|\{[a-z ]+(?:\|[a-z ]+)+\})+\?", plain), text
+
+
+@pytest.mark.parametrize(("index", "text"), TEXTS)
+@pytest.mark.parametrize("full", [False, True], ids=["bare", "full"])
+def test_text_reads_clean(index: int, text: str, full: bool):
+    values = all_set(FAMILIES[index]) if full else unset(FAMILIES[index])
+    for pick in (0, 1):
+        said = rendered(text, values, full=full, pick=pick)
+        assert re.fullmatch(r"[A-Z][A-Za-z ,;]+\?", said), said
+        assert not re.search(r"  | [?,;]|\ba [aeiou]|\b(\w+) \1\b", said), said
+        assert not re.search(rf"\b(?:a|an|another|one) {DESCRIBED}(?:things|objects)\b", said), said
+        many = r"\b(?:[Hh]ow many|as many|fewer|more) (?:other )?"
+        assert not re.search(rf"{many}{DESCRIBED}(?:thing|object)\b", said), said
+
+
+def test_other_can_be_dropped_where_two_things_are_described():
+    """The engine drops `other `, and turns `another` into `a`, where the descriptions exclude each other."""
+    for index in range(44, 64):
+        for text in FAMILIES[index]["text"]:
+            assert len(re.findall(r"\b(?:an)?other <Z2>", text)) == 1, text
+            assert len(re.findall("other", text)) == 1, text
+            assert not text.startswith("Another"), text

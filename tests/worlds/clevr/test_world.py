@@ -1,0 +1,36 @@
+"""How CLEVR's questions are put to people and to models."""
+
+import pytest
+
+from generation.engine.worlds import AnswerKind, Question, get_world
+
+WORLD = get_world("clevr")
+SPEC = WORLD.read_spec({"base": "clevr-mini"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked", "form", "choices"),
+    [
+        ("count", "a number in digits", AnswerKind.INTEGER, tuple(str(number) for number in range(11))),
+        ("exist", "yes or no", AnswerKind.YES_NO, ("yes", "no")),
+        ("less_than", "yes or no", AnswerKind.YES_NO, ("yes", "no")),
+        ("equal_color", "yes or no", AnswerKind.YES_NO, ("yes", "no")),
+        ("query_size", "one word", AnswerKind.VALUE, ("large", "small")),
+        ("", "one word", AnswerKind.VALUE, WORLD.answers(SPEC)),
+    ],
+)
+def test_a_withheld_question_says_what_form_its_answer_has(
+    kind: str, asked: str, form: AnswerKind, choices: tuple[str, ...]
+):
+    question = Question(text="What is it?", kind=kind)
+    assert WORLD.prompt(question) == f"What is it?\nAnswer {'with ' if asked != 'yes or no' else ''}{asked}."
+    offered = WORLD.answer_form(SPEC, question)
+    assert (offered.kind, offered.choices) == (form, choices)
+
+
+def test_only_colours_have_swatches():
+    form = WORLD.answer_form(SPEC, Question(text="?", kind="query_color"))
+    assert set(form.swatches) == set(form.choices)
+    assert all(0 <= part <= 255 for color in form.swatches.values() for part in color)
+    assert form.swatches["red"][0] > max(form.swatches["red"][1:])
+    assert not WORLD.answer_form(SPEC, Question(text="?", kind="query_shape")).swatches

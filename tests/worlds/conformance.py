@@ -1,0 +1,387 @@
+"""The rules that every world keeps, whatever it is about: `hold(world)` checks them all.
+
+Each rule is a function of a `Case` and speaks for itself; it fails with an AssertionError. A world that is only read,
+not made, is held to the rules that need no maker.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from generation.engine.canonical import canonical, digest
+from generation.engine.errors import BadScene, BadSpec
+from generation.engine.program import execute, from_json, to_json, typecheck
+from generation.engine.spec import BaseSpec
+from generation.engine.worlds import Answer, Facet, FacetKind, Item, Maker, Media, Needs, Question, World
+
+FEW = 4
+NO_SCENE: Mapping[str, Any] = {"nothing": "of use"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A world with a small spec of its own, and what is made from it."""
+
+    world: World
+
+    @cached_property
+    def maker(self) -> Maker:
+        """The world's maker."""
+        assert self.world.maker is not None
+        return self.world.maker
+
+    @cached_property
+    def specs(self) -> dict[str, BaseSpec]:
+        """Every preset, read."""
+        return {name: self.world.read_spec(self.maker.preset(name)) for name in self.maker.presets()}
+
+    @cached_property
+    def spec(self) -> BaseSpec:
+        """The smallest preset, cut to a few scenes a split."""
+        smallest = min(self.specs.values(), key=lambda spec: sum(one.scenes for one in spec.splits.values()))
+        data = smallest.to_json()
+        for split in data["splits"].values():
+            split["scenes"] = min(split["scenes"], FEW)
+        return self.world.read_spec(data)
+
+    @cached_property
+    def split(self) -> str:
+        """The first split's name."""
+        return next(iter(self.spec.splits))
+
+    @cached_property
+    def own(self) -> BaseSpec:
+        """The spec as the first split has it."""
+        return self.spec.for_split(self.split)
+
+    @cached_property
+    def items(self) -> list[Item]:
+        """All items of the first split."""
+        return self.made(self.spec)
+
+    def made(self, spec: BaseSpec, *, secret: bytes = b"") -> list[Item]:
+        """Return the items of the first split, made anew."""
+        chunks = self.maker.plan(spec, self.split)
+        return [item for chunk in chunks for item in self.maker.make(spec, self.split, chunk, secret=secret)]
+
+    @cached_property
+    def facets(self) -> tuple[Facet, ...]:
+        """The facets that need the item alone."""
+        return tuple(facet for facet in self.world.facets(self.own) if facet.needs == Needs.ITEM)
+
+    def questions(self) -> list[tuple[Item, Question]]:
+        """Return every question with its item."""
+        return [(item, question) for item in self.items for question in item.questions]
+
+
+def as_json(items: list[Item]) -> str:
+    """Return all that items say, as one text."""
+    return canonical(
+        [
+            [
+                item.scene.to_json() if item.scene else None,
+                item.view.to_json() if item.view else None,
+                [question.to_json() for question in item.questions],
+            ]
+            for item in items
+        ]
+    )
+
+
+def presets_are_readable(case: Case) -> None:
+    """Every bundled spec is valid; an unknown one is refused."""
+    assert case.specs
+    for name, spec in case.specs.items():
+        assert spec.world == case.world.name, name
+    try:
+        case.maker.preset("no such preset")
+    except BadSpec:
+        return
+    raise AssertionError("an unknown preset was given")
+
+
+def specs_survive_json(case: Case) -> None:
+    """A spec's JSON is read as the same spec."""
+    for name, spec in case.specs.items():
+        again = case.world.read_spec(json.loads(json.dumps(spec.to_json())))
+        assert digest(again.to_json()) == digest(spec.to_json()), name
+
+
+def plan_covers_each_split_once(case: Case) -> None:
+    """Chunks are numbered from 0 and follow each other, in items and in questions, to the split's end."""
+    for spec in case.specs.values():
+        for split in spec.splits:
+            items = questions = 0
+            chunks = case.maker.plan(spec, split)
+            for number, chunk in enumerate(chunks):
+                assert chunk.number == number
+                assert (chunk.first_item, chunk.first_question) == (items, questions)
+                assert chunk.items > 0
+                items, questions = items + chunk.items, questions + chunk.questions
+            assert items == spec.splits[split].scenes
+
+
+def chunks_hold_what_was_planned(case: Case) -> None:
+    """A chunk has as many items and questions as its plan says."""
+    for chunk in case.maker.plan(case.spec, case.split):
+        items = list(case.maker.make(case.spec, case.split, chunk))
+        assert len(items) == chunk.items
+        assert sum(len(item.questions) for item in items) == chunk.questions
+
+
+def chunks_depend_on_their_arguments_alone(case: Case) -> None:
+    """Chunks give the same twice, in any order, and while another one is being made."""
+    assert as_json(case.made(case.spec)) == as_json(case.items)
+    largest = max(case.specs.values(), key=lambda spec: sum(one.scenes for one in spec.splits.values()))
+    split = max(largest.splits, key=lambda name: largest.splits[name].scenes)
+    chunks = case.maker.plan(largest, split)[:2]
+
+    def first(chunk: Any) -> str:
+        return as_json(list(islice(case.maker.make(largest, split, chunk), 2)))
+
+    forwards = [first(chunk) for chunk in chunks]
+    backwards = [first(chunk) for chunk in reversed(chunks)][::-1]
+    assert forwards == backwards
+    makers = [case.maker.make(largest, split, chunk) for chunk in chunks]
+    turns = [[next(one) for one in makers] for _ in range(2)]
+    assert [as_json(list(items)) for items in zip(*turns, strict=True)] == forwards
+    assert len(set(forwards)) == len(chunks)
+
+
+def scenes_and_views_survive_json(case: Case) -> None:
+    """What is read from a scene's or view's JSON says the same; something else is refused."""
+    for item in case.items:
+        for part, read in ((item.scene, case.world.read_scene), (item.view, case.world.read_view)):
+            if part is not None:
+                data = json.loads(json.dumps(part.to_json()))
+                assert canonical(read(data).to_json()) == canonical(part.to_json())
+    for read in (case.world.read_scene, case.world.read_view):
+        try:
+            read(NO_SCENE)
+        except BadScene:
+            continue
+        raise AssertionError("nonsense was read as a scene or a view")
+
+
+def programs_give_the_answers(case: Case) -> None:
+    """Every program type-checks, survives JSON, ends in the question's type and gives its answer on the scene read."""
+    table = case.world.functions(case.own)
+    for item, question in case.questions():
+        if question.program is None:
+            continue
+        assert table is not None
+        assert question.answer is not None
+        kind = typecheck(question.program, table=table)
+        assert from_json(json.loads(json.dumps(to_json(question.program)))) == question.program
+        scene = case.world.read_scene(item.scene.to_json()) if item.scene else None
+        trace = execute(question.program, scene, table=table, scope=question.scope)
+        assert str(trace[-1].value) == question.answer.text, question.text
+        assert trace[-1].type == kind
+        assert question.kind == question.program[-1].function
+        assert table.answer_kinds[kind] == question.answer.kind
+        json.dumps([step.value for step in trace])
+
+
+def answers_are_known_beforehand(case: Case) -> None:
+    """The vocabulary of answers has each once, and every answer given."""
+    known = case.world.answers(case.own)
+    assert len(set(known)) == len(known)
+    for _, question in case.questions():
+        assert question.answer is None or question.answer.text in known, question.text
+
+
+def facets_are_well_formed(case: Case) -> None:
+    """Facets have names and values of their own, a label for each value or none; numbers are decimal."""
+    facets = case.world.facets(case.own)
+    assert len({facet.name for facet in facets}) == len(facets)
+    for facet in facets:
+        assert facet.name, facet
+        assert facet.label, facet
+        assert facet.values, facet.name
+        assert len(set(facet.values)) == len(facet.values), facet.name
+        assert len(facet.labels) in (0, len(facet.values)), facet.name
+        if facet.kind == FacetKind.INTEGER:
+            assert all(str(int(value)) == value for value in facet.values), facet.name
+
+
+def facet_codes_are_complete_and_in_range(case: Case) -> None:
+    """Each facet has one code a question, and the code a value."""
+    for item in case.items:
+        codes = case.world.facet_codes(case.own, item)
+        assert set(codes) == {facet.name for facet in case.facets}
+        for facet in case.facets:
+            most = 2 ** len(facet.values) if facet.kind == FacetKind.FLAGS else len(facet.values)
+            assert len(codes[facet.name]) == len(item.questions), facet.name
+            assert all(0 <= code < most for code in codes[facet.name]), facet.name
+
+
+def facets_that_reveal_nothing_need_the_words_alone(case: Case) -> None:
+    """With another scene, view and answer, a facet that claims to reveal nothing keeps its codes."""
+    hidden = [facet.name for facet in case.facets if not facet.reveals]
+    for item, other in zip(case.items, case.items[1:] + case.items[:1], strict=True):
+        blind = tuple(replace(question, answer=_another(case, question)) for question in item.questions)
+        here = case.world.facet_codes(case.own, item)
+        there = case.world.facet_codes(case.own, replace(other, questions=blind))
+        for name in hidden:
+            assert list(here[name]) == list(there[name]), f"{name} depends on scene or answer"
+
+
+def _another(case: Case, question: Question) -> Answer | None:
+    """Return another answer than the question's."""
+    if question.answer is None:
+        return None
+    other = next(text for text in case.world.answers(case.own) if text != question.answer.text)
+    return Answer(other, question.answer.kind)
+
+
+def steps_point_at_elements(case: Case) -> None:
+    """Elements are numbered from 0, labelled, and all that steps point at."""
+    table = case.world.functions(case.own)
+    for item in case.items:
+        elements = case.world.elements(case.own, item)
+        assert [element.id for element in elements] == list(range(len(elements)))
+        assert all(element.label for element in elements)
+        for question in item.questions:
+            if question.program is None or table is None:
+                continue
+            for step in execute(question.program, item.scene, table=table, scope=question.scope):
+                assert set(step.elements) <= set(range(len(elements))), question.text
+
+
+def pictures_show_the_elements(case: Case) -> None:
+    """A picture is RGB bytes with an image of ids of its size: 0 or an element's id + 1; the same twice."""
+    if case.world.media != Media.IMAGE:
+        return
+    for item in case.items[:2]:
+        rgb, ids = case.maker.render(case.spec, case.split, item)
+        assert rgb.dtype == np.uint8
+        assert ids.dtype == np.uint16
+        assert rgb.shape == (*ids.shape, 3)
+        shown = set(np.unique(ids).tolist()) - {0}
+        assert shown <= {element.id + 1 for element in case.world.elements(case.own, item)}
+        again, ids_again = case.maker.render(case.spec, case.split, item)
+        assert np.array_equal(rgb, again)
+        assert np.array_equal(ids, ids_again)
+
+
+def prompts_ask_the_question_and_do_not_tell(case: Case) -> None:
+    """A prompt has the question's text, and stays the same where the answer is withheld."""
+    for _, question in case.questions():
+        prompt = case.world.prompt(question)
+        assert question.text in prompt
+        assert case.world.prompt(replace(question, answer=_another(case, question))) == prompt
+        assert case.world.prompt(replace(question, answer=None)) == prompt, "the prompt depends on the answer"
+
+
+def forms_offer_the_answer(case: Case) -> None:
+    """A form has the answer among its choices, each once, and stays the same where the answer is withheld."""
+    for _, question in case.questions():
+        form = case.world.answer_form(case.own, question)
+        assert len(set(form.choices)) == len(form.choices)
+        assert set(form.swatches) <= set(form.choices)
+        assert case.world.answer_form(case.own, replace(question, answer=None)) == form
+        if question.answer is not None:
+            assert form.kind == question.answer.kind
+            assert not form.choices or question.answer.text in form.choices, question.text
+
+
+def columns_name_real_facets(case: Case) -> None:
+    """Every column of the board is about a value of a facet; no two have one label."""
+    values = {facet.name: facet.values for facet in case.world.facets(case.own)}
+    columns = case.world.columns(case.own)
+    assert len({column.label for column in columns}) == len(columns)
+    for column in columns:
+        assert column.value in values.get(column.facet, ()), column
+
+
+def secrets_change_the_split(case: Case) -> None:
+    """Another secret makes another split."""
+    made = [as_json(case.made(case.spec, secret=secret)) for secret in (b"", bytes(range(16)), bytes(range(1, 17)))]
+    assert len(set(made)) == 3
+
+
+def seeds_change_the_split(case: Case) -> None:
+    """Another seed makes another split; 0 is a seed."""
+    made = {
+        as_json(case.made(case.world.read_spec(case.spec.to_json() | {"seed": seed}))) for seed in (0, 1, 2**64 - 1)
+    }
+    assert len(made) == 3
+
+
+def other_splits_do_not_matter(case: Case) -> None:
+    """A split is the same with or without the others; two splits with the same knobs differ."""
+    data = case.spec.to_json()
+    alone = {**data["splits"][case.split], "reference": None}
+    without = case.world.read_spec({**data, "splits": {case.split: alone}})
+    assert as_json(case.made(without)) == as_json(case.items)
+    renamed = case.world.read_spec({**data, "splits": {"another": alone}})
+    chunks = case.maker.plan(renamed, "another")
+    items = [item for chunk in chunks for item in case.maker.make(renamed, "another", chunk)]
+    assert as_json(items) != as_json(case.items)
+
+
+def questions_are_well_formed(case: Case) -> None:
+    """Questions have a text and a kind; items with one have questions; scopes lie within the elements."""
+    for item, question in case.questions():
+        assert question.text
+        assert question.text == question.text.strip()
+        assert question.kind
+        if question.scope is not None:
+            assert 0 <= question.scope <= len(case.world.elements(case.own, item))
+
+
+def metrics_add_up(case: Case) -> None:
+    """A metric's terms of a slice are those of its questions; a missing prediction is never right."""
+    answers, predictions = np.array([0, 1, 1, 0]), np.array([0, 1, -1, -2])
+    assert case.world.metrics
+    for metric in case.world.metrics:
+        assert metric.name
+        assert metric.label
+        above, below = metric.terms(answers, predictions)
+        assert above.shape == below.shape == answers.shape
+        for at in range(len(answers)):
+            alone = metric.terms(answers[at : at + 1], predictions[at : at + 1])
+            assert (alone[0][0], alone[1][0]) == (above[at], below[at])
+
+
+Rule = Callable[[Case], None]
+READING: tuple[Rule, ...] = (metrics_add_up,)
+MAKING: tuple[Rule, ...] = (
+    presets_are_readable,
+    specs_survive_json,
+    plan_covers_each_split_once,
+    chunks_hold_what_was_planned,
+    chunks_depend_on_their_arguments_alone,
+    scenes_and_views_survive_json,
+    programs_give_the_answers,
+    answers_are_known_beforehand,
+    facets_are_well_formed,
+    facet_codes_are_complete_and_in_range,
+    facets_that_reveal_nothing_need_the_words_alone,
+    steps_point_at_elements,
+    pictures_show_the_elements,
+    prompts_ask_the_question_and_do_not_tell,
+    forms_offer_the_answer,
+    columns_name_real_facets,
+    secrets_change_the_split,
+    seeds_change_the_split,
+    other_splits_do_not_matter,
+    questions_are_well_formed,
+)
+
+
+def rules(world: World) -> tuple[Rule, ...]:
+    """Return the rules that a world is held to."""
+    return READING + (MAKING if world.maker is not None else ())
+
+
+def hold(world: World) -> None:
+    """Hold a world to every rule; the first one broken raises AssertionError."""
+    case = Case(world)
+    for rule in rules(world):
+        rule(case)

@@ -1,0 +1,168 @@
+"""A world as small as can be, for tests of what is the same in all worlds: marbles in a row, counted by colour."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.engine.errors import BadScene, BadSpec
+from generation.engine.program import Function, FunctionTable, Shown, Step
+from generation.engine.score import ACCURACY
+from generation.engine.seeding import Stage, stream
+from generation.engine.spec import BaseSpec, read
+from generation.engine.worlds import (
+    NO_FILES,
+    Answer,
+    AnswerForm,
+    AnswerKind,
+    Chunk,
+    Column,
+    Display,
+    Element,
+    Facet,
+    FacetKind,
+    Item,
+    Maker,
+    Media,
+    Metric,
+    Question,
+)
+
+COLORS = ("black", "white")
+MOST = 9
+NUMBERS = tuple(str(number) for number in range(MOST + 1))
+WINDOW = 3
+PRESETS = {"marbles": {"splits": {"train": {"scenes": 7}, "val": {"scenes": 2}}}}
+
+
+class MarbleSpec(BaseSpec):
+    """A dataset of marbles."""
+
+    world: Literal["marbles"] = "marbles"
+
+
+@dataclass(frozen=True)
+class Row:
+    """Marbles from left to right; as a view, how wide each is drawn."""
+
+    marbles: tuple[str, ...] = ()
+    width: int = 4
+
+    def to_json(self) -> dict[str, Any]:
+        return {"marbles": list(self.marbles), "width": self.width}
+
+
+class MarbleMaker:
+    """Makes marbles."""
+
+    def presets(self) -> tuple[str, ...]:
+        return tuple(PRESETS)
+
+    def preset(self, name: str) -> Mapping[str, Any]:
+        if name not in PRESETS:
+            raise BadSpec(f"Expected marbles, got {name!r}.", where="base")
+        return PRESETS[name]
+
+    def gather(self, data: Mapping[str, Any], *, folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+        return dict(data), {}
+
+    def plan(self, spec: BaseSpec, split: str) -> list[Chunk]:
+        count = spec.splits[split].scenes
+        return [
+            Chunk(number, first, min(WINDOW, count - first), 2 * first, 2 * min(WINDOW, count - first))
+            for number, first in enumerate(range(0, count, WINDOW))
+        ]
+
+    def make(self, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
+        chance = stream(seed=spec.seed, split=split, index=chunk.number, stage=Stage.SCENE, secret=secret)
+        for _ in range(chunk.items):
+            row = Row(tuple(chance.choice(COLORS) for _ in range(MOST)))
+            yield Item(row, Row(width=4), tuple(self.ask(row, color) for color in COLORS))
+
+    def ask(self, row: Row, color: str) -> Question:
+        """Return how many marbles have a colour."""
+        return Question(
+            text=f"How many marbles are {color}?",
+            program=(Step("scene"), Step("filter_color", (0,), (color,)), Step("count", (1,))),
+            answer=Answer(str(row.marbles.count(color)), AnswerKind.INTEGER),
+            kind="count",
+            family=COLORS.index(color),
+        )
+
+    def render(self, spec: BaseSpec, split: str, item: Item) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
+        assert isinstance(item.scene, Row)
+        ids = np.repeat(np.arange(1, len(item.scene.marbles) + 1, dtype=np.uint16), 4)[None, :].repeat(4, axis=0)
+        return np.zeros((*ids.shape, 3), np.uint8), ids
+
+
+class MarbleWorld:
+    """How marbles are read."""
+
+    name: ClassVar[str] = "marbles"
+    label: ClassVar[str] = "Marbles"
+    media: ClassVar[Media] = Media.IMAGE
+    formats: ClassVar[tuple[str, ...]] = ()
+    metrics: ClassVar[tuple[Metric, ...]] = (ACCURACY,)
+    views: ClassVar[tuple[str, ...]] = ()
+    display: ClassVar[Display] = Display(needs_colour=True)
+    maker: ClassVar[Maker | None] = MarbleMaker()
+
+    def read_spec(self, data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> BaseSpec:
+        return read(MarbleSpec, data)
+
+    def read_scene(self, data: Mapping[str, Any]) -> Row:
+        try:
+            return Row(tuple(data["marbles"]), data["width"])
+        except KeyError as error:
+            raise BadScene(f"Expected marbles and width, got {data!r}.", where="scene") from error
+
+    def read_view(self, data: Mapping[str, Any]) -> Row:
+        return self.read_scene(data)
+
+    def functions(self, spec: BaseSpec) -> FunctionTable:
+        def chosen(row: Row, members: tuple[int, ...], color: str) -> tuple[int, ...]:
+            return tuple(at for at in members if row.marbles[at] == color)
+
+        functions = (
+            Function("scene", (), "Set", (), lambda row: tuple(range(len(row.marbles)))),
+            Function("filter_color", ("Set",), "Set", ("Color",), chosen),
+            Function("count", ("Set",), "Integer", (), lambda row, members: len(members)),
+        )
+        return FunctionTable(
+            functions={function.name: function for function in functions},
+            values={"Color": COLORS},
+            prepare=lambda scene, scope: scene,
+            show=lambda kind, value: Shown(value, value if kind == "Set" else ()),
+            answer_kinds={"Integer": "integer"},
+        )
+
+    def answers(self, spec: BaseSpec) -> tuple[str, ...]:
+        return NUMBERS
+
+    def facets(self, spec: BaseSpec) -> tuple[Facet, ...]:
+        return (
+            Facet("color", "colour", FacetKind.CATEGORY, COLORS, reveals=False),
+            Facet("answer", "answer", FacetKind.INTEGER, NUMBERS, reveals=True),
+        )
+
+    def facet_codes(self, spec: BaseSpec, item: Item) -> Mapping[str, Sequence[int]]:
+        return {
+            "color": [question.family or 0 for question in item.questions],
+            "answer": [int(question.answer.text) if question.answer else 0 for question in item.questions],
+        }
+
+    def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
+        return tuple(Column(color, "color", color) for color in COLORS)
+
+    def prompt(self, question: Question) -> str:
+        return f"{question.text}\nAnswer with a number in digits."
+
+    def answer_form(self, spec: BaseSpec, question: Question) -> AnswerForm:
+        return AnswerForm(AnswerKind.INTEGER, NUMBERS, {})
+
+    def elements(self, spec: BaseSpec, item: Item) -> tuple[Element, ...]:
+        assert isinstance(item.scene, Row)
+        return tuple(Element(at, f"{color} marble") for at, color in enumerate(item.scene.marbles))

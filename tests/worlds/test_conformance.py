@@ -1,0 +1,271 @@
+"""Every registered world keeps every rule, and every rule can be broken."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generation.engine.spec import BaseSpec, read
+from generation.engine.worlds import (
+    REGISTRY,
+    Answer,
+    AnswerForm,
+    AnswerKind,
+    Chunk,
+    Column,
+    Element,
+    Facet,
+    FacetKind,
+    Item,
+    Question,
+    get_world,
+)
+from tests.worlds import conformance
+from tests.worlds.conformance import Case, Rule, rules
+from tests.worlds.marbles import COLORS, NUMBERS, MarbleMaker, MarbleSpec, MarbleWorld, Row
+
+CASES = {name: Case(get_world(name)) for name in REGISTRY}
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [pytest.param(name, rule, id=f"{name}-{rule.__name__}") for name in REGISTRY for rule in rules(get_world(name))],
+)
+def test_registered_world_keeps(name: str, rule: Rule):
+    rule(CASES[name])
+
+
+@pytest.mark.parametrize("name", list(REGISTRY))
+def test_registered_world_goes_by_its_name(name: str):
+    assert get_world(name).name == name
+
+
+def test_a_small_world_keeps_every_rule():
+    conformance.hold(MarbleWorld())
+
+
+def world(**changes: Any) -> MarbleWorld:
+    """Return the small world with some methods changed."""
+    return type("Broken", (MarbleWorld,), changes)()  # type: ignore[no-any-return]
+
+
+def making(**changes: Any) -> MarbleWorld:
+    """Return the small world with some of its maker's methods changed."""
+    return world(maker=type("BrokenMaker", (MarbleMaker,), changes)())
+
+
+def asking(change: Callable[[Question], Question]) -> MarbleWorld:
+    """Return the small world with its questions changed."""
+    plain = MarbleMaker()
+    return making(ask=lambda self, row, color: change(plain.ask(row, color)))
+
+
+def plan_short(self: Any, spec: BaseSpec, split: str) -> list[Chunk]:
+    return MarbleMaker().plan(spec, split)[:-1]
+
+
+def plan_late(self: Any, spec: BaseSpec, split: str) -> list[Chunk]:
+    return [chunk._replace(number=chunk.number + 1) for chunk in MarbleMaker().plan(spec, split)]
+
+
+def plan_gap(self: Any, spec: BaseSpec, split: str) -> list[Chunk]:
+    return [chunk._replace(first_question=chunk.first_question + 1) for chunk in MarbleMaker().plan(spec, split)]
+
+
+def make_short(self: Any, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
+    items = list(MarbleMaker().make(spec, split, chunk, secret=secret))
+    yield from items[:-1]
+
+
+def make_mute(self: Any, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
+    for item in MarbleMaker().make(spec, split, chunk, secret=secret):
+        yield replace(item, questions=item.questions[:1])
+
+
+def make_counting() -> Any:
+    """Return a way to make chunks that remembers how many it made."""
+    calls = [0]
+
+    def make(self: Any, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
+        calls[0] += 1
+        yield from MarbleMaker().make(spec, split, chunk._replace(number=chunk.number + calls[0]), secret=secret)
+
+    return make
+
+
+def make_alike(self: Any, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
+    yield from MarbleMaker().make(spec, split, chunk._replace(number=0), secret=secret)
+
+
+def make_open(self: Any, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
+    yield from MarbleMaker().make(spec, split, chunk)
+
+
+def make_seedless(self: Any, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
+    yield from MarbleMaker().make(spec.model_copy(update={"seed": 3}), split, chunk, secret=secret)
+
+
+def make_nameless(self: Any, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
+    yield from MarbleMaker().make(spec, "any", chunk, secret=secret)
+
+
+def make_entangled(self: Any, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
+    yield from MarbleMaker().make(spec, split + "".join(spec.splits), chunk, secret=secret)
+
+
+def forgets_width(self: Any, data: Mapping[str, Any]) -> Row:
+    return Row(MarbleWorld().read_scene(data).marbles, 0)
+
+
+def codes(**changes: Any) -> MarbleWorld:
+    """Return the small world with the codes of a facet computed otherwise (None: left out)."""
+
+    def facet_codes(self: Any, spec: BaseSpec, item: Item) -> Mapping[str, Sequence[int]]:
+        plain = dict(MarbleWorld().facet_codes(spec, item))
+        for name, change in changes.items():
+            plain[name] = change(item, plain.get(name)) if change else []
+            if change is None:
+                del plain[name]
+        return plain
+
+    return world(facet_codes=facet_codes)
+
+
+def facets(*listed: Facet) -> MarbleWorld:
+    return world(facets=lambda self, spec: listed)
+
+
+def elements(change: Callable[[list[Element]], list[Element]]) -> MarbleWorld:
+    return world(elements=lambda self, spec, item: tuple(change(list(MarbleWorld().elements(spec, item)))))
+
+
+def rendering(change: Callable[[Any, Any], Any]) -> MarbleWorld:
+    """Return the small world with its pictures changed."""
+    return making(render=lambda self, spec, split, item: change(*MarbleMaker().render(spec, split, item)))
+
+
+def forms(form: Callable[[Question], AnswerForm]) -> MarbleWorld:
+    return world(answer_form=lambda self, spec, question: form(question))
+
+
+class Nan:
+    """A metric that calls a missing prediction right, and looks at its neighbours."""
+
+    name = label = "odd"
+    higher_is_better = True
+    additive = True
+
+    def terms(self, answers: Any, predictions: Any) -> Any:
+        return np.full(len(answers), len(answers)), np.ones(len(answers))
+
+
+PLAIN = Facet("color", "colour", FacetKind.CATEGORY, COLORS, reveals=False)
+NOISE = np.random.Generator(np.random.PCG64(1))
+BROKEN: dict[str, list[MarbleWorld]] = {
+    "presets_are_readable": [
+        making(preset=lambda self, name: {"splits": {"a": {"scenes": 1}}}),
+        making(presets=lambda self: ()),
+        world(name="other"),
+    ],
+    "specs_survive_json": [
+        world(read_spec=lambda self, data, files=None: read(MarbleSpec, {**data, "seed": data.get("seed", 0) + 1})),
+    ],
+    "plan_covers_each_split_once": [making(plan=plan_short), making(plan=plan_late), making(plan=plan_gap)],
+    "chunks_hold_what_was_planned": [making(make=make_short), making(make=make_mute)],
+    "chunks_depend_on_their_arguments_alone": [making(make=make_counting()), making(make=make_alike)],
+    "scenes_and_views_survive_json": [
+        world(read_scene=forgets_width),
+        world(read_view=forgets_width),
+        world(read_scene=lambda self, data: Row(tuple(data.get("marbles", ())))),
+    ],
+    "programs_give_the_answers": [
+        asking(lambda question: replace(question, answer=Answer("7", AnswerKind.INTEGER))),
+        asking(lambda question: replace(question, kind="exist")),
+        asking(lambda question: replace(question, answer=question.answer._replace(kind=AnswerKind.WORD))),  # type: ignore[union-attr]
+    ],
+    "answers_are_known_beforehand": [
+        world(answers=lambda self, spec: NUMBERS[:3]),
+        world(answers=lambda self, spec: NUMBERS + NUMBERS[:1]),
+    ],
+    "facets_are_well_formed": [
+        facets(PLAIN, PLAIN),
+        facets(replace(PLAIN, values=("black", "black"))),
+        facets(replace(PLAIN, labels=("one",))),
+        facets(replace(PLAIN, values=())),
+        facets(replace(PLAIN, kind=FacetKind.INTEGER, values=("1", "02"))),
+    ],
+    "facet_codes_are_complete_and_in_range": [
+        codes(color=None),
+        codes(color=lambda item, plain: plain[:1]),
+        codes(color=lambda item, plain: [2, 0]),
+        codes(color=lambda item, plain: [-1, 0]),
+        codes(extra=lambda item, plain: [0, 0]),
+    ],
+    "facets_that_reveal_nothing_need_the_words_alone": [
+        codes(color=lambda item, plain: [int(q.answer.text) % 2 for q in item.questions]),
+        codes(color=lambda item, plain: [item.scene.marbles[0] == "black"] * 2),
+    ],
+    "steps_point_at_elements": [
+        elements(lambda all_of_them: all_of_them[:-1]),
+        elements(lambda all_of_them: all_of_them[::-1]),
+        elements(lambda all_of_them: [one._replace(label="") for one in all_of_them]),
+    ],
+    "pictures_show_the_elements": [
+        rendering(lambda rgb, ids: (rgb, ids + np.uint16(1))),
+        rendering(lambda rgb, ids: (rgb, ids.astype(np.int32))),
+        rendering(lambda rgb, ids: (rgb / 255.0, ids)),
+        rendering(lambda rgb, ids: (rgb[:-1], ids)),
+        rendering(lambda rgb, ids: (NOISE.integers(0, 255, rgb.shape, np.uint8), ids)),
+    ],
+    "prompts_ask_the_question_and_do_not_tell": [
+        world(prompt=lambda self, question: "How many?"),
+        world(
+            prompt=lambda self, question: f"{question.text} (It is {question.answer.text if question.answer else ''})"
+        ),
+        world(prompt=lambda self, question: f"{question.text} {'' if question.answer else 'Withheld.'}"),
+    ],
+    "forms_offer_the_answer": [
+        forms(lambda question: AnswerForm(AnswerKind.INTEGER, ("0",), {})),
+        forms(lambda question: AnswerForm(AnswerKind.WORD, NUMBERS, {})),
+        forms(lambda question: AnswerForm(AnswerKind.INTEGER, (*NUMBERS, "0"), {})),
+        forms(lambda question: AnswerForm(AnswerKind.INTEGER, NUMBERS, {"red": (255, 0, 0)})),
+        forms(
+            lambda question: AnswerForm(AnswerKind.INTEGER, (question.answer.text,) if question.answer else NUMBERS, {})
+        ),
+    ],
+    "columns_name_real_facets": [
+        world(columns=lambda self, spec: (Column("red", "color", "red"),)),
+        world(columns=lambda self, spec: (Column("black", "colour", "black"),)),
+        world(columns=lambda self, spec: (Column("black", "color", "black"), Column("black", "color", "white"))),
+    ],
+    "secrets_change_the_split": [making(make=make_open)],
+    "seeds_change_the_split": [making(make=make_seedless)],
+    "other_splits_do_not_matter": [making(make=make_entangled), making(make=make_nameless)],
+    "questions_are_well_formed": [
+        asking(lambda question: replace(question, text="")),
+        asking(lambda question: replace(question, text=question.text + " ")),
+        asking(lambda question: replace(question, kind="")),
+        asking(lambda question: replace(question, scope=99)),
+    ],
+    "metrics_add_up": [world(metrics=()), world(metrics=(Nan(),))],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "broken"),
+    [pytest.param(name, broken, id=f"{name}-{at}") for name in BROKEN for at, broken in enumerate(BROKEN[name])],
+)
+def test_rule_can_fail(name: str, broken: MarbleWorld):
+    rule: Rule = getattr(conformance, name)
+    with pytest.raises(AssertionError):
+        rule(Case(broken))
+
+
+def test_every_rule_is_shown_to_fail():
+    assert set(BROKEN) == {rule.__name__ for rule in (*conformance.READING, *conformance.MAKING)}
+
+
+def test_a_world_that_is_only_read_is_held_to_what_it_has():
+    conformance.hold(world(maker=None))
