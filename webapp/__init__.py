@@ -1,0 +1,6 @@
+"""The site: settings, accounts, front pages, and who may see what."""
+
+from generation import __version__
+from webapp.celery import app as celery_app
+
+__all__ = ("__version__", "celery_app")

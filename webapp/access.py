@@ -1,0 +1,141 @@
+"""Who may see and do what: the one place where views, templates, exports, API and files ask."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple, Protocol
+
+from django.db.models import TextChoices
+
+RESEARCHERS = "researcher"  # the group whose members make datasets; a migration makes it
+
+
+class What(TextChoices):
+    """The kinds of things that a split can show."""
+
+    IMAGE = "image"
+    QUESTION = "question"
+    ANSWER = "answer"
+    PROGRAM = "program"
+    SCENE = "scene"
+    IDS_IMAGE = "ids_image", "object-id image"
+    FACET = "facet"
+    PER_QUESTION_RESULT = "per_question_result", "result per question"
+    HUMAN_ANSWERS = "human_answers", "people's answers"
+
+
+# What a withheld split still shows. A facet that reveals nothing beyond the question's words needs no asking:
+# `may_see_facet` says so.
+OPEN_WHILE_WITHHELD = frozenset({What.IMAGE, What.QUESTION})
+
+
+class Visitor(Protocol):
+    """Whoever looks: an account, or nobody in particular."""
+
+    @property
+    def pk(self) -> object: ...
+    @property
+    def is_staff(self) -> bool: ...
+    @property
+    def is_authenticated(self) -> bool: ...
+    @property
+    def groups(self) -> Any: ...
+
+
+class DatasetLike(Protocol):
+    """What is asked of a dataset: `visibility` is "private", "link" or "public"; `archived` says since when."""
+
+    @property
+    def visibility(self) -> str: ...
+    @property
+    def owner_id(self) -> object: ...
+    @property
+    def archived(self) -> object: ...
+
+
+class SplitLike(Protocol):
+    """What is asked of a split."""
+
+    @property
+    def withheld(self) -> bool: ...
+    @property
+    def dataset(self) -> DatasetLike: ...
+
+
+class FacetLike(Protocol):
+    """What is asked of a facet."""
+
+    @property
+    def reveals(self) -> bool: ...
+
+
+class Asked(NamedTuple):
+    """A question that was put here: about a dataset as a whole, or about a kind of thing of one of its splits."""
+
+    dataset: DatasetLike
+    split: SplitLike | None
+    what: What | None
+
+
+_ASKED: ContextVar[list[Asked] | None] = ContextVar("asked", default=None)
+
+
+@contextmanager
+def recorded() -> Iterator[list[Asked]]:
+    """Give the list of what is asked here meanwhile: so tests find the page that shows without asking."""
+    asked: list[Asked] = []
+    token = _ASKED.set(asked)
+    try:
+        yield asked
+    finally:
+        _ASKED.reset(token)
+
+
+def _note(dataset: DatasetLike, split: SplitLike | None = None, what: What | None = None) -> None:
+    asked = _ASKED.get()
+    if asked is not None:
+        asked.append(Asked(dataset, split, what))
+
+
+def is_researcher(user: Visitor) -> bool:
+    """Return whether the account may make datasets and studies: members of the researchers' group, and staff."""
+    if not user.is_authenticated:
+        return False
+    return user.is_staff or user.groups.filter(name=RESEARCHERS).exists()
+
+
+def owns(user: Visitor, dataset: DatasetLike) -> bool:
+    """Return whether the dataset is this account's, or the account is staff's."""
+    _note(dataset)
+    if not user.is_authenticated:
+        return False
+    return user.is_staff or (dataset.owner_id is not None and dataset.owner_id == user.pk)
+
+
+def may_list(user: Visitor, dataset: DatasetLike) -> bool:
+    """Return whether lists show the dataset: public ones to all, others and archived ones to their owner and staff."""
+    return owns(user, dataset) or (dataset.visibility == "public" and not dataset.archived)
+
+
+def may_open(user: Visitor, dataset: DatasetLike) -> bool:
+    """Return whether the dataset's own pages answer: those who know its address see a link-only one too."""
+    return owns(user, dataset) or dataset.visibility in ("public", "link")
+
+
+def may_see(user: Visitor, split: SplitLike, what: What) -> bool:
+    """Return whether this visitor may see this kind of thing in this split.
+
+    Staff and owner see everything. Others see what belongs to a dataset they may open; where the split's
+    answers are withheld, image and question text alone.
+    """
+    _note(split.dataset, split, what)
+    if owns(user, split.dataset):
+        return True
+    if not may_open(user, split.dataset):
+        return False
+    return not split.withheld or what in OPEN_WHILE_WITHHELD
+
+
+def may_see_facet(user: Visitor, split: SplitLike, facet: FacetLike) -> bool:
+    """Return whether this visitor may filter by, count or read this facet in this split."""
+    return may_see(user, split, What.FACET if facet.reveals else What.QUESTION)

@@ -1,0 +1,23 @@
+"""The background processes: one Celery app, two queues, one clock."""
+
+import os
+
+from celery import Celery
+from kombu import Exchange, Queue
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
+
+GENERATION, DEFAULT = "generation", "default"
+
+app = Celery("horsesense")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.conf.task_queues = [Queue(name, Exchange(name), routing_key=name) for name in (GENERATION, DEFAULT)]
+app.conf.beat_schedule = {
+    "sweep": {
+        "task": "generation.tasks.sweep",
+        "schedule": 15.0,
+        "options": {"queue": DEFAULT, "expires": 60},
+    },
+    "tidy": {"task": "webapp.tasks.tidy", "schedule": 3600.0, "options": {"queue": DEFAULT, "expires": 600}},
+}
+app.autodiscover_tasks()

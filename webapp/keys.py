@@ -1,0 +1,46 @@
+"""Secrets that this server makes for itself, kept in files that only its owner can read."""
+
+import os
+import secrets
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+
+def kept_secret(path: Path) -> str:
+    """Return the secret in the file, made on first use; of several processes at once, one makes it."""
+    try:
+        if not path.exists():
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # the database will lie there too
+            _write(path, secrets.token_urlsafe(48))
+        return _read(path)
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"VAR_DIR: expected a folder this user can write, got {path.parent} ({error.strerror}). "
+            f"Name another one in VAR_DIR."
+        ) from error
+
+
+def _read(path: Path) -> str:
+    text = path.read_text().strip()
+    if len(text) < 32:
+        raise ImproperlyConfigured(
+            f"{path}: expected a secret of 32 characters or more, got {len(text)}. Delete the file."
+        )
+    return text
+
+
+def _write(path: Path, secret: str) -> None:
+    """Put the whole secret in place at once, or leave the one that somebody else has just put there."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secret)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()

@@ -1,0 +1,27 @@
+"""`manage.py login_link`: a way in for somebody without a password."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandError
+
+from generation.command_line import PlainCommand
+from webapp.models import LoginLink, User, address_of
+
+
+class Command(PlainCommand):
+    """Print a link that logs an account in once."""
+
+    help = "Print a link that logs an account in once, within a day."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the account's name."""
+        parser.add_argument("username", nargs="?", default="admin", help="the account (default: admin)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print the link."""
+        user = User.objects.filter(username=options["username"], is_active=True).first()
+        if user is None:
+            raise CommandError(f"Expected the name of an active account, got {options['username']!r}.", returncode=2)
+        print(f"{settings.PUBLIC_URL or 'http://127.0.0.1:8000'}{address_of(LoginLink.objects.make(user))}")

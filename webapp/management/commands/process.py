@@ -1,0 +1,50 @@
+"""`manage.py process NAME ...`: one or some of the site's processes, for installations of several machines."""
+
+import os
+import signal
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from generation.command_line import BAD_INPUT, PlainCommand
+from generation.warm import warm
+from webapp.housekeeping import prepare_broker
+from webapp.network import CannotListen, check_bind
+from webapp.processes import NAMES, child
+from webapp.supervise import Supervisor
+
+
+class Command(PlainCommand):
+    """Run some of the site's processes."""
+
+    help = "Run some of the site's processes: web, generation, default (background processes), beat (the clock)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the names."""
+        parser.add_argument("names", nargs="+", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
+        parser.add_argument("--bind", default="127.0.0.1:8000", help="where the web server answers: host:port")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Become the process; when several are named, look after them."""
+        if "web" in options["names"]:
+            try:
+                check_bind(options["bind"])
+            except CannotListen as error:
+                raise CommandError(str(error), returncode=BAD_INPUT) from error
+        prepare_broker()
+        warm()
+        processes = [child(name, bind=options["bind"]) for name in dict.fromkeys(options["names"])]
+        if len(processes) == 1:
+            os.nice(processes[0].nice)
+            os.chdir(processes[0].folder)
+            os.execv(sys.executable, list(processes[0].command))  # noqa: S606  # our own command
+        supervisor = Supervisor(processes, say=self.stderr.write)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, supervisor.ask_to_stop)
+        try:
+            supervisor.start()
+            supervisor.watch()
+        finally:
+            supervisor.stop()

@@ -1,0 +1,164 @@
+"""`manage.py quickstart`: everything on one machine, from nothing to a site that answers."""
+
+import fcntl
+import os
+import signal
+import socket
+import time
+import urllib.error
+import urllib.request
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connections
+
+from generation.command_line import PlainCommand
+from generation.models import Dataset
+from generation.warm import warm
+from webapp.housekeeping import prepare_broker
+from webapp.models import LoginLink, User, address_of
+from webapp.network import ANYWHERE, CannotListen, listen_on, names_of
+from webapp.processes import children
+from webapp.supervise import Supervisor
+
+READY_WITHIN = 60.0  # seconds
+DEMO = "clevr-mini"
+
+
+class Command(PlainCommand):
+    """Set the site up and keep it running until Ctrl-C."""
+
+    help = "Set up and run everything on this machine: database, demo dataset, server, background processes."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the server's address."""
+        parser.add_argument("--host", default="127.0.0.1", help="address to answer on; 0.0.0.0 is every one")
+        parser.add_argument("--port", type=int, default=8000, help="port to answer on; 0 takes a free one")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run until somebody stops it."""
+        signal.signal(signal.SIGTERM, _interrupt)
+        try:
+            with only_one_here(), _listener(options["host"], options["port"]) as listener:
+                self._prepare()
+                self._run(listener, options["host"])
+        except KeyboardInterrupt:
+            self._say("Stopped.")
+
+    def _say(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()
+
+    def _prepare(self) -> None:
+        """Make what a site needs and doesn't have yet."""
+        call_command("migrate", interactive=False, verbosity=0)
+        prepare_broker()
+        if not any(settings.NUMBA_CACHE_DIR.rglob("*.nbc")):
+            self._say("Compiling the fast parts, this once (about a minute) ...")
+        warm()
+        administrator()
+        if not Dataset.objects.exists():
+            self._say(f"Making the demo dataset {DEMO} ...")
+            call_command("generate", DEMO)
+        connections.close_all()
+
+    def _run(self, listener: socket.socket, host: str) -> None:
+        """Start the children and look after them."""
+        port = listener.getsockname()[1]
+        names = names_of(host)
+        supervisor = Supervisor(children(listener=listener.fileno(), hosts=names), say=self._say)
+        signal.signal(signal.SIGTERM, supervisor.ask_to_stop)
+        signal.signal(signal.SIGINT, supervisor.ask_to_stop)
+        try:
+            supervisor.start()
+            self._wait_for_answer(supervisor, f"http://{_reachable(host, names)}:{port}/health/")
+            if not supervisor.stopping.is_set():
+                self._welcome([f"http://{name}:{port}" for name in names])
+            supervisor.watch()
+        finally:
+            self._say("Stopping ...")
+            supervisor.stop()
+        self._say("Stopped.")
+
+    def _wait_for_answer(self, supervisor: Supervisor, address: str) -> None:
+        deadline = time.monotonic() + READY_WITHIN
+        supervisor.watch(until=lambda: answers(address) or time.monotonic() > deadline)
+        if not supervisor.stopping.is_set() and not answers(address):
+            log = settings.VAR_DIR / "log" / "web.log"
+            raise CommandError(f"Expected {address} to answer within {READY_WITHIN:.0f} s, it didn't. See {log}.")
+
+    def _welcome(self, addresses: list[str]) -> None:
+        links = [settings.PUBLIC_URL] if settings.PUBLIC_URL else addresses
+        token = LoginLink.objects.make(administrator())
+        connections.close_all()
+        self._say("\nHorsesense is ready:")
+        for link in dict.fromkeys([*links, *addresses]):
+            self._say(f"  {link}/")
+        self._say(f"\nLog in as admin, once, within a day:\n  {links[0]}{address_of(token)}")
+        self._say(f"\nLogs are in {settings.VAR_DIR / 'log'}. Ctrl-C stops everything.\n")
+
+
+def administrator() -> User:
+    """Return the account `admin`, made on first use; it has no password until somebody sets one."""
+    user, new = User.objects.get_or_create(username="admin", defaults={"is_staff": True, "is_superuser": True})
+    if new:
+        user.set_unusable_password()
+        user.save(update_fields=["password"])
+    return user
+
+
+def answers(address: str) -> bool:
+    """Return whether something answers there, be it with an error."""
+    try:
+        with urllib.request.urlopen(address, timeout=2):  # noqa: S310  # our own http address
+            return True
+    except urllib.error.HTTPError:
+        return True
+    except OSError:
+        return False
+
+
+@contextmanager
+def only_one_here() -> Iterator[None]:
+    """Hold VAR_DIR for this process, or refuse: two sites in one folder would restart each other's work."""
+    settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
+    with (settings.VAR_DIR / "quickstart.lock").open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            file.seek(0)
+            other = file.read().strip() or "unknown"
+            raise CommandError(
+                f"Expected VAR_DIR ({settings.VAR_DIR}) to be free, but process {other} runs there already. "
+                "Stop it, or name another folder in VAR_DIR.",
+                returncode=2,
+            ) from error
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+@contextmanager
+def _listener(host: str, port: int) -> Iterator[socket.socket]:
+    try:
+        listener = listen_on(host, port)
+    except CannotListen as error:
+        raise CommandError(str(error), returncode=2) from error
+    with listener:
+        yield listener
+
+
+def _reachable(host: str, names: list[str]) -> str:
+    """Return the address at which this machine itself reaches the server."""
+    return {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, names[0]) if host in ANYWHERE else names[0]  # noqa: S104
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

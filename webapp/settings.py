@@ -1,0 +1,366 @@
+"""The site's settings: from optional environment variables (the table below), or defaults that work."""
+
+import os
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from csp.constants import NONE, SELF
+
+from webapp.environment import (
+    Environment,
+    Variable,
+    is_database,
+    is_mail,
+    is_redis,
+    is_site,
+    is_time_zone,
+    is_web_address,
+    resolved,
+)
+from webapp.keys import kept_secret
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+PLACE, SITE, MAIL, SPEED, S3 = "Where things are kept", "The site", "Mail", "Speed and limits", "Files on S3"
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+
+# The one table of settings: everything the site reads from the environment, and the page /docs/settings/.
+VARIABLES = (
+    Variable(
+        name="VAR_DIR", kind="path", default="var", group=PLACE,
+        about="Folder of everything that is made here: database, files, secrets, caches. A relative path is "
+              "meant from the folder of manage.py.",
+    ),
+    Variable(
+        name="MEDIA_ROOT", kind="path", default=None, shown="media in VAR_DIR", group=PLACE,
+        about="Folder of images, indexes and exports. Every process on every machine must see the same one, "
+              "unless S3 is used.",
+    ),
+    Variable(
+        name="DATABASE_URL", kind="database address", default=None, shown="a SQLite file in VAR_DIR",
+        group=PLACE, secret=True, fits=is_database,
+        expected="postgres://user:password@host:5432/name, or sqlite:////folder/file",
+        about="For example postgres://user:password@host:5432/horsesense. SQLite serves one machine; several "
+              "need PostgreSQL.",
+    ),
+    Variable(
+        name="REDIS_URL", kind="text", default="", shown="a SQLite file in VAR_DIR", group=PLACE,
+        secret=True, fits=is_redis, expected="redis://host:port without a database number (0 and 1 are used)",
+        about="For example redis://host:6379. Messages to background processes go through its database 0, the"
+              " cache through its database 1; leave a database number out of the address.",
+    ),
+    Variable(
+        name="REDIS_PREFIX", kind="text", default="", group=PLACE,
+        about="Put before every key, so that several sites can share one Redis.",
+    ),
+    Variable(
+        name="NUMBA_CACHE_DIR", kind="path", default=None, shown="numba in VAR_DIR", group=PLACE,
+        about="Folder of compiled code. It may be deleted at any time; the next start then takes longer.",
+    ),
+    Variable(
+        name="PUBLIC_URL", kind="text", default="", group=SITE, fits=is_site,
+        expected="http(s)://host or http(s)://host:port",
+        about="The address people type, for example https://horsesense.example.org. Allowed hosts, trusted "
+              "origins and links in mails follow from it; with https also secure cookies, HSTS and the "
+              "redirect from http. The proxy in front must set X-Forwarded-Proto itself, whatever the visitor"
+              " sent.",
+    ),
+    Variable(
+        name="ALLOWED_HOSTS", kind="list", default=[], shown="this machine, and the host in PUBLIC_URL",
+        group=SITE,
+        about="More host names or addresses the site answers to, separated by commas.",
+    ),
+    Variable(
+        name="SECRET_KEY", kind="text", default="", shown="made once, kept in VAR_DIR", group=SITE,
+        secret=True,
+        about="Signs sessions and links. All processes need the same: on several machines, set it.",
+    ),
+    Variable(
+        name="DEBUG", kind="yes or no", default=False, group=SITE,
+        about="Shows error pages with source code, and reloads templates. Never on a site that others can "
+              "reach.",
+    ),
+    Variable(
+        name="SIGNUP", kind="yes or no", default=True, group=SITE,
+        about="Whether visitors may make accounts. Without it, staff make them in the admin pages.",
+    ),
+    Variable(
+        name="TIME_ZONE", kind="text", default="UTC", group=SITE, fits=is_time_zone,
+        expected="a time zone such as Europe/Berlin",
+        about="The zone in which pages show times, for example Europe/Berlin.",
+    ),
+    Variable(
+        name="HSTS_SECONDS", kind="whole number", default=2_592_000, shown="2592000 (30 days)", group=SITE,
+        least=0,
+        about="How long browsers are told to insist on https, when PUBLIC_URL is https.",
+    ),
+    Variable(
+        name="LOG_LEVEL", kind="text", default="INFO", group=SITE, choices=LEVELS,
+        about="DEBUG, INFO, WARNING, ERROR or CRITICAL. Logs go to standard error.",
+    ),
+    Variable(
+        name="EMAIL_URL", kind="email address", default=None, shown="mails are written to the log",
+        group=MAIL, secret=True, fits=is_mail,
+        expected="smtp://host:port or submission://user:password@host:port",
+        about="For example submission://user:password@host:587 (encrypted), or smtp://host:25 (not). When set, "
+              "new accounts confirm their address.",
+    ),
+    Variable(
+        name="DEFAULT_FROM_EMAIL", kind="text", default="horsesense@localhost", group=MAIL,
+        about="The sender of the site's mails.",
+    ),
+    Variable(
+        name="WEB_THREADS", kind="whole number", default=8, group=SPEED, least=1,
+        about="Requests the web server answers at the same time.",
+    ),
+    Variable(
+        name="WEB_PROCESSES", kind="whole number", default=1, group=SPEED, least=1,
+        about="Processes of the web server, each with its threads. Without REDIS_URL each keeps a cache of "
+              "its own.",
+    ),
+    Variable(
+        name="GENERATION_PROCESSES", kind="whole number", default=None, shown="one for each processor",
+        group=SPEED, least=1,
+        about="Background processes that make datasets on this machine, each with up to 500 MB of memory.",
+    ),
+    Variable(
+        name="DISK_RESERVE_GB", kind="number", default=2.0, group=SPEED, least=0,
+        about="Generation waits, and says so, rather than leave less than this free on the disk of "
+              "MEDIA_ROOT.",
+    ),
+    Variable(
+        name="S3_BUCKET", kind="text", default="", shown="none: files are kept in MEDIA_ROOT", group=S3,
+        about="Bucket for images, indexes and exports, on Amazon S3 or a service that speaks its language.",
+    ),
+    Variable(
+        name="S3_ENDPOINT_URL", kind="text", default="", shown="Amazon's", group=S3, fits=is_web_address,
+        expected="http(s)://host or http(s)://host:port",
+        about="Address of another S3-compatible service.",
+    ),
+    Variable(
+        name="S3_REGION", kind="text", default="", group=S3,
+        about="The bucket's region, where the service has them.",
+    ),
+    Variable(
+        name="S3_ACCESS_KEY_ID", kind="text", default="", shown="the machine's own identity",
+        group=S3, secret=True,
+        about="Key that may read, write and delete in the bucket.",
+    ),
+    Variable(
+        name="S3_SECRET_ACCESS_KEY", kind="text", default="", shown="the machine's own identity",
+        group=S3, secret=True,
+        about="The secret of that key.",
+    ),
+)  # fmt: skip
+
+env = Environment(VARIABLES)
+
+# Places
+VAR_DIR = resolved(env["VAR_DIR"], base=BASE_DIR)
+MEDIA_ROOT = resolved(env["MEDIA_ROOT"] or VAR_DIR / "media", base=BASE_DIR)
+NUMBA_CACHE_DIR = resolved(env["NUMBA_CACHE_DIR"] or VAR_DIR / "numba", base=BASE_DIR)
+os.environ["NUMBA_CACHE_DIR"] = str(NUMBA_CACHE_DIR)  # numba reads it once, when it is first imported
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True  # straight from the source tree: no collectstatic to forget
+
+# Who may reach the site, and how
+DEBUG: bool = env["DEBUG"]
+SECRET_KEY: str = env["SECRET_KEY"] or kept_secret(VAR_DIR / "secret_key")
+PUBLIC_URL: str = env["PUBLIC_URL"].rstrip("/")
+_public = urlsplit(PUBLIC_URL)
+HTTPS = _public.scheme == "https"
+ALLOWED_HOSTS: list[str] = ["localhost", "127.0.0.1", "[::1]", *env["ALLOWED_HOSTS"]]
+ALLOWED_HOSTS += [_public.hostname] if _public.hostname else []
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL else []
+CSRF_FAILURE_VIEW = "webapp.views.csrf_failure"
+
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^health/$"]  # asked from inside, past the proxy
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_HSTS_SECONDS: int = env["HSTS_SECONDS"] if HTTPS else 0
+# Neighbouring host names belong to somebody else: they are not ours to force onto https.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:", "blob:"],
+        "object-src": [NONE],
+        "base-uri": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+
+# What the site is made of
+INSTALLED_APPS = [
+    "webapp",
+    "webapp.leaderboards",
+    "annotations",
+    "generation",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "django.forms",
+    "allauth",
+    "allauth.account",
+    "csp",
+    "django_htmx",
+    "ninja",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+FORM_RENDERER = "webapp.forms.Renderer"
+ROOT_URLCONF = "webapp.urls"
+WSGI_APPLICATION = "webapp.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.debug",
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "webapp.context.site",
+            ]
+        },
+    }
+]
+
+# Data
+SQLITE: dict[str, Any] = {
+    "ENGINE": "django.db.backends.sqlite3",
+    "NAME": VAR_DIR / "horsesense.sqlite3",
+    "OPTIONS": {
+        "timeout": 20,
+        "transaction_mode": "IMMEDIATE",
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
+    },
+}
+DATABASES: dict[str, dict[str, Any]] = {"default": env["DATABASE_URL"] or SQLITE}
+if "sqlite" in DATABASES["default"]["ENGINE"]:
+    DATABASES["default"] = SQLITE | {"NAME": DATABASES["default"]["NAME"]}
+else:
+    DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
+
+REDIS_URL: str = env["REDIS_URL"]
+_redis = urlsplit(REDIS_URL)
+CACHES: dict[str, dict[str, Any]] = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+if REDIS_URL:
+    CACHES["default"] = {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": _redis._replace(path="/1").geturl(),
+        "KEY_PREFIX": env["REDIS_PREFIX"],
+    }
+
+STORAGES: dict[str, dict[str, Any]] = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+if env["S3_BUCKET"]:
+    STORAGES["default"] = {
+        "BACKEND": "storages.backends.s3.S3Storage",
+        "OPTIONS": {
+            "bucket_name": env["S3_BUCKET"],
+            "endpoint_url": env["S3_ENDPOINT_URL"] or None,
+            "region_name": env["S3_REGION"] or None,
+            "access_key": env["S3_ACCESS_KEY_ID"] or None,
+            "secret_key": env["S3_SECRET_ACCESS_KEY"] or None,
+            "querystring_auth": True,
+            "file_overwrite": True,
+            "default_acl": None,
+        },
+    }
+FILE_UPLOAD_PERMISSIONS = 0o644
+DISK_RESERVE_GB: float = env["DISK_RESERVE_GB"]
+
+# Background processes. Messages are hints that there is work; the jobs themselves are rows of the database.
+BROKER_FILE = VAR_DIR / "broker.sqlite3"
+CELERY_BROKER_URL = _redis._replace(path="/0").geturl() if REDIS_URL else f"sqla+sqlite:///{BROKER_FILE}"
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
+    {"visibility_timeout": 3600, "global_keyprefix": env["REDIS_PREFIX"]}
+    if REDIS_URL
+    else {"connect_args": {"timeout": 20}}
+)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = False
+CELERY_TASK_DEFAULT_QUEUE = "default"
+CELERY_TASK_CREATE_MISSING_QUEUES = False
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_WORKER_SEND_TASK_EVENTS = False
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+WEB_THREADS: int = env["WEB_THREADS"]
+WEB_PROCESSES: int = env["WEB_PROCESSES"]
+GENERATION_PROCESSES: int = env["GENERATION_PROCESSES"] or os.cpu_count() or 1
+
+# Accounts
+AUTH_USER_MODEL = "webapp.User"
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+SIGNUP: bool = env["SIGNUP"]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "home"
+ACCOUNT_ADAPTER = "webapp.accounts.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if env["EMAIL_URL"] else "none"
+ACCOUNT_SESSION_REMEMBER = True
+
+# Mail
+_mail: dict[str, Any] = env["EMAIL_URL"] or {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
+EMAIL_BACKEND = _mail["EMAIL_BACKEND"]
+EMAIL_HOST, EMAIL_PORT = _mail.get("EMAIL_HOST", ""), _mail.get("EMAIL_PORT") or 25
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _mail.get("EMAIL_HOST_USER", ""), _mail.get("EMAIL_HOST_PASSWORD", "")
+EMAIL_USE_TLS, EMAIL_USE_SSL = _mail.get("EMAIL_USE_TLS", False), _mail.get("EMAIL_USE_SSL", False)
+EMAIL_FILE_PATH = _mail.get("EMAIL_FILE_PATH", "")
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env["DEFAULT_FROM_EMAIL"]
+
+# Words, times, logs
+LANGUAGE_CODE = "en"
+USE_I18N = False
+USE_TZ = True
+TIME_ZONE: str = env["TIME_ZONE"]
+LOG_LEVEL: str = env["LOG_LEVEL"]
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+    # Django gives these levels and handlers of their own.
+    "loggers": {name: {"level": LOG_LEVEL, "propagate": True} for name in ("django", "django.server")},
+}

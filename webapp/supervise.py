@@ -1,0 +1,188 @@
+"""Child processes kept alive: started, restarted when they crash, all stopped together."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+LONGEST_PAUSE = 30.0  # seconds between two starts of a child that keeps crashing
+HEALTHY_AFTER = 30.0  # seconds after which a child counts as well again
+GRACE = 10.0  # seconds a child has to stop before it is killed
+TICK = 0.2
+LARGEST_LOG = 10_000_000  # bytes; a larger one is set aside at the next start
+PR_SET_PDEATHSIG = 1
+
+
+@dataclass(kw_only=True)
+class Child:
+    """One process to keep alive, with its grandchildren in a group of its own.
+
+    Its output goes to the file `log`, or where ours goes.
+    """
+
+    name: str
+    command: Sequence[str]
+    log: Path | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    folder: Path = Path()
+    nice: int = 0
+    sockets: Sequence[int] = ()
+    process: subprocess.Popen[bytes] | None = None
+    started: float = 0.0
+    crashes: int = 0
+    start_again: float | None = None
+
+    def start(self) -> None:
+        """Start the process."""
+        with self._output() as output:
+            self.process = subprocess.Popen(  # noqa: S603  # our own command
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output and subprocess.STDOUT,
+                env={**os.environ, "PYTHONUNBUFFERED": "1", **self.environment},
+                cwd=self.folder,
+                pass_fds=self.sockets,
+                start_new_session=True,
+                preexec_fn=_manners(self.nice),
+            )
+        self.started, self.start_again = time.monotonic(), None
+
+    def _output(self) -> AbstractContextManager[IO[bytes] | None]:
+        if self.log is None:
+            return nullcontext()
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        return self.log.open("ab")
+
+    def ask_to_end(self) -> None:
+        """Ask the process to end. It asks its own children itself, in an order that suits it."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+
+    def kill(self) -> None:
+        """Kill the process and its grandchildren, as far as they are still there."""
+        if self.process is not None:
+            with suppress(ProcessLookupError, PermissionError):  # all gone; macOS says the latter of the dead
+                os.killpg(self.process.pid, signal.SIGKILL)
+
+    def last_words(self, *, lines: int = 5) -> str:
+        """Return the end of what the process has written to its log."""
+        if self.log is None:
+            return ""
+        with self.log.open("rb") as file:
+            file.seek(max(0, self.log.stat().st_size - 4000))
+            text = file.read().decode(errors="replace")
+        end = "\n".join(f"    {line}" for line in text.rstrip().splitlines()[-lines:])
+        return f" The end of {self.log}:\n{end}"
+
+
+def _manners(nice: int) -> Callable[[], None]:
+    """Return what a child does before it becomes its program: die with us, and be as nice as asked."""
+    parent = os.getpid()
+    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+    def behave() -> None:
+        if libc is not None:
+            libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+            if os.getppid() != parent:  # we died in between
+                os._exit(1)
+        if nice:
+            os.nice(nice)
+
+    return behave
+
+
+class Supervisor:
+    """A set of children, watched until somebody asks to stop.
+
+    Parameters
+    ----------
+    children : sequence of Child
+        What to keep alive.
+    say : callable
+        Told in one line about everything that people should know.
+    """
+
+    def __init__(self, children: Sequence[Child], *, say: Callable[[str], object]) -> None:
+        self.children = children
+        self.say = say
+        self.stopping = threading.Event()
+
+    def start(self) -> None:
+        """Start every child."""
+        for child in self.children:
+            if child.log is not None:
+                set_aside(child.log)
+            child.start()
+
+    def watch(self, *, until: Callable[[], bool] = lambda: False) -> None:
+        """Keep the children alive until `ask_to_stop` was called or `until` says yes."""
+        while not self.stopping.is_set() and not until():
+            for child in self.children:
+                self._look_after(child)
+            self.stopping.wait(TICK)
+
+    def ask_to_stop(self, *_: object) -> None:
+        """End `watch`; may be a signal's handler."""
+        self.stopping.set()
+
+    def stop(self) -> None:
+        """Stop every child and its grandchildren: asked first, killed when they take too long."""
+        for child in self.children:
+            child.ask_to_end()
+        deadline = time.monotonic() + GRACE
+        for child in self.children:
+            if child.process is not None and not _gone(child.process, deadline - time.monotonic()):
+                self.say(f"{child.name} took more than {GRACE:.0f} s to stop and was killed")
+        for child in self.children:
+            child.kill()
+            if child.process is not None:
+                child.process.wait()
+
+    def _look_after(self, child: Child) -> None:
+        now = time.monotonic()
+        if child.start_again is not None:
+            if now >= child.start_again:
+                child.start()
+            return
+        if child.process is None or child.process.poll() is None:
+            return
+        child.kill()  # grandchildren left behind
+        child.crashes = 1 if now - child.started > HEALTHY_AFTER else child.crashes + 1
+        pause = pause_after(child.crashes)
+        child.start_again = now + pause
+        self.say(
+            f"{child.name} ended unexpectedly ({_ending(child.process.returncode)}) and starts again "
+            f"in {pause:.0f} s.{child.last_words()}"
+        )
+
+
+def pause_after(crashes: int) -> float:
+    """Return the seconds to wait before the next start: 1, 2, 4 ... after each crash in a row."""
+    return min(LONGEST_PAUSE, 2.0 ** min(crashes - 1, 10))
+
+
+def set_aside(log: Path) -> None:
+    """Rename a log that has grown large, over the one set aside before."""
+    if log.exists() and log.stat().st_size > LARGEST_LOG:
+        log.replace(log.with_suffix(".old.log"))
+
+
+def _gone(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    try:
+        process.wait(max(0.0, seconds))
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def _ending(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"status {code}"

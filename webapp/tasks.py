@@ -1,0 +1,11 @@
+"""The site's own chores."""
+
+from celery import shared_task
+
+from webapp.housekeeping import tidy_up
+
+
+@shared_task(name="webapp.tasks.tidy")
+def tidy() -> None:
+    """Throw away what nobody needs any more."""
+    tidy_up()
