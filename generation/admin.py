@@ -1,0 +1,92 @@
+"""Datasets and their jobs in the admin pages: to look at; only titles, visibility and owners can be changed."""
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from generation.models import Dataset, Heartbeat, Job, Quota, Split
+
+if TYPE_CHECKING:
+    Base = admin.ModelAdmin[Any]
+else:
+    Base = admin.ModelAdmin
+
+
+class LookOnly(Base):
+    """Rows that the program alone writes."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Return False: the program makes them."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Return False: `manage.py delete` deletes datasets, with their files."""
+        return False
+
+
+@admin.register(Dataset)
+class DatasetAdmin(LookOnly):
+    """Datasets."""
+
+    list_display = ("slug", "title", "world", "state", "visibility", "owner", "created", "completed")
+    list_filter = ("state", "visibility", "world")
+    search_fields = ("slug", "title")
+    fields = (
+        *("slug", "title", "description", "visibility", "owner", "world", "state", "error", "archived"),
+        *("authors", "licence", "version", "citation"),
+        *("engine_version", "release", "fingerprint", "created", "completed", "spec"),
+    )
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """Return all fields but those by which people find and see a dataset."""
+        changeable = ("title", "description", "visibility", "owner")
+        return tuple(str(field) for field in self.fields if field not in changeable)
+
+
+@admin.register(Split)
+class SplitAdmin(LookOnly):
+    """Splits."""
+
+    list_display = ("__str__", "kind", "state", "withheld", "scenes", "questions", "fingerprint")
+    list_select_related = ("dataset",)
+    list_filter = ("state", "kind", "withheld")
+    search_fields = ("dataset__slug", "name")
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Return False: the program writes them."""
+        return False
+
+
+@admin.register(Job)
+class JobAdmin(LookOnly):
+    """Jobs."""
+
+    list_display = ("__str__", "state", "attempts", "worker", "started", "finished", "message")
+    list_select_related = ("dataset", "split__dataset", "chunk")
+    list_filter = ("state", "kind")
+    search_fields = ("dataset__slug",)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Return False: the program writes them."""
+        return False
+
+
+@admin.register(Heartbeat)
+class HeartbeatAdmin(LookOnly):
+    """Background processes."""
+
+    list_display = ("name", "host", "pid", "queues", "seen")
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Return False: background processes write them."""
+        return False
+
+
+@admin.register(Quota)
+class QuotaAdmin(Base):
+    """How many scenes an account may have; staff give more here."""
+
+    list_display = ("user", "scenes")
+    search_fields = ("user__username",)
+    autocomplete_fields = ("user",)

@@ -1,0 +1,68 @@
+"""How the commands of this app speak: errors are one line on standard error, and the exit status says which kind."""
+
+import sys
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import OperationalError, connection
+
+from generation.engine.errors import EngineError
+from generation.models import Dataset
+
+BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
+
+
+class PlainCommand(BaseCommand):
+    """A command whose errors are one line: exit 2 for bad input, 1 for a failure, 130 after Ctrl-C."""
+
+    from_command_line = False
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        """Run as a program."""
+        self.from_command_line = True
+        super().run_from_argv(argv)
+
+    def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
+        """Return a parser that complains without repeating the usage."""
+        parser = super().create_parser(prog_name, subcommand, **options)
+        if self.from_command_line:
+            parser.print_usage = lambda file=None: None  # type: ignore[method-assign]
+        return parser
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Run; an engine's error becomes a `CommandError` with the same words."""
+        try:
+            if self.from_command_line:
+                prepare_tables()
+            return super().execute(*args, **options)
+        except EngineError as error:
+            refusal = CommandError(str(error), returncode=BAD_INPUT)
+            refusal.__cause__ = error
+        except CommandError as error:
+            refusal = error
+        if not self.from_command_line:
+            raise refusal
+        self.stderr.write(str(refusal).replace("\n", " "))
+        sys.exit(refusal.returncode)
+
+    def find_dataset(self, slug: str) -> Dataset:
+        """Return the dataset of that name, or refuse, naming those there are."""
+        dataset = Dataset.objects.filter(slug=slug).first()
+        if dataset is None:
+            names = ", ".join(Dataset.objects.order_by("slug").values_list("slug", flat=True)[:20])
+            raise CommandError(
+                f"Expected a dataset ({names or 'there is none yet'}), got {slug!r}.", returncode=BAD_INPUT
+            )
+        return dataset
+
+
+def prepare_tables() -> None:
+    """Make the tables of a new database, as the embedded one is at first; refuse one that can't be reached."""
+    try:
+        tables = connection.introspection.table_names()
+    except OperationalError as error:
+        reason = str(error).splitlines()[0]
+        raise CommandError(f"Expected a database in DATABASE_URL, got none ({reason}).", returncode=FAILED) from error
+    if Dataset._meta.db_table not in tables:
+        call_command("migrate", interactive=False, verbosity=0)

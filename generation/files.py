@@ -1,0 +1,91 @@
+"""Files as they are kept: whole or not at all, on this machine's disk or in an S3 bucket."""
+
+import os
+import secrets
+import shutil
+from pathlib import Path
+
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+
+GIB = 1024**3
+
+
+def local_path(name: str) -> Path | None:
+    """Return where a stored file lies on this machine's disk, or None where the storage is elsewhere."""
+    try:
+        return Path(default_storage.path(name))
+    except NotImplementedError:
+        return None
+
+
+def put(name: str, content: bytes) -> None:
+    """Store a file under exactly this name, whole or not at all; a file that is there already is replaced."""
+    path = local_path(name)
+    if path is None:
+        default_storage.save(name, ContentFile(content))
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, content)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that nobody ever sees a part of it: temporary name, fsync, rename."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        write_synced(draft, content)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write_synced(path: Path, content: bytes) -> None:
+    """Write a file and wait until the disk has it."""
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    path.chmod(settings.FILE_UPLOAD_PERMISSIONS or 0o644)
+
+
+def get(name: str) -> bytes:
+    """Return a stored file's content."""
+    with default_storage.open(name, "rb") as file:
+        content: bytes = file.read()
+    return content
+
+
+def drop(name: str) -> None:
+    """Delete a stored file; nothing happens where there is none."""
+    if name:
+        default_storage.delete(name)
+
+
+def drop_folder(name: str) -> None:
+    """Delete what is left of a folder of the storage, with everything in it."""
+    path = local_path(name)
+    if path is not None:
+        shutil.rmtree(path, ignore_errors=True)
+        return
+    folders, files = default_storage.listdir(name)
+    for file in files:
+        default_storage.delete(f"{name}/{file}")
+    for folder in folders:
+        drop_folder(f"{name}/{folder}")
+
+
+def disk_shortage() -> str:
+    """Return what to tell people when too little disk is free; empty while there is enough."""
+    path = local_path("")
+    if path is None:
+        return ""
+    while not path.exists():
+        path = path.parent
+    free = shutil.disk_usage(path).free / GIB
+    if free >= settings.DISK_RESERVE_GB:
+        return ""
+    return (
+        f"Waiting for disk space: expected {settings.DISK_RESERVE_GB:g} GB under MEDIA_ROOT, got {free:.1f}. "
+        "Delete something, or change DISK_RESERVE_GB."
+    )

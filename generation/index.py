@@ -1,0 +1,259 @@
+"""The index of a sealed split: what filters, counts and scores read instead of rows.
+
+An index is a folder of memory-mapped arrays, one value a question, named by the digest of its files.
+`SplitIndex` reads it; `generation.sealing` writes it. Codes are positions in a facet's `values`; the highest
+code of an array's type (255 or 65535) means that a question has no value.
+"""
+
+import functools
+import json
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.conf import settings
+from django.core.files.storage import default_storage
+from numpy.typing import NDArray
+
+from generation import files
+from generation.engine.worlds import FacetKind
+from generation.models import Split
+from generation.tally import MANY, count_codes, mark_codes
+
+FORMAT = 1
+FOLDER = "index"
+MANIFEST = "manifest.json"
+WORD = re.compile(r"\w+(?:'\w+)*")  # what is searched for, of lower-cased texts
+
+Codes = NDArray[np.uint8] | NDArray[np.uint16]
+
+
+class Range(NamedTuple):
+    """Integers from `low` to `high`, both included; None leaves a side open."""
+
+    low: int | None = None
+    high: int | None = None
+
+
+Selection = Collection[int] | Range
+"""What a filter lets through: a set of value codes or, for integer facets, a range of values."""
+
+Filters = Mapping[str, Selection]
+
+
+class NotIndexed(LookupError):
+    """There is no index to read: the split isn't sealed, or has no such facet."""
+
+
+@dataclass(frozen=True, eq=False)
+class IndexedFacet:
+    """A facet as a split's index has it.
+
+    Attributes
+    ----------
+    name, label : str
+    kind : FacetKind
+        Of flags, a code is a bit mask: bit `i` says that `values[i]` holds.
+    values, labels : tuple of str
+        `labels` are for people and as many as `values`.
+    reveals : bool
+        Whether it tells something that the question's words do not.
+    codes : array (questions,) of uint8 or uint16
+    """
+
+    name: str
+    label: str
+    kind: FacetKind
+    values: tuple[str, ...]
+    labels: tuple[str, ...]
+    reveals: bool
+    codes: Codes
+
+    @property
+    def none(self) -> int:
+        """Return the code of a question that has no value."""
+        return int(np.iinfo(self.codes.dtype).max)
+
+    def allowed(self, selection: Selection) -> NDArray[np.bool_]:
+        """Return, for every code there can be, whether the selection lets it through."""
+        table = np.zeros(self.none + 1, dtype=np.bool_)
+        wanted = sorted(self._chosen(selection))
+        if self.kind == FacetKind.FLAGS:
+            mask = sum(1 << code for code in wanted)
+            table[: self.none] = (np.arange(self.none) & mask) != 0
+        else:
+            table[wanted] = True
+        return table
+
+    def _chosen(self, selection: Selection) -> list[int]:
+        if not isinstance(selection, Range):
+            return [code for code in set(selection) if 0 <= code < len(self.values)]
+        if self.kind != FacetKind.INTEGER:
+            raise ValueError(f"Expected single values of {self.name}, got a range: its values are no integers.")
+        low = -np.inf if selection.low is None else selection.low
+        high = np.inf if selection.high is None else selection.high
+        return [code for code, value in enumerate(self.values) if low <= int(value) <= high]
+
+    def counts(self, histogram: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how often each of `values` occurs, from how often each code does."""
+        if self.kind != FacetKind.FLAGS:
+            return histogram[: len(self.values)].copy()
+        masks = np.arange(self.none)
+        return np.array(
+            [histogram[: self.none][(masks >> bit) & 1 == 1].sum() for bit in range(len(self.values))],
+            dtype=np.int64,
+        )
+
+
+class Found(NamedTuple):
+    """What passes filters and words: positions in order, and a function that counts as `SplitIndex.counts` does."""
+
+    positions: NDArray[np.int64]
+    counts: Callable[[], dict[str, NDArray[np.int64]]]
+
+
+class SplitIndex:
+    """A sealed split, in question order; `SplitIndex.open(split)` gets it.
+
+    Attributes
+    ----------
+    n : int
+        How many questions there are.
+    facets : dict of str to IndexedFacet
+        In the world's order.
+    answer_values : tuple of str
+        The whole vocabulary of answers.
+    answers : array (n,) of uint8 or uint16
+        Codes of `answer_values`; the type's highest code where there is no answer.
+    scenes : array (n,) of uint32
+        The position of each question's scene.
+    vocabulary : tuple of str
+        Every lower-cased word that occurs, sorted.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        manifest = json.loads((folder / MANIFEST).read_text())
+        if manifest["format"] != FORMAT:
+            raise NotIndexed(f"Expected an index of format {FORMAT}, got {manifest['format']} in {folder}.")
+        self.n: int = manifest["n"]
+        self.facets = {entry["name"]: _facet(entry, _array(folder, entry["file"])) for entry in manifest["facets"]}
+        self.answer_values: tuple[str, ...] = tuple(manifest["answers"])
+        self.answers: Codes = _array(folder, "answers.npy")
+        self.scenes: NDArray[np.uint32] = _array(folder, "scenes.npy")
+        self.vocabulary: tuple[str, ...] = tuple(manifest["words"])
+        self._word_codes = {word: code for code, word in enumerate(self.vocabulary)}
+        self._starts: NDArray[np.uint32] = _array(folder, "word_starts.npy")
+        self._postings: NDArray[np.uint32] = _array(folder, "word_postings.npy")
+        self._sources: NDArray[np.bytes_] | None = _array(folder, "sources.npy") if manifest["sources"] else None
+
+    @classmethod
+    def open(cls, split: Split) -> "SplitIndex":
+        """Return a sealed split's index; opened once a process. Raises `NotIndexed` where there is none."""
+        if not split.index_digest:
+            raise NotIndexed(f"Expected a complete split, got {split}, which is {split.get_state_display()}.")
+        return open_digest(split.index_digest)
+
+    def source_id(self, position: int) -> str | None:
+        """Return what the question was called where it was published, or None."""
+        return None if self._sources is None else bytes(self._sources[position]).decode() or None
+
+    def containing(self, word: str) -> NDArray[np.uint32]:
+        """Return the positions of the questions that have a word, whichever its case, in order."""
+        code = self._word_codes.get(word.lower())
+        if code is None:
+            return np.zeros(0, dtype=np.uint32)
+        return self._postings[self._starts[code] : self._starts[code + 1]]
+
+    def select(self, filters: Filters, words: Sequence[str] = ()) -> NDArray[np.int64]:
+        """Return the positions of the questions that pass every filter and have every word, in order."""
+        return self.find(filters, words).positions
+
+    def counts(self, filters: Filters, words: Sequence[str] = ()) -> dict[str, NDArray[np.int64]]:
+        """Return, for each facet, how many questions have each of its values.
+
+        A facet's own filter does not count for it, all others do, so that each figure says what choosing that
+        value instead would give.
+        """
+        return self.find(filters, words).counts()
+
+    def find(self, filters: Filters, words: Sequence[str] = ()) -> "Found":
+        """Return what passes, in one pass over the filtered facets; counts cost more, and only who asks for them."""
+        marks, numbers = self._marks(filters, words)
+        return Found(np.flatnonzero(marks == 0), functools.partial(self._counts, marks, numbers))
+
+    def _counts(self, marks: NDArray[np.uint8], numbers: Mapping[str, int]) -> dict[str, NDArray[np.int64]]:
+        result = {}
+        for name, facet in self.facets.items():
+            histogram = np.zeros(facet.none + 1, dtype=np.int64)
+            count_codes(facet.codes, marks, numbers.get(name, 0), histogram)
+            result[name] = facet.counts(histogram)
+        return result
+
+    def _marks(self, filters: Filters, words: Sequence[str]) -> tuple[NDArray[np.uint8], dict[str, int]]:
+        """Return each question's mark, as `mark_codes` leaves it, and the number of each filter."""
+        marks = np.zeros(self.n, dtype=np.uint8)
+        if words:
+            marks[:] = MANY
+            marks[self._with_all(words)] = 0
+        numbers: dict[str, int] = {}
+        for name, selection in filters.items():
+            if name not in self.facets:
+                raise NotIndexed(f"Expected one of {', '.join(self.facets)}, got {name!r}.")
+            facet = self.facets[name]
+            numbers[name] = len(numbers) + 1
+            mark_codes(facet.codes, facet.allowed(selection), numbers[name], marks)
+        return marks, numbers
+
+    def _with_all(self, words: Sequence[str]) -> NDArray[np.uint32]:
+        found = sorted((self.containing(word) for word in words), key=len)
+        return functools.reduce(lambda a, b: np.intersect1d(a, b, assume_unique=True), found)
+
+
+def _facet(entry: Mapping[str, Any], codes: Codes) -> IndexedFacet:
+    values = tuple(entry["values"])
+    return IndexedFacet(
+        name=entry["name"],
+        label=entry["label"],
+        kind=FacetKind(entry["kind"]),
+        values=values,
+        labels=tuple(entry["labels"]) or values,
+        reveals=entry["reveals"],
+        codes=codes,
+    )
+
+
+def _array(folder: Path, name: str) -> Any:
+    """Return an array of the index, memory-mapped; an empty one can't be, and is read."""
+    path = folder / name
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except ValueError:
+        return np.load(path, allow_pickle=False)
+
+
+@functools.lru_cache(maxsize=64)
+def open_digest(digest: str) -> SplitIndex:
+    """Return the index of that digest; fetched to this machine first where files are kept elsewhere."""
+    return SplitIndex(_fetched(digest))
+
+
+def _fetched(digest: str) -> Path:
+    """Return the folder of an index on this machine's disk."""
+    local = files.local_path(f"{FOLDER}/{digest}")
+    folder = local if local is not None else settings.VAR_DIR / "cache" / digest
+    if local is None and not (folder / MANIFEST).exists():
+        _fetch(digest, folder)
+    if not (folder / MANIFEST).exists():
+        raise NotIndexed(f"Expected the index {digest} in {folder}, got nothing. Restore it from a backup.")
+    return folder
+
+
+def _fetch(digest: str, folder: Path) -> None:
+    """Copy an index from the storage; the manifest last, because it says that all is there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = default_storage.listdir(f"{FOLDER}/{digest}")[1]
+    for name in sorted(names, key=lambda name: name == MANIFEST):
+        files.write_whole(folder / name, files.get(f"{FOLDER}/{digest}/{name}"))

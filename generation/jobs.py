@@ -1,0 +1,363 @@
+"""The work of making datasets: planned as rows, claimed one by one, each safe to run twice and to kill half-way.
+
+The command line's processes and Celery's run the same `work`. Messages are hints that there is work; `sweep` finds
+whatever they, or a process that died, left lying.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Subquery, Sum
+from django.db.models.functions import Now
+
+from generation import files, leases, referrers, removal, sealing, store
+from generation.engine import ENGINE_VERSION
+from generation.engine import worlds as engine
+from generation.engine.canonical import dataset_fingerprint
+from generation.engine.errors import EngineError
+from generation.models import Chunk, Dataset, Job, Scene, Split
+from generation.models.datasets import SLICE
+
+PREVIEW = 10  # the priority of a dataset's first scenes and pictures
+CANDIDATES = 8
+HINTS = 32
+HINT_LIFE = 15  # seconds
+RETRIED_IN = (Dataset.State.MAKING, Dataset.State.FAILED)
+
+log = logging.getLogger(__name__)
+
+
+class WrongVersion(EngineError):
+    """A dataset was begun under another version of the engine, which would go on differently."""
+
+
+# What is to be done
+
+
+def start(data: Mapping[str, Any], **options: Any) -> Dataset:
+    """Return a new dataset whose jobs wait, all in one transaction; takes what `store.create_dataset` takes."""
+    with transaction.atomic():
+        dataset = store.create_dataset(data, **options)
+        plan(dataset)
+    return dataset
+
+
+def plan(dataset: Dataset) -> None:
+    """Make the jobs of a dataset that are not there yet; pictures' jobs come when their chunk is stored."""
+    rows = []
+    for split in dataset.splits.order_by("ordinal"):
+        for chunk in split.chunks.filter(made=False).order_by("number"):
+            priority = PREVIEW if split.ordinal == 0 and chunk.number == 0 else 0
+            rows.append(Job(kind=Job.Kind.ITEMS, dataset=dataset, split=split, chunk=chunk, priority=priority))
+        if not split.is_complete:
+            rows.append(Job(kind=Job.Kind.SEAL, dataset=dataset, split=split))
+    Job.objects.bulk_create(rows, ignore_conflicts=True, batch_size=store.ROWS)
+
+
+def cancel(dataset: Dataset) -> bool:
+    """Return whether the making of the dataset was stopped by this call."""
+    with transaction.atomic():
+        making = Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.MAKING)
+        if making.update(state=Dataset.State.CANCELLED) != 1:
+            return False
+        _call_off(dataset)
+    return True
+
+
+def resume(dataset: Dataset) -> None:
+    """Let a dataset that was stopped or has failed be made to its end; raise `WrongVersion`."""
+    check_version(dataset)
+    stopped = [Dataset.State.CANCELLED, Dataset.State.FAILED]
+    with transaction.atomic():
+        Dataset.objects.filter(pk=dataset.pk, state__in=stopped).update(state=Dataset.State.MAKING, error="")
+        dataset.splits.filter(state=Split.State.FAILED).update(state=Split.State.MAKING)
+        left = dataset.jobs.filter(state__in=[Job.State.CANCELLED, Job.State.FAILED, Job.State.WAITING])
+        left.exclude(kind=Job.Kind.DELETE).update(state=Job.State.WAITING, attempts=0, message="")
+        plan(dataset)
+    dataset.refresh_from_db()
+
+
+def retry(job: Job) -> bool:
+    """Return whether this call lets a failed job be tried again, and its dataset go on; raise `WrongVersion`."""
+    check_version(job.dataset)
+    with transaction.atomic():
+        failed = Job.objects.filter(pk=job.pk, state=Job.State.FAILED, dataset__state__in=RETRIED_IN)
+        if failed.update(state=Job.State.WAITING, attempts=0, message="") != 1:
+            return False
+        Dataset.objects.filter(pk=job.dataset_id).update(state=Dataset.State.MAKING, error="")
+        Split.objects.filter(jobs=job.pk, state=Split.State.FAILED).update(state=Split.State.MAKING)
+        plan(job.dataset)
+    return True
+
+
+def delete(dataset: Dataset) -> None:
+    """Let a dataset be deleted, whatever its state; from now on nobody sees it. Raise `Referred` where it is needed."""
+    with transaction.atomic():
+        Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.DELETING)
+        referrers.check_unreferred(dataset)
+        _call_off(dataset)
+        Job.objects.bulk_create([Job(kind=Job.Kind.DELETE, dataset=dataset)], ignore_conflicts=True)
+        deletions = dataset.jobs.filter(kind=Job.Kind.DELETE, state__in=[Job.State.FAILED, Job.State.CANCELLED])
+        deletions.update(state=Job.State.WAITING, attempts=0, message="")
+    dataset.refresh_from_db()
+
+
+def _call_off(dataset: Dataset) -> None:
+    unfinished = dataset.jobs.exclude(kind=Job.Kind.DELETE).filter(state__in=[Job.State.WAITING, Job.State.RUNNING])
+    unfinished.update(state=Job.State.CANCELLED, token="", lease=None, finished=Now())
+
+
+def check_version(dataset: Dataset) -> None:
+    """Raise `WrongVersion` unless this program goes on as the dataset was begun."""
+    if dataset.engine_version != ENGINE_VERSION:
+        raise WrongVersion(
+            f"Expected a dataset of engine version {ENGINE_VERSION}, got version {dataset.engine_version}: the rest "
+            f"would not fit. Go on with release {dataset.release}, or delete it and make it again.",
+            where=dataset.slug,
+        )
+
+
+# Who does it
+
+
+def claim(*, dataset: Dataset | None = None) -> Job | None:
+    """Return a job that is now ours, of one dataset or of whichever has waited longest; None where there is none."""
+    shortage = files.disk_shortage()
+    waiting = Job.objects.filter(dataset=dataset) if dataset is not None else Job.objects.all()
+    if shortage:
+        waiting.claimable().filter(message="").update(message=shortage)
+        waiting = waiting.filter(kind=Job.Kind.DELETE)
+    while candidates := _candidates(waiting.claimable()):
+        for job in candidates:
+            if leases.take(job):
+                return job
+    return None
+
+
+def _candidates(claimable: Any) -> list[Job]:
+    """Return some jobs that may be claimed: of the dataset with the most urgent, then of the least recently served."""
+    served = Job.objects.filter(dataset=OuterRef("pk"), started__isnull=False).order_by("-started")
+    turn = (
+        Dataset.objects.filter(Exists(claimable.filter(dataset=OuterRef("pk"))))
+        .annotate(
+            urgency=Subquery(claimable.filter(dataset=OuterRef("pk")).order_by("-priority").values("priority")[:1]),
+            served=Subquery(served.values("started")[:1]),
+        )
+        .order_by("-urgency", F("served").asc(nulls_first=True), "pk")
+        .values_list("pk", flat=True)
+        .first()
+    )
+    if turn is None:
+        return []
+    jobs = claimable.filter(dataset=turn).order_by("-priority", "pk")
+    return list(jobs.select_related("dataset", "split__dataset", "chunk")[:CANDIDATES])
+
+
+def work(
+    *,
+    dataset: Dataset | None = None,
+    seconds: float | None = None,
+    keep_going: Callable[[], bool] = lambda: True,
+) -> int:
+    """Return how many jobs were run: claims and runs until nothing is left to claim or the time is over.
+
+    Where the time is over first, a hint is sent that there is more, so that turns are taken with other work.
+    """
+    end = None if seconds is None else time.monotonic() + seconds
+    done = 0
+    while keep_going():
+        if end is not None and time.monotonic() >= end:
+            wake(1)
+            break
+        job = claim(dataset=dataset)
+        if job is None:
+            break
+        run(job)
+        done += 1
+    return done
+
+
+def run(job: Job) -> None:
+    """Do a claimed job. Whatever happens is on its row afterwards."""
+    try:
+        with leases.kept(job) as lease:
+            RUNNERS[Job.Kind(job.kind)](job, lease)
+    except leases.LeaseLost as lost:
+        log.info("%s", lost)
+        removal.drop_late_files(job.dataset)
+    except EngineError as error:  # would come again
+        _fail(job, str(error))
+    except Exception as error:
+        log.exception("%s went wrong", job)
+        _try_again(job, f"{job}: unexpected {type(error).__name__}: {error}. The log says more.")
+    except BaseException:  # asked to stop
+        leases.put_back(job)
+        raise
+
+
+def _try_again(job: Job, message: str) -> None:
+    if job.attempts >= leases.ATTEMPTS:
+        _fail(job, f"{message} It was tried {job.attempts} times.")
+    else:
+        leases.give_back(job, message=message)
+
+
+def _fail(job: Job, message: str) -> None:
+    """Mark a job, its split and its dataset as failed, unless the job is somebody else's by now."""
+    with transaction.atomic():
+        if not leases.fail(job, message=message):
+            return
+        Split.objects.filter(jobs=job.pk).update(state=Split.State.FAILED)
+        making = Dataset.objects.filter(pk=job.dataset_id, state=Dataset.State.MAKING)
+        making.update(state=Dataset.State.FAILED, error=message)
+
+
+# How it is done
+
+
+def run_items(job: Job, lease: leases.Lease) -> None:
+    """Make a chunk's scenes and questions, and the jobs that draw them."""
+    split, chunk, dataset = job.split, job.chunk, job.dataset
+    assert split is not None and chunk is not None
+    check_version(dataset)
+    Split.objects.filter(pk=split.pk, state=Split.State.WAITING).update(state=Split.State.MAKING)
+    part = engine.Chunk(chunk.number, chunk.first_scene, chunk.scenes, chunk.first_question, chunk.questions)
+    maker = engine.get_maker(dataset.world)
+    items = maker.make(dataset.read_spec(), split.name, part, secret=split.secret_bytes)
+    store.ChunkWriter(job).write(_checked(items, lease), then=_image_jobs(job, chunk))
+
+
+def _checked(items: Iterable[engine.Item], lease: leases.Lease) -> Iterable[engine.Item]:
+    for item in items:
+        lease.check()
+        yield item
+
+
+def _image_jobs(job: Job, chunk: Chunk) -> list[Job]:
+    if not job.dataset.with_images:
+        return []
+    return [
+        Job(
+            kind=Job.Kind.IMAGES,
+            dataset=job.dataset,
+            split=job.split,
+            chunk=chunk,
+            part=part,
+            priority=job.priority if part == 0 else 0,
+        )
+        for part in range(-(-chunk.scenes // SLICE))
+    ]
+
+
+def run_images(job: Job, lease: leases.Lease) -> None:
+    """Draw some scenes of a stored chunk."""
+    split, chunk, dataset = job.split, job.chunk, job.dataset
+    assert split is not None and chunk is not None
+    check_version(dataset)
+    spec, maker = dataset.read_spec(), engine.get_maker(dataset.world)
+    first = chunk.first_scene + job.part * SLICE
+    count = min(SLICE, chunk.first_scene + chunk.scenes - first)
+    drawn = []
+    for stored in store.load_items(split, first, count):
+        lease.check()
+        stored.scene.split = split
+        store.Pictures(stored.scene).store(*maker.render(spec, split.name, stored.item))
+        drawn.append(stored.scene)
+    with transaction.atomic():
+        leases.finish(job)
+        Scene.objects.bulk_update(drawn, ["image", "ids_image", "width", "height"])
+
+
+def run_seal(job: Job, lease: leases.Lease) -> None:
+    """Seal a split whose rows are all there; the last one completes the dataset."""
+    split = job.split
+    assert split is not None
+    sealed = sealing.seal(split, check=lease.check)
+    try:
+        _store_seal(job, split, sealed)
+    except leases.LeaseLost:
+        removal.drop_late_files(job.dataset, index_digest=sealed.index_digest)
+        raise
+
+
+def _store_seal(job: Job, split: Split, sealed: sealing.Sealed) -> None:
+    dataset, replaced = job.dataset, split.chunks.aggregate(n=Sum("replaced"))["n"]
+    with transaction.atomic():
+        # One split at a time looks whether it is the last.
+        list(Dataset.objects.select_for_update().filter(pk=dataset.pk))
+        leases.finish(job)
+        Split.objects.filter(pk=split.pk).update(state=Split.State.COMPLETE, replaced=replaced or 0, **sealed._asdict())
+        _complete(dataset)
+
+
+def _complete(dataset: Dataset) -> None:
+    splits = list(dataset.splits.all())
+    if not all(split.is_complete for split in splits):
+        return
+    fingerprint = dataset_fingerprint({split.name: split.fingerprint for split in splits})
+    making = Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.MAKING)
+    making.update(state=Dataset.State.COMPLETE, completed=Now(), fingerprint=fingerprint)
+
+
+def run_delete(job: Job, lease: leases.Lease) -> None:
+    """Delete a dataset, its files first; the job's own row goes with it."""
+    removal.remove(job.dataset, check=lease.check)
+
+
+RUNNERS: Mapping[Job.Kind, Callable[[Job, leases.Lease], None]] = {
+    Job.Kind.ITEMS: run_items,
+    Job.Kind.IMAGES: run_images,
+    Job.Kind.SEAL: run_seal,
+    Job.Kind.DELETE: run_delete,
+}
+
+
+# What was left lying
+
+
+def sweep() -> None:
+    """Free what dead processes held, and wake background processes while there is work."""
+    recover()
+    settle()
+    wake(min(HINTS, Job.objects.claimable().count()))
+
+
+def recover() -> int:
+    """Return how many jobs were freed, or failed where they were tried too often, because their holder is gone."""
+    gone = [job for job in Job.objects.filter(state=Job.State.RUNNING) if leases.is_gone(job.worker)]
+    freed = 0
+    for job in [*Job.objects.expired(), *gone]:
+        freed += 1
+        _try_again(job, f"{job}: the process that did it stopped answering.")
+    return freed
+
+
+def settle() -> int:
+    """Return how many datasets failed now: of all their jobs none is left but failed ones and what waits for them.
+
+    That is how a dataset ends of whose failed jobs only some were tried again.
+    """
+    making = Dataset.objects.filter(state=Dataset.State.MAKING)
+    theirs = Job.objects.filter(dataset=OuterRef("pk"))
+    failed = theirs.filter(state=Job.State.FAILED).order_by("pk")
+    stuck = making.filter(Exists(failed)).exclude(Exists(theirs.filter(state=Job.State.RUNNING)))
+    stuck = stuck.exclude(Exists(Job.objects.claimable().filter(dataset=OuterRef("pk"))))
+    ended = 0
+    for dataset in stuck.annotate(why=Subquery(failed.values("message")[:1])):
+        ended += making.filter(pk=dataset.pk).update(state=Dataset.State.FAILED, error=dataset.why)
+    return ended
+
+
+def wake(count: int) -> None:
+    """Send hints to background processes that there is work; one that gets lost does no harm."""
+    from webapp.celery import app
+
+    for _ in range(count):
+        try:
+            app.send_task("generation.tasks.work", queue="generation", expires=HINT_LIFE, retry=False)
+        except Exception:
+            log.warning("Background processes could not be woken; they look for themselves.", exc_info=True)
+            return

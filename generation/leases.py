@@ -1,0 +1,147 @@
+"""Holding a job: a token that only its holder knows, and a lease that must be renewed, by the database's clock."""
+
+import logging
+import os
+import secrets
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.db import connection
+from django.db.models import F
+from django.db.models.functions import Now
+
+from generation.models import AbstractJob, from_now
+
+LEASE = 60.0  # seconds
+RENEWAL = 10.0  # seconds
+ATTEMPTS = 3
+
+log = logging.getLogger(__name__)
+
+
+class LeaseLost(Exception):
+    """Somebody else has the job by now, or it was cancelled: its holder writes nothing more."""
+
+
+def take(job: AbstractJob) -> bool:
+    """Return whether the waiting job is ours now; `job` then carries our token."""
+    token = secrets.token_hex(16)
+    taken = _rows(job).filter(pk=job.pk, state=AbstractJob.State.WAITING).update(
+        state=AbstractJob.State.RUNNING,
+        token=token,
+        worker=worker_name(),
+        lease=from_now(LEASE),
+        started=Now(),
+        attempts=F("attempts") + 1,
+        message="",
+    )  # fmt: skip
+    if taken:
+        job.refresh_from_db(fields=["state", "token", "worker", "lease", "started", "attempts", "message"])
+    return taken == 1 and job.token == token
+
+
+def renew(job: AbstractJob) -> None:
+    """Hold the job for another while; raise `LeaseLost` where it is not ours any more."""
+    if _rows(job).held(job).update(lease=from_now(LEASE)) != 1:
+        raise LeaseLost(f"{job} is somebody else's now.")
+
+
+def finish(job: AbstractJob) -> None:
+    """Mark the job as done, in the transaction that stores its result; raise `LeaseLost` to undo that."""
+    done = {"state": AbstractJob.State.DONE, "token": "", "lease": None, "finished": Now(), "message": ""}
+    if _rows(job).held(job).update(**done) != 1:
+        raise LeaseLost(f"{job} is somebody else's now.")
+
+
+def give_back(job: AbstractJob, *, message: str = "") -> bool:
+    """Return whether the job, ours until now, waits again for whoever comes first."""
+    waiting = {"state": AbstractJob.State.WAITING, "token": "", "lease": None, "message": message}
+    return _rows(job).held(job).update(**waiting) == 1
+
+
+def put_back(job: AbstractJob) -> bool:
+    """Return whether the job waits again as if it had not been tried: its holder was asked to stop."""
+    waiting = {"state": AbstractJob.State.WAITING, "token": "", "lease": None, "attempts": F("attempts") - 1}
+    return _rows(job).held(job).update(**waiting) == 1
+
+
+def fail(job: AbstractJob, *, message: str) -> bool:
+    """Return whether the job, ours until now, has failed for good."""
+    failed = {"state": AbstractJob.State.FAILED, "token": "", "lease": None, "finished": Now(), "message": message}
+    return _rows(job).held(job).update(**failed) == 1
+
+
+class Lease:
+    """A held job, whose lease a thread renews; `check` raises `LeaseLost` once that failed."""
+
+    def __init__(self, job: AbstractJob) -> None:
+        self.job = job
+        self.lost = threading.Event()
+        self.ended = threading.Event()
+
+    def check(self) -> None:
+        """Raise `LeaseLost` where the job is not ours any more."""
+        if self.lost.is_set():
+            raise LeaseLost(f"{self.job} is somebody else's now.")
+
+    def keep(self) -> None:
+        """Renew until the end; a database that can't be reached is tried again while the lease may still hold."""
+        while not self.ended.wait(RENEWAL):
+            try:
+                renew(self.job)
+            except LeaseLost:
+                self.lost.set()
+                return
+            except Exception:
+                log.warning("The lease of %s was not renewed; trying again.", self.job, exc_info=True)
+            finally:
+                connection.close()
+
+
+@contextmanager
+def kept(job: AbstractJob) -> Iterator[Lease]:
+    """Give the lease of a job, renewed in the background until the end of the block."""
+    lease = Lease(job)
+    thread = threading.Thread(target=lease.keep, name=f"lease of job {job.pk}", daemon=True)
+    thread.start()
+    try:
+        yield lease
+    finally:
+        lease.ended.set()
+        thread.join()
+
+
+def worker_name() -> str:
+    """Return the name of this process, unlike that of any other."""
+    return f"{host_name()}:{os.getpid()}"
+
+
+def host_name() -> str:
+    """Return the name of the place where process numbers mean what they mean here: machine and container."""
+    try:
+        return f"{socket.gethostname()}/{Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        return socket.gethostname()
+
+
+def is_gone(worker: str) -> bool:
+    """Return whether a process is known to have ended: it ran here, and runs no more."""
+    host, _, pid = worker.rpartition(":")
+    if host != host_name() or not pid.isdigit():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
+
+
+def _rows(job: AbstractJob) -> Any:
+    """Return the rows of the job's table: each kind of job has its own."""
+    return type(job)._default_manager

@@ -1,0 +1,29 @@
+"""`manage.py cancel`: the making of a dataset stops."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from generation import jobs
+from generation.command_line import BAD_INPUT, PlainCommand
+
+
+class Command(PlainCommand):
+    """Stop the making of a dataset."""
+
+    help = "Stop the making of a dataset. What is made is kept; generate --resume goes on."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the dataset."""
+        parser.add_argument("dataset", metavar="SLUG")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Stop it."""
+        dataset = self.find_dataset(options["dataset"])
+        if not jobs.cancel(dataset):
+            dataset.refresh_from_db()
+            raise CommandError(
+                f"{dataset.slug}: Expected a dataset that is being made, got one that is {dataset.state}.",
+                returncode=BAD_INPUT,
+            )

@@ -1,0 +1,205 @@
+"""`manage.py generate`: a spec becomes a dataset."""
+
+import re
+import sys
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandError
+from tqdm import tqdm
+
+from generation import jobs, specs, store
+from generation.command_line import FAILED, INTERRUPTED, PlainCommand
+from generation.engine.errors import BadSpec
+from generation.engine.worlds import Media
+from generation.models import Dataset
+from generation.pool import KeepDying, Pool, note, stoppable
+from generation.warm import warm
+
+MOST_WORKERS = 64
+
+
+class Command(PlainCommand):
+    """Make a dataset, with as many processes as there are processors."""
+
+    help = "Make a dataset from a spec: a preset's name or a JSON file. Prints its content hash."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the spec and what is to be changed of it."""
+        parser.add_argument("spec", metavar="SPEC", help="a preset's name or a JSON file")
+        parser.add_argument("--name", metavar="SLUG", help="name in addresses; default: the preset's or file's")
+        parser.add_argument("--seed", type=int, metavar="N", help="another seed than the spec's")
+        parser.add_argument(
+            "--scenes", type=_number_of_scenes, action="append", default=[], metavar="SPLIT=N",
+            help="another number of scenes for one split; 0 leaves it out; may be given several times",
+        )  # fmt: skip
+        parser.add_argument(
+            "--secret", type=_named, action="append", default=[], metavar="SPLIT=HEX",
+            help="the published secret of a split, to prove that it was made as claimed",
+        )  # fmt: skip
+        parser.add_argument(
+            "--workers", type=_positive, metavar="N",
+            help=f"processes, {MOST_WORKERS} at most; default: one a processor",
+        )  # fmt: skip
+        parser.add_argument("--no-images", action="store_true", help="scenes and questions only")
+        parser.add_argument("--resume", action="store_true", help="go on with a dataset that was stopped")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Make the dataset; Ctrl-C leaves it so that it can be gone on with."""
+        dataset = self._dataset(options)
+        if dataset.state != Dataset.State.COMPLETE:
+            self._make(dataset, workers=options["workers"] or settings.GENERATION_PROCESSES)
+        self.stdout.write(dataset.fingerprint)
+
+    def _dataset(self, options: dict[str, Any]) -> Dataset:
+        """Return the dataset to make: a new one, or with `--resume` one that is there."""
+        source = specs.load(options["spec"])
+        slug = _slug(source.name) if options["name"] is None else options["name"]
+        scenes = _each_once(options["scenes"], option="--scenes")
+        secrets = _each_once(options["secret"], option="--secret")
+        data = specs.changed(source.data, files=source.files, seed=options["seed"], scenes=scenes)
+        store.check_secrets(secrets, splits=data["splits"])
+        existing = Dataset.objects.filter(slug=slug).first()
+        if existing is not None:
+            if not options["resume"]:
+                raise store.SlugTaken(
+                    f"Expected a new name, got {slug!r}, which exists ({existing.state}). Go on with it: --resume. "
+                    "Or choose another: --name.",
+                    where="slug",
+                )
+            _check_same(existing, data, secrets=secrets, images=not options["no_images"])
+            return self._gone_on_with(existing)
+        return jobs.start(
+            data,
+            slug=slug,
+            files=source.files,
+            visibility=Dataset.Visibility.PUBLIC,
+            images=not options["no_images"],
+            secrets=secrets,
+        )
+
+    def _gone_on_with(self, dataset: Dataset) -> Dataset:
+        if dataset.state != Dataset.State.COMPLETE:
+            jobs.resume(dataset)
+        return dataset
+
+    def _make(self, dataset: Dataset, *, workers: int) -> None:
+        """Run the processes until the dataset is complete; say so if it isn't."""
+        warm()
+        with stoppable():
+            pool = Pool(dataset, size=workers)
+            try:
+                with Bar(dataset) as bar:
+                    pool.watch(show=bar.show)
+            except KeyboardInterrupt:
+                self._interrupted()
+            except KeepDying as error:
+                raise CommandError(str(error), returncode=FAILED) from error
+            finally:
+                pool.stop()
+        if dataset.state != Dataset.State.COMPLETE:
+            reason = dataset.error or f"{dataset.slug} was {dataset.state} meanwhile."
+            raise CommandError(reason, returncode=FAILED)
+
+    def _interrupted(self) -> None:
+        if not self.from_command_line:
+            raise KeyboardInterrupt
+        raise CommandError(
+            "Stopped. What is made is kept. Go on: the same command, all its options, and --resume.",
+            returncode=INTERRUPTED,
+        )
+
+
+class Bar:
+    """A progress bar on standard error: scenes and images."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+        self.shown = ""
+        self.bar = tqdm(
+            total=1.0,
+            initial=dataset.progress().share,
+            bar_format="{desc} {percentage:3.0f}% |{bar:30}| {elapsed}<{remaining}",
+        )
+
+    def __enter__(self) -> "Bar":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.bar.close()
+
+    def show(self) -> None:
+        """Show how far it is; into a file, only what is new."""
+        at = self.dataset.progress()
+        text = f"{self.dataset.slug}: {at.scenes:,}/{at.of_scenes:,} scenes"
+        if at.of_images:
+            text += f", {at.images:,}/{at.of_images:,} images"
+        text = f"{self.dataset.slug}: {reason}" if (reason := note(self.dataset)) else text
+        if text != self.shown or sys.stderr.isatty():
+            self.bar.n = at.share
+            self.bar.set_description_str(text)
+        self.shown = text
+
+
+def _check_same(dataset: Dataset, data: Mapping[str, Any], *, secrets: Mapping[str, str], images: bool) -> None:
+    """Raise `BadSpec` unless a dataset was begun as it is now asked for: what is printed must be of what was asked."""
+    if dataset.state == Dataset.State.DELETING:
+        raise BadSpec("Expected a dataset to go on with, got one that is being deleted.", where=dataset.slug)
+    if dataset.spec_data != data:
+        raise BadSpec(
+            "Expected the spec that the dataset was begun with, got another one. Give the same SPEC, --seed "
+            "and --scenes, or choose another --name.",
+            where=dataset.slug,
+        )
+    stored = dict(dataset.splits.values_list("name", "secret"))
+    for name, secret in secrets.items():
+        if stored[name] != secret.lower():
+            begun = "another one" if stored[name] else "one, but it was begun without"
+            raise BadSpec(
+                f"Expected the secret that {name} was begun with, got {begun}. Leave it out, or choose another --name.",
+                where="--secret",
+            )
+    if dataset.with_images != (images and dataset.get_world().media == Media.IMAGE):
+        advice = "Leave out --no-images" if dataset.with_images else "Give --no-images"
+        raise BadSpec(
+            f"Expected {'images' if dataset.with_images else 'no images'}, as the dataset was begun. {advice}, "
+            "or choose another --name.",
+            where=dataset.slug,
+        )
+
+
+def _each_once(pairs: Sequence[tuple[str, Any]], *, option: str) -> dict[str, Any]:
+    """Return what an option says of each split; raise `BadSpec` where it speaks twice of one."""
+    said = dict(pairs)
+    if len(said) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise BadSpec(f"Expected each split once, got {twice} again.", where=option)
+    return said
+
+
+def _slug(name: str) -> str:
+    """Return a name as it may stand in addresses."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60]
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise ArgumentTypeError(f"expected SPLIT=VALUE, got {text!r}")
+    return name, value
+
+
+def _number_of_scenes(text: str) -> tuple[str, int]:
+    name, value = _named(text)
+    if not re.fullmatch(r"[0-9]{1,9}", value):
+        raise ArgumentTypeError(f"expected a number of scenes for {name}, got {value!r}")
+    return name, int(value)
+
+
+def _positive(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= MOST_WORKERS:
+        raise ArgumentTypeError(f"expected a number of processes, 1 to {MOST_WORKERS}, got {text!r}")
+    return int(text)

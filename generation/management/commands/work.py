@@ -1,0 +1,48 @@
+"""`manage.py work`: what Celery's processes do, without Celery."""
+
+import os
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from generation import jobs
+from generation.command_line import PlainCommand
+from generation.models import Dataset
+from generation.pool import stoppable
+
+IDLE = 0.2  # seconds
+
+
+class Command(PlainCommand):
+    """Claim and run jobs until none is left."""
+
+    help = "Do waiting work in this process, until there is none."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take what to work on."""
+        parser.add_argument("--dataset", metavar="SLUG", help="only this dataset, until it is made")
+        parser.add_argument("--parent", type=int, metavar="PID", help="stop when this process is gone")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Work."""
+        parent = options["parent"]
+
+        def wanted() -> bool:
+            return parent is None or os.getppid() == parent
+
+        try:
+            with stoppable():
+                if options["dataset"] is None:
+                    jobs.recover()
+                    jobs.work(keep_going=wanted)
+                else:
+                    self._work_on(self.find_dataset(options["dataset"]), wanted)
+        except KeyboardInterrupt:
+            pass  # what it was at waits for others
+
+    def _work_on(self, dataset: Dataset, wanted: Any) -> None:
+        """Work on a dataset until it is made: others may still be at what this process would do next."""
+        while wanted() and dataset.state == Dataset.State.MAKING:
+            if not jobs.work(dataset=dataset, keep_going=wanted):
+                time.sleep(IDLE)
+            dataset.refresh_from_db()

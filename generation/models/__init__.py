@@ -1,0 +1,27 @@
+"""Datasets and everything in them, and the jobs that make them."""
+
+from generation.models.datasets import Dataset, DatasetQuerySet, SpecFile, Split, SplitQuerySet
+from generation.models.items import Chunk, Question, QuestionQuerySet, Scene, SceneQuerySet
+from generation.models.makers import PreviewTurn, Quota, Upload
+from generation.models.work import AbstractJob, Heartbeat, Job, JobQuerySet, from_now
+
+__all__ = [
+    "AbstractJob",
+    "Chunk",
+    "Dataset",
+    "DatasetQuerySet",
+    "Heartbeat",
+    "Job",
+    "JobQuerySet",
+    "PreviewTurn",
+    "Question",
+    "QuestionQuerySet",
+    "Quota",
+    "Scene",
+    "SceneQuerySet",
+    "SpecFile",
+    "Split",
+    "SplitQuerySet",
+    "Upload",
+    "from_now",
+]

@@ -1,0 +1,301 @@
+"""Datasets, the files their specs need, and their splits."""
+
+import functools
+import json
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models import F, Q, Sum
+from django.db.models.functions import Coalesce, Least, Now
+from django.urls import reverse
+
+from generation.engine.spec import RESERVED_NAMES, BaseSpec
+from generation.engine.worlds import World, get_world
+
+SLUG_PATTERN = r"^[a-z0-9][a-z0-9-]{0,59}\Z"
+SLICE = 25  # scenes that one images job draws
+IMAGE_WEIGHT = 15  # how many times as long a scene's picture takes as its questions
+
+Viewer = Any  # settings.AUTH_USER_MODEL or AnonymousUser
+
+
+class Progress(NamedTuple):
+    """How far the making of a dataset is: each count beside its goal."""
+
+    scenes: int
+    of_scenes: int
+    images: int
+    of_images: int
+    splits: int
+    of_splits: int
+
+    @property
+    def share(self) -> float:
+        """Return how much is done, 0 .. 1, by about how long each part takes."""
+        goal = self.of_scenes + IMAGE_WEIGHT * self.of_images + self.of_splits
+        return (self.scenes + IMAGE_WEIGHT * self.images + self.splits) / goal if goal else 1.0
+
+
+class DatasetQuerySet(models.QuerySet["Dataset"]):
+    """Reads of datasets."""
+
+    def visible_to(self, user: Viewer) -> "DatasetQuerySet":
+        """Return what lists may show a user: public datasets and her own; staff see all.
+
+        None that is being deleted, and archived ones to owner and staff alone.
+        """
+        kept = self.exclude(state=Dataset.State.DELETING)
+        listed = Q(visibility=Dataset.Visibility.PUBLIC, archived=None)
+        if user is None or isinstance(user, AnonymousUser):
+            return kept.filter(listed)
+        if user.is_staff:
+            return kept
+        return kept.filter(listed | Q(owner=user))
+
+    def reachable_by(self, user: Viewer) -> "DatasetQuerySet":
+        """Return what a user may open when she has its address: also link-only and archived ones."""
+        open_to_all = [Dataset.Visibility.LINK, Dataset.Visibility.PUBLIC]
+        return self.visible_to(user) | self.filter(visibility__in=open_to_all).exclude(state=Dataset.State.DELETING)
+
+    def for_list(self) -> "DatasetQuerySet":
+        """Return datasets, newest first, with what a list shows of each.
+
+        Adds `scenes` and `questions` (counts) and the splits, prefetched.
+        """
+        return (
+            self.annotate(
+                scenes=Coalesce(Sum("splits__scenes"), 0),
+                questions=Coalesce(Sum("splits__questions"), 0),
+            )
+            .prefetch_related("splits")
+            .order_by("-created", "-pk")
+        )
+
+
+class Dataset(models.Model):
+    """A spec, and what was made from it."""
+
+    class State(models.TextChoices):
+        """How far the dataset is."""
+
+        MAKING = "making"
+        COMPLETE = "complete"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+        DELETING = "deleting"
+
+    class Visibility(models.TextChoices):
+        """Who may see it, apart from its owner and staff."""
+
+        PRIVATE = "private", "private"
+        LINK = "link", "whoever has the link"
+        PUBLIC = "public", "public"
+
+    slug = models.CharField(
+        max_length=60,
+        unique=True,
+        validators=[RegexValidator(SLUG_PATTERN, "Expected small letters, digits and hyphens, 60 at most.")],
+    )
+    title = models.CharField(max_length=200, blank=True)
+    description = models.TextField(blank=True)
+    authors = models.TextField(blank=True, help_text="One a line, as they want to be named.")
+    licence = models.CharField(max_length=100, blank=True, default="CC BY 4.0")
+    version = models.CharField(max_length=40, blank=True)
+    citation = models.TextField(blank=True, help_text="As others should cite it: a sentence, or BibTeX.")
+    world = models.CharField(max_length=40)
+    spec = models.TextField(help_text="JSON with every default spelled out, keys in their order.")
+    engine_version = models.CharField(max_length=20)
+    release = models.CharField(max_length=40, help_text="The version of the program that made it.")
+    state = models.CharField(max_length=10, choices=State.choices, default=State.MAKING)
+    visibility = models.CharField(max_length=10, choices=Visibility.choices, default=Visibility.PRIVATE)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="datasets"
+    )
+    created = models.DateTimeField(db_default=Now())
+    completed = models.DateTimeField(null=True, blank=True)
+    archived = models.DateTimeField(null=True, blank=True, help_text="Since when only its owner's lists show it.")
+    fingerprint = models.CharField(max_length=64, blank=True)
+    with_images = models.BooleanField(default=True)
+    error = models.TextField(blank=True)
+
+    objects = DatasetQuerySet.as_manager()
+
+    class Meta:
+        """Rules that the database holds."""
+
+        constraints = (
+            models.CheckConstraint(
+                condition=~Q(slug__in=sorted(RESERVED_NAMES)) & ~Q(slug=""), name="dataset_slug_allowed"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="complete") | (~Q(fingerprint="") & Q(completed__isnull=False)),
+                name="dataset_complete_has_fingerprint",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["making", "complete", "failed", "cancelled", "deleting"]),
+                name="dataset_state_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(visibility__in=["private", "link", "public"]), name="dataset_visibility_known"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.slug
+
+    def get_absolute_url(self) -> str:
+        """Return the address of its overview."""
+        return reverse("dataset", args=[self.slug])
+
+    @property
+    def name(self) -> str:
+        """Return what people call it: its title, or its slug where it has none."""
+        return self.title or self.slug
+
+    @property
+    def spec_data(self) -> dict[str, Any]:
+        """Return the spec as JSON, keys in their order."""
+        data: dict[str, Any] = json.loads(self.spec)
+        return data
+
+    def get_world(self) -> World:
+        """Return how its data are read."""
+        return get_world(self.world)
+
+    def read_spec(self) -> BaseSpec:
+        """Return the validated spec with its files; read once a process."""
+        return _read_spec(self.world, self.spec, self.pk)
+
+    def progress(self) -> Progress:
+        """Return how far its making is."""
+        from generation.models.items import Chunk
+        from generation.models.work import Job
+
+        splits = self.splits.aggregate(
+            scenes=Coalesce(Sum("scenes"), 0),
+            complete=models.Count("pk", filter=Q(state=Split.State.COMPLETE)),
+            count=models.Count("pk"),
+        )
+        made = Chunk.objects.filter(split__dataset=self, made=True).aggregate(n=Coalesce(Sum("scenes"), 0))
+        drawn = Job.objects.filter(dataset=self, kind=Job.Kind.IMAGES, state=Job.State.DONE).aggregate(
+            n=Coalesce(Sum(Least(models.Value(SLICE), F("chunk__scenes") - F("part") * SLICE)), 0)
+        )
+        of_images = splits["scenes"] if self.with_images else 0
+        return Progress(made["n"], splits["scenes"], drawn["n"], of_images, splits["complete"], splits["count"])
+
+
+@functools.lru_cache(maxsize=16)
+def _read_spec(world: str, text: str, pk: int) -> BaseSpec:
+    """Return a validated spec. Its text names its files by digest, so what is kept can't be outdated."""
+    files = {file.digest: bytes(file.content) for file in SpecFile.objects.filter(dataset_id=pk).order_by("digest")}
+    return get_world(world).read_spec(json.loads(text), files=files)
+
+
+class SpecFile(models.Model):
+    """A file that a spec names by its digest: families, scenes, a mesh."""
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="files", db_index=False)
+    digest = models.CharField(max_length=64)
+    content = models.BinaryField()
+
+    class Meta:
+        """A file is kept once."""
+
+        constraints = (models.UniqueConstraint(fields=["dataset", "digest"], name="specfile_once"),)
+
+    def __str__(self) -> str:
+        return self.digest
+
+
+class SplitQuerySet(models.QuerySet["Split"]):
+    """Reads of splits."""
+
+    def for_browse(self) -> "SplitQuerySet":
+        """Return splits with their dataset and reference, in the spec's order."""
+        return self.select_related("dataset", "reference").order_by("dataset", "ordinal")
+
+
+class Split(models.Model):
+    """A part of a dataset with a role: train, val, test."""
+
+    class Kind(models.TextChoices):
+        """Where its questions come from."""
+
+        GENERATED = "generated"
+        IMPORTED = "imported"
+        DERIVED = "derived"
+
+    class State(models.TextChoices):
+        """How far it is; a complete split never changes."""
+
+        WAITING = "waiting"
+        MAKING = "making"
+        COMPLETE = "complete"
+        FAILED = "failed"
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="splits", db_index=False)
+    name = models.CharField(max_length=40)
+    ordinal = models.PositiveSmallIntegerField()
+    kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.GENERATED)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    withheld = models.BooleanField(default=False)
+    secret = models.CharField(
+        max_length=32, blank=True, help_text="16 bytes as hexadecimal digits; for owner and staff."
+    )
+    secret_sha256 = models.CharField(max_length=64, blank=True)
+    reference = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="measured")
+    scenes = models.PositiveIntegerField(default=0)
+    questions = models.PositiveIntegerField(default=0)
+    replaced = models.PositiveIntegerField(default=0)
+    fingerprint = models.CharField(max_length=64, blank=True)
+    index_digest = models.CharField(max_length=64, blank=True)
+
+    objects = SplitQuerySet.as_manager()
+
+    class Meta:
+        """Rules that the database holds."""
+
+        ordering = ("dataset", "ordinal")
+        constraints = (
+            models.UniqueConstraint(fields=["dataset", "name"], name="split_name_once"),
+            models.CheckConstraint(
+                condition=~Q(state="complete") | (~Q(fingerprint="") & ~Q(index_digest="")),
+                name="split_complete_is_sealed",
+            ),
+            models.CheckConstraint(
+                condition=~Q(kind="generated", withheld=True) | ~Q(secret=""),
+                name="split_withheld_has_secret",
+            ),
+            models.CheckConstraint(
+                condition=(Q(secret="") & Q(secret_sha256="")) | (~Q(secret="") & ~Q(secret_sha256="")),
+                name="split_secret_has_digest",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["waiting", "making", "complete", "failed"]), name="split_state_known"
+            ),
+            models.CheckConstraint(condition=Q(kind__in=["generated", "imported", "derived"]), name="split_kind_known"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.dataset.slug}/{self.name}"
+
+    def get_absolute_url(self) -> str:
+        """Return the address at which it is browsed."""
+        return reverse("split", args=[self.dataset.slug, self.name])
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether it is sealed."""
+        return self.state == self.State.COMPLETE
+
+    def read_spec(self) -> BaseSpec:
+        """Return the dataset's spec as this split has it, its overrides merged in."""
+        return self.dataset.read_spec().for_split(self.name)
+
+    @property
+    def secret_bytes(self) -> bytes:
+        """Return the secret its chance draws from too; empty where there is none."""
+        return bytes.fromhex(self.secret)

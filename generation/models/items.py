@@ -1,0 +1,130 @@
+"""Chunks, scenes and questions: what a split consists of."""
+
+import json
+from typing import Any
+
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+from generation.engine.program import Program, from_json
+from generation.models.datasets import Split
+
+
+class Chunk(models.Model):
+    """Scenes and questions of a split that are made together; a batch, to people."""
+
+    split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="chunks", db_index=False)
+    number = models.PositiveIntegerField()
+    first_scene = models.PositiveIntegerField()
+    scenes = models.PositiveIntegerField()
+    first_question = models.PositiveIntegerField()
+    questions = models.PositiveIntegerField()
+    made = models.BooleanField(default=False)
+    replaced = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        """A split has a chunk once."""
+
+        ordering = ("split", "number")
+        constraints = (models.UniqueConstraint(fields=["split", "number"], name="chunk_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.split} batch {self.number}"
+
+
+class SceneQuerySet(models.QuerySet["Scene"]):
+    """Reads of scenes."""
+
+    def between(self, split: Split, first: int, count: int) -> "SceneQuerySet":
+        """Return `count` scenes of a split from position `first`, in order."""
+        return self.filter(split=split, position__gte=first, position__lt=first + count).order_by("position")
+
+
+class Scene(models.Model):
+    """One thing that questions are about: an image, a story."""
+
+    split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="scene_set", db_index=False)
+    chunk = models.ForeignKey(Chunk, on_delete=models.CASCADE, related_name="scene_set")
+    position = models.PositiveIntegerField()
+    data = models.TextField(  # noqa: DJ001
+        null=True, blank=True, help_text="Canonical JSON; absent where there is no scene."
+    )
+    view = models.TextField(null=True, blank=True, help_text="JSON of camera and lights.")  # noqa: DJ001
+    replaced = models.PositiveIntegerField(default=0)
+    image = models.CharField(max_length=200, blank=True, help_text="File name in the storage.")
+    ids_image = models.CharField(max_length=200, blank=True, help_text="File name of the object ids.")
+    width = models.PositiveIntegerField(default=0)
+    height = models.PositiveIntegerField(default=0)
+
+    objects = SceneQuerySet.as_manager()
+
+    class Meta:
+        """A position is taken once."""
+
+        ordering = ("split", "position")
+        constraints = (
+            models.UniqueConstraint(fields=["split", "position"], name="scene_position_once"),
+            models.CheckConstraint(condition=Q(image="") | Q(width__gt=0, height__gt=0), name="scene_image_has_size"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.split} scene {self.position}"
+
+    @property
+    def scene_json(self) -> dict[str, Any] | None:
+        """Return the scene as JSON, or None where there is none."""
+        return None if self.data is None else json.loads(self.data)
+
+    @property
+    def view_json(self) -> dict[str, Any] | None:
+        """Return camera and lights as JSON, or None where there are none."""
+        return None if self.view is None else json.loads(self.view)
+
+
+class QuestionQuerySet(models.QuerySet["Question"]):
+    """Reads of questions."""
+
+    def for_browse(self, split: Split, positions: list[int]) -> list["Question"]:
+        """Return the questions at these positions, in the order given, with what a list shows of their scenes."""
+        found = self.filter(split=split, position__in=positions).select_related("scene")
+        found = found.defer("program", "scene__data", "scene__view")
+        by_position = {question.position: question for question in found}
+        return [by_position[position] for position in positions if position in by_position]
+
+
+class Question(models.Model):
+    """A question about a scene. What is None is absent everywhere."""
+
+    split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="question_set", db_index=False)
+    scene = models.ForeignKey(Scene, on_delete=models.CASCADE, related_name="question_set")
+    position = models.PositiveIntegerField()
+    text = models.TextField()
+    program = models.TextField(null=True, blank=True, help_text="Canonical JSON.")  # noqa: DJ001
+    answer = models.TextField(null=True, blank=True)  # noqa: DJ001
+    answer_kind = models.CharField(max_length=10, blank=True)
+    spelling = models.TextField(null=True, blank=True, help_text="The published spelling, where it differs.")  # noqa: DJ001
+    kind = models.CharField(max_length=40, blank=True)
+    family = models.PositiveIntegerField(null=True, blank=True)
+    scope = models.PositiveIntegerField(null=True, blank=True)
+    source_id = models.CharField(max_length=100, blank=True)
+
+    objects = QuestionQuerySet.as_manager()
+
+    class Meta:
+        """A position is taken once."""
+
+        ordering = ("split", "position")
+        constraints = (models.UniqueConstraint(fields=["split", "position"], name="question_position_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.split} question {self.position}"
+
+    def get_absolute_url(self) -> str:
+        """Return the address of its page."""
+        return reverse("question", args=[self.split.dataset.slug, self.split.name, self.position])
+
+    @property
+    def steps(self) -> Program | None:
+        """Return the program for the engine, or None where there is none."""
+        return None if self.program is None else from_json(json.loads(self.program))

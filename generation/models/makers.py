@@ -1,0 +1,124 @@
+"""What is kept about people who make datasets: how much they may make, what they sent, whose preview runs."""
+
+import hashlib
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, models, transaction
+from django.db.models import Sum
+from django.db.models.functions import Coalesce, Now
+
+from generation.engine.errors import BadSpec
+from generation.models.datasets import Dataset, Split
+from generation.models.work import from_now
+
+DEFAULT_SCENES = 200_000
+UPLOADS_KEPT = 86_400.0  # seconds
+UPLOADS_EACH = 100
+UPLOAD_BYTES = 2_000_000
+TURN = 20.0  # seconds after which a preview's turn is over, whatever became of it
+
+
+class QuotaQuerySet(models.QuerySet["Quota"]):
+    """Reads of quotas."""
+
+    def allowed(self, user: Any) -> int:
+        """Return how many scenes an account's datasets may have together."""
+        found = self.filter(user=user).values_list("scenes", flat=True).first()
+        return DEFAULT_SCENES if found is None else found
+
+    def used(self, user: Any) -> int:
+        """Return how many scenes an account's datasets have together, made or to be made."""
+        kept = Split.objects.filter(dataset__owner=user).exclude(dataset__state=Dataset.State.DELETING)
+        used: int = kept.aggregate(n=Coalesce(Sum("scenes"), 0))["n"]
+        return used
+
+
+class Quota(models.Model):
+    """How many scenes an account's datasets may have together; staff change it. Without a row the default holds."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="quota")
+    scenes = models.PositiveIntegerField(default=DEFAULT_SCENES)
+
+    objects = QuotaQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.user}: {self.scenes} scenes"
+
+
+class UploadQuerySet(models.QuerySet["Upload"]):
+    """Reads and writes of uploads."""
+
+    def keep(self, user: Any, *, name: str, content: bytes) -> str:
+        """Return the digest under which a file is now kept for a day; raise `BadSpec` for too much."""
+        if len(content) > UPLOAD_BYTES:
+            raise BadSpec(f"Expected files of at most {UPLOAD_BYTES:,} bytes, got {len(content):,}.", where=name)
+        self.filter(user=user).outdated().delete()
+        if self.filter(user=user).count() >= UPLOADS_EACH:
+            raise BadSpec(f"Expected at most {UPLOADS_EACH} files a day, got one more.", where=name)
+        digest = hashlib.sha256(content).hexdigest()
+        self.update_or_create(user=user, digest=digest, defaults={"name": name, "content": content, "created": Now()})
+        return digest
+
+    def outdated(self) -> "UploadQuerySet":
+        """Return what is kept no longer."""
+        return self.filter(created__lt=from_now(-UPLOADS_KEPT))
+
+    def named_in(self, user: Any, text: str) -> Mapping[str, "Upload"]:
+        """Return the account's files whose digests stand in a text, by digest."""
+        digests = [digest for digest in self.filter(user=user).values_list("digest", flat=True) if digest in text]
+        return {upload.digest: upload for upload in self.filter(user=user, digest__in=digests).order_by("digest")}
+
+
+class Upload(models.Model):
+    """A file that somebody sent for a spec that is still being written."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
+    digest = models.CharField(max_length=64)
+    name = models.CharField(max_length=255)
+    content = models.BinaryField()
+    created = models.DateTimeField(db_default=Now())
+
+    objects = UploadQuerySet.as_manager()
+
+    class Meta:
+        """A file is kept once for each account."""
+
+        constraints = (models.UniqueConstraint(fields=["user", "digest"], name="upload_once"),)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PreviewTurnQuerySet(models.QuerySet["PreviewTurn"]):
+    """Claims of previews."""
+
+    def take(self, user: Any) -> str:
+        """Return the token of this account's turn; empty while another preview of hers runs."""
+        token = secrets.token_hex(16)
+        self.filter(user=user, until__lt=Now()).delete()
+        try:
+            with transaction.atomic():
+                self.create(user=user, token=token, until=from_now(TURN))
+        except IntegrityError:
+            return ""
+        return token
+
+    def give_back(self, token: str) -> None:
+        """End a turn."""
+        self.filter(token=token).delete()
+
+
+class PreviewTurn(models.Model):
+    """The one preview that an account has running."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    token = models.CharField(max_length=32)
+    until = models.DateTimeField()
+
+    objects = PreviewTurnQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.user} until {self.until}"

@@ -1,0 +1,172 @@
+"""Work as rows: jobs that are claimed with a token and a lease, and the processes that do them."""
+
+import re
+from datetime import timedelta
+from typing import ClassVar, Self, TypeVar
+
+from django.db import models
+from django.db.models import DateTimeField, Exists, ExpressionWrapper, OuterRef, Q, Value
+from django.db.models.functions import Now
+
+from generation.models.datasets import Dataset, Split
+from generation.models.items import Chunk
+
+AnyJob = TypeVar("AnyJob", bound="AbstractJob")
+
+
+def from_now(seconds: float) -> ExpressionWrapper:
+    """Return the moment `seconds` from now (negative: ago), by the database's clock."""
+    return ExpressionWrapper(Now() + Value(timedelta(seconds=seconds)), output_field=DateTimeField())
+
+
+class AbstractJobQuerySet(models.QuerySet[AnyJob]):
+    """Conditional changes: each says how many rows were still as the caller believed."""
+
+    def held(self, job: AnyJob) -> Self:
+        """Return the job's row as long as this holder still has it."""
+        return self.filter(pk=job.pk, token=job.token, state=AbstractJob.State.RUNNING)
+
+    def expired(self) -> Self:
+        """Return running jobs whose holder has not been heard of in time."""
+        return self.filter(state=AbstractJob.State.RUNNING, lease__lt=Now())
+
+
+class AbstractJob(models.Model):
+    """A piece of work: claimed with a random token and a lease, by the database's clock.
+
+    A holder writes its result with `held(job).update(...) == 1` in the transaction that inserts its rows: of two
+    who believe they hold a job one writes.
+    """
+
+    class State(models.TextChoices):
+        """How far it is."""
+
+        WAITING = "waiting"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    priority = models.SmallIntegerField(default=0, help_text="Higher goes first.")
+    attempts = models.PositiveSmallIntegerField(default=0)
+    token = models.CharField(max_length=32, blank=True)
+    worker = models.CharField(max_length=200, blank=True, help_text="The process that claimed it last.")
+    lease = models.DateTimeField(null=True, blank=True)
+    deadline = models.DateTimeField(null=True, blank=True)
+    message = models.TextField(blank=True)
+    created = models.DateTimeField(db_default=Now())
+    started = models.DateTimeField(null=True, blank=True)
+    finished = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        """Rules that the database holds, for each table of jobs."""
+
+        abstract = True
+        constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
+            models.CheckConstraint(
+                condition=Q(state="running", lease__isnull=False) & ~Q(token="")
+                | ~Q(state="running") & Q(token="", lease__isnull=True),
+                name="%(class)s_running_is_held",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["waiting", "running", "done", "failed", "cancelled"]),
+                name="%(class)s_state_known",
+            ),
+        )
+
+
+class JobQuerySet(AbstractJobQuerySet["Job"]):
+    """Reads of jobs."""
+
+    def claimable(self) -> "JobQuerySet":
+        """Return waiting jobs that may be done now.
+
+        A dataset is worked on while it is being made; a split is sealed when nothing else of it is
+        left to do.
+        """
+        left = Job.objects.filter(split=OuterRef("split")).exclude(kind=Job.Kind.SEAL).exclude(state=Job.State.DONE)
+        making = ~Q(kind=Job.Kind.DELETE) & Q(dataset__state=Dataset.State.MAKING)
+        deleting = Q(kind=Job.Kind.DELETE, dataset__state=Dataset.State.DELETING)
+        return self.filter(making | deleting, state=Job.State.WAITING).exclude(Q(kind=Job.Kind.SEAL) & Exists(left))
+
+
+class Job(AbstractJob):
+    """Work on a dataset."""
+
+    class Kind(models.TextChoices):
+        """What is to be done."""
+
+        ITEMS = "items", "scenes and questions"
+        IMAGES = "images"
+        SEAL = "seal", "content hash and index"
+        DELETE = "delete"
+
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="jobs", db_index=False)
+    split = models.ForeignKey(Split, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
+    chunk = models.ForeignKey(Chunk, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
+    part = models.PositiveIntegerField(default=0, help_text="Of images: which 25 scenes of the chunk.")
+
+    objects = JobQuerySet.as_manager()
+
+    class Meta(AbstractJob.Meta):
+        """The same work exists once."""
+
+        abstract = False
+        constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
+            *AbstractJob.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["chunk", "kind", "part"], condition=Q(chunk__isnull=False), name="job_of_chunk_once"
+            ),
+            models.UniqueConstraint(
+                fields=["split", "kind"],
+                condition=Q(chunk__isnull=True, split__isnull=False),
+                name="job_of_split_once",
+            ),
+            models.UniqueConstraint(
+                fields=["dataset", "kind"], condition=Q(split__isnull=True), name="job_of_dataset_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=["items", "images"], split__isnull=False, chunk__isnull=False)
+                | Q(kind="seal", split__isnull=False, chunk__isnull=True)
+                | Q(kind="delete", split__isnull=True, chunk__isnull=True),
+                name="job_kind_names_its_work",
+            ),
+        )
+        indexes = (
+            models.Index(fields=["state", "dataset", "-priority"], name="job_by_state"),
+            models.Index(fields=["dataset", "-started"], name="job_by_turn"),
+        )
+
+    def __str__(self) -> str:
+        batch = f" batch {self.chunk.number}" if self.chunk is not None else ""
+        part = f" part {self.part}" if self.kind == self.Kind.IMAGES else ""
+        return f"{self.kind} of {self.split or self.dataset}{batch}{part}"
+
+
+class HeartbeatQuerySet(models.QuerySet["Heartbeat"]):
+    """Reads of heartbeats."""
+
+    def alive(self, *, within: float = 60) -> "HeartbeatQuerySet":
+        """Return background processes that were heard of in the last seconds, by the database's clock."""
+        return self.filter(seen__gte=from_now(-within))
+
+    def reading(self, queue: str) -> "HeartbeatQuerySet":
+        """Return background processes that take messages from a queue."""
+        return self.filter(queues__regex=f"(^|,){re.escape(queue)}(,|$)")
+
+
+class Heartbeat(models.Model):
+    """A background process: a row that its main process keeps fresh."""
+
+    name = models.CharField(max_length=200, unique=True)
+    host = models.CharField(max_length=200)
+    pid = models.PositiveIntegerField()
+    queues = models.CharField(max_length=200, help_text="Separated by commas.")
+    seen = models.DateTimeField(db_default=Now())
+
+    objects = HeartbeatQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,107 @@
+"""Processes of the command line that make one dataset, and the progress they make."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from django.conf import settings
+
+from generation import jobs
+from generation.models import Dataset, Job
+
+POLL = 0.3  # seconds
+RECOVERY = 10.0  # seconds
+PATIENCE = 20.0  # seconds that a process has to stop in
+RESTARTS = 3  # of each process
+
+
+class KeepDying(Exception):
+    """Process after process ended without having been asked to."""
+
+
+class Pool:
+    """Several processes that run `manage.py work --dataset SLUG`, the same loop that Celery's run."""
+
+    def __init__(self, dataset: Dataset, *, size: int) -> None:
+        self.dataset = dataset
+        self.restarts = RESTARTS * size
+        self.processes = [self._spawn() for _ in range(size)]
+
+    def _spawn(self) -> "subprocess.Popen[bytes]":
+        manage = str(settings.BASE_DIR / "manage.py")
+        return subprocess.Popen(  # noqa: S603  # our own program
+            [sys.executable, manage, "work", "--dataset", self.dataset.slug, "--parent", str(os.getpid())]
+        )
+
+    def watch(self, *, show: Callable[[], None]) -> None:
+        """Return when the dataset is not being made any more; `show` is called every now and then."""
+        recovered = time.monotonic()
+        while self._is_making():
+            show()
+            died = self._replace_dead()
+            if died or time.monotonic() - recovered > RECOVERY:
+                jobs.recover()
+                recovered = time.monotonic()
+            time.sleep(POLL)
+        show()
+
+    def _is_making(self) -> bool:
+        self.dataset.refresh_from_db()
+        return self.dataset.state == Dataset.State.MAKING
+
+    def _replace_dead(self) -> bool:
+        dead = [number for number, process in enumerate(self.processes) if process.poll() is not None]
+        if not dead or not self._is_making():
+            return False
+        self.restarts -= len(dead)
+        if self.restarts < 0:
+            raise KeepDying(
+                "Expected background processes that stay alive, got one after the other that stopped. "
+                f"The last one's exit status was {self.processes[dead[-1]].returncode}."
+            )
+        for number in dead:
+            self.processes[number] = self._spawn()
+        return True
+
+    def stop(self) -> None:
+        """Ask all processes to stop, and wait; what they were at waits for others."""
+        for process in self.processes:
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+        end = time.monotonic() + PATIENCE
+        for process in self.processes:
+            try:
+                process.wait(timeout=max(0.1, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        jobs.recover()
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Let TERM stop the block as Ctrl-C does."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # not the main thread: signals are somebody else's
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def note(dataset: Dataset) -> str:
+    """Return what a waiting job says about why it waits, if one does."""
+    waiting = Job.objects.filter(dataset=dataset, state=Job.State.WAITING).exclude(message="")
+    return waiting.values_list("message", flat=True).first() or ""

@@ -1,0 +1,137 @@
+"""Where specs come from: a preset's name or a JSON file, and what the command line changes of it."""
+
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from generation.engine.errors import BadSpec
+from generation.engine.worlds import NO_FILES, find_preset, get_maker, get_world
+
+DIGEST = re.compile(r"[0-9a-f]{64}")
+DEPTH = 64  # of objects and lists in one another; ours have a dozen
+
+
+class Source(NamedTuple):
+    """A spec as it was found: what to call a dataset made from it, its JSON, its files by digest."""
+
+    name: str
+    data: dict[str, Any]
+    files: dict[str, bytes]
+
+
+def load(source: str) -> Source:
+    """Return the spec that a preset's name or a JSON file's path stands for; raise `BadSpec`."""
+    path = Path(source)
+    if path.suffix == ".json" or _is_file(path):
+        return gathered(read_json(path), name=path.stem, folder=path.parent)
+    return gathered(find_preset(source), name=source, folder=Path())
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError as error:  # too long, or in a folder that is closed to us
+        shown = str(path) if len(str(path)) <= 60 else f"{str(path)[:57]}..."
+        raise BadSpec(
+            f"Expected a preset's name or a JSON file, got {shown!r} ({error.strerror}).", where="SPEC"
+        ) from error
+
+
+def gathered(data: Mapping[str, Any], *, name: str, folder: Path) -> Source:
+    """Return a spec with the files it names, which lie in `folder`; raise `BadSpec`.
+
+    Files that it names by digest already, as the specs of datasets do, lie in `files/` under their digests.
+    """
+    data, files = get_maker(world_of(data)).gather(data, folder=folder)
+    return Source(name, data, {**_named_by_digest(data, folder / "files"), **files})
+
+
+def _named_by_digest(data: Any, folder: Path) -> dict[str, bytes]:
+    """Return the files of a folder whose digests stand anywhere in a spec; raise `BadSpec` for a damaged one."""
+    if not folder.is_dir():
+        return {}
+    text = json.dumps(data)
+    found = {path.name: path.read_bytes() for path in folder.iterdir() if DIGEST.fullmatch(path.name)}
+    kept = {digest: content for digest, content in sorted(found.items()) if f'"{digest}"' in text}
+    for digest, content in kept.items():
+        came = hashlib.sha256(content).hexdigest()
+        if came != digest:
+            raise BadSpec(f"Expected a file with its name as SHA-256, got {came}.", where=str(folder / digest))
+    return kept
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the object in a JSON file, with or without a byte order mark; raise `BadSpec` saying what is wrong."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise BadSpec(f"Expected a JSON file, got none ({error.strerror}).", where=str(path)) from error
+    except UnicodeDecodeError as error:
+        raise BadSpec(f"Expected UTF-8, got another byte at {error.start}.", where=str(path)) from error
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise BadSpec(f"Expected JSON, got something else at {place} ({error.msg}).", where=str(path)) from error
+    except ValueError as error:  # of what is JSON, this alone can't be read
+        most = f"{sys.get_int_max_str_digits():,}"
+        raise BadSpec(f"Expected numbers of at most {most} digits, got a longer one.", where=str(path)) from error
+    except RecursionError as error:
+        raise BadSpec(_too_deep(), where=str(path)) from error
+    if _depth(data) > DEPTH:
+        raise BadSpec(_too_deep(), where=str(path))
+    if not isinstance(data, dict):
+        raise BadSpec(f"Expected a JSON object, got {type(data).__name__}.", where=str(path))
+    return data
+
+
+def _too_deep() -> str:
+    return f"Expected JSON at most {DEPTH} objects and lists deep, got deeper."
+
+
+def _depth(data: Any) -> int:
+    """Return how deep objects and lists lie in one another, `DEPTH + 1` at most."""
+    level, depth = [data], 0
+    while depth <= DEPTH and (nested := [value for value in level if isinstance(value, dict | list)]):
+        depth += 1
+        level = [inner for value in nested for inner in (value.values() if isinstance(value, dict) else value)]
+    return depth
+
+
+def world_of(data: Mapping[str, Any]) -> str:
+    """Return the name of a spec's world: its own, or that of the preset it starts from; raise `BadSpec`."""
+    world, base = data.get("world"), data.get("base")
+    if isinstance(world, str):
+        return world
+    if world is None and isinstance(base, str):
+        return str(find_preset(base)["world"])
+    raise BadSpec("Expected the name of a world, or a base to take it from.", where="world")
+
+
+def changed(
+    data: Mapping[str, Any],
+    *,
+    files: Mapping[str, bytes] = NO_FILES,
+    seed: int | None = None,
+    scenes: Mapping[str, int] | None = None,
+) -> dict[str, Any]:
+    """Return the validated spec, every default spelled out, with another seed and numbers of scenes.
+
+    A split with 0 scenes is left out, and is no longer anyone's reference. Raises `BadSpec`.
+    """
+    world = get_world(world_of(data))
+    result = world.read_spec(data, files=files).to_json()
+    if seed is not None:
+        result["seed"] = seed
+    splits: dict[str, dict[str, Any]] = result["splits"]
+    for name, count in (scenes or {}).items():
+        if name not in splits:
+            raise BadSpec(f"Expected one of {', '.join(splits)}, got {name!r}.", where="--scenes")
+        splits[name]["scenes"] = count
+    left = {name: split for name, split in splits.items() if split["scenes"] != 0}
+    for split in left.values():
+        if split.get("reference") in splits.keys() - left.keys():
+            split["reference"] = None
+    return world.read_spec(result | {"splits": left}, files=files).to_json()

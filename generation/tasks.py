@@ -1,0 +1,20 @@
+"""What background processes are told: there may be work. The work itself is rows; see `generation.jobs`."""
+
+from celery import shared_task
+
+from generation import heartbeat as heartbeat  # a worker that knows these tasks says that it is alive
+from generation import jobs
+
+SLICE = 10.0  # seconds before another task may have its turn
+
+
+@shared_task(name="generation.tasks.work")
+def work() -> None:
+    """Claim and run jobs until none is left, or the turn is over."""
+    jobs.work(seconds=SLICE)
+
+
+@shared_task(name="generation.tasks.sweep")
+def sweep() -> None:
+    """Free what dead processes held; wake background processes while there is work."""
+    jobs.sweep()

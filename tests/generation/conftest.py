@@ -1,0 +1,85 @@
+"""A small world, and datasets of it."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import connection
+
+from generation import jobs
+from generation.engine import worlds
+from generation.models import Dataset
+from tests.generation import fake_world
+
+Child = Callable[..., "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture(autouse=True)
+def fake(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Register the small world."""
+    monkeypatch.setitem(worlds.REGISTRY, fake_world.NAME, fake_world.WHERE)
+
+
+def spec_of(**changes: Any) -> dict[str, Any]:
+    """Return the small world's preset with some knobs changed."""
+    return {**fake_world.PRESET, **changes}
+
+
+@pytest.fixture
+def begin(db: None) -> Callable[..., Dataset]:
+    """Give a function that begins a dataset: its jobs wait."""
+
+    def begin_dataset(slug: str = "rows", **changes: Any) -> Dataset:
+        options = {key: changes.pop(key) for key in ("images", "owner", "visibility", "secrets") if key in changes}
+        if "splits" not in changes:
+            options.setdefault("secrets", {"test": "0f" * 16})
+        return jobs.start(spec_of(**changes), slug=slug, **options)
+
+    return begin_dataset
+
+
+@pytest.fixture
+def made(begin: Callable[..., Dataset]) -> Dataset:
+    """Give a complete dataset of the small world."""
+    dataset = begin()
+    jobs.work(dataset=dataset)
+    dataset.refresh_from_db()
+    assert dataset.state == Dataset.State.COMPLETE, dataset.error
+    return dataset
+
+
+def child_environment(**more: str) -> dict[str, str]:
+    """Return the environment of a process that works on this test's database."""
+    return {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "tests.generation.child_settings",
+        "HORSESENSE_TEST_DATABASE": str(connection.settings_dict["NAME"]),
+        **more,
+    }
+
+
+@pytest.fixture
+def child(transactional_db: None) -> Iterator[Child]:
+    """Give a function that starts a program on this test's database; those still running are ended afterwards."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(*command: str, environment: dict[str, str] | None = None, **options: Any) -> "subprocess.Popen[bytes]":
+        process = subprocess.Popen(
+            [sys.executable, *command], env=child_environment(**(environment or {})), cwd=settings.BASE_DIR, **options
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
+MANAGE = str(Path(settings.BASE_DIR, "manage.py"))

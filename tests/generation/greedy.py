@@ -1,0 +1,3 @@
+"""A program that wants more memory than it may have."""
+
+kept = bytearray(3 << 30)

@@ -1,0 +1,50 @@
+"""The admin pages of this app."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from generation import heartbeat
+from generation.models import Dataset, Heartbeat, Quota
+from webapp.models import User
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def staff() -> Client:
+    client = Client()
+    client.force_login(User.objects.create(username="admin", is_staff=True, is_superuser=True))
+    return client
+
+
+def test_every_list_and_row_can_be_looked_at(staff: Client, made: Dataset) -> None:
+    heartbeat.beat(name="one", queues="generation")
+    rows = {
+        "dataset": made.pk,
+        "split": made.splits.get(name="val").pk,
+        "job": made.jobs.order_by("pk")[0].pk,
+        "heartbeat": Heartbeat.objects.get().pk,
+    }
+    for name, pk in rows.items():
+        assert staff.get(reverse(f"admin:generation_{name}_changelist")).status_code == 200
+        assert staff.get(reverse(f"admin:generation_{name}_change", args=[pk])).status_code == 200
+        assert staff.get(reverse(f"admin:generation_{name}_add")).status_code == 403
+        assert staff.get(reverse(f"admin:generation_{name}_delete", args=[pk])).status_code == 403
+
+
+def test_visibility_can_be_changed_and_nothing_that_was_made(staff: Client, made: Dataset) -> None:
+    address = reverse("admin:generation_dataset_change", args=[made.pk])
+    form = {"title": "Rows", "description": "", "visibility": "public", "owner": "", "fingerprint": "0", "slug": "x"}
+    assert staff.post(address, form).status_code == 302
+    after = Dataset.objects.get(pk=made.pk)
+    assert (after.visibility, after.slug, after.fingerprint) == ("public", "rows", made.fingerprint)
+
+
+def test_staff_give_more_scenes(staff: Client, db: None) -> None:
+    user = User.objects.create_user("ada")
+    assert Quota.objects.allowed(user) == 200_000
+    fields = {"user": user.pk, "scenes": 2_000_000}
+    assert staff.post(reverse("admin:generation_quota_add"), fields).status_code == 302
+    assert Quota.objects.allowed(user) == 2_000_000
+    assert staff.get(reverse("admin:generation_quota_changelist")).status_code == 200

@@ -1,0 +1,102 @@
+"""Power cuts: processes are killed in the middle of each kind of work, and what comes out is the same."""
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from generation import files, jobs
+from generation.models import Dataset, Job, Question, Scene
+from tests.generation.conftest import MANAGE, Child
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+Begin = Callable[..., Dataset]
+
+
+@pytest.fixture
+def expected(begin: Begin) -> str:
+    """Give the fingerprint of a dataset that nothing happened to."""
+    dataset = begin("expected", scenes_per_chunk=150, questions_per_scene=50, splits={"train": {"scenes": 150}})
+    jobs.work(dataset=dataset)
+    dataset.refresh_from_db()
+    return dataset.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("place", "kind", "scenes"), [("items:140", "items", 98), ("images:6", "images", 150), ("seal:6", "seal", 150)]
+)
+def test_killed_half_way_it_ends_the_same(
+    expected: str, begin: Begin, child: Child, place: str, kind: str, scenes: int
+) -> None:
+    dataset = begin("rows", scenes_per_chunk=150, questions_per_scene=50, splits={"train": {"scenes": 150}})
+    killed = child(MANAGE, "work", "--dataset", "rows", environment={"FAKE_WORLD_DIES_AT": place})
+    assert killed.wait(60) == -signal.SIGKILL
+    held = dataset.jobs.get(state="running")
+    assert held.kind == kind
+    assert Scene.objects.filter(split__dataset=dataset).count() == scenes
+    jobs.recover()
+    jobs.work(dataset=dataset)
+    dataset.refresh_from_db()
+    assert (dataset.state, dataset.fingerprint) == ("complete", expected)
+    assert Question.objects.filter(split__dataset=dataset).count() == 7500
+    assert dataset.jobs.get(pk=held.pk).attempts == 2
+    folder = files.local_path("index")
+    assert folder is not None and not list(folder.glob(".split*"))
+
+
+def test_a_deletion_that_was_killed_is_finished(made: Dataset, child: Child, monkeypatch: Any) -> None:
+    images = files.local_path(f"datasets/{made.pk}")
+    jobs.delete(made)
+    job = jobs.claim()
+    assert job is not None and job.kind == "delete"
+
+    def die(*_: Any) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as patched:
+        patched.setattr(files, "drop_folder", die)
+        patched.setattr(jobs.leases, "put_back", lambda job: False)  # as if it had had no time for that
+        with pytest.raises(SystemExit):
+            jobs.run(job)
+    Job.objects.filter(pk=job.pk).update(worker=f"{jobs.leases.host_name()}:{2**22 + 1}")
+    assert not Dataset.objects.visible_to(None).exists()
+    finishing = child(MANAGE, "delete", made.slug)
+    assert finishing.wait(60) == 0
+    assert not Dataset.objects.exists() and not Job.objects.exists()
+    assert images is not None and not images.exists()
+
+
+def test_a_process_that_is_asked_to_stop_gives_its_job_back(begin: Begin, child: Child) -> None:
+    dataset = begin("rows", scenes_per_chunk=2000, questions_per_scene=10, splits={"train": {"scenes": 2000}})
+    process = child(MANAGE, "work", "--dataset", "rows")
+    _wait_for(lambda: dataset.jobs.filter(state="running").exists())
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 0
+    job = dataset.jobs.get(kind="items")
+    assert (job.state, job.attempts) in {("waiting", 0), ("done", 1)}
+
+
+def test_several_processes_make_what_one_makes(made: Dataset, begin: Begin, child: Child) -> None:
+    dataset = begin("again")
+    processes = [child(MANAGE, "work", "--dataset", "again") for _ in range(4)]
+    assert [process.wait(60) for process in processes] == [0] * 4
+    dataset.refresh_from_db()
+    assert dataset.fingerprint == made.fingerprint
+    assert set(dataset.jobs.values_list("attempts", flat=True)) == {1}
+
+
+def test_a_process_whose_parent_is_gone_stops(begin: Begin, child: Child) -> None:
+    begin("rows")
+    process = child(MANAGE, "work", "--dataset", "rows", "--parent", str(os.getpid() + 1))
+    assert process.wait(30) == 0
+    assert not Scene.objects.exists()
+
+
+def _wait_for(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < end, "waited 30 s in vain"
+        time.sleep(0.02)

@@ -1,0 +1,375 @@
+"""Jobs: who gets which, what becomes of them, and that the dataset is the same whatever happens."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.db import connection
+from django.db.models.functions import Now
+
+from generation import files, jobs, leases, removal, sealing, store
+from generation.engine import worlds
+from generation.engine.canonical import Fingerprint, dataset_fingerprint
+from generation.models import Dataset, Job, Scene, from_now
+from tests.generation import fake_world
+
+pytestmark = pytest.mark.django_db
+Begin = Callable[..., Dataset]
+
+
+def states(dataset: Dataset) -> Counter[tuple[str, str]]:
+    return Counter(dataset.jobs.values_list("kind", "state"))
+
+
+def expire(job: Job) -> None:
+    Job.objects.filter(pk=job.pk).update(lease=from_now(-1))
+
+
+def stored_files() -> set[Path]:
+    """Return the files that belong to some dataset."""
+    folder = files.local_path("")
+    assert folder is not None
+    return {path for top in ("datasets", "index") for path in (folder / top).rglob("*") if path.is_file()}
+
+
+def claim() -> Job:
+    job = jobs.claim()
+    assert job is not None
+    return job
+
+
+def run_until(dataset: Dataset, kind: str) -> Job:
+    """Return a claimed job of that kind, all before it done."""
+    while (job := claim()).kind != kind:
+        jobs.run(job)
+    return job
+
+
+def test_a_plan_made_twice_is_the_same_plan(begin: Begin) -> None:
+    dataset = begin()
+    before = states(dataset)
+    jobs.plan(dataset)
+    assert states(dataset) == before == {("items", "waiting"): 5, ("seal", "waiting"): 3}
+
+
+def test_the_fingerprint_is_the_engines(made: Dataset) -> None:
+    spec, maker = made.read_spec(), worlds.get_maker(made.world)
+    prints = {}
+    for split in made.splits.all():
+        fingerprint = Fingerprint()
+        for chunk in maker.plan(spec, split.name):
+            for item in maker.make(spec, split.name, chunk, secret=split.secret_bytes):
+                assert item.scene is not None
+                fingerprint.add(item.scene.to_json(), [question.to_json() for question in item.questions])
+        prints[split.name] = fingerprint.hexdigest()
+        assert split.fingerprint == prints[split.name]
+    assert made.fingerprint == dataset_fingerprint(prints)
+
+
+def test_every_job_is_done_once(made: Dataset) -> None:
+    assert states(made) == {("items", "done"): 5, ("images", "done"): 5, ("seal", "done"): 3}
+    assert set(made.jobs.values_list("attempts", flat=True)) == {1}
+
+
+def test_a_split_is_sealed_when_nothing_else_of_it_is_left(begin: Begin) -> None:
+    dataset = begin()
+    job = run_until(dataset, "seal")
+    left = dataset.jobs.filter(split=job.split).exclude(pk=job.pk).exclude(state="done")
+    assert not left.exists()
+
+
+def test_a_failed_neighbour_keeps_a_split_from_being_sealed(begin: Begin) -> None:
+    dataset = begin(splits={"train": {"scenes": 30}})
+    first = claim()
+    while (job := jobs.claim()) is not None:
+        jobs.run(job)
+    assert job is None and first.state == "running"
+    assert states(dataset)["seal", "waiting"] == 1
+
+
+def test_datasets_take_turns(begin: Begin) -> None:
+    one, two = begin("one"), begin("two")
+    order = []
+    for _ in range(6):
+        job = claim()
+        order.append(job.dataset.slug)
+        jobs.run(job)
+    assert Counter(order) == {"one": 3, "two": 3}
+    assert {one.slug, two.slug} == set(order)
+
+
+def test_the_urgent_goes_first(begin: Begin) -> None:
+    begin("one")
+    two = begin("two")
+    last = two.jobs.filter(kind="items").order_by("-pk").first()
+    assert last is not None
+    Job.objects.filter(pk=last.pk).update(priority=99)
+    assert claim().pk == last.pk
+
+
+def test_the_first_pictures_come_early(begin: Begin) -> None:
+    begin(scenes_per_chunk=60, splits={"train": {"scenes": 180}})
+    order = []
+    for _ in range(3):
+        job = claim()
+        order.append((job.kind, job.part, job.chunk and job.chunk.number))
+        jobs.run(job)
+    assert order == [("items", 0, 0), ("images", 0, 0), ("items", 0, 1)]
+
+
+def test_claims_of_one_dataset_leave_others_alone(begin: Begin) -> None:
+    begin("one")
+    two = begin("two")
+    job = jobs.claim(dataset=two)
+    assert job is not None and job.dataset == two
+
+
+def test_an_expired_lease_frees_the_job_and_the_old_holder_writes_nothing(begin: Begin) -> None:
+    dataset = begin()
+    old = claim()
+    expire(old)
+    assert jobs.recover() == 1
+    new = claim()
+    assert new.pk == old.pk and new.token != old.token and new.attempts == 2
+    jobs.run(old)
+    assert not Scene.objects.exists()
+    jobs.run(new)
+    assert Scene.objects.count() == 12
+    assert states(dataset)["items", "done"] == 1
+
+
+def test_old_holders_of_pictures_and_seals_write_nothing_either(begin: Begin) -> None:
+    dataset = begin()
+    for kind in ("images", "seal"):
+        old = run_until(dataset, kind)
+        expire(old)
+        jobs.recover()
+        jobs.run(old)
+        assert Job.objects.get(pk=old.pk).state == "waiting"
+    assert not dataset.splits.filter(state="complete").exists()
+
+
+def test_a_lease_that_holds_is_left_alone(begin: Begin) -> None:
+    begin()
+    job = claim()
+    leases.renew(job)
+    assert jobs.recover() == 0
+    assert Job.objects.get(pk=job.pk).token == job.token
+    assert Job.objects.filter(pk=job.pk, lease__gt=from_now(50), lease__lt=from_now(70)).exists()
+
+
+def test_a_job_of_a_process_that_ended_here_is_freed_at_once(begin: Begin) -> None:
+    begin()
+    job = claim()
+    Job.objects.filter(pk=job.pk).update(worker=f"{leases.host_name()}:{2**22 + 1}")
+    assert jobs.recover() == 1
+
+
+def test_a_job_of_another_host_waits_for_its_lease(begin: Begin) -> None:
+    begin()
+    job = claim()
+    Job.objects.filter(pk=job.pk).update(worker=f"elsewhere:{2**22 + 1}")
+    assert jobs.recover() == 0
+
+
+def test_what_was_tried_three_times_fails_and_says_so(begin: Begin) -> None:
+    dataset = begin()
+    for _ in range(leases.ATTEMPTS):
+        expire(claim())
+        jobs.recover()
+    dataset.refresh_from_db()
+    assert dataset.state == "failed"
+    assert "stopped answering. It was tried 3 times." in dataset.error
+    assert dataset.splits.get(name="train").state == "failed"
+    assert jobs.claim() is None
+
+
+def test_a_bug_is_tried_three_times_and_named(begin: Begin) -> None:
+    dataset = begin(broken_scene=2)
+    jobs.work()
+    dataset.refresh_from_db()
+    job = dataset.jobs.get(state="failed")
+    assert job.attempts == 3
+    assert "ZeroDivisionError: a bug of the world" in dataset.error
+
+
+def test_what_the_engine_refuses_is_not_tried_again(begin: Begin) -> None:
+    dataset = begin(impossible_scene=13)
+    jobs.work()
+    dataset.refresh_from_db()
+    assert dataset.error == "scene 13: Expected a row within 3 tries, got none."
+    assert dataset.jobs.get(state="failed").attempts == 1
+
+
+def test_asked_to_stop_a_job_waits_as_if_untouched(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin()
+
+    def stop(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    job = claim()
+    monkeypatch.setattr(fake_world.RowMaker, "make", stop)
+    with pytest.raises(KeyboardInterrupt):
+        jobs.run(job)
+    job.refresh_from_db()
+    assert (job.state, job.attempts, job.token) == ("waiting", 0, "")
+
+
+def test_a_cancelled_dataset_is_left_alone_and_can_be_gone_on_with(begin: Begin, made: Dataset) -> None:
+    dataset = begin("again")
+    held = claim()
+    assert jobs.cancel(dataset) and not jobs.cancel(dataset)
+    assert jobs.claim() is None
+    jobs.run(held)
+    assert not Scene.objects.filter(split__dataset=dataset).exists()
+    jobs.resume(dataset)
+    jobs.work()
+    dataset.refresh_from_db()
+    assert (dataset.state, dataset.fingerprint) == ("complete", made.fingerprint)
+
+
+@pytest.mark.parametrize("kind", ["items", "images", "seal"])
+def test_what_is_written_while_its_dataset_is_deleted_does_not_stay(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    for folder in ("datasets", "index"):
+        files.drop_folder(folder)  # of other tests, whose rows are gone
+    dataset = begin()
+    job = run_until(dataset, kind)
+    place = {
+        "items": (store.ChunkWriter, "_add"),
+        "images": (store.Pictures, "store"),
+        "seal": (sealing.Draft, "publish"),
+    }
+    original = getattr(*place[kind])
+
+    def deleted_meanwhile(*arguments: Any) -> Any:
+        result = original(*arguments)
+        if Dataset.objects.filter(pk=dataset.pk).exists():
+            removal.remove(dataset)
+        return result
+
+    monkeypatch.setattr(*place[kind], deleted_meanwhile)
+    jobs.run(job)
+    assert not stored_files()
+
+
+def test_a_failed_dataset_can_be_gone_on_with(begin: Begin, made: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = begin("again")
+    with monkeypatch.context() as patched:
+        patched.setattr(store.Pictures, "store", lambda *_: 1 / 0)
+        jobs.work()
+    dataset.refresh_from_db()
+    assert dataset.state == "failed"
+    jobs.resume(dataset)
+    jobs.work()
+    dataset.refresh_from_db()
+    assert (dataset.state, dataset.error, dataset.fingerprint) == ("complete", "", made.fingerprint)
+
+
+def test_another_engine_version_does_not_go_on(begin: Begin) -> None:
+    dataset = begin()
+    Dataset.objects.update(engine_version="0")
+    dataset.refresh_from_db()
+    with pytest.raises(jobs.WrongVersion, match="got version 0"):
+        jobs.resume(dataset)
+    jobs.work()
+    dataset.refresh_from_db()
+    assert dataset.state == "failed" and "got version 0" in dataset.error
+
+
+def test_too_little_disk_makes_work_wait_and_says_so(begin: Begin, settings: LazySettings) -> None:
+    dataset = begin()
+    settings.DISK_RESERVE_GB = 1e9
+    assert jobs.claim() is None
+    assert "Waiting for disk space" in dataset.jobs.order_by("pk")[0].message
+    settings.DISK_RESERVE_GB = 0
+    assert claim().message == ""
+
+
+def test_deleting_goes_on_when_the_disk_is_full(made: Dataset, settings: LazySettings) -> None:
+    settings.DISK_RESERVE_GB = 1e9
+    jobs.delete(made)
+    jobs.work()
+    assert not Dataset.objects.exists()
+
+
+def test_sweeping_wakes_while_there_is_work(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    hints: list[int] = []
+    monkeypatch.setattr(jobs, "wake", hints.append)
+    begin()
+    jobs.sweep()
+    jobs.work()
+    jobs.sweep()
+    assert hints == [5, 0]
+
+
+def test_a_turn_that_is_over_hints_at_the_rest(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    hints: list[int] = []
+    monkeypatch.setattr(jobs, "wake", hints.append)
+    begin()
+    assert jobs.work(seconds=0) == 0
+    assert hints == [1]
+
+
+def test_a_broker_that_is_away_does_no_harm(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    from webapp.celery import app
+
+    def away(*_: Any, **__: Any) -> None:
+        raise ConnectionError
+
+    monkeypatch.setattr(app, "send_task", away)
+    begin()
+    jobs.sweep()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_claimers_never_get_the_same_job(begin: Begin) -> None:
+    for number in range(4):
+        begin(f"rows-{number}")
+    got: list[int] = []
+    barrier = threading.Barrier(4)
+
+    def claim_all() -> None:
+        barrier.wait()
+        try:
+            while (job := jobs.claim()) is not None:
+                got.append(job.pk)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=claim_all) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(got) == 20
+    assert len(set(got)) == 20
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_lease_is_renewed_while_a_job_runs(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leases, "RENEWAL", 0.02)
+    begin()
+    job = claim()
+    expire(job)
+    with leases.kept(job) as lease:
+        _wait_for(lambda: Job.objects.filter(pk=job.pk, lease__gt=Now()).exists())
+        lease.check()
+        Job.objects.filter(pk=job.pk).update(token="somebody else's")
+        assert lease.lost.wait(10)
+        with pytest.raises(leases.LeaseLost):
+            lease.check()
+
+
+def _wait_for(true: Callable[[], bool]) -> None:
+    waiting = threading.Event()
+    for _ in range(500):
+        if true():
+            return
+        waiting.wait(0.02)
+    pytest.fail("waited 10 s in vain")

@@ -1,0 +1,72 @@
+"""What lies beneath knows nothing of what lies above: storage and pages no world, this app no site."""
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+import generation
+import webapp
+from generation.engine.worlds import REGISTRY
+
+ROOT = Path(settings.BASE_DIR)
+HOME = ROOT / "generation"
+WORLDS = HOME / "engine" / "worlds"
+MAY_NAME_WORLDS = {
+    "generation/management/commands/datasets.py": "tells whom has no dataset what to type",
+    "generation/templates/generation/datasets.html": "tells whom has no dataset what to type",
+    "generation/engine/warm.py": "compiles ahead what the world that ships needs",
+}
+
+
+def words_of(path: Path, text: str) -> Iterator[str]:
+    """Yield what a file says but for comments and docstrings, which may cite papers."""
+    if path.suffix != ".py":
+        yield re.sub(r"{#.*?#}|{% comment %}.*?{% endcomment %}", "", text, flags=re.DOTALL)
+        return
+    tree = ast.parse(text)
+    said = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in said:
+            yield node.value
+        for field in ("id", "attr", "name", "asname", "arg", "module"):
+            if isinstance(name := getattr(node, field, None), str):
+                yield name
+
+
+def names_a_world(path: Path, text: str) -> bool:
+    """Return whether a file names a registered world."""
+    names = "|".join(re.escape(name) for name in REGISTRY)
+    return any(re.search(names, words, re.IGNORECASE) for words in words_of(path, text))
+
+
+def test_storage_and_pages_know_no_world() -> None:
+    files = [path for path in HOME.rglob("*") if path.suffix in (".py", ".html") and not path.is_relative_to(WORLDS)]
+    assert len(files) > 50
+    found = {str(path.relative_to(ROOT)) for path in files if names_a_world(path, path.read_text())}
+    assert found - MAY_NAME_WORLDS.keys() == set()
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "named"),
+    [
+        ("a.py", 'if world == "clevr": pass', True),
+        ("a.py", "class ClevrPage: pass", True),
+        ("a.py", "from generation.engine.worlds.clevr import colours", True),
+        ("a.py", '"""As CLEVR publishes it."""  # clevr', False),
+        ("a.html", "{% if dataset.world == 'clevr' %}", True),
+        ("a.html", "{# as for clevr #} colours", False),
+    ],
+)
+def test_a_world_that_is_named_is_found(file: str, text: str, named: bool) -> None:
+    assert names_a_world(Path(file), text) == named
+
+
+def test_the_release_is_one() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    [cited] = re.findall(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(), flags=re.MULTILINE)
+    assert generation.__version__ == webapp.__version__ == project == cited

@@ -1,0 +1,84 @@
+"""A vocabulary of one's own goes all the way: the orange cone of the documentation, seen, asked about and stored."""
+
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from generation import files, jobs
+from generation.engine.spec import merged
+from generation.index import SplitIndex
+from generation.models import Dataset, Question, Scene
+
+PAGE = Path(__file__).resolve().parents[2] / "webapp" / "docs" / "vocabulary.md"
+
+
+def documented() -> dict[str, Any]:
+    """Return the spec that the documentation shows."""
+    found = re.search(r"```json file=cone.json\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert found is not None
+    return dict(json.loads(found[1]))
+
+
+def fewer_others() -> dict[str, Any]:
+    """Return it with few other colours and shapes, so that three scenes hold orange cones."""
+    dropped = {"colors": ("gray", "green", "brown", "purple", "cyan", "yellow"), "shapes": ("sphere", "cylinder")}
+    vocabulary = {part: dict.fromkeys(names) for part, names in dropped.items()}
+    return {**documented(), "vocabulary": merged(vocabulary, documented()["vocabulary"]), "questions": {"per_scene": 8}}
+
+
+@pytest.fixture
+def dataset(db: None) -> Dataset:
+    dataset = jobs.start({"world": "clevr", **fewer_others()}, slug="cone")
+    jobs.work(dataset=dataset)
+    dataset.refresh_from_db()
+    assert dataset.state == Dataset.State.COMPLETE, dataset.error
+    return dataset
+
+
+def picture(name: str) -> np.ndarray:
+    return np.asarray(Image.open(io.BytesIO(files.get(name))))
+
+
+def test_the_documentation_adds_it_in_ten_lines() -> None:
+    shown = re.search(r"```json file=cone.json\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert shown is not None and len(shown[1].strip().splitlines()) <= 10
+
+
+def test_it_is_seen_asked_about_and_stored(dataset: Dataset) -> None:
+    cones = [
+        (scene, number)
+        for scene in Scene.objects.filter(split__dataset=dataset)
+        for number, thing in enumerate(scene.scene_json["objects"])
+        if (thing["color"], thing["shape"], thing["material"]) == ("orange", "cone", "rubber")
+    ]
+    assert cones, "the seed gives no orange rubber cone: take another"
+    for scene, number in cones:
+        seen = picture(scene.image)[picture(scene.ids_image) == number + 1]
+        red, green, blue = seen.mean(axis=0)
+        assert len(seen) >= 200
+        assert red > 1.2 * green > 1.2 * blue, f"the cone looks ({red:.0f}, {green:.0f}, {blue:.0f})"
+    texts = " ".join(Question.objects.filter(split__dataset=dataset).values_list("text", flat=True))
+    assert re.search(r"\borange\b.*\b(cone|pointed hat)s?\b", texts)
+    assert "a orange" not in texts.lower()
+    index = SplitIndex.open(dataset.splits.get())
+    assert {"orange", "cone"} <= set(index.facets["answer"].values)
+    assert index.containing("orange").size > 0
+
+
+def test_a_split_with_colours_of_its_own_is_sealed_with_them(db: None) -> None:
+    colours = {"red": None, "blue": None, "green": None, "gray": None, "brown": None, "purple": None, "cyan": None}
+    test = {"scenes": 16, "overrides": {"vocabulary": {"colors": {**colours, "pink": {"rgb": [255, 130, 180]}}}}}
+    spec = {"world": "clevr", "base": "clevr-mini", "splits": {"train": None, "val": None, "test": test}}
+    dataset = jobs.start(spec, slug="pink", images=False)
+    jobs.work(dataset=dataset)
+    dataset.refresh_from_db()
+    assert dataset.state == Dataset.State.COMPLETE, dataset.error
+    answers = set(Question.objects.filter(kind="query_color").values_list("answer", flat=True))
+    assert answers == {"pink", "yellow"}
+    assert "pink" in SplitIndex.open(dataset.splits.get()).answer_values

@@ -1,0 +1,50 @@
+"""Files in an S3 bucket: made, sealed, read and deleted by the same code."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+
+from generation import jobs
+from generation.models import Dataset
+from tests.generation.conftest import MANAGE, Child
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+READ = """
+import django; django.setup()
+from generation.index import SplitIndex
+from generation.models import Split
+from generation.store import storage
+split = Split.objects.get(name="val")
+print(SplitIndex.open(split).n, len(storage.get(split.scene_set.get(position=0).ids_image)) > 0)
+"""
+
+
+def test_a_dataset_lives_in_a_bucket(s3: Any, begin: Callable[..., Dataset], child: Child, tmp_path: Path) -> None:
+    client = boto3.client(
+        "s3",
+        endpoint_url=s3.endpoint,
+        region_name="us-east-1",
+        aws_access_key_id=s3.key,
+        aws_secret_access_key=s3.secret,
+    )
+
+    def kept() -> set[str]:
+        return {entry["Key"] for entry in client.list_objects_v2(Bucket=s3.bucket).get("Contents", [])}
+
+    before = kept()  # of other tests
+    dataset = begin(splits={"train": {"scenes": 8}, "val": {"scenes": 3}})
+    assert child(MANAGE, "work", "--dataset", "rows", environment=s3.environment).wait(60) == 0
+    dataset.refresh_from_db()
+    assert dataset.state == "complete", dataset.error
+    names = kept() - before
+    digests = [split.index_digest for split in dataset.splits.all()]
+    assert {f"index/{digest}/manifest.json" for digest in digests} <= names
+    assert sum(name.startswith(f"datasets/{dataset.pk}/") for name in names) == 22
+    reader = child("-c", READ, environment=s3.environment, stdout=-1)
+    assert reader.communicate(timeout=60)[0] == b"9 True\n"
+    assert child(MANAGE, "delete", "rows", environment=s3.environment).wait(60) == 0
+    assert kept() == before
+    assert jobs.claim() is None

@@ -1,0 +1,194 @@
+"""What is stored is what was made: nothing half, nothing twice, nothing else."""
+
+import hashlib
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from django.db import connection
+from PIL import Image
+
+from generation import files, jobs, leases, store
+from generation.engine.errors import BadScene, BadSpec
+from generation.engine.worlds import get_maker
+from generation.models import Chunk, Dataset, Job, Question, Scene, SpecFile, Split
+from tests.generation.conftest import spec_of
+
+pytestmark = pytest.mark.django_db
+Begin = Callable[..., Dataset]
+
+
+def claimed(dataset: Dataset, kind: str = "items") -> Job:
+    job = dataset.jobs.filter(kind=kind, state="waiting").order_by("pk").first()
+    assert job is not None and leases.take(job)
+    return job
+
+
+def made_items(dataset: Dataset, split: str) -> list[Any]:
+    spec, maker = dataset.read_spec(), get_maker(dataset.world)
+    secret = dataset.splits.get(name=split).secret_bytes
+    return [item for chunk in maker.plan(spec, split) for item in maker.make(spec, split, chunk, secret=secret)]
+
+
+@pytest.mark.parametrize(
+    ("slug", "changes", "options", "where"),
+    [
+        ("Rows", {}, {}, "slug"),
+        ("-rows", {}, {}, "slug"),
+        ("r" * 61, {}, {}, "slug"),
+        ("rows\n", {}, {}, "slug"),
+        ("new", {}, {}, "slug"),
+        ("rows", {"colours": 3}, {}, "colours"),
+        ("rows", {"splits": {}}, {}, "splits"),
+        ("rows", {"seed": -1}, {}, "seed"),
+        ("rows", {"world": "nowhere"}, {}, "world"),
+        ("rows", {"note": "lost.txt"}, {}, "note"),
+        ("rows", {}, {"secrets": {"test": "abc"}}, "--secret test"),
+        ("rows", {}, {"secrets": {"exam": "00" * 16}}, "--secret"),
+    ],
+)
+def test_bad_input_names_its_place_and_leaves_nothing(
+    slug: str, changes: dict[str, Any], options: dict[str, Any], where: str
+) -> None:
+    with pytest.raises(BadSpec) as caught:
+        jobs.start(spec_of(**changes), slug=slug, **options)
+    assert caught.value.where == where
+    assert "Expected" in str(caught.value)
+    assert not any(model.objects.exists() for model in (Dataset, Split, Chunk, Job, SpecFile))
+
+
+def test_a_taken_name_leaves_the_first_as_it_was(begin: Begin) -> None:
+    begin()
+    with pytest.raises(store.SlugTaken):
+        begin(seed=2)
+    assert Dataset.objects.get().spec_data["seed"] == 1
+
+
+def test_a_new_dataset_knows_what_made_it(begin: Begin) -> None:
+    dataset = begin()
+    assert dataset.engine_version and dataset.release == "0.1.0"
+    assert list(dataset.spec_data["splits"]) == ["train", "val", "test"]
+    assert dataset.read_spec().to_json() == dataset.spec_data
+    assert [split.reference and split.reference.name for split in dataset.splits.order_by("ordinal")] == [
+        None,
+        "train",
+        "train",
+    ]
+
+
+def test_a_withheld_split_gets_a_secret_whose_digest_is_known_from_the_start(begin: Begin) -> None:
+    dataset = begin(secrets={})
+    test, train = dataset.splits.get(name="test"), dataset.splits.get(name="train")
+    assert len(test.secret_bytes) == 16
+    assert test.secret_sha256 == hashlib.sha256(test.secret_bytes).hexdigest()
+    assert (train.secret, train.secret_sha256) == ("", "")
+    assert begin("other", secrets={}).splits.get(name="test").secret != test.secret
+
+
+def test_a_specs_files_come_along(db: None) -> None:
+    dataset = jobs.start(spec_of(note="digest"), slug="rows", files={"digest": b"\0bytes"})
+    assert bytes(dataset.files.get().content) == b"\0bytes"
+    assert dataset.read_spec().note == "digest"
+
+
+@pytest.mark.parametrize("split", ["train", "val", "test"])
+def test_what_comes_out_is_what_was_made(made: Dataset, split: str) -> None:
+    row = made.splits.get(name=split)
+    stored = list(store.load_items(row, 0, row.scenes))
+    assert [one.item for one in stored] == made_items(made, split)
+    assert [q.position for one in stored for q in one.questions] == list(range(row.questions))
+    assert row.replaced == sum(one.item.replaced for one in stored)
+    assert store.load_item(stored[3].scene).item == stored[3].item
+
+
+def test_another_secret_gives_other_questions(begin: Begin) -> None:
+    one, two = begin("one", secrets={"test": "01" * 16}), begin("two", secrets={"test": "02" * 16})
+    jobs.work()
+    prints = {d.slug: {s.name: s.fingerprint for s in d.splits.all()} for d in (one, two)}
+    assert prints["one"]["train"] == prints["two"]["train"]
+    assert prints["one"]["test"] != prints["two"]["test"]
+
+
+def test_a_job_run_twice_stores_the_same_rows(begin: Begin) -> None:
+    dataset = begin()
+    job = claimed(dataset)
+    jobs.run(job)
+    first = list(Question.objects.order_by("position").values_list("position", "text", "answer"))
+    Job.objects.filter(pk=job.pk).update(state="waiting")
+    assert leases.take(job)
+    jobs.run(job)
+    job.refresh_from_db()
+    assert job.state == "done"
+    assert list(Question.objects.order_by("position").values_list("position", "text", "answer")) == first
+    assert dataset.jobs.filter(kind="images").count() == 1
+
+
+def test_a_chunk_of_many_rows_is_stored_in_small_transactions(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = begin(scenes_per_chunk=300, questions_per_scene=39, splits={"train": {"scenes": 300}})
+    sizes = []
+    flush = store.ChunkWriter._flush
+
+    def noting(writer: store.ChunkWriter) -> None:
+        assert connection.in_atomic_block
+        sizes.append(len(writer.scenes) + len(writer.questions))
+        flush(writer)
+
+    monkeypatch.setattr(store.ChunkWriter, "_flush", noting)
+    jobs.run(claimed(dataset))
+    assert sum(sizes) == 12_000 and max(sizes) <= 5_000
+    assert Scene.objects.count() + Question.objects.count() == 12_000
+
+
+def test_a_holder_who_lost_the_job_writes_nothing(begin: Begin) -> None:
+    dataset = begin()
+    job = claimed(dataset)
+    Job.objects.filter(pk=job.pk).update(token="someone else's")
+    jobs.run(job)
+    assert not Scene.objects.exists() and not Question.objects.exists()
+    assert not Chunk.objects.filter(made=True).exists()
+    assert Job.objects.get(pk=job.pk).state == "running"
+
+
+def test_a_world_that_makes_too_little_is_found_out(begin: Begin) -> None:
+    dataset = begin()
+    job = claimed(dataset)
+    items = made_items(dataset, "train")[:11]
+    with pytest.raises(BadScene, match="Expected 12 scenes with 36 questions, got 11 with 33"):
+        store.ChunkWriter(job).write(items)
+    assert not Chunk.objects.filter(made=True).exists()
+
+
+@pytest.mark.parametrize(("largest", "mode"), [(4, "L"), (255, "L"), (256, "I;16"), (65535, "I;16")])
+def test_object_ids_are_kept_exactly(begin: Begin, largest: int, mode: str) -> None:
+    begin(ids_up_to=largest, splits={"train": {"scenes": 1}})
+    jobs.work()
+    scene = Scene.objects.get()
+    with Image.open(io.BytesIO(files.get(scene.ids_image))) as image:
+        assert image.mode == mode
+        ids = np.asarray(image)
+    assert ids[0, :4].tolist() == [0, 1, 2, largest]
+    assert (scene.height, scene.width) == ids.shape == (12, 16)
+
+
+def test_a_picture_is_stored_pixel_by_pixel(made: Dataset) -> None:
+    stored = next(store.load_items(made.splits.get(name="val"), 5, 1))
+    rgb, _ = get_maker(made.world).render(made.read_spec(), "val", stored.item)
+    with Image.open(io.BytesIO(files.get(stored.scene.image))) as image:
+        assert np.array_equal(np.asarray(image), rgb)
+
+
+def test_no_draft_of_a_file_stays_behind(made: Dataset) -> None:
+    folder = files.local_path("")
+    assert folder is not None
+    assert not [path for path in folder.rglob(".*") if path.is_file() or path.name.startswith(".split")]
+
+
+def test_without_images_none_are_drawn(begin: Begin) -> None:
+    dataset = begin(images=False)
+    jobs.work()
+    dataset.refresh_from_db()
+    assert dataset.state == "complete"
+    assert not Scene.objects.exclude(image="").exists()
+    assert dataset.progress().of_images == 0

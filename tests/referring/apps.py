@@ -1,0 +1,15 @@
+"""An app above datasets: it stands for studies and submissions."""
+
+from django.apps import AppConfig
+
+
+class ReferringConfig(AppConfig):
+    name = "tests.referring"
+    label = "referring"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from generation import referrers
+        from tests.referring.models import Study
+
+        referrers.register("study", lambda dataset: [str(one) for one in Study.objects.filter(dataset=dataset)])

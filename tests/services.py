@@ -1,0 +1,148 @@
+"""Real services for tests: PostgreSQL, Redis, S3, a browser. A test that lacks one skips, saying how to get it.
+
+With HORSESENSE_REQUIRE_SERVICES=1 such a skip is a failure.
+"""
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+import psycopg
+import pytest
+import redis
+from psycopg import sql
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+POSTGRES_URL = os.environ.get("HORSESENSE_TEST_POSTGRES_URL", "postgres://postgres@127.0.0.1:5432/postgres")
+REDIS_URL = os.environ.get("HORSESENSE_TEST_REDIS_URL", "redis://127.0.0.1:6379")
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM_FLAGS = ["--no-sandbox", "--disable-background-networking"]
+
+
+def missing(what: str, how: str) -> NoReturn:
+    """Skip the test, saying what is missing and how to get it; fail where services are demanded."""
+    text = f"no {what}: {how}"
+    if os.environ.get("HORSESENSE_REQUIRE_SERVICES") == "1":
+        pytest.fail(text)
+    pytest.skip(text)
+
+
+@pytest.fixture
+def postgres_url() -> Iterator[str]:
+    """Return the address of an empty PostgreSQL database that goes away after the test."""
+    name = f"horsesense_test_{uuid.uuid4().hex[:12]}"
+    try:
+        server = psycopg.connect(POSTGRES_URL, autocommit=True, connect_timeout=3)
+    except psycopg.OperationalError as error:
+        reason = str(error).splitlines()[0]
+        missing(f"PostgreSQL ({reason})", "start one, or name it in HORSESENSE_TEST_POSTGRES_URL")
+    with server:
+        server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        try:
+            yield f"{POSTGRES_URL.rpartition('/')[0]}/{name}"
+        finally:
+            server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RedisServer:
+    """A Redis for one test: everything the site keeps there has the prefix, and goes away afterwards."""
+
+    url: str
+    prefix: str
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return the settings that make a site use it."""
+        return {"REDIS_URL": self.url, "REDIS_PREFIX": self.prefix}
+
+
+@pytest.fixture
+def redis_server() -> Iterator[RedisServer]:
+    """Return a Redis with a prefix of this test's own."""
+    server = RedisServer(url=REDIS_URL.rstrip("/"), prefix=f"test-{uuid.uuid4().hex[:12]}:")
+    try:
+        redis.from_url(server.url, socket_connect_timeout=3).ping()
+    except redis.RedisError as error:
+        missing(f"Redis ({type(error).__name__})", "start one, or name it in HORSESENSE_TEST_REDIS_URL")
+    yield server
+    for number in (0, 1):
+        with redis.from_url(f"{server.url}/{number}") as client:
+            for key in client.scan_iter(f"*{server.prefix}*"):
+                client.delete(key)
+
+
+@pytest.fixture
+def redis_url(redis_server: RedisServer) -> str:
+    """Return the address of a Redis; what a test keeps there it must name for itself."""
+    return redis_server.url
+
+
+@dataclass(frozen=True, kw_only=True)
+class S3:
+    """An S3 service with one empty bucket."""
+
+    endpoint: str
+    bucket: str = "horsesense"
+    key: str = "test"
+    secret: str = "test"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return the settings that make a site use it."""
+        return {
+            "S3_BUCKET": self.bucket,
+            "S3_ENDPOINT_URL": self.endpoint,
+            "S3_REGION": "us-east-1",
+            "S3_ACCESS_KEY_ID": self.key,
+            "S3_SECRET_ACCESS_KEY": self.secret,
+        }
+
+
+@pytest.fixture
+def s3() -> Iterator[S3]:
+    """Return an S3 service of this test's own."""
+    import boto3  # these two take a second: only who needs them waits
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    service = S3(endpoint=f"http://{host}:{port}")
+    client = boto3.client(
+        "s3",
+        endpoint_url=service.endpoint,
+        region_name="us-east-1",
+        aws_access_key_id=service.key,
+        aws_secret_access_key=service.secret,
+    )
+    client.create_bucket(Bucket=service.bucket)
+    yield service
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Return the path of a Chromium."""
+    path = next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
+    if path is None:
+        missing("Chromium", "apt install chromium")
+    return path
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> "Iterator[Browser]":
+    """Return a running browser, shared by the tests of this process; make a context for each test."""
+    from playwright.sync_api import sync_playwright
+
+    # Playwright keeps an event loop in this thread; Django would take our queries for asynchronous ones.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        yield running
+        running.close()

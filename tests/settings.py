@@ -1,0 +1,30 @@
+"""The site's settings, with everything that tests make in a folder of their own."""
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
+
+if "HORSESENSE_TEST_DIR" not in os.environ:
+    os.environ["HORSESENSE_TEST_DIR"] = tempfile.mkdtemp(prefix="horsesense-tests-")
+    atexit.register(shutil.rmtree, os.environ["HORSESENSE_TEST_DIR"], ignore_errors=True)
+os.environ["VAR_DIR"] = str(Path(os.environ["HORSESENSE_TEST_DIR"], WORKER))
+# Compiling again for each run would take minutes.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "var" / "numba"))
+TAKEN_OUT = ("REDIS_URL", "MEDIA_ROOT", "PUBLIC_URL", "ALLOWED_HOSTS", "SECRET_KEY", "DEBUG", "EMAIL_URL")
+for _name in TAKEN_OUT:
+    os.environ.pop(_name, None)
+
+from webapp.settings import *  # noqa: E402, F403
+from webapp.settings import DATABASES, INSTALLED_APPS, VAR_DIR  # noqa: E402
+
+if "sqlite" in DATABASES["default"]["ENGINE"]:
+    # A file, as in real life: threads and processes see one another, and locks are real.
+    DATABASES["default"]["TEST"] = {"NAME": VAR_DIR / "tests.sqlite3"}
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+INSTALLED_APPS = [*INSTALLED_APPS, "tests.referring"]
