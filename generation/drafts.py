@@ -1,0 +1,228 @@
+"""Specs that are being written on a page: as a form and as JSON, the one kept in agreement with the other.
+
+The page sends three things: the form's fields, the JSON, and the JSON as it was when the page was made. What differs
+from the last was changed. Of two that were both changed, the one that was changed last counts.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from generation import knobs, specs
+from generation.engine.errors import BadSpec
+from generation.engine.spec import BaseSpec
+from generation.engine.worlds import get_world
+from generation.knobs import Knob
+
+MOST_CHARACTERS = 300_000
+MOST_DEPTH = 30
+SPLIT_ROWS = 20
+EMPTY_ROWS = 1
+BUNDLED = "bundled"  # what a box says that takes sent files back
+
+
+class SplitRow(NamedTuple):
+    """A split as the form shows it; `was` is its name in the JSON beside it, empty for a new one."""
+
+    was: str
+    name: str
+    scenes: str
+    withheld: bool
+    reference: str
+    overrides: int
+
+
+class Draft(NamedTuple):
+    """A spec's JSON as it stands on the page, and what the engine says of it.
+
+    Attributes
+    ----------
+    text : str
+        The JSON, as it is shown and may be edited.
+    data : dict
+        What it says; empty where it is no JSON.
+    spec : BaseSpec or None
+        The validated spec, None where it is refused.
+    refused : BadSpec or None
+        Why.
+    """
+
+    text: str
+    data: dict[str, Any]
+    spec: BaseSpec | None
+    refused: BadSpec | None
+
+
+def draft_of(data: Mapping[str, Any], *, files: Mapping[str, bytes]) -> Draft:
+    """Return a spec's JSON as a draft."""
+    kept = dict(data)
+    try:
+        return Draft(text_of(kept), kept, get_world(specs.world_of(kept)).read_spec(kept, files=files), None)
+    except BadSpec as error:
+        return Draft(text_of(kept), kept, None, error)
+
+
+def text_of(data: Mapping[str, Any]) -> str:
+    """Return JSON for people to edit."""
+    return json.dumps(data, indent=2, ensure_ascii=False)
+
+
+def parse(text: str) -> dict[str, Any]:
+    """Return the object that the text of a spec stands for; raise `BadSpec` for what is none, or can't be stored."""
+    if len(text) > MOST_CHARACTERS:
+        raise BadSpec(f"Expected at most {MOST_CHARACTERS:,} characters of JSON, got {len(text):,}.")
+    try:
+        data = json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise BadSpec(f"Expected JSON, got something else at {place} ({error.msg}).") from error
+    except (ValueError, RecursionError) as error:
+        raise BadSpec("Expected JSON, got numbers or brackets beyond measure.") from error
+    if not isinstance(data, dict):
+        raise BadSpec(f"Expected a JSON object, got {type(data).__name__}.")
+    _check(data, depth=0)
+    return data
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def _check(value: Any, *, depth: int) -> None:
+    """Raise `BadSpec` for what no database keeps: texts that are no Unicode, endless brackets."""
+    if depth > MOST_DEPTH:
+        raise BadSpec(f"Expected at most {MOST_DEPTH} brackets within one another, got more.")
+    if isinstance(value, str) and ("\0" in value or any("\ud800" <= sign <= "\udfff" for sign in value)):
+        raise BadSpec("Expected texts of Unicode characters, got one with a NUL or half a character.")
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            _check(key, depth=depth)
+            _check(inner, depth=depth + 1)
+    elif isinstance(value, list):
+        for inner in value:
+            _check(inner, depth=depth + 1)
+
+
+def read(post: Mapping[str, str], *, last: str = "") -> tuple[dict[str, Any], bool]:
+    """Return the JSON that a sent page means, and whether its form and JSON contradict each other.
+
+    `last` is `form` or `json`: which was changed last, where the page could tell. Raises `BadSpec` for JSON that is
+    none.
+    """
+    shown = parse(post.get("shown") or "{}")
+    by_form = changed_by_form(shown, post)
+    typed = post.get("spec", "").replace("\r\n", "\n")
+    json_changed = typed.strip() != text_of(shown).strip()
+    form_changed = by_form != shown
+    if json_changed and last != "form":
+        return parse(typed), form_changed and last != "json"
+    return by_form, False
+
+
+def changed_by_form(shown: Mapping[str, Any], post: Mapping[str, str]) -> dict[str, Any]:
+    """Return the JSON with everything that the form says differently; what the form does not have stays."""
+    full = knobs.expanded(shown)
+    result = dict(shown)
+    for knob in knobs.knobs_of(specs.world_of(shown)):
+        text = post.get(knob.path)
+        if text is None or (knob.kind == "files" and text != BUNDLED):
+            continue
+        text = text.replace("\r\n", "\n")
+        if text != knobs.shown(knob, full):
+            result = knobs.with_value(result, knob.path, knobs.meant(knob, text))
+    splits = splits_of_form(full.get("splits"), post)
+    if splits is not None and (splits != full.get("splits") or list(splits) != list(full["splits"])):
+        gone = full["splits"].keys() - splits.keys() if "base" in shown else ()  # the base would bring them back
+        result["splits"] = {**splits, **dict.fromkeys(sorted(gone))}
+    return result
+
+
+def rows_of(data: Mapping[str, Any]) -> list[SplitRow]:
+    """Return the splits as rows of the form, and one more for another split."""
+    full = knobs.expanded(data)
+    splits = full.get("splits")
+    rows = [
+        SplitRow(
+            was=name,
+            name=name,
+            scenes=str(split.get("scenes", "")),
+            withheld=split.get("withheld") is True,
+            reference=split["reference"] if isinstance(split.get("reference"), str) else "",
+            overrides=len(split["overrides"]) if isinstance(split.get("overrides"), dict) else 0,
+        )
+        for name, split in (splits.items() if isinstance(splits, dict) else ())
+        if isinstance(split, dict)
+    ]
+    return [*rows[:SPLIT_ROWS], *[SplitRow("", "", "", False, "", 0)] * EMPTY_ROWS]
+
+
+def splits_of_form(before: Any, post: Mapping[str, str]) -> dict[str, Any] | None:
+    """Return the splits as the form has them, None where it has none; a row whose name is empty is left out."""
+    if "split-0-name" not in post or not isinstance(before, dict):
+        return None
+    result: dict[str, Any] = {}
+    for number in range(SPLIT_ROWS + EMPTY_ROWS):
+        name = post.get(f"split-{number}-name", "").strip()
+        if not name:
+            continue
+        if name in result:
+            raise BadSpec(f"Expected a name for each split, got {name!r} twice.", where=f"splits.{name}")
+        old = before.get(post.get(f"split-{number}-was", ""), {})
+        result[name] = _split_of_form(old if isinstance(old, dict) else {}, number, post)
+    return result
+
+
+def _split_of_form(old: Mapping[str, Any], number: int, post: Mapping[str, str]) -> dict[str, Any]:
+    """Return one split of the form, its other keys kept; what it says by default is not written."""
+    split = dict(old)
+    scenes = post.get(f"split-{number}-scenes", "").strip()
+    split["scenes"] = int(scenes) if knobs.WHOLE.fullmatch(scenes) else scenes
+    withheld = f"split-{number}-withheld" in post
+    if withheld != (old.get("withheld") is True):
+        split["withheld"] = withheld
+    reference = post.get(f"split-{number}-reference", "").strip()
+    if reference != (old.get("reference") or ""):
+        split["reference"] = reference or None
+    return split
+
+
+def with_files(data: Mapping[str, Any], sent: Mapping[str, str]) -> dict[str, Any]:
+    """Return the JSON with every text that is the name of a sent file replaced by that file's digest.
+
+    A file is meant by its name, which has a dot, never by a path: nothing is ever looked up on this machine.
+    """
+    sent = {name: digest for name, digest in sent.items() if "." in name}
+
+    def named(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: named(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [named(inner) for inner in value]
+        return sent.get(value, value) if isinstance(value, str) else value
+
+    result: dict[str, Any] = named(data)
+    return result
+
+
+class Field(NamedTuple):
+    """A knob with what the form shows in it, and what is wrong with it."""
+
+    knob: Knob
+    value: str
+    error: str
+
+
+def fields_of(data: Mapping[str, Any], refused: BadSpec | None) -> list[Field]:
+    """Return the knobs of a draft's world, filled in; the refusal stands beside the one it is about."""
+    full = knobs.expanded(data)
+    return [
+        Field(knob, knobs.shown(knob, full), refused.reason if refused and refused.where == knob.path else "")
+        for knob in knobs.knobs_of(specs.world_of(full))
+    ]
+
+
+def is_beside(refused: BadSpec | None, fields: Sequence[Field]) -> bool:
+    """Return whether a refusal has a place in the form to stand at; else it stands beside the JSON."""
+    if refused is None or any(field.error for field in fields):
+        return True
+    return refused.where.startswith("splits") and ".overrides" not in refused.where

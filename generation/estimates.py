@@ -1,0 +1,195 @@
+"""How long a dataset will take and how much room it needs: by what was measured on this server, else by defaults."""
+
+import shutil
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.db.models import QuerySet
+
+from generation import files
+from generation.engine.errors import BadSpec
+from generation.engine.spec import BaseSpec
+from generation.engine.worlds import Media, get_maker, get_world
+from generation.models import Chunk, Dataset, Job, Quota, Scene
+from generation.models.datasets import SLICE
+
+JOBS_MEASURED = 40
+PICTURES_MEASURED = 12
+PLAIN_PIXELS = 480 * 320
+PLAIN_SAMPLES = 16
+SCENE_BYTES, QUESTION_BYTES = 4_000, 1_200  # of rows and index, measured on SQLite
+MB, GB = 10**6, 10**9
+
+
+class Rates(NamedTuple):
+    """What work costs one background process.
+
+    Attributes
+    ----------
+    question : float
+        Seconds a question, with its share of the scene.
+    sample : float
+        Seconds for a sample of a pixel.
+    pixel : float
+        Bytes a pixel, both pictures together.
+    jobs : int
+        How many finished jobs say so; 0 where these are the defaults.
+    """
+
+    question: float = 1 / 700
+    sample: float = 1 / (5 * PLAIN_PIXELS * PLAIN_SAMPLES)
+    pixel: float = 0.9
+    jobs: int = 0
+
+
+class Estimate(NamedTuple):
+    """What a spec will take: `seconds` with all `processes` at work, `size` in bytes of disk."""
+
+    scenes: int
+    questions: int
+    seconds: float
+    size: int
+    processes: int
+    rates: Rates
+
+    @property
+    def size_text(self) -> str:
+        """Return the size for people."""
+        return f"{self.size / GB:,.1f} GB" if self.size >= GB else f"{max(1, round(self.size / MB)):,} MB"
+
+    @property
+    def time_text(self) -> str:
+        """Return the time for people."""
+        return duration(self.seconds)
+
+
+def duration(seconds: float) -> str:
+    """Return a length of time in words, in one unit or two, never finer than can be known."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    if minutes < 90:
+        return f"{minutes} min"
+    hours = round(seconds / 3600)
+    if hours < 48:
+        return f"{minutes // 60} h {minutes % 60} min" if minutes < 600 else f"{hours} h"
+    return f"{round(seconds / 86_400)} days"
+
+
+def measured(world: str) -> Rates:
+    """Return what work on a world's datasets cost lately on this server; where nothing is known, the defaults."""
+    return rates_of(Job.objects.filter(dataset__world=world))._replace(pixel=_bytes_a_pixel(world) or Rates().pixel)
+
+
+def rates_of(jobs_done: QuerySet[Job], *, without: Rates | None = None) -> Rates:
+    """Return what these jobs cost as far as they are done; what none of them says is as in `without`."""
+    rates, jobs = without or Rates(), 0
+    done = jobs_done.filter(state=Job.State.DONE, started__isnull=False)
+    done = done.exclude(chunk=None).select_related("chunk").order_by("-finished")
+    asked = list(done.filter(kind=Job.Kind.ITEMS)[:JOBS_MEASURED])
+    questions = sum(job.chunk.questions for job in asked if job.chunk is not None)
+    if questions:
+        rates, jobs = rates._replace(question=_seconds(asked) / questions), len(asked)
+    drawn = list(done.filter(kind=Job.Kind.IMAGES).select_related("chunk", "dataset")[:JOBS_MEASURED])
+    samples = sum(_samples_drawn(job) for job in drawn)
+    if samples:
+        rates, jobs = rates._replace(sample=_seconds(drawn) / samples), jobs + len(drawn)
+    return rates._replace(jobs=jobs)
+
+
+def _seconds(jobs: list[Job]) -> float:
+    return sum((job.finished - job.started).total_seconds() for job in jobs if job.finished and job.started)
+
+
+def _samples_drawn(job: Job) -> int:
+    assert job.chunk is not None
+    return scenes_of(job.chunk, job.part) * samples_of(job.dataset.spec_data)
+
+
+def scenes_of(chunk: Chunk, part: int) -> int:
+    """Return how many scenes an images job draws."""
+    return max(0, min(SLICE, chunk.scenes - part * SLICE))
+
+
+def samples_of(spec: dict[str, Any]) -> int:
+    """Return how many samples of pixels one of a spec's pictures takes."""
+    width, height, samples = _picture(spec)
+    return width * height * samples
+
+
+def _picture(spec: dict[str, Any]) -> tuple[int, int, int]:
+    """Return width, height and samples of a spec's pictures; the plain ones where it does not name them."""
+    images = spec.get("images", {})
+    return images.get("width", 480), images.get("height", 320), images.get("samples", PLAIN_SAMPLES)
+
+
+def _bytes_a_pixel(world: str) -> float:
+    """Return how large the pictures drawn last are, in bytes a pixel; 0 where there are none, or none that is here."""
+    if files.local_path("") is None:
+        return 0.0
+    last = Dataset.objects.filter(world=world, state=Dataset.State.COMPLETE, with_images=True).order_by("-completed")
+    scenes = Scene.objects.filter(split__dataset=last.first(), split__ordinal=0, position__lt=PICTURES_MEASURED)
+    size = pixels = 0
+    for scene in scenes.exclude(image="").only("image", "ids_image", "width", "height"):
+        try:
+            size += default_storage.size(scene.image) + default_storage.size(scene.ids_image)
+        except FileNotFoundError:
+            continue
+        pixels += scene.width * scene.height
+    return size / pixels if pixels else 0.0
+
+
+def estimate(spec: BaseSpec, *, images: bool = True) -> Estimate:
+    """Return what a validated spec will take here."""
+    maker, rates = get_maker(spec.world), measured(spec.world)
+    drawn = images and get_world(spec.world).media == Media.IMAGE
+    scenes = questions = 0
+    seconds = size = 0.0
+    for name in spec.splits:
+        chunks = maker.plan(spec, name)
+        count, asked = sum(chunk.items for chunk in chunks), sum(chunk.questions for chunk in chunks)
+        width, height, samples = _picture(spec.for_split(name).to_json())
+        pixels = count * width * height if drawn else 0
+        seconds += asked * rates.question + pixels * samples * rates.sample
+        size += count * SCENE_BYTES + asked * QUESTION_BYTES + pixels * rates.pixel
+        scenes, questions = scenes + count, questions + asked
+    processes = settings.GENERATION_PROCESSES
+    return Estimate(scenes, questions, seconds / processes, round(size), processes, rates)
+
+
+class TooMuch(BadSpec):
+    """A spec asks for more than there is; `estimate` says how much, where that could be told."""
+
+    def __init__(self, message: str, *, where: str = "splits", estimate: Estimate | None = None) -> None:
+        super().__init__(message, where=where)
+        self.estimate = estimate
+
+
+def check(spec: BaseSpec, user: Any, *, images: bool = True) -> Estimate:
+    """Return what a spec will take; raise `TooMuch` where that is beyond the person's quota or this disk."""
+    allowed, used = Quota.objects.allowed(user), Quota.objects.used(user)
+    wanted = sum(split.scenes for split in spec.splits.values())
+    if used + wanted > allowed:
+        raise TooMuch(
+            f"Expected at most {max(0, allowed - used):,} scenes, got {wanted:,}: of your quota of {allowed:,} "
+            f"scenes, {used:,} are taken. Delete a dataset, or ask staff for more."
+        )
+    found, room = estimate(spec, images=images), free_bytes()
+    if room is not None and found.size > room:
+        raise TooMuch(
+            f"Expected at most {max(0.0, room / GB):,.1f} GB, got about {found.size_text}: that is what is free on the "
+            f"disk, less the {settings.DISK_RESERVE_GB:g} GB that are kept free.",
+            estimate=found,
+        )
+    return found
+
+
+def free_bytes() -> int | None:
+    """Return how much may still be written on the disk of the files; None where they are kept elsewhere."""
+    path = files.local_path("")
+    if path is None:
+        return None
+    while not path.exists():
+        path = path.parent
+    return shutil.disk_usage(path).free - int(settings.DISK_RESERVE_GB * files.GIB)

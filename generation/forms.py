@@ -1,0 +1,79 @@
+"""Forms about datasets."""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django import forms
+from django.core.validators import MaxLengthValidator
+
+from generation import store
+from generation.engine.errors import BadSpec
+from generation.models import Dataset
+
+if TYPE_CHECKING:
+    Base = forms.ModelForm[Dataset]
+else:
+    Base = forms.ModelForm
+
+SEEN_BY = {
+    Dataset.Visibility.PRIVATE: "you and staff",
+    Dataset.Visibility.LINK: "whoever has its address",
+    Dataset.Visibility.PUBLIC: "everybody",
+}
+
+
+class AboutForm(Base):
+    """Who sees a dataset, and what others should know of it; none of it is part of the content hash."""
+
+    class Meta:
+        """The fields, and how they are typed."""
+
+        model = Dataset
+        fields: ClassVar[tuple[str, ...]] = ("visibility", "authors", "licence", "version", "citation")
+        widgets = {  # noqa: RUF012 - Django's own way
+            "authors": forms.Textarea(attrs={"rows": 2}),
+            "citation": forms.Textarea(attrs={"rows": 3}),
+        }
+        labels = {"visibility": "Who sees it"}  # noqa: RUF012
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["visibility"].widget.choices = list(SEEN_BY.items())
+        for name, longest in (("authors", 2000), ("citation", 5000)):
+            self.fields[name].validators.append(MaxLengthValidator(longest))
+
+
+class EditForm(AboutForm):
+    """Everything about a finished dataset that may change."""
+
+    class Meta(AboutForm.Meta):
+        """Its title and description too."""
+
+        fields = ("title", "description", *AboutForm.Meta.fields)
+        widgets = {**AboutForm.Meta.widgets, "description": forms.Textarea(attrs={"rows": 4, "maxlength": 5000})}  # noqa: RUF012
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["description"].validators.append(MaxLengthValidator(5000))
+
+
+class NewForm(AboutForm):
+    """What a new dataset needs beside its spec."""
+
+    slug = forms.CharField(
+        label="Name in addresses",
+        max_length=60,
+        help_text="Small letters, digits and hyphens. It never changes.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
+    )
+    images = forms.BooleanField(label="Draw pictures", required=False, initial=True)
+
+    def clean_slug(self) -> str:
+        """Return a name that is free and may stand in addresses."""
+        slug: str = self.cleaned_data["slug"]
+        try:
+            store.check_slug(slug)
+        except BadSpec as error:
+            raise forms.ValidationError(error.reason) from error
+        if Dataset.objects.filter(slug=slug).exists():
+            raise forms.ValidationError(f"Expected a new name, got {slug}, which exists.")
+        return slug

@@ -1,0 +1,166 @@
+"""The knobs of a world's spec, found in its JSON schema: what a form shows of a spec, and what it changes."""
+
+import copy
+import functools
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from generation.engine.spec import merged
+from generation.engine.worlds import find_preset, get_maker, get_world
+
+WHOLE = re.compile(r"-?[0-9]{1,20}")
+NUMBER = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?([eE]-?[0-9]{1,3})?")
+NOT_KNOBS = ("world", "splits")
+KINDS = {"integer": "integer", "number": "number", "boolean": "yes-no", "string": "text"}
+
+
+class Knob(NamedTuple):
+    """One value of a spec that a form can change.
+
+    Attributes
+    ----------
+    path : str
+        Where it stands: `scene.objects_min`.
+    label, about : str
+        For people; `about` also gives its bounds.
+    kind : str
+        `integer`, `number`, `yes-no`, `choice`, `text`, or `files`: bundled ones, or others by their digests.
+    is_common : bool
+        Whether people change it often.
+    default : object
+        What holds where the spec does not name it.
+    choices : tuple of str
+        Of `choice`.
+    """
+
+    path: str
+    label: str
+    about: str
+    kind: str
+    is_common: bool
+    default: Any
+    choices: tuple[str, ...] = ()
+
+    @property
+    def group(self) -> str:
+        """Return the part of the spec it stands in; empty at the top."""
+        return self.path.rpartition(".")[0]
+
+
+@functools.cache
+def knobs_of(world: str) -> tuple[Knob, ...]:
+    """Return the knobs of a world's spec, in its order; raise `BadSpec` for a world that makes nothing."""
+    maker = get_maker(world)
+    spec = get_world(world).read_spec(maker.preset(maker.presets()[0]))
+    schema = type(spec).model_json_schema()
+    return tuple(knob for knob in _knobs(schema, schema.get("$defs", {})) if knob.path not in NOT_KNOBS)
+
+
+def _knobs(schema: Mapping[str, Any], named: Mapping[str, Any], prefix: str = "") -> Iterator[Knob]:
+    for name, part in schema.get("properties", {}).items():
+        whole = {**named[part["$ref"].rpartition("/")[2]], **part} if "$ref" in part else part
+        if "properties" in whole:
+            if "default" in part or "default" in whole:
+                yield from _knobs(whole, named, f"{prefix}{name}.")
+        elif (kind := _kind(whole)) is not None:
+            yield Knob(
+                path=prefix + name,
+                label=_label(name, whole),
+                about=_about(whole),
+                kind=kind,
+                is_common=bool(whole.get("common")),
+                default=whole.get("default"),
+                choices=tuple(map(str, whole.get("enum", ()))),
+            )
+
+
+def _kind(schema: Mapping[str, Any]) -> str | None:
+    """Return how people change such a value, or None where only its JSON says enough."""
+    if "const" in schema:
+        return None
+    if "enum" in schema:
+        return "choice"
+    for branch in schema.get("anyOf", ()):
+        if "pattern" in branch.get("additionalProperties", {}):
+            return "files"
+    return KINDS.get(str(schema.get("type")))
+
+
+def _label(name: str, schema: Mapping[str, Any]) -> str:
+    said = str(schema.get("title", ""))
+    words = name.replace("_", " ")
+    return words.capitalize() if said.lower() == words else said
+
+
+def _about(schema: Mapping[str, Any]) -> str:
+    parts = [schema["description"]] if "description" in schema else []
+    low, high = schema.get("minimum", schema.get("exclusiveMinimum")), schema.get("maximum")
+    if low is not None and high is not None:
+        parts.append(f"{low:g} to {high:,g}" if isinstance(high, float) else f"{low:g} to {high:,}")
+    if schema.get("default") not in (None, "") and not isinstance(schema.get("default"), dict):
+        parts.append(f"default {schema['default']}")
+    return "; ".join(parts)
+
+
+def expanded(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a spec's JSON with the preset laid under that it starts from; raise `BadSpec`."""
+    base = data.get("base")
+    return merged(find_preset(base), data) if isinstance(base, str) else dict(data)
+
+
+def value_at(data: Any, path: str) -> Any:
+    """Return the value at a path of a spec's JSON, or None."""
+    for key in path.split("."):
+        if not isinstance(data, Mapping) or key not in data:
+            return None
+        data = data[key]
+    return data
+
+
+def with_value(data: Mapping[str, Any], path: str, value: Any) -> dict[str, Any]:
+    """Return the JSON with another value at a path; None takes it away, and the groups that are empty then."""
+    result = copy.deepcopy(dict(data))
+    *groups, last = path.split(".")
+    if value is None:
+        return _without(result, [*groups, last])
+    part = result
+    for key in groups:
+        if not isinstance(part.get(key), dict):
+            part[key] = {}
+        part = part[key]
+    part[last] = value
+    return result
+
+
+def _without(data: dict[str, Any], keys: list[str]) -> dict[str, Any]:
+    first, *rest = keys
+    if rest and isinstance(data.get(first), dict) and _without(data[first], rest):
+        return data
+    if not rest or data.get(first) == {}:
+        data.pop(first, None)
+    return data
+
+
+def shown(knob: Knob, data: Mapping[str, Any]) -> str:
+    """Return a knob's value in a spec's JSON as a form shows it."""
+    value = value_at(data, knob.path)
+    value = knob.default if value is None else value
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def meant(knob: Knob, text: str) -> Any:
+    """Return what was typed as the spec's JSON has it; what makes no sense stays text, and the engine refuses it."""
+    if (text == "" and knob.kind != "text") or knob.kind == "files":  # the bundled ones again
+        return None
+    if knob.kind == "yes-no":
+        return text == "true"
+    if knob.kind == "integer" and WHOLE.fullmatch(text):
+        return int(text)
+    if knob.kind == "number" and NUMBER.fullmatch(text) and math.isfinite(float(text)):
+        return float(text)
+    return text

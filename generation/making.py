@@ -1,0 +1,132 @@
+"""How the making of a dataset goes: what is done, how fast, how long it may still take, and what holds it up."""
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db.models import Count, Max, Min, Q, Sum
+from django.db.models.functions import Coalesce, Now
+
+from generation import estimates
+from generation.models import Chunk, Dataset, Heartbeat, Job, from_now
+from generation.models.datasets import Progress
+from generation.pool import note
+from webapp.celery import GENERATION
+
+FAILURES_SHOWN = 10
+LATELY = 60.0  # seconds over which the rate is taken
+
+
+class Making(NamedTuple):
+    """How it goes.
+
+    Attributes
+    ----------
+    progress : Progress
+        Scenes, pictures and splits, each beside its goal.
+    done, running, waiting, failed, total : int
+        Jobs in each state; `running` are those whose process is heard of.
+    scenes_a_second, pictures_a_second : float
+        In the last minute.
+    left : str
+        How long it may still take, in words; empty where nobody can tell.
+    waiting_since : datetime or None
+        The moment since when nothing went on.
+    is_alone : bool
+        Whether work waits and no background process is alive to do it.
+    last_heard : datetime or None
+        When a background process was last heard of, where none is alive.
+    note : str
+        What a waiting job says about why it waits.
+    failures : list of Job
+    """
+
+    progress: Progress
+    done: int
+    running: int
+    waiting: int
+    failed: int
+    total: int
+    scenes_a_second: float
+    pictures_a_second: float
+    left: str
+    waiting_since: datetime | None
+    is_alone: bool
+    last_heard: datetime | None
+    note: str
+    failures: list[Job]
+
+    @property
+    def percent(self) -> int:
+        """Return how much is done, 0 .. 100; all of it only when nothing is left."""
+        return int(self.progress.share * 100)
+
+
+def making_of(dataset: Dataset) -> Making:
+    """Return how the making of a dataset goes."""
+    counts = _counts(dataset)
+    asked, heard = counts.pop("asked"), counts.pop("heard")
+    scenes, pictures = _lately(dataset)
+    progress = dataset.progress()
+    waits = bool(counts["waiting"]) and not counts["running"]
+    beats = Heartbeat.objects.reading(GENERATION)
+    is_alone = waits and not beats.alive().exists()
+    return Making(
+        progress=progress,
+        **counts,
+        scenes_a_second=scenes,
+        pictures_a_second=pictures,
+        left=_left(dataset, progress, running=counts["running"]),
+        waiting_since=(max(asked, heard) if heard else asked) if waits else None,
+        is_alone=is_alone,
+        last_heard=beats.aggregate(seen=Max("seen"))["seen"] if is_alone else None,
+        note=note(dataset) if waits else "",
+        failures=_failures(dataset) if counts["failed"] else [],
+    )
+
+
+def _counts(dataset: Dataset) -> dict[str, Any]:
+    state = Job.State
+    jobs = Job.objects.filter(dataset=dataset).exclude(kind=Job.Kind.DELETE)
+    return jobs.aggregate(
+        done=Count("pk", filter=Q(state=state.DONE)),
+        running=Count("pk", filter=Q(state=state.RUNNING, lease__gte=Now())),
+        waiting=Count("pk", filter=Q(state=state.WAITING) | Q(state=state.RUNNING, lease__lt=Now())),
+        failed=Count("pk", filter=Q(state=state.FAILED)),
+        total=Count("pk"),
+        asked=Min("created", filter=Q(state=state.WAITING) | Q(state=state.RUNNING, lease__lt=Now())),
+        heard=Max("finished"),
+    )
+
+
+def _lately(dataset: Dataset) -> tuple[float, float]:
+    """Return how many scenes and pictures a second were made in the last minute."""
+    lately = Job.objects.filter(dataset=dataset, state=Job.State.DONE, finished__gte=from_now(-LATELY))
+    jobs = list(lately.exclude(chunk=None).select_related("chunk"))
+    starts = [job.started for job in jobs if job.started]
+    ends = [job.finished for job in jobs if job.finished]
+    if not starts or not ends:
+        return 0.0, 0.0
+    seconds = max(1.0, min(LATELY, (max(ends) - min(starts)).total_seconds()))
+    made = {Job.Kind.ITEMS: 0, Job.Kind.IMAGES: 0}
+    for job in jobs:
+        assert job.chunk is not None
+        is_drawn = job.kind == Job.Kind.IMAGES
+        made[Job.Kind(job.kind)] += estimates.scenes_of(job.chunk, job.part) if is_drawn else job.chunk.scenes
+    return made[Job.Kind.ITEMS] / seconds, made[Job.Kind.IMAGES] / seconds
+
+
+def _left(dataset: Dataset, progress: Progress, *, running: int) -> str:
+    """Return how long it may still take with the processes at work now, by what this dataset's own jobs took."""
+    if not running:
+        return ""
+    rates = estimates.rates_of(Job.objects.filter(dataset=dataset), without=estimates.measured(dataset.world))
+    unmade = Chunk.objects.filter(split__dataset=dataset, made=False)
+    questions = unmade.aggregate(n=Coalesce(Sum("questions"), 0))["n"]
+    samples = estimates.samples_of(dataset.spec_data) * (progress.of_images - progress.images)
+    return estimates.duration((questions * rates.question + samples * rates.sample) / running)
+
+
+def _failures(dataset: Dataset) -> list[Job]:
+    failed = Job.objects.filter(dataset=dataset, state=Job.State.FAILED).exclude(kind=Job.Kind.DELETE)
+    jobs = failed.select_related("dataset", "split__dataset", "chunk__split__dataset").order_by("pk")
+    return list(jobs[:FAILURES_SHOWN])

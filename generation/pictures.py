@@ -1,0 +1,82 @@
+"""Pictures on pages: their addresses, sizes, and what is said where they can't be seen."""
+
+import functools
+import hashlib
+from collections.abc import Iterable, Mapping
+from io import BytesIO
+from typing import NamedTuple
+
+import numpy as np
+from django.urls import reverse
+from numpy.typing import NDArray
+from PIL import Image
+
+from generation import files
+from generation.models import Dataset, Scene, Split
+from generation.outline import Seen, seen
+from webapp.access import Visitor, What, may_see
+
+
+class Picture(NamedTuple):
+    """A picture as a page shows it. What is in it isn't said: that is what the questions ask."""
+
+    address: str
+    width: int
+    height: int
+    alt: str
+
+
+def picture_of(scene: Scene, split: Split, *, small: bool = False) -> Picture | None:
+    """Return a scene's picture, or its small version; None where it has none (yet)."""
+    if not scene.image:
+        return None
+    place = [split.dataset.slug, split.name, scene.position, version_of(split.dataset)]
+    alt = f"Picture of scene {scene.position} of {split.name}"
+    return Picture(reverse("scene_thumbnail" if small else "scene_image", args=place), scene.width, scene.height, alt)
+
+
+def read_ids(scene: Scene) -> NDArray[np.uint16] | None:
+    """Return a scene's object ids, shape `(height, width)`, 0 where no object is; None where none are stored."""
+    try:
+        return _ids(scene.ids_image) if scene.ids_image else None
+    except OSError:  # lost or broken: the page shows what is left
+        return None
+
+
+def seen_in(scene: Scene, split: Split) -> Mapping[int, Seen] | None:
+    """Return where each element of a scene is seen; None where that isn't known."""
+    try:
+        return _seen(scene.ids_image, version_of(split.dataset)) if scene.ids_image else None
+    except OSError:
+        return None
+
+
+@functools.lru_cache(maxsize=256)
+def _seen(stored: str, version: str) -> Mapping[int, Seen]:
+    """Return what a stored object-id image shows; worked out once a process, for a picture never changes."""
+    return seen(_ids(stored))
+
+
+def _ids(stored: str) -> NDArray[np.uint16]:
+    with Image.open(BytesIO(files.get(stored))) as image:
+        return np.asarray(image).astype(np.uint16)
+
+
+def version_of(dataset: Dataset) -> str:
+    """Return what the addresses of a dataset's pictures say, so that no two datasets ever share an address.
+
+    A picture is drawn once and never changes; another dataset of the same name has another moment of creation.
+    The names of files have no part in it: those of published datasets may tell what is to be asked.
+    """
+    return hashlib.sha256(dataset.created.isoformat().encode()).hexdigest()[:16]
+
+
+def strips(datasets: Iterable[Dataset], *, user: Visitor, pictures: int) -> dict[int, list[Picture]]:
+    """Return, for each dataset's id, the pictures of the first scenes of its first split; one query."""
+    firsts = Scene.objects.filter(split__dataset__in=list(datasets), split__ordinal=0, position__lt=pictures)
+    found: dict[int, list[Picture]] = {}
+    for scene in firsts.select_related("split__dataset").defer("data", "view").order_by("position"):
+        picture = picture_of(scene, scene.split, small=True)
+        if picture is not None and may_see(user, scene.split, What.IMAGE):
+            found.setdefault(scene.split.dataset_id, []).append(picture)
+    return found

@@ -1,0 +1,57 @@
+"""A program that makes the first scenes of a spec and draws them, from JSON to JSON. It stores nothing."""
+
+import base64
+import io
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from PIL import Image
+
+from generation.engine.errors import EngineError
+from generation.engine.worlds import Item, Maker, Media, get_maker, get_world
+
+QUALITY = 88
+
+
+def preview(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the first scenes of a split: pictures as data addresses, questions with their answers.
+
+    `asked` has `world`, `data` (the spec), `files` (base64 by digest), `split` and `scenes` (how many).
+    """
+    files = {digest: base64.b64decode(content) for digest, content in asked["files"].items()}
+    world, maker, split = get_world(asked["world"]), get_maker(asked["world"]), asked["split"]
+    spec = world.read_spec(asked["data"], files=files)
+    whole = maker.plan(spec, split)[0]
+    count = min(asked["scenes"], whole.items)
+    chunk = whole._replace(items=count, questions=whole.questions // whole.items * count)
+    drawn = world.media == Media.IMAGE
+    return {"scenes": [_scene(item, maker, spec, split, drawn=drawn) for item in maker.make(spec, split, chunk)]}
+
+
+def _scene(item: Item, maker: Maker, spec: Any, split: str, *, drawn: bool) -> dict[str, Any]:
+    questions = [
+        {"text": question.text, "answer": "" if question.answer is None else question.answer.text}
+        for question in item.questions
+    ]
+    if not drawn:
+        return {"questions": questions, "image": "", "width": 0, "height": 0}
+    rgb, _ = maker.render(spec, split, item)
+    buffer = io.BytesIO()
+    Image.fromarray(rgb).save(buffer, "WEBP", quality=QUALITY)
+    address = f"data:image/webp;base64,{base64.b64encode(buffer.getvalue()).decode()}"
+    return {"questions": questions, "image": address, "width": rgb.shape[1], "height": rgb.shape[0]}
+
+
+def main() -> None:
+    """Answer the one request on standard input."""
+    try:
+        answer = preview(json.load(sys.stdin))
+    except EngineError as error:
+        answer = {"where": error.where, "reason": error.reason}
+    json.dump(answer, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""The one table of keys. Pages name a key on the link that it follows (`data-key`), and list those that they have."""
+
+from typing import NamedTuple
+
+
+class Shortcut(NamedTuple):
+    """A key as browsers call it, as people read it, and what it does."""
+
+    key: str
+    shown: str
+    does: str
+
+
+BROWSE = (
+    Shortcut("ArrowRight", "→", "next page"),
+    Shortcut("ArrowLeft", "←", "previous page"),
+    Shortcut("/", "/", "search the words"),
+    Shortcut("?", "?", "these keys"),
+)
+QUESTION = (
+    Shortcut("ArrowRight", "→", "next step"),
+    Shortcut("ArrowLeft", "←", "previous step"),
+    Shortcut("n", "N", "next question"),
+    Shortcut("p", "P", "previous question"),
+    Shortcut("b", "B", "back to the list"),
+    Shortcut("a", "A", "ask first, on or off"),
+    Shortcut("s", "S", "show the answer"),
+    Shortcut("f", "F", "fill the screen, or leave"),
+    Shortcut("Escape", "Esc", "leave the full screen"),
+    Shortcut("?", "?", "these keys"),
+)

@@ -1,0 +1,189 @@
+"""Everything a question's page shows of its scene and program, as far as the visitor may see it."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from generation.areas import Area, areas_of
+from generation.browse import Condition, Query, label_of
+from generation.engine.errors import EngineError
+from generation.engine.program import execute
+from generation.engine.spec import BaseSpec
+from generation.engine.worlds import Element, FacetKind, Item, Media, World
+from generation.index import IndexedFacet, SplitIndex
+from generation.models import Question, Split
+from generation.outline import Place, Seen
+from generation.pictures import Picture, picture_of, seen_in
+from generation.player import Row, rows_of, width_of
+from generation.store import item_of
+from webapp.access import What
+
+NOUNS = {Media.IMAGE: "object", Media.STORY: "line", Media.NONE: "element"}
+
+
+class Fact(NamedTuple):
+    """A facet's value for one question, and the address of all questions that share it."""
+
+    facet: IndexedFacet
+    value: str
+    address: str
+
+
+class Outlined(NamedTuple):
+    """An element as it is outlined: its silhouette as SVG path data."""
+
+    element: Element
+    path: str
+
+
+class Listed(NamedTuple):
+    """An element in the table of objects."""
+
+    element: Element
+    cells: list[str]
+    place: Place | None
+
+
+class Player(NamedTuple):
+    """The program at one step, or before the first (`current` is None)."""
+
+    current: Row | None
+    outlined: list[Outlined]
+    pointed_at: frozenset[int]
+    previous: int | None
+    following: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """What a page shows of a question.
+
+    Attributes
+    ----------
+    picture : Picture or None
+    facts : list of Fact
+        One for each facet that the question has a value of; who may see which is for the caller to ask.
+    rows : list of Row
+        The program's steps; empty where there is none, or it may not be seen.
+    graph_width : int
+        Of the lines beside the steps, in pixels.
+    columns : list of str
+        Attributes that elements have.
+    elements : list of Listed
+    areas : list of Area
+        Those elements that can be pointed at in the picture.
+    seen : mapping of int to Seen, or None
+        Where elements are; None where that isn't known.
+    trouble : str
+        Why the program can't be run, though there is one.
+    """
+
+    picture: Picture | None
+    facts: list[Fact]
+    rows: list[Row]
+    columns: list[str]
+    elements: list[Listed]
+    areas: list[Area]
+    seen: Mapping[int, Seen] | None
+    trouble: str
+
+    @property
+    def graph_width(self) -> int:
+        """Return how wide the lines beside the steps are, in pixels."""
+        return width_of(self.rows)
+
+    @property
+    def has_places(self) -> bool:
+        """Return whether it is known where elements are in the picture."""
+        return self.seen is not None
+
+    def at(self, step: int | None) -> Player:
+        """Return the program at a step, with the silhouettes of what that step points at."""
+        if step is None:
+            return Player(None, [], frozenset(), None, 0 if self.rows else None)
+        row = self.rows[step]
+        return Player(
+            current=row,
+            outlined=self._outlined(row.elements),
+            pointed_at=frozenset(element.id for element in row.elements),
+            previous=step - 1 if step else None,
+            following=step + 1 if step + 1 < len(self.rows) else None,
+        )
+
+    def _outlined(self, elements: Sequence[Element]) -> list[Outlined]:
+        seen = self.seen or {}
+        return [Outlined(element, seen[element.id].path) for element in elements if element.id in seen]
+
+
+def show(split: Split, asked: Question, *, allowed: Collection[What]) -> Shown:
+    """Return what a page shows of a question to somebody who is allowed these kinds of things."""
+    rows, elements, trouble = _run(split, asked, allowed=allowed)
+    seen = seen_in(asked.scene, split) if elements and What.IDS_IMAGE in allowed else None
+    picture = picture_of(asked.scene, split) if What.IMAGE in allowed else None
+    columns = list(dict.fromkeys(name for element in elements for name in element.attributes))
+    return Shown(
+        picture=picture,
+        facts=facts_of(split, asked.position),
+        rows=rows,
+        columns=columns,
+        elements=_listed(elements, columns=columns, seen=seen),
+        areas=areas_of(elements, seen, picture) if seen and picture else [],
+        seen=seen,
+        trouble=trouble,
+    )
+
+
+def _run(split: Split, asked: Question, *, allowed: Collection[What]) -> tuple[list[Row], Sequence[Element], str]:
+    """Return the steps of the program, the elements of the scene, and why something of it is missing."""
+    elements: Sequence[Element] = ()
+    if What.SCENE not in allowed:
+        return [], elements, ""
+    try:
+        world, spec = split.dataset.get_world(), split.read_spec()
+        item = item_of(asked.scene, world=world)
+        if item.scene is None:
+            return [], elements, ""
+        elements = world.elements(spec, item)
+        may_run = What.PROGRAM in allowed
+        return _rows(world, spec, asked=asked, item=item, elements=elements) if may_run else [], elements, ""
+    except EngineError as error:
+        return [], elements, str(error)
+
+
+def facts_of(split: Split, position: int) -> list[Fact]:
+    """Return the value of every facet that a question of a sealed split has."""
+    if not split.is_complete:
+        return []
+    facts = []
+    for facet in SplitIndex.open(split).facets.values():
+        for code in _codes(facet, int(facet.codes[position])):
+            query = Query((Condition(facet, facet.values[code], (code,)),))
+            facts.append(Fact(facet, label_of(facet, code), split.get_absolute_url() + query.address))
+    return facts
+
+
+def _codes(facet: IndexedFacet, code: int) -> list[int]:
+    """Return the values that a stored code stands for: none, one, or of flags several."""
+    if code == facet.none:
+        return []
+    if facet.kind is FacetKind.FLAGS:
+        return [bit for bit in range(len(facet.values)) if code >> bit & 1]
+    return [code]
+
+
+def _rows(world: World, spec: BaseSpec, *, asked: Question, item: Item, elements: Sequence[Element]) -> list[Row]:
+    """Return the rows of a question's program; empty where it has none."""
+    program, table = asked.steps, world.functions(spec)
+    if program is None or table is None:
+        return []
+    trace = execute(program, item.scene, table=table, scope=asked.scope)
+    return rows_of(program, trace, table=table, elements=elements, noun=NOUNS[world.media])
+
+
+def _listed(elements: Sequence[Element], *, columns: Sequence[str], seen: Mapping[int, Seen] | None) -> list[Listed]:
+    """Return the table of a scene's elements."""
+    places = {element: one.place for element, one in (seen or {}).items()}
+    return [
+        Listed(element, [element.attributes.get(name, "") for name in columns], places.get(element.id))
+        for element in elements
+    ]

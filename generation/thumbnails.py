@@ -1,0 +1,47 @@
+"""Small pictures for lists: WebP, made when they are first asked for, kept beside the pictures they are made of."""
+
+import logging
+from io import BytesIO
+from pathlib import PurePosixPath
+
+from PIL import Image
+
+from generation import files
+
+WIDTH = 480  # pixels at most: sharp on screens with two dots a pixel
+QUALITY = 78
+ENDING = "-small.webp"
+
+log = logging.getLogger(__name__)
+
+
+def thumbnail(stored: str) -> bytes:
+    """Return the small version of a stored picture; raise `FileNotFoundError` where that one is lost.
+
+    A disk that is full or read-only costs time, never the picture.
+    """
+    name = name_of(stored)
+    try:
+        return files.get(name)
+    except FileNotFoundError:
+        made = shrunk(files.get(stored))
+    try:
+        files.put(name, made)
+    except OSError as error:
+        log.warning("Expected to keep %s, got: %s", name, error)
+    return made
+
+
+def name_of(stored: str) -> str:
+    """Return where the small version of a stored picture is kept."""
+    return str(PurePosixPath(stored).with_suffix("")) + ENDING
+
+
+def shrunk(picture: bytes) -> bytes:
+    """Return a picture as WebP, at most `WIDTH` pixels wide; one that is narrower keeps its size."""
+    with Image.open(BytesIO(picture)) as image:
+        small = image.convert("RGB")
+    small.thumbnail((WIDTH, WIDTH * 4), Image.Resampling.LANCZOS)
+    file = BytesIO()
+    small.save(file, "WEBP", quality=QUALITY, method=4)
+    return file.getvalue()

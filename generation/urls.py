@@ -1,0 +1,60 @@
+"""Addresses of datasets."""
+
+from django.urls import path, register_converter
+
+from generation.views import browsing, creating, datasets, making, media, opening, questions
+
+
+class SplitNameConverter:
+    """The name of a split."""
+
+    regex = "[a-zA-Z][a-zA-Z0-9_-]{0,39}"
+
+    def to_python(self, value: str) -> str:
+        """Return the name."""
+        return value
+
+    def to_url(self, value: str) -> str:
+        """Return the name as it stands in addresses."""
+        return value
+
+
+class PositionConverter:
+    """A 0-based position, of at most nine digits: more would be no number the database has."""
+
+    regex = "[0-9]{1,9}"
+
+    def to_python(self, value: str) -> int:
+        """Return the position."""
+        return int(value)
+
+    def to_url(self, value: int) -> str:
+        """Return the position as it stands in addresses."""
+        return str(value)
+
+
+register_converter(SplitNameConverter, "split")
+register_converter(PositionConverter, "position")
+
+SCENE = "datasets/<slug:slug>/<split:name>/scene/<position:position>"
+
+urlpatterns = [
+    path("datasets/", datasets.datasets, name="datasets"),
+    path("datasets/new/", creating.new_dataset, name="dataset_new"),
+    path("datasets/<slug:slug>/", datasets.dataset, name="dataset"),
+    path("datasets/<slug:slug>/spec.json", datasets.spec, name="dataset_spec"),
+    path("datasets/<slug:slug>/spec.zip", datasets.spec_with_files, name="dataset_spec_files"),
+    path("datasets/<slug:slug>/edit/", making.edit, name="dataset_edit"),
+    path("datasets/<slug:slug>/edit/progress/", making.progress, name="dataset_progress"),
+    path("datasets/<slug:slug>/edit/cancel/", making.cancel, name="dataset_cancel"),
+    path("datasets/<slug:slug>/edit/resume/", making.resume, name="dataset_resume"),
+    path("datasets/<slug:slug>/edit/retry/<position:number>/", making.retry, name="dataset_retry"),
+    path("datasets/<slug:slug>/edit/archive/", making.archive, name="dataset_archive"),
+    path("datasets/<slug:slug>/edit/delete/", making.delete, name="dataset_delete"),
+    path("datasets/<slug:slug>/<split:name>/", browsing.browse, name="split"),
+    path("datasets/<slug:slug>/<split:name>/q/<position:number>/", questions.question, name="question"),
+    path("datasets/<slug:slug>/<split:name>/open/", opening.open_answers, name="open_answers"),
+    path(f"{SCENE}/<slug:version>.png", media.scene_image, name="scene_image"),
+    path(f"{SCENE}/small/<slug:version>.webp", media.scene_thumbnail, name="scene_thumbnail"),
+    path(f"{SCENE}/ids/<slug:version>.png", media.scene_ids_image, name="scene_ids_image"),
+]

@@ -1,0 +1,1 @@
+"""The pages of datasets: lists, overviews, questions by filter, single questions, pictures."""

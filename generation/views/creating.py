@@ -1,0 +1,268 @@
+"""A new dataset: its spec as a form and as JSON, a preview, an estimate, and the button that has it made."""
+
+from typing import Any, NamedTuple
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.decorators import login_required
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from generation import drafts, estimates, jobs, knobs, previews, specs, store
+from generation.drafts import Draft
+from generation.engine.errors import BadSpec
+from generation.engine.worlds import REGISTRY, find_preset, get_world
+from generation.estimates import Estimate
+from generation.forms import NewForm
+from generation.models import Dataset, Upload
+from generation.models.makers import UPLOAD_BYTES
+from webapp.access import is_researcher
+
+FIRST = "-mini"  # the preset to begin with: one that is made in a minute
+HINTS = 8
+BAD = 400
+
+
+class Preset(NamedTuple):
+    """A bundled spec as a card."""
+
+    name: str
+    world: str
+    title: str
+    description: str
+    scenes: int
+    splits: int
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_dataset(request: HttpRequest) -> HttpResponse:
+    """Return the page on which a dataset is described; its button `create` has it made."""
+    if not is_researcher(request.user):
+        return render(request, "generation/not_researcher.html", status=403)
+    if request.method == "POST":
+        return Sent(request).answer()
+    preset = request.GET.get("preset") or _first_preset()
+    try:
+        draft = drafts.draft_of(find_preset(preset), files={})
+    except BadSpec as error:
+        raise Http404(str(error)) from error
+    return _page(request, draft, about=NewForm(initial={"slug": _free_slug(preset)}), preset=preset)
+
+
+class Sent:
+    """A page that was sent back: what it says, and what its button asks for."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self.request = request
+        self.about = NewForm(request.POST)
+        self.action = request.POST.get("action", "")
+        self.draft = self._draft()
+
+    def answer(self) -> HttpResponse:
+        """Return the page anew, with a preview where that was asked for; or go to the dataset that is made now."""
+        if self.draft.refused is not None:
+            return self._page(status=BAD)
+        if self.action == "preview":
+            return self._preview()
+        if self.action == "create":
+            return self._create()
+        self.about = NewForm(initial=self._typed())
+        return self._page()
+
+    def _draft(self) -> Draft:
+        last = self.action if self.action in ("form", "json") else self.request.POST.get("last", "")
+        typed = self.request.POST.get("spec", "")
+        try:
+            data, contradict = drafts.read(self.request.POST.dict(), last=last)
+            data = self._with_uploads(data)
+        except BadSpec as error:
+            return Draft(typed, self._shown(), None, error)
+        draft = drafts.draft_of(data, files=self._files(data))
+        if contradict and draft.refused is None:
+            refused = BadSpec("Both the form and the JSON were changed. The JSON counts; here is the form as it says.")
+            return draft._replace(refused=refused)
+        return draft
+
+    def _shown(self) -> dict[str, Any]:
+        """Return the JSON as the page had it; a page that says nonsense had the first preset."""
+        try:
+            return drafts.parse(self.request.POST.get("shown", ""))
+        except BadSpec:
+            return find_preset(_first_preset())
+
+    def _with_uploads(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the JSON with the files that came beside it named by their digests."""
+        for knob in knobs.knobs_of(specs.world_of(data)):
+            came = self.request.FILES.getlist(knob.path) if knob.kind == "files" else []
+            if came:
+                data = knobs.with_value(data, knob.path, {_name(file): self._keep(file) for file in came})
+        sent = {_name(file): self._keep(file) for file in self.request.FILES.getlist("files")}
+        return drafts.with_files(data, sent) if sent else data
+
+    def _keep(self, file: UploadedFile) -> str:
+        if (file.size or 0) > UPLOAD_BYTES:
+            raise BadSpec(f"Expected files of at most {UPLOAD_BYTES:,} bytes, got {file.size:,}.", where=_name(file))
+        return Upload.objects.keep(self.request.user, name=_name(file), content=file.read())
+
+    def _files(self, data: dict[str, Any]) -> dict[str, bytes]:
+        kept = Upload.objects.named_in(self.request.user, drafts.text_of(data))
+        return {digest: bytes(upload.content) for digest, upload in kept.items()}
+
+    def _typed(self) -> dict[str, Any]:
+        """Return the fields beside the spec as they were typed, so that they are not complained about yet."""
+        names = self.about.fields
+        return {name: self.request.POST.get(name, "") for name in names if name != "images"} | {
+            "images": "images" in self.request.POST
+        }
+
+    def _preview(self) -> HttpResponse:
+        about = NewForm(initial=self._typed())
+        assert self.draft.spec is not None
+        split = next(iter(self.draft.spec.splits))
+        try:
+            scenes = previews.preview(
+                self.request.user, self.draft.spec.to_json(), split=split, files=self._files(self.draft.data)
+            )
+        except (previews.NoPreview, BadSpec) as error:
+            more = {"no_preview": str(error)}
+            return _page(self.request, self.draft, about=about, status=BAD, **more)
+        return _page(self.request, self.draft, about=about, preview=scenes, preview_split=split)
+
+    def _create(self) -> HttpResponse:
+        if not self.about.is_valid():
+            return self._page(status=BAD)
+        try:
+            dataset = self._started()
+        except store.SlugTaken as error:  # somebody was quicker
+            self.about.add_error("slug", error.reason)
+            return self._page(status=BAD)
+        except BadSpec as error:
+            self.draft = self.draft._replace(refused=error)
+            return self._page(status=BAD)
+        jobs.wake(HINTS)
+        return redirect(f"{dataset.get_absolute_url()}#making")
+
+    def _started(self) -> Dataset:
+        """Return the new dataset; one account's are begun one after the other, so that none slips past the quota."""
+        user, about = self.request.user, self.about.cleaned_data
+        assert self.draft.spec is not None and user.pk is not None
+        with transaction.atomic():
+            list(get_user_model().objects.select_for_update().filter(pk=user.pk))
+            estimates.check(self.draft.spec, user, images=about["images"])
+            dataset = jobs.start(
+                self.draft.spec.to_json(),
+                slug=about["slug"],
+                files=self._files(self.draft.data),
+                owner=user,
+                visibility=about["visibility"],
+                images=about["images"],
+            )
+            named = ("authors", "licence", "version", "citation")
+            Dataset.objects.filter(pk=dataset.pk).update(**{name: about[name] for name in named})
+        return dataset
+
+    def _page(self, *, status: int = 200) -> HttpResponse:
+        return _page(self.request, self.draft, about=self.about, status=status)
+
+
+def _page(
+    request: HttpRequest, draft: Draft, *, about: NewForm, preset: str = "", status: int = 200, **more: Any
+) -> HttpResponse:
+    """Return the page of a draft."""
+    data, refused = _showable(draft)
+    fields, rows = drafts.fields_of(data, refused), drafts.rows_of(data)
+    found, too_much = _estimate(draft, request)
+    context = {
+        "presets": [_card(name) for name in _presets()],
+        "preset": preset,
+        "world": get_world(specs.world_of(data)).label,
+        "draft": draft,
+        "shown": drafts.text_of(data),
+        "about": about,
+        "rows": rows,
+        "plain": {field.knob.path: field for field in fields if not field.knob.group},
+        "groups": _grouped([field for field in fields if field.knob.is_common and field.knob.group]),
+        "others": _grouped([field for field in fields if not field.knob.is_common and field.knob.group]),
+        "others_wrong": any(field.error for field in fields if not field.knob.is_common),
+        "json_error": "" if drafts.is_beside(refused, fields) else str(draft.refused),
+        "splits_error": _splits_error(refused, fields, too_much),
+        "estimate": found,
+        "too_much": too_much,
+        **more,
+    }
+    return render(request, "generation/new.html", context, status=status)
+
+
+def _showable(draft: Draft) -> tuple[dict[str, Any], BadSpec | None]:
+    """Return the JSON that the form is filled from, and what is refused; of an unknown world, the first preset's."""
+    try:
+        knobs.knobs_of(specs.world_of(knobs.expanded(draft.data)))
+    except BadSpec as error:
+        return find_preset(_first_preset()), draft.refused or error
+    return draft.data, draft.refused
+
+
+def _estimate(draft: Draft, request: HttpRequest) -> tuple[Estimate | None, str]:
+    """Return what a draft will take, and why that is too much; nothing of a draft that is refused."""
+    if draft.spec is None:
+        return None, ""
+    try:
+        return estimates.check(draft.spec, request.user), ""
+    except estimates.TooMuch as error:
+        return error.estimate, error.reason
+
+
+def _splits_error(refused: BadSpec | None, fields: list[drafts.Field], too_much: str) -> str:
+    """Return what is refused about splits, which have no field of their own, or that they are too much."""
+    if refused is None or not refused.where.startswith("splits") or not drafts.is_beside(refused, fields):
+        return too_much
+    return str(refused) if refused.where != "splits" else refused.reason
+
+
+def _grouped(fields: list[drafts.Field]) -> list[tuple[str, list[drafts.Field]]]:
+    """Return fields by the part of the spec they stand in."""
+    groups: dict[str, list[drafts.Field]] = {}
+    for field in fields:
+        groups.setdefault(field.knob.group.replace(".", ", ").capitalize(), []).append(field)
+    return list(groups.items())
+
+
+def _presets() -> list[str]:
+    names: list[str] = []
+    for world in sorted(REGISTRY):
+        maker = get_world(world).maker
+        names += maker.presets() if maker is not None else ()
+    return names
+
+
+def _first_preset() -> str:
+    names = _presets()
+    return next((name for name in names if name.endswith(FIRST)), names[0])
+
+
+def _card(name: str) -> Preset:
+    data = find_preset(name)
+    splits = data.get("splits", {})
+    return Preset(
+        name=name,
+        world=get_world(specs.world_of(data)).label,
+        title=str(data.get("title") or name),
+        description=str(data.get("description", "")),
+        scenes=sum(split["scenes"] for split in splits.values()),
+        splits=len(splits),
+    )
+
+
+def _free_slug(name: str) -> str:
+    """Return a name that no dataset has yet: the preset's own, or with a number."""
+    taken = set(Dataset.objects.filter(slug__startswith=name).values_list("slug", flat=True))
+    return next(slug for slug in [name, *(f"{name}-{n}" for n in range(2, len(taken) + 3))] if slug not in taken)
+
+
+def _name(file: UploadedFile) -> str:
+    return str(file.name or "file")

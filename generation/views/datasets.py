@@ -1,0 +1,106 @@
+"""The list of datasets, and the overview of one."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from generation.cards import cards_for, world_label
+from generation.index import SplitIndex
+from generation.models import Split
+from generation.opening import guarded
+from generation.overview import Chart, charts_of, sections_of, singles_of
+from generation.pictures import strips
+from generation.reproduce import recipe, spec_as_json, spec_as_zip
+from generation.views.finding import find_dataset
+from generation.views.making import making_context
+from webapp.access import Visitor, What, is_researcher, may_see, may_see_facet, owns
+
+STRIP = 6  # pictures at the head of an overview
+
+
+@require_safe
+def datasets(request: HttpRequest) -> HttpResponse:
+    """Return the list of datasets that this visitor may see."""
+    return render(request, "generation/datasets.html", _listed(request.user))
+
+
+@require_safe
+def dataset(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return the overview of a dataset; `?split=val` says whose questions are counted."""
+    found = find_dataset(request.user, slug)
+    splits = list(found.splits.select_related("dataset", "reference").order_by("ordinal"))
+    counted = _counted(splits, request.GET.get("split"))
+    spec = found.spec_data
+    has_files = found.files.exists()
+    open_scenes = [split for split in splits if split.is_complete and may_see(request.user, split, What.SCENE)]
+    context = {
+        **making_context(request.user, found, splits),
+        "world": world_label(found),
+        "seed": spec.get("seed", 0),
+        "splits": splits,
+        "totals": _totals(splits, open_scenes=open_scenes),
+        "shows_replaced": {split.pk for split in open_scenes},
+        "guarded": guarded(request.user, splits),
+        "pictures": strips([found], user=request.user, pictures=STRIP).get(found.pk, []),
+        "counted": counted,
+        "charts": _charts(request.user, counted),
+        "singles": singles_of(spec),
+        "sections": sections_of(spec),
+        "recipe": recipe(found, splits=splits, has_files=has_files, sees_secrets=owns(request.user, found)),
+        "spec_address": reverse("dataset_spec_files" if has_files else "dataset_spec", args=[found.slug]),
+    }
+    return render(request, "generation/dataset.html", context)
+
+
+@require_safe
+def spec(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return the spec as a file: JSON."""
+    found = find_dataset(request.user, slug)
+    return _download(spec_as_json(found).encode(), f"{found.slug}.json", kind="application/json")
+
+
+@require_safe
+def spec_with_files(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return the spec and the files that it needs, zipped."""
+    found = find_dataset(request.user, slug)
+    return _download(spec_as_zip(found), f"{found.slug}-spec.zip", kind="application/zip")
+
+
+def _listed(user: Visitor) -> dict[str, object]:
+    return {"cards": cards_for(user), "is_researcher": is_researcher(user)}
+
+
+def _counted(splits: list[Split], wanted: str | None) -> Split | None:
+    """Return the complete split whose questions are counted: the one asked for, else the first."""
+    complete = [split for split in splits if split.is_complete]
+    if wanted is None:
+        return complete[0] if complete else None
+    for split in complete:
+        if split.name == wanted:
+            return split
+    raise Http404(f"Expected a complete split of this dataset, got {wanted!r}.")
+
+
+def _charts(user: Visitor, split: Split | None) -> list[Chart]:
+    """Return how many questions have each value of the facets that this visitor may see."""
+    if split is None:
+        return []
+    facets = SplitIndex.open(split).facets.values()
+    return charts_of(split, [facet for facet in facets if may_see_facet(user, split, facet)])
+
+
+def _totals(splits: list[Split], *, open_scenes: list[Split]) -> dict[str, int | None]:
+    """Return how many scenes and questions all splits have together; of replaced scenes, if all may be known."""
+    return {
+        "scenes": sum(split.scenes for split in splits),
+        "questions": sum(split.questions for split in splits),
+        "replaced": sum(split.replaced for split in splits) if len(open_scenes) == len(splits) else None,
+    }
+
+
+def _download(content: bytes, name: str, *, kind: str) -> HttpResponse:
+    """Return a file to be saved under a name."""
+    response = HttpResponse(content, content_type=kind)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

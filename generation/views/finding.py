@@ -1,0 +1,39 @@
+"""What the pages are about, fetched with the access check: strangers get the same 404 as for what isn't there."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from generation.models import Dataset, Split
+from webapp.access import Visitor, may_open
+
+NOTHING = "There is no such dataset, or it isn't public."
+
+
+def find_dataset(user: Visitor, slug: str) -> Dataset:
+    """Return the dataset at this address, if this visitor may open it."""
+    dataset = Dataset.objects.exclude(state=Dataset.State.DELETING).filter(slug=slug).first()
+    if dataset is None or not may_open(user, dataset):
+        raise Http404(NOTHING)
+    return dataset
+
+
+def find_split(user: Visitor, slug: str, name: str) -> Split:
+    """Return the split at this address with its dataset, if this visitor may open that."""
+    splits = Split.objects.for_browse().exclude(dataset__state=Dataset.State.DELETING)
+    split = splits.filter(dataset__slug=slug, name=name).first()
+    if split is None or not may_open(user, split.dataset):
+        raise Http404(NOTHING)
+    return split
+
+
+def refuse(request: HttpRequest, split: Split, message: str, *, status: int, **more: Any) -> HttpResponse:
+    """Return the page that says what is wrong with an address, and where to go on."""
+    context = {"split": split, "dataset": split.dataset, "message": message, **more}
+    return render(request, "generation/refused.html", context, status=status)
+
+
+def pairs_of(request: HttpRequest) -> list[tuple[str, str]]:
+    """Return the names and values of an address, unquoted, in order."""
+    return [(name, value) for name, values in request.GET.lists() for value in values]

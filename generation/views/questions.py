@@ -1,0 +1,117 @@
+"""One question: its picture, text and answer, and its program step by step."""
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.http import require_safe
+from django_htmx.middleware import HtmxDetails
+
+from generation.browse import BadAddress, shortened
+from generation.index import IndexedFacet
+from generation.models import Question, Split
+from generation.shortcuts import QUESTION
+from generation.shown import Shown, show
+from generation.trail import LIST, trail_of
+from generation.views.finding import find_split, pairs_of, refuse
+from generation.visit import COOKIE, ON, Visit, is_remembered, parted, read_visit
+from webapp.access import OPEN_WHILE_WITHHELD, Visitor, What, may_see, may_see_facet
+
+A_YEAR = 31_536_000  # seconds
+MAX_DIGITS = 6
+
+
+@require_safe
+def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpResponse:
+    """Return a question's page; `?step=4` shows what step 4 of its program gave, and points at it.
+
+    A filter or `?list=3,17,55` in the address says which questions come before and after it.
+    """
+    split = find_split(request.user, slug, name)
+    asked = Question.objects.filter(split=split, position=number).select_related("scene").first()
+    if asked is None:
+        return refuse(request, split, _no_question(split, number), status=404)
+    try:
+        own, rest = parted(pairs_of(request))
+        trail = trail_of(rest, user=request.user, split=split, position=number)
+        visit = read_visit(own, remembers=is_remembered(request.COOKIES), trail=trail.pairs)
+    except BadAddress as error:
+        return refuse(request, split, str(error), status=400, question=asked)
+    allowed = frozenset(what for what in What if may_see(request.user, split, what))
+    if visit.hides:
+        allowed &= OPEN_WHILE_WITHHELD
+    shown = show(split, asked, allowed=allowed)
+    if visit.step is not None and not _is_step(visit.step, shown):
+        return refuse(request, split, _no_step(visit.step, shown), status=400, question=asked)
+    others = _others(asked)
+    context = {
+        "split": split,
+        "dataset": split.dataset,
+        "question": asked,
+        "here": f"Question {asked.position}",
+        "address": request.path,
+        "answers_open": may_see(request.user, split, What.ANSWER),
+        "shows_answer": What.ANSWER in allowed,
+        "shows_source": What.SCENE in allowed,
+        "shown": shown,
+        "player": shown.at(int(visit.step) if visit.step is not None else None),
+        "facts": [fact for fact in shown.facts if _may_know(request.user, split, fact.facet, visit=visit)],
+        "trail": trail,
+        "visit": visit,
+        "shortcuts": QUESTION,
+        "others": others,
+        "scene_list": _scene_list(asked, others) + visit.scene_stance if others else "",
+    }
+    return _answered(request, context, visit=visit)
+
+
+def _answered(request: HttpRequest, context: dict[str, Any], *, visit: Visit) -> HttpResponse:
+    """Return the page, or to a script that has the page already its changing part; remember what was switched."""
+    htmx = HtmxDetails(request)
+    is_part = bool(htmx) and not htmx.history_restore_request
+    template = "generation/_question_part.html" if is_part else "generation/question.html"
+    response = render(request, template, context)
+    patch_vary_headers(response, ["HX-Request"])
+    if visit.ask:
+        response.set_cookie(
+            COOKIE, ON, max_age=A_YEAR, secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax"
+        )
+    elif visit.ask is False and visit.remembers:
+        response.delete_cookie(COOKIE, samesite="Lax")
+    return response
+
+
+def _may_know(user: Visitor, split: Split, facet: IndexedFacet, *, visit: Visit) -> bool:
+    """Return whether a facet's value may stand on the page: not where it says what is still to be asked."""
+    return may_see_facet(user, split, facet) and not (visit.hides and facet.reveals)
+
+
+def _others(asked: Question) -> list[Question]:
+    """Return the other questions about a question's scene."""
+    others = Question.objects.filter(scene=asked.scene).exclude(pk=asked.pk).order_by("position")
+    return list(others.only("position", "text", "answer"))
+
+
+def _scene_list(asked: Question, others: list[Question]) -> str:
+    """Return the address at which the questions of this one's scene are gone through alone."""
+    return f"?{LIST}=" + ",".join(map(str, sorted([asked.position, *(other.position for other in others)])))
+
+
+def _is_step(wanted: str, shown: Shown) -> bool:
+    return wanted.isascii() and wanted.isdigit() and len(wanted) <= MAX_DIGITS and int(wanted) < len(shown.rows)
+
+
+def _no_step(wanted: str, shown: Shown) -> str:
+    """Return why a step can't be shown."""
+    if not shown.rows:
+        return f"Expected no step, got {shortened(wanted)}: this question has no program to show."
+    return f"Expected a step from 0 to {len(shown.rows) - 1}, got {shortened(wanted)}."
+
+
+def _no_question(split: Split, number: int) -> str:
+    """Return why there is no such question."""
+    if not split.is_complete:
+        return f"Question {number:,} isn't made yet: {split} is {split.get_state_display()}."
+    return f"Expected a question from 0 to {split.questions - 1:,}, got {number:,}."

@@ -1,0 +1,56 @@
+// Keys: each follows the link, presses the button or enters the field that names it in `data-key`.
+const OFF = "keys-off";
+const EDITABLE = "input, select, textarea, [contenteditable]";
+
+export function wireKeys() {
+  document.addEventListener("keydown", (event) => {
+    if (!isMeant(event)) return;
+    const target = targetOf(event.key);
+    if (!target) return;
+    event.preventDefault();
+    if (target.matches("input")) target.focus();
+    else target.click();
+  });
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-opens-keys]")) document.getElementById("keys").showModal();
+  });
+  document.addEventListener("htmx:afterSwap", showButtons);
+  showButtons();
+  wireSwitch(document.querySelector("[data-keys-switch]"));
+}
+
+function isMeant(event) {
+  if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey) return false;
+  if (document.querySelector("dialog[open]") || event.target.closest?.(EDITABLE)) return false;
+  return event.key === "?" || !areOff();
+}
+
+function targetOf(key) {
+  const wanted = key.length === 1 ? key.toLowerCase() : key;
+  return [...document.querySelectorAll("[data-key]")].find((one) => one.dataset.key.split(" ").includes(wanted));
+}
+
+function showButtons() {
+  for (const button of document.querySelectorAll("[data-opens-keys]")) button.hidden = false;
+}
+
+// Letters as keys get in the way of who dictates: they can be turned off.
+function wireSwitch(box) {
+  box.checked = !areOff();
+  box.addEventListener("change", () => {
+    try {
+      if (box.checked) localStorage.removeItem(OFF);
+      else localStorage.setItem(OFF, "1");
+    } catch {
+      // storage may be forbidden; then keys stay on
+    }
+  });
+}
+
+function areOff() {
+  try {
+    return localStorage.getItem(OFF) !== null;
+  } catch {
+    return false;
+  }
+}

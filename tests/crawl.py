@@ -1,0 +1,181 @@
+"""A crawler: every route of the resolver filled with sensible values, and every link that a page has.
+
+Whatever the site answers is kept as a `Reply`, without what is new in every answer (tokens of forms, cookies), so that
+two sites can be compared to the last byte and header. Pages and APIs that come later are found by themselves.
+"""
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from itertools import product
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urljoin, urlsplit
+
+from django.test import Client
+from django.urls import Resolver404, ResolverMatch, URLPattern, URLResolver, get_resolver, resolve
+from django.utils.regex_helper import normalize
+
+MOST = 20_000  # addresses; more means that something grows without end
+NEW_IN_EVERY_ANSWER = {"Set-Cookie", "Date", "Expires"}
+TOKENS = re.compile(rb'(csrfmiddlewaretoken\\?" value=\\?"|X-CSRFToken\\?"\s*:\s*\\?")\w*')
+LINK = re.compile(r"""\b(?:href|src|action|srcset|hx-(?:get|post))=["']([^"'\s]+)|\bdata-[a-z-]+=["']([/?][^"'\s]*)""")
+QUOTED = re.compile(r'"((?:https?://testserver)?/[^"\s<>]*)"')  # in JSON and scripts
+VARIANTS: tuple[tuple[str, Mapping[str, str]], ...] = (
+    ("HEAD", {}),
+    ("OPTIONS", {}),
+    ("POST", {}),
+    ("DELETE", {}),
+    ("GET", {"HX-Request": "true"}),
+    ("GET", {"Accept": "application/json"}),
+    ("GET", {"Range": "bytes=0-9"}),
+)
+
+SAFE = {"GET", "HEAD", "OPTIONS"}  # the others may log out
+MOST_FILTERS = 1  # of a link that is followed: pages link to every combination
+
+Browser = Callable[[], Client]
+
+
+class Route(NamedTuple):
+    """A route of the resolver: its name (of the view, where it has none) and its address with holes."""
+
+    name: str
+    template: str
+    params: tuple[str, ...]
+
+
+class Request(NamedTuple):
+    """What was asked of the site."""
+
+    method: str
+    address: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def route(self) -> ResolverMatch | None:
+        """Return where the address leads, or None for one that leads nowhere."""
+        try:
+            return resolve(unquote(urlsplit(self.address).path))
+        except Resolver404:
+            return None
+
+
+class Reply(NamedTuple):
+    """What the site answered, without what is new in every answer."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+    @property
+    def is_page(self) -> bool:
+        """Return whether it is something that may have links: HTML or JSON."""
+        return dict(self.headers).get("Content-Type", "").startswith(("text/html", "application/json"))
+
+    def contains(self, text: str) -> bool:
+        """Return whether a text stands anywhere in it."""
+        return text.encode() in self.body or any(text in value for _, value in self.headers)
+
+
+Replies = dict[Request, Reply]
+Observe = Callable[[Request], AbstractContextManager[Any]]
+
+
+def routes() -> list[Route]:
+    """Return every route of the site, those of packages too."""
+    return list(_routes(get_resolver().url_patterns, prefixes=[("/", [])], names=""))
+
+
+def _routes(patterns: Sequence[Any], *, prefixes: list[tuple[str, list[str]]], names: str) -> Iterator[Route]:
+    for one in patterns:
+        forms = [
+            (before + template, [*params, *own])
+            for before, params in prefixes
+            for template, own in normalize(one.pattern.regex.pattern.removeprefix("^"))
+        ]
+        if isinstance(one, URLResolver):
+            space = f"{names}{one.namespace}:" if one.namespace else names
+            yield from _routes(one.url_patterns, prefixes=forms, names=space)
+        elif isinstance(one, URLPattern):
+            for template, params in forms:
+                yield Route(names + (one.name or one.lookup_str), template, tuple(params))
+
+
+def addresses(route: Route, values: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the addresses of a route with every combination of values in its holes; `x` and `1` by default."""
+    filled = [values.get(param, ("x", "1")) for param in route.params]
+    return [route.template % dict(zip(route.params, chosen, strict=True)) for chosen in product(*filled)]
+
+
+def crawl(
+    browser: Browser,
+    *,
+    values: Mapping[str, Sequence[str]],
+    queries: Sequence[str],
+    changes: bool = True,
+    observe: Observe = lambda request: nullcontext(),
+) -> Replies:
+    """Return every answer of the site to one kind of visitor.
+
+    Parameters
+    ----------
+    browser : callable
+        Gives a new client that is logged in as the visitor; some routes log out.
+    values : mapping of str to sequence of str
+        For holes of routes, by name: slugs, splits, positions.
+    queries : sequence of str
+        With their question marks, tried on every page of a route that has such holes.
+    changes : bool
+        Whether verbs are tried that may change something, which an owner's would.
+    observe : callable
+        Gives a context manager around each request.
+    """
+    client, replies = browser(), Replies()
+    waiting: deque[str] = deque()
+
+    def get(address: str) -> Reply:
+        request = Request("GET", address)
+        if request not in replies:
+            replies[request] = _reply(client, request, observe=observe)
+            assert len(replies) < MOST, f"Expected an end, got ever more addresses, as {address}."
+            waiting.extend(_links(address, replies[request]))
+        return replies[request]
+
+    for route in routes():
+        for address in addresses(route, values):
+            reply = get(address)
+            if reply.status == 404:
+                continue
+            for method, headers in VARIANTS:
+                if method not in SAFE and not changes:
+                    continue
+                request = Request(method, address, tuple(headers.items()))
+                replies[request] = _reply(client if method in SAFE else browser(), request, observe=observe)
+            if reply.status == 200 and reply.is_page and any(param in values for param in route.params):
+                for query in queries:
+                    get(address + query)
+    while waiting:
+        get(waiting.popleft())
+    return replies
+
+
+def _reply(client: Client, request: Request, *, observe: Observe) -> Reply:
+    with observe(request):
+        response = client.generic(request.method, request.address, headers=dict(request.headers), secure=False)
+        body = b"".join(response.streaming_content) if response.streaming else response.content
+    headers = sorted((name, value) for name, value in response.items() if name not in NEW_IN_EVERY_ANSWER)
+    return Reply(response.status_code, tuple(headers), TOKENS.sub(rb"\1", body))
+
+
+def _links(base: str, reply: Reply) -> Iterator[str]:
+    """Yield the site's own addresses that an answer names, its files of style and script left out."""
+    found = [value for name, value in reply.headers if name == "Location"]
+    if reply.is_page:
+        text = reply.body.decode(errors="replace")
+        found += [one or other for one, other in LINK.findall(text)] + QUOTED.findall(text)
+    for link in found:
+        parts = urlsplit(urljoin(f"http://testserver{base}", link.replace("&amp;", "&").split("#")[0]))
+        ours = parts.netloc == "testserver" and parts.scheme == "http" and not parts.path.startswith("/static/")
+        if ours and parts.query.count("=") <= MOST_FILTERS and "next=" not in parts.query:
+            yield parts._replace(scheme="", netloc="").geturl() or "/"

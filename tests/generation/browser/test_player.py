@@ -1,0 +1,262 @@
+"""Playing a program, presenting and going from question to question in a real browser, by mouse, key and link."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from generation.models import Dataset, Question
+from tests.generation import small
+from tests.generation.browser.test_pages import barriers
+
+pytestmark = pytest.mark.slow
+
+TRAIN = "/datasets/shapes/train/"
+QUESTION = "/datasets/shapes/train/q/5/"
+STATES = ("", "?step=1", "?ask=1", "?ask=0&present=1", "?present=1&step=1", "?list=5,3", "?q=the")
+
+
+@pytest.fixture
+def shapes(transactional_db: None) -> Dataset:
+    """Give a complete public dataset."""
+    return small.made()
+
+
+@pytest.fixture
+def context(browser: Browser, live_server: Any, shapes: Dataset) -> Iterator[BrowserContext]:
+    """Give a browser of a test's own."""
+    context = browser.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 800})
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    """Give a page that fails the test when a script of ours does."""
+    page = context.new_page()
+    page.on("pageerror", lambda error: pytest.fail(str(error)))
+    return page
+
+
+@pytest.fixture
+def plain(browser: Browser, live_server: Any, shapes: Dataset) -> Iterator[Page]:
+    """Give a page of a browser that runs no scripts."""
+    context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
+    yield context.new_page()
+    context.close()
+
+
+def steps_of(position: int) -> int:
+    """Return how many steps the program of a question has."""
+    return len(Question.objects.get(split__name="train", position=position).steps or ())
+
+
+def mark(page: Page) -> None:
+    """Leave a mark that goes when the page is loaded anew."""
+    page.evaluate("window.isTheSamePage = true")
+
+
+def is_the_same_page(page: Page) -> bool:
+    """Return whether the mark is still there."""
+    return bool(page.evaluate("window.isTheSamePage === true"))
+
+
+def test_arrow_keys_step_without_a_new_page_and_leave_no_history(page: Page) -> None:
+    page.goto(TRAIN)
+    page.goto(QUESTION)
+    mark(page)
+    for number in range(3):
+        page.keyboard.press("ArrowRight")
+        expect(page.locator("[aria-current=step]")).to_have_id(f"step-{number}")
+    assert page.url.endswith("?step=2")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("[aria-current=step]")).to_have_id("step-1")
+    assert is_the_same_page(page)
+    page.go_back()
+    assert page.url.endswith(TRAIN)
+
+
+def test_keys_pressed_faster_than_steps_come_all_count(page: Page) -> None:
+    last = steps_of(5) - 1
+    page.goto(QUESTION)
+    for _ in range(last + 1):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator("[aria-current=step]")).to_have_id(f"step-{last}")
+
+
+def test_arrow_keys_are_left_to_fields(page: Page) -> None:
+    page.goto(TRAIN + "?q=the")
+    page.keyboard.press("/")
+    expect(page.get_by_label("Words in the question")).to_be_focused()
+    for key in ("End", "n", "ArrowLeft", "?"):
+        page.keyboard.press(key)
+    expect(page.get_by_label("Words in the question")).to_have_value("the?n")
+    assert page.url.endswith("?q=the")
+    expect(page.locator("#keys")).not_to_be_visible()
+
+
+def test_with_a_modifier_a_key_belongs_to_the_browser(page: Page) -> None:
+    page.goto(QUESTION)
+    for key in ("Control+ArrowRight", "Alt+n", "Meta+a"):
+        page.keyboard.press(key)
+    page.wait_for_timeout(100)
+    assert page.url.endswith(QUESTION)
+
+
+def test_an_object_says_what_it_is_to_mouse_keyboard_and_finger(page: Page) -> None:
+    page.goto(QUESTION)
+    area = page.locator(".area").first
+    tip = area.locator(".tip")
+    expect(tip).not_to_be_visible()
+    area.locator(".hit").hover()
+    expect(tip).to_be_visible()
+    assert tip.locator("text").text_content() == area.get_attribute("aria-label")
+    page.mouse.move(0, 0)
+    expect(tip).not_to_be_visible()
+    area.focus()
+    expect(tip).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(tip).not_to_be_visible()
+    expect(page.locator(".area").nth(1)).to_be_focused()
+    area.click()
+    expect(tip).to_be_visible()
+
+
+def test_areas_lie_over_their_objects_when_presented(page: Page) -> None:
+    page.goto(QUESTION + "?present=1")
+    picture, areas = page.locator(".frame-box img").bounding_box(), page.locator("svg.areas").bounding_box()
+    assert picture is not None and areas is not None
+    for side in ("x", "y", "width", "height"):
+        assert abs(picture[side] - areas[side]) < 1  # type: ignore[literal-required]
+
+
+def test_presenting_fills_the_screen_and_goes_on_with_the_next_question(page: Page) -> None:
+    page.goto(QUESTION)
+    size = page.locator("h1").evaluate("node => parseFloat(getComputedStyle(node).fontSize)")
+    mark(page)
+    page.keyboard.press("f")
+    expect(page.locator(".presenting")).to_be_visible()
+    assert page.url.endswith("?present=1")
+    expect(page.locator("header.site")).not_to_be_visible()
+    assert page.evaluate("document.fullscreenElement !== null")
+    assert page.locator("h1").evaluate("node => parseFloat(getComputedStyle(node).fontSize)") > size
+    assert page.evaluate("document.documentElement.scrollHeight") <= 800
+    page.keyboard.press("n")
+    expect(page).to_have_url(re.compile(r"/q/6/\?present=1$"))
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile(r"/q/6/\?present=1&step=0$"))
+    assert is_the_same_page(page)
+    page.keyboard.press("f")
+    expect(page.locator("header.site")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"/q/6/\?step=0$"))
+    assert page.evaluate("document.fullscreenElement === null")
+
+
+def test_asked_first_the_answer_comes_by_key(page: Page) -> None:
+    page.goto(QUESTION)
+    page.keyboard.press("a")
+    expect(page.locator("#reveal")).to_be_visible()
+    expect(page.locator(".steps")).to_have_count(0)
+    page.keyboard.press("n")
+    expect(page).to_have_url(re.compile(r"/q/6/\?ask=1$"))
+    page.goto("/datasets/shapes/train/q/7/")  # remembered
+    page.keyboard.press("s")
+    expect(page.locator(".the-answer b")).to_be_visible()
+    page.keyboard.press("a")
+    expect(page.locator("#ask-first")).to_contain_text("off")
+
+
+def test_a_list_and_a_filter_are_followed_by_key(page: Page) -> None:
+    page.goto("/datasets/shapes/train/q/9/?list=9,2,14")
+    for position in (2, 14):
+        page.keyboard.press("n")
+        expect(page.locator(".crumbs [aria-current]")).to_have_text(f"Question {position}")
+        assert page.url.endswith(f"/q/{position}/?list=9,2,14")
+    expect(page.locator("#next-question")).to_have_count(0)
+    page.keyboard.press("b")
+    expect(page).to_have_url(re.compile(r"/datasets/shapes/train/$"))
+
+
+def test_pages_of_the_list_turn_by_key(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("generation.paging.page_of.__kwdefaults__", {"size": 6})
+    page.goto(TRAIN)
+    mark(page)
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile(r"\?page=2$"))
+    expect(page.locator(".pages [aria-current]")).to_have_text("2")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".pages [aria-current]")).to_have_text("1")
+    assert is_the_same_page(page)
+
+
+def test_keys_are_listed_and_can_be_turned_off(page: Page) -> None:
+    page.goto(QUESTION)
+    page.keyboard.press("?")
+    expect(page.locator("#keys")).to_be_visible()
+    assert not barriers(page)
+    page.get_by_label("Keys are on").uncheck()
+    page.keyboard.press("Escape")
+    expect(page.locator("#keys")).not_to_be_visible()
+    page.keyboard.press("n")
+    page.reload()
+    page.keyboard.press("n")
+    page.wait_for_timeout(100)
+    assert page.url.endswith(QUESTION)
+    page.keyboard.press("?")
+    expect(page.get_by_label("Keys are on")).not_to_be_checked()
+
+
+def test_back_and_forth_through_questions_shows_each(page: Page) -> None:
+    page.goto(QUESTION)
+    for position in (6, 7):
+        page.keyboard.press("n")
+        expect(page.locator(".crumbs [aria-current]")).to_have_text(f"Question {position}")
+        expect(page).to_have_title(re.compile(f"^Question {position} "))
+    page.go_back()
+    expect(page.locator(".crumbs [aria-current]")).to_have_text("Question 6")
+    page.reload()
+    expect(page.locator("header.site")).to_be_visible()
+
+
+def test_a_question_that_is_gone_shows_why(page: Page) -> None:
+    page.goto(QUESTION)
+    Dataset.objects.update(visibility=Dataset.Visibility.PRIVATE)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#question")).to_have_count(0)
+
+
+def test_without_scripts_all_of_it_works_by_links(plain: Page) -> None:
+    plain.goto(QUESTION + "?list=5,3")
+    expect(plain.locator("[data-opens-keys]")).not_to_be_visible()
+    plain.get_by_role("link", name="Ask first: off").click()
+    expect(plain.locator(".steps")).to_have_count(0)
+    plain.get_by_role("link", name="Show the answer").click()
+    plain.get_by_role("link", name="Play the program").click()
+    expect(plain.locator("[aria-current=step]")).to_have_id("step-0")
+    plain.get_by_role("link", name="Present").click()
+    expect(plain.locator("header.site")).not_to_be_visible()
+    plain.get_by_role("link", name="Next question").click()
+    expect(plain).to_have_url(re.compile(r"/q/3/\?list=5,3&ask=1&present=1$"))
+    plain.locator("#reveal").click()
+    area = plain.locator(".area").first
+    area.locator(".hit").hover()
+    expect(area.locator(".tip")).to_be_visible()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_every_state_of_a_question_fits_and_has_no_serious_barrier(
+    browser: Browser, live_server: Any, shapes: Dataset, width: int, theme: Any
+) -> None:
+    context = browser.new_context(
+        base_url=live_server.url, viewport={"width": width, "height": 800}, color_scheme=theme
+    )
+    page = context.new_page()
+    for state in STATES:
+        context.clear_cookies()
+        page.goto(QUESTION + state, wait_until="networkidle")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, state
+        assert barriers(page) == [], state
+    context.close()

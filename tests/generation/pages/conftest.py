@@ -1,0 +1,75 @@
+"""A small dataset to look at, made once for a file of tests, and people who look at it."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.contrib.auth.models import Group
+from django.test import Client
+from pytest_django.plugin import DjangoDbBlocker
+
+from generation.models import Dataset
+from tests.generation import small
+from webapp.models import User
+
+
+@pytest.fixture(scope="module")
+def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
+    """Give the key of a dataset that stays for all tests of the file; what a test changes of it is undone."""
+    with django_db_blocker.unblock():
+        key = small.made().pk
+    yield key
+    with django_db_blocker.unblock():
+        Dataset.objects.filter(pk=key).delete()
+
+
+@pytest.fixture
+def shapes(kept: int, db: None) -> Dataset:
+    """Give a complete public dataset; the answers of its split test are withheld."""
+    return Dataset.objects.get(pk=kept)
+
+
+@pytest.fixture
+def owner(db: None) -> User:
+    """Give an account that may own a dataset."""
+    return User.objects.create_user("owner", "owner@example.org", "x")
+
+
+@pytest.fixture
+def as_owner(shapes: Dataset, owner: User) -> Client:
+    """Give a browser in which the dataset's owner is logged in."""
+    Dataset.objects.filter(pk=shapes.pk).update(owner=owner)
+    client = Client()
+    client.force_login(owner)
+    return client
+
+
+@pytest.fixture
+def as_stranger(db: None) -> Client:
+    """Give a browser in which somebody is logged in who owns nothing."""
+    client = Client()
+    client.force_login(User.objects.create_user("stranger", "stranger@example.org", "x"))
+    return client
+
+
+@pytest.fixture
+def private(shapes: Dataset) -> Dataset:
+    """Give the dataset, now private."""
+    Dataset.objects.filter(pk=shapes.pk).update(visibility=Dataset.Visibility.PRIVATE)
+    shapes.refresh_from_db()
+    return shapes
+
+
+@pytest.fixture
+def researcher(db: None) -> User:
+    """Give an account that may make datasets."""
+    user = User.objects.create_user("ada", "ada@example.org", "x")
+    user.groups.add(Group.objects.get_or_create(name="researcher")[0])
+    return user
+
+
+@pytest.fixture
+def page(researcher: User) -> Client:
+    """Give a browser in which a researcher is logged in."""
+    client = Client()
+    client.force_login(researcher)
+    return client

@@ -1,0 +1,25 @@
+"""What a browser sends back from the page on which a dataset is described."""
+
+import json
+from typing import Any
+
+from generation.drafts import text_of
+from tests.generation import small
+
+NEW = "/datasets/new/"
+TINY = {key: value for key, value in small.SPEC.items() if key != "title"} | {"splits": {"train": {"scenes": 4}}}
+
+
+def text(response: Any) -> str:
+    return response.content.decode()
+
+
+def sent(data: dict[str, Any] = TINY, /, **changes: Any) -> dict[str, Any]:
+    """Return what the page sends back where nothing was changed on it but `changes`."""
+    shown = text_of(data)
+    about = {"slug": "mine", "visibility": "private", "licence": "CC BY 4.0", "images": "on"}
+    return {"shown": shown, "spec": shown, **about, **changes}
+
+
+def json_on(response: Any) -> dict[str, Any]:
+    return json.loads(response.context["draft"].text)

@@ -1,0 +1,93 @@
+"""Addresses as nobody should write them: a page that says what is wrong, never a failure of ours."""
+
+import re
+
+import pytest
+from django.test import Client
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from generation.models import Scene
+from generation.pictures import version_of
+
+TRAIN, TEST = "/datasets/shapes/train/", "/datasets/shapes/test/"
+NAMES = ["type", "group", "template", "answer", "length", "objects", "length.from", "length.to", "q", "page"]
+OWN = ["step", "ask", "show", "present", "list"]
+VALUES = st.one_of(
+    st.sampled_from(["", "1", "0", "3..9", "..", "5..", "count", "yes", "3,1", "the", "-1", "1e9", "²", "x" * 10_000]),
+    st.sampled_from(["9" * 5000, "0" * 5000, "\0", "\ud7ff", "%", "&", "<script>", "' OR 1=1 --", "١٢", "null"]),
+    st.text(max_size=20),
+    st.integers(-(10**12), 10**12).map(str),
+)
+QUERIES = st.lists(st.tuples(st.sampled_from([*NAMES, *OWN, "nothing", ""]) | st.text(max_size=8), VALUES), max_size=6)
+
+
+def addresses(dataset):
+    version = version_of(dataset)
+    places = (f"{version}.png", f"small/{version}.webp", f"ids/{version}.png")
+    return [TRAIN, f"{TRAIN}q/5/", *(f"{TRAIN}scene/1/{place}" for place in places)]
+
+
+@pytest.mark.parametrize("base", [TRAIN, TEST, f"{TRAIN}q/5/", f"{TEST}q/1/"])
+@given(query=QUERIES)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+def test_whatever_is_asked_for_there_is_an_answer(shapes, base, query):
+    """The pairs as they come: many of a name, in any order, quoted by the client."""
+    pairs = {}
+    for name, value in query:
+        pairs.setdefault(name, []).append(value)
+    client = Client(raise_request_exception=True)
+    response = client.get(base, pairs)
+    assert response.status_code in (200, 302, 400, 404)
+    if response.status_code in (400, 404):
+        assert re.search("[Ee]xpected|withheld", response.content.decode())
+
+
+@pytest.mark.parametrize("verb", ["post", "put", "patch", "delete", "options"])
+def test_wrong_verbs_are_405(client, shapes, verb):
+    for address in addresses(shapes):
+        response = getattr(client, verb)(address)
+        assert response.status_code == 405
+        assert response["Allow"] == "GET, HEAD"
+
+
+def test_head_is_answered_as_get_is(client, shapes):
+    for address in addresses(shapes):
+        assert client.head(address).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "?page=999999999",
+        "?page=9999999999",
+        "?type=count&page=2",
+        "?%00=1",
+        "?q=%ED%A0%80",
+        "?type=count%00",
+        "?=1",
+        "?list=3",
+        "?step=1",
+        "?" + "&".join(f"x{number}=1" for number in range(900)),
+    ],
+)
+def test_a_list_refuses_in_words_what_it_does_not_have(client, shapes, query):
+    response = client.get(TRAIN + query)
+    assert response.status_code in (400, 404) or query == "?q=%ED%A0%80"
+    assert re.search("[Ee]xpected", response.content.decode()) or response.status_code == 200
+
+
+def test_more_names_than_any_page_has_are_refused(client, shapes):
+    query = "?" + "&".join(f"x{number}=1" for number in range(1500))
+    for address in (TRAIN, f"{TRAIN}q/5/"):
+        assert client.get(address + query).status_code == 400
+
+
+@pytest.mark.parametrize("path", ["scene/999999999/small/x.webp", "scene/1/small/x.webp", "scene/1/small/.webp"])
+def test_pictures_that_are_not_there_are_404(client, shapes, path):
+    assert client.get(TRAIN + path).status_code == 404
+
+
+def test_a_scene_without_a_picture_has_no_small_one(client, shapes):
+    Scene.objects.filter(split__dataset=shapes, split__name="train", position=1).update(image="", width=0, height=0)
+    assert client.get(f"{TRAIN}scene/1/small/{version_of(shapes)}.webp").status_code == 404

@@ -1,0 +1,38 @@
+"""What is said of an object stands in the picture, near the object."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generation.areas import areas_of, text_of, tip_for
+from generation.engine.worlds import Element
+from generation.outline import Place, Seen
+from generation.pictures import Picture
+
+PICTURE = Picture("x.png", 480, 320, "")
+
+
+def seen_at(x, top, bottom):
+    return Seen(Place(x, (top + bottom) / 2, 50), "M0 0Z", top, bottom)
+
+
+@given(st.integers(0, 480), st.integers(0, 319), st.integers(0, 319), st.integers(1, 50))
+def test_a_label_lies_within_the_picture(x, one, other, letters):
+    tip = tip_for("m" * letters, seen_at(x, min(one, other), max(one, other)), PICTURE)
+    assert tip.x >= -0.1 and tip.x + tip.width <= 480.1
+    assert tip.y >= 0 and tip.y + tip.height <= 320.1
+    assert tip.y < tip.base < tip.y + tip.height
+
+
+def test_a_label_stands_above_its_object_or_below_where_there_is_no_room():
+    above = tip_for("a thing", seen_at(200, 100, 150), PICTURE)
+    assert above.y + above.height < 100
+    assert tip_for("a thing", seen_at(200, 5, 150), PICTURE).y > 150
+
+
+def test_what_is_hidden_has_no_area():
+    elements = [Element(0, "one"), Element(1, "two")]
+    assert [area.element.id for area in areas_of(elements, {1: seen_at(9, 3, 7)}, PICTURE)] == [1]
+
+
+def test_attributes_that_the_name_leaves_out_are_said():
+    assert text_of(Element(3, "small red cube", {"size": "small", "finish": "matte"})) == "3: small red cube, matte"

@@ -1,0 +1,138 @@
+"""Filters in the address."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generation.browse import MAX_CONDITIONS, BadAddress, ranges_joined, read_query
+from generation.engine.worlds import Facet, FacetKind
+
+TYPE = Facet(
+    "type", "Type", FacetKind.CATEGORY, ("count", "exist", "query_color"), False, labels=("Count", "Exist", "Colour")
+)
+LENGTH = Facet("length", "Program length", FacetKind.INTEGER, tuple(str(n) for n in range(2, 26)), False)
+ANSWER = Facet("answer", "Answer", FacetKind.CATEGORY, ("yes", "no"), True)
+FACETS = (TYPE, LENGTH, ANSWER)
+
+
+def read(*pairs, facets=FACETS, hidden=()):
+    return read_query(pairs, facets=facets, hidden=hidden)
+
+
+def test_values_of_one_facet_are_joined():
+    assert read(("type", "exist"), ("type", "count")).filters == {"type": [0, 1]}
+
+
+def test_a_range_is_every_number_in_it():
+    assert read(("length", "8..12")).filters == {"length": [6, 7, 8, 9, 10]}
+
+
+@pytest.mark.parametrize(("value", "codes"), [("24..", [22, 23]), ("..3", [0, 1]), (" 5 .. 5 ", [3]), ("5", [3])])
+def test_a_range_may_be_open_at_either_end(value, codes):
+    assert read(("length", value)).filters == {"length": codes}
+
+
+def test_words_are_kept_with_single_spaces():
+    assert read(("q", "  red   cube ")).words == "red cube"
+
+
+def test_empty_values_are_passed_over_as_forms_send_them():
+    assert read(("type", ""), ("q", "")).is_plain
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("typ", "count", "type, length, answer, q"),
+        ("type", "colour", "one of count, exist, query_color, got 'colour'"),
+        ("type", "1..2", "one of count"),
+        ("length", "..", "range such as 8..12"),
+        ("length", "a..b", "range such as 8..12"),
+        ("length", "-3..4", "range such as 8..12"),
+        ("length", "²..9", "range such as 8..12"),
+        ("length", "12..8", "numbers of 2..25"),
+        ("length", "90..99", "numbers of 2..25"),
+        ("length", "9" * 5000 + "..", "range such as 8..12"),
+        ("q", "x" * 10_000, "at most 200 characters, got 10,000"),
+        ("q", "a\0b", "zero character"),
+        ("page", "0", "page number from 1"),
+        ("page", "two", "page number from 1"),
+        ("page", "9" * 5000, "page number from 1"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_words(name, value, says):
+    with pytest.raises(BadAddress) as refused:
+        read((name, value))
+    assert says in str(refused.value)
+    assert len(str(refused.value)) < 300
+
+
+def test_a_facet_that_would_reveal_what_is_withheld_is_refused():
+    with pytest.raises(BadAddress, match="withheld"):
+        read(("answer", "yes"), facets=(TYPE, LENGTH), hidden=(ANSWER,))
+
+
+def test_too_many_filters_are_refused():
+    with pytest.raises(BadAddress, match="at most"):
+        read(*[("length", f"{n % 24 + 2}") for n in range(MAX_CONDITIONS + 1)])
+
+
+def test_toggling_twice_gives_the_same_filters_on_the_first_page():
+    query = read(("type", "count"), ("q", "red"), ("page", "4"))
+    other = read(("length", "8..12")).conditions[0]
+    assert query.toggled(other).address == "?type=count&length=8..12&q=red"
+    assert query.toggled(other).toggled(other) == query.on_page(1)
+
+
+def test_switching_off_a_value_within_a_range_leaves_the_others():
+    query = read(("length", "8..10"))
+    assert query.switched(LENGTH, 7).address == "?length=8&length=10"
+    assert query.switched(LENGTH, 0).address == "?length=8..10&length=2"
+    assert query.switched(LENGTH, 0).switched(LENGTH, 0) == query
+
+
+def test_without_takes_every_condition_of_a_facet():
+    query = read(("type", "count"), ("type", "exist"), ("length", "8.."))
+    assert query.without("type").address == "?length=8.."
+
+
+def test_labels_are_for_people():
+    labels = [one.label for one in read(("type", "query_color"), ("length", "8..12"), ("length", "4")).conditions]
+    assert labels == ["Colour", "8 to 12", "4"]
+
+
+def test_ranges_of_forms_become_one_value():
+    assert ranges_joined([("length.from", "8"), ("type", "count"), ("length.to", "12")]) == (
+        [("type", "count"), ("length", "8..12")],
+        True,
+    )
+    assert ranges_joined([("length.from", "8"), ("length.to", "")]) == ([("length", "8..")], True)
+    assert ranges_joined([("length.from", ""), ("length.to", "")]) == ([], True)
+    assert ranges_joined([("type", "count")]) == ([("type", "count")], False)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["type", "length", "answer", "q", "page", "x"]), st.text(max_size=12)), max_size=5
+    )
+)
+def test_any_address_is_read_or_refused(pairs):
+    try:
+        query = read(*pairs)
+    except BadAddress:
+        return
+    for name, codes in query.filters.items():
+        assert codes
+        assert name in ("type", "length", "answer")
+
+
+@pytest.mark.parametrize(
+    "pairs", [(), (("q", "red & big"),), (("type", "exist"), ("length", "3..9")), (("length", "4"), ("q", "a=b c"))]
+)
+def test_the_address_around_a_value_is_the_one_that_adds_it(pairs):
+    query = read(*pairs)
+    for facet in FACETS:
+        before, after = query.around(facet)
+        for code, value in enumerate(facet.values):
+            if code not in query.filters.get(facet.name, ()):
+                assert before + value + after == query.switched(facet, code).address

@@ -1,0 +1,241 @@
+"""The page on which a dataset is described: form and JSON, preview, estimate, and what is refused."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from generation.drafts import text_of
+from generation.engine.worlds import find_preset
+from generation.models import Dataset, Quota
+from tests.generation import small
+from tests.generation.pages.drafting import NEW, TINY, json_on, sent, text
+from tests.generation.pages.hostile import HOSTILE
+from webapp.models import User
+
+pytestmark = pytest.mark.django_db
+
+
+# Who ------------------------------------------------------------------------------------------------------
+
+
+def test_visitors_are_asked_to_sign_in(client: Client) -> None:
+    response = client.get(NEW)
+    assert (response.status_code, response["Location"].startswith("/accounts/login/")) == (302, True)
+
+
+@pytest.mark.parametrize("verb", ["get", "post"])
+def test_members_are_told_whom_to_ask(client: Client, verb: str) -> None:
+    client.force_login(User.objects.create_user("member"))
+    response = getattr(client, verb)(NEW, sent() if verb == "post" else None)
+    assert response.status_code == 403
+    assert "Ask the staff" in text(response)
+    assert not Dataset.objects.exists()
+
+
+def test_staff_are_researchers_too(client: Client) -> None:
+    client.force_login(User.objects.create_user("boss", is_staff=True))
+    assert client.get(NEW).status_code == 200
+
+
+def test_other_verbs_are_refused(page: Client) -> None:
+    assert page.put(NEW).status_code == 405
+
+
+def test_lists_offer_it_to_researchers_only(page: Client, client: Client) -> None:
+    assert [NEW in text(who.get("/datasets/")) for who in (page, client)] == [True, False]
+
+
+# The form --------------------------------------------------------------------------------------------------
+
+
+def test_the_page_shows_presets_knobs_and_json(page: Client) -> None:
+    shown = text(page.get(NEW))
+    for part in ("?preset=clevr-mini", 'name="scene.objects_max"', 'name="seed"', "All settings", 'value="clevr-mini"'):
+        assert part in shown
+    assert shown.index('name="scene.min_pixels"') < shown.index("All settings") < shown.index('name="scene.margin"')
+
+
+def test_a_preset_fills_the_form(page: Client) -> None:
+    response = page.get(NEW, {"preset": "clevr"})
+    assert json_on(response) == find_preset("clevr")
+    assert 'value="70000"' in text(response)
+
+
+def test_an_unknown_preset_is_not_found(page: Client) -> None:
+    assert page.get(NEW, {"preset": "zebra"}).status_code == 404
+
+
+def test_the_page_needs_few_queries(page: Client, django_assert_max_num_queries: Any) -> None:
+    with django_assert_max_num_queries(13):
+        page.get(NEW)
+
+
+def test_a_taken_name_is_not_proposed(page: Client) -> None:
+    small.begun("clevr-mini")
+    assert page.get(NEW).context["about"].initial["slug"] == "clevr-mini-2"
+
+
+def test_the_form_changes_the_json(page: Client) -> None:
+    response = page.post(NEW, sent(action="form", **{"scene.objects_max": "5", "questions.degeneracy": "clevr"}))
+    data = json_on(response)
+    assert response.status_code == 200
+    assert (data["scene"], data["questions"]["degeneracy"]) == ({"min_pixels": 0, "objects_max": 5}, "clevr")
+    assert data["vocabulary"] == TINY["vocabulary"] if "vocabulary" in TINY else "vocabulary" not in data
+
+
+def test_the_json_changes_the_form(page: Client) -> None:
+    spec = text_of({**TINY, "seed": 12})
+    response = page.post(NEW, sent(action="json", spec=spec, seed="0"))
+    assert response.context["plain"]["seed"].value == "12"
+
+
+def test_what_was_changed_last_counts(page: Client) -> None:
+    both = {"spec": text_of({**TINY, "seed": 12}), "seed": "7", "action": "preview"}
+    for last, seed in (("form", 7), ("json", 12)):
+        response = page.post(NEW, sent(**both | {"action": last}))
+        assert json_on(response)["seed"] == seed
+
+
+def test_two_changes_without_an_order_are_not_guessed(page: Client) -> None:
+    response = page.post(NEW, sent(action="create", spec=text_of({**TINY, "seed": 12}), seed="7"))
+    assert response.status_code == 400
+    assert "Both the form and the JSON were changed" in text(response)
+    assert not Dataset.objects.exists()
+
+
+def test_an_emptied_knob_has_its_default_again(page: Client) -> None:
+    response = page.post(NEW, sent(action="form", **{"scene.min_pixels": ""}))
+    assert "scene" not in json_on(response)
+
+
+def test_splits_are_renamed_withheld_added_and_left_out(page: Client) -> None:
+    data = {**TINY, "splits": {"train": {"scenes": 4, "overrides": {"seed": None}}, "val": {"scenes": 2}}}
+    data["splits"]["train"]["overrides"] = {"scene": {"objects_max": 4}}
+    rows = {
+        "split-0-was": "train",
+        "split-0-name": "trainA",
+        "split-0-scenes": "6",
+        "split-0-withheld": "on",
+        "split-1-was": "val",
+        "split-1-name": "",
+        "split-1-scenes": "2",
+        "split-2-was": "",
+        "split-2-name": "extra",
+        "split-2-scenes": "3",
+        "split-2-reference": "trainA",
+    }
+    splits = json_on(page.post(NEW, sent(data, action="form", **rows)))["splits"]
+    assert list(splits) == ["trainA", "extra"]
+    assert splits["trainA"] == {"scenes": 6, "overrides": {"scene": {"objects_max": 4}}, "withheld": True}
+    assert splits["extra"] == {"scenes": 3, "reference": "trainA"}
+
+
+def test_a_split_of_the_base_can_be_left_out(page: Client) -> None:
+    rows = {"split-0-was": "train", "split-0-name": "train", "split-0-scenes": "60"}
+    response = page.post(NEW, sent({"world": "clevr", "base": "clevr-mini"}, action="form", **rows))
+    assert list(response.context["draft"].spec.splits) == ["train"]
+
+
+# What is refused -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("scene.objects_max", "500", "Expected less than or equal to 40, got 500."),
+        ("images.width", "9999", "Expected less than or equal to 1024, got 9999."),
+        ("scene.objects_min", "many", "Expected a valid integer, got &quot;many&quot;."),
+        ("questions.degeneracy", "<script>", "got &quot;&lt;script&gt;&quot;"),
+        ("seed", "-1", "Expected greater than or equal to 0, got -1."),
+        ("seed", "9" * 400, "Expected a valid integer"),
+        ("scene.margin", "1e999", "Expected a valid number"),
+    ],
+)
+def test_a_wrong_knob_is_marked_in_the_engines_words(page: Client, name: str, value: str, words: str) -> None:
+    response = page.post(NEW, sent(action="create", **{name: value}))
+    shown = text(response)
+    assert response.status_code == 400
+    place = shown.index(f'name="{name}"')
+    assert words in shown[place : place + 900]
+    assert not Dataset.objects.exists()
+
+
+@pytest.mark.parametrize("spec", HOSTILE)
+@pytest.mark.parametrize("action", ["json", "create"])
+def test_hostile_json_is_refused_with_a_page(page: Client, spec: str, action: str) -> None:
+    response = page.post(NEW, sent(action=action, spec=spec))
+    assert response.status_code == 400
+    assert "root:" not in text(response)
+    again = page.post(
+        NEW, {**sent(action="form"), "shown": response.context["shown"], "spec": response.context["shown"]}
+    )
+    assert again.status_code in (200, 302, 400)
+
+
+def test_a_page_that_says_nothing_is_refused(page: Client) -> None:
+    assert page.post(NEW, {}).status_code == 400
+    assert page.post(NEW, {"shown": "?", "spec": "?"}).status_code == 400
+
+
+def test_hostile_words_are_only_words(page: Client) -> None:
+    nasty = '</textarea><script>alert(1)</script>" onfocus="x'
+    response = page.post(NEW, sent({**TINY, "title": nasty}, action="create", authors=nasty, citation=nasty))
+    assert response.status_code == 302
+    shown = text(page.get("/datasets/mine/"))
+    assert "<script>alert" not in shown and 'onfocus="x' not in shown
+    again = page.post(NEW, sent({**TINY, "title": nasty}, action="form", authors=nasty))
+    assert "<script>alert" not in text(again)
+
+
+@pytest.mark.parametrize("slug", ["", "new", "Größe", "a b", "x" * 61, "-a", "../x"])
+def test_a_wrong_name_is_marked(page: Client, slug: str) -> None:
+    response = page.post(NEW, sent(action="create", slug=slug))
+    assert response.status_code == 400
+    assert response.context["about"].errors["slug"]
+
+
+def test_a_taken_name_is_marked(page: Client) -> None:
+    small.begun("mine")
+    response = page.post(NEW, sent(action="create"))
+    assert (response.status_code, "which exists" in text(response)) == (400, True)
+
+
+# Creating --------------------------------------------------------------------------------------------------
+
+
+def test_creating_starts_the_jobs_and_leads_to_their_progress(page: Client, researcher: User) -> None:
+    about = {"authors": "Ada\nBob", "version": "2", "citation": "Ada 2026", "visibility": "link"}
+    response = page.post(NEW, sent(action="create", **about, title="Mine", description="About it"))
+    assert (response.status_code, response["Location"]) == (302, "/datasets/mine/#making")
+    dataset = Dataset.objects.get(slug="mine")
+    assert (dataset.owner, dataset.visibility, dataset.licence) == (researcher, "link", "CC BY 4.0")
+    assert (dataset.title, dataset.description, dataset.authors) == ("Mine", "About it", "Ada\nBob")
+    assert dataset.jobs.filter(state="waiting").count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_at_once_do_not_slip_past_the_quota(page: Client, researcher: User) -> None:
+    Quota.objects.create(user=researcher, scenes=7)
+    with ThreadPoolExecutor(2) as threads:
+        codes = threads.map(lambda slug: _created(page, slug), ("one", "two"))
+        assert sorted(codes) == [302, 400]
+    assert Dataset.objects.count() == 1
+
+
+def _created(page: Client, slug: str) -> int:
+    client = Client()
+    client.cookies = page.cookies
+    try:
+        return client.post(NEW, sent(action="create", slug=slug)).status_code
+    finally:
+        connection.close()
+
+
+def test_without_pictures(page: Client) -> None:
+    fields = sent(action="create")
+    del fields["images"]
+    page.post(NEW, fields)
+    assert not Dataset.objects.get(slug="mine").with_images

@@ -1,0 +1,86 @@
+"""Silhouettes against a slow brute-force twin."""
+
+import re
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from generation.outline import loops, path_of, places, silhouette, simplified, smoothed
+
+MASKS = arrays(np.bool_, st.tuples(st.integers(1, 9), st.integers(1, 9)))
+
+
+def filled(borders, shape):
+    """Return the pixels whose middle lies inside an odd number of borders: a ray to the right, edge by edge."""
+    result = np.zeros(shape, dtype=bool)
+    for loop in borders:
+        for (x1, y1), (x2, y2) in zip(loop, loop[1:] + loop[:1], strict=True):
+            if x1 == x2:  # an upright edge of length one
+                result[min(y1, y2), :x1] ^= True
+    return result
+
+
+@given(MASKS)
+@settings(max_examples=200, deadline=None)
+def test_borders_enclose_exactly_the_mask(mask):
+    assert np.array_equal(filled(loops(mask), mask.shape), mask)
+
+
+@given(MASKS)
+@settings(max_examples=100, deadline=None)
+def test_every_border_goes_in_steps_of_one_pixel_and_closes(mask):
+    for loop in loops(mask):
+        for (x1, y1), (x2, y2) in zip(loop, loop[1:] + loop[:1], strict=True):
+            assert abs(x1 - x2) + abs(y1 - y2) == 1
+
+
+def test_a_hole_is_a_border_of_its_own():
+    mask = np.ones((5, 5), dtype=bool)
+    mask[2, 2] = False
+    assert len(loops(mask)) == 2
+
+
+def test_pixels_that_touch_at_a_corner_are_apart():
+    assert len(loops(np.eye(3, dtype=bool))) == 3
+
+
+def test_the_outline_of_a_disc_stays_within_a_pixel_of_it():
+    rows, columns = np.mgrid[:80, :80]
+    mask = (rows + 0.5 - 40) ** 2 + (columns + 0.5 - 40) ** 2 < 30**2
+    (loop,) = loops(mask)
+    points = simplified(smoothed(loop))
+    radii = np.hypot(points[:, 0] - 40, points[:, 1] - 40)
+    assert np.all(np.abs(radii - 30) < 0.8)
+    assert len(points) < len(loop) / 3
+
+
+def test_places_are_of_visible_elements():
+    ids = np.zeros((20, 30), dtype=np.uint16)
+    ids[2:6, 4:10] = 1
+    ids[10:14, 20:24] = 3
+    found = places(ids)
+    assert sorted(found) == [0, 2]
+    assert found[0] == (7.0, 4.0, 24)
+
+
+def test_a_silhouette_is_of_its_element_alone():
+    ids = np.zeros((20, 40), dtype=np.uint16)
+    ids[2:14, 4:10] = 1
+    ids[2:14, 10:30] = 2
+    numbers = [float(n) for n in re.findall(r"[\d.]+", silhouette(ids, 1))]
+    assert min(numbers[::2]) >= 10.0
+    assert max(numbers[::2]) == 30.0
+    assert silhouette(ids, 7) == ""
+
+
+def test_path_data_stays_inside_the_picture():
+    ids = np.ones((20, 30), dtype=bool)
+    numbers = [float(n) for n in re.findall(r"[\d.]+", path_of(ids))]
+    assert min(numbers) == 0.0
+    assert max(numbers) == 30.0
+
+
+def test_an_empty_mask_has_no_outline():
+    assert path_of(np.zeros((4, 4), dtype=bool)) == ""

@@ -1,0 +1,248 @@
+"""One question and its program, step by step."""
+
+import re
+
+import pytest
+
+from generation.engine.program import Step, execute
+from generation.models import Dataset, Question, Scene, Split
+from generation.pictures import read_ids
+from generation.player import counted, graph
+from generation.store import item_of
+from tests.generation import small
+
+PAGE = "/datasets/shapes/train/q/5/"
+WITHHELD = "/datasets/shapes/test/q/1/"
+
+
+def text_of(response):
+    return response.content.decode()
+
+
+def asked(dataset, *, split="train", position=5):
+    return Question.objects.select_related("scene", "split__dataset").get(
+        split__dataset=dataset, split__name=split, position=position
+    )
+
+
+def traced(question):
+    """Return what the engine says each step gave."""
+    dataset = question.split.dataset
+    spec = dataset.read_spec().for_split(question.split.name)
+    world = dataset.get_world()
+    item = item_of(question.scene, world=world)
+    return execute(question.steps, item.scene, table=world.functions(spec))
+
+
+def test_page_shows_picture_text_answer_program_and_objects(client, shapes):
+    question = asked(shapes)
+    response = client.get(PAGE)
+    page = text_of(response)
+    assert page.count("<h1") == 1
+    assert question.text in page
+    assert f"<b>{question.answer}</b>" in page
+    assert page.count('id="step-') == len(question.steps)
+    assert len(response.context["shown"].elements) == len(question.scene.scene_json["objects"])
+    assert 'class="outlines"' not in page
+
+
+def test_every_step_outlines_exactly_the_objects_it_points_at_that_can_be_seen(client, shapes):
+    question = asked(shapes)
+    seen = set((read_ids(question.scene).ravel() - 1).tolist())
+    for number, step in enumerate(traced(question)):
+        page = text_of(client.get(PAGE, {"step": number}))
+        outlined = {int(one) for one in re.findall(r'data-element="(\d+)"', page)}
+        assert outlined == set(step.elements) & seen
+        assert page.count('aria-current="step"') == 1
+
+
+def test_every_step_says_what_it_gave(client, shapes):
+    question = asked(shapes)
+    rows = client.get(PAGE).context["shown"].rows
+    for row, step in zip(rows, traced(question), strict=True):
+        if step.type == "ObjectSet":
+            assert row.outcome == counted(len(step.elements), "object")
+        assert [element.id for element in row.elements] == list(step.elements)
+    assert rows[-1].outcome == question.answer
+
+
+def test_steps_lead_to_the_next_and_back(client, shapes):
+    last = len(asked(shapes).steps) - 1
+    player = [client.get(PAGE, query).context["player"] for query in ({}, {"step": 1}, {"step": last})]
+    assert [(one.previous, one.following) for one in player] == [(None, 0), (0, 2), (last - 1, None)]
+
+
+@pytest.mark.parametrize("step", ["99", "-1", "x", "", "1.5", "9" * 5000, "²"])
+def test_a_step_that_is_not_there_is_400_in_words(client, shapes, step):
+    response = client.get(PAGE, {"step": step})
+    assert response.status_code == 400
+    assert "Expected a step from 0 to" in text_of(response)
+
+
+def test_a_question_past_the_end_is_404_in_words(client, shapes):
+    response = client.get("/datasets/shapes/train/q/16/")
+    assert response.status_code == 404
+    assert "from 0 to 15, got 16" in text_of(response)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/datasets/shapes/train/q/x/",
+        "/datasets/shapes/train/q/-1/",
+        "/datasets/shapes/train/q/99999999999/",
+        "/datasets/shapes/nothing/q/0/",
+        "/datasets/nothing/train/q/0/",
+    ],
+)
+def test_what_is_not_there_is_404(client, shapes, address):
+    assert client.get(address).status_code == 404
+
+
+def test_neighbours_and_the_other_questions_of_the_scene_are_linked(client, shapes):
+    page = text_of(client.get(PAGE))
+    for position in (4, 6, 7):
+        assert f'href="/datasets/shapes/train/q/{position}/"' in page
+    assert client.get("/datasets/shapes/train/q/0/").context["trail"].previous is None
+    assert client.get("/datasets/shapes/train/q/15/").context["trail"].following is None
+
+
+def test_facts_lead_to_the_questions_that_share_them(client, shapes):
+    for fact in client.get(PAGE).context["facts"]:
+        found = client.get(fact.address)
+        assert 5 in [one.position for group in found.context["groups"] for one in group.questions]
+
+
+def test_of_a_withheld_split_only_picture_text_and_plain_facets_are_shown(client, as_stranger, shapes):
+    question = asked(shapes, split="test", position=1)
+    for who in (client, as_stranger):
+        response = who.get(WITHHELD)
+        page = text_of(response)
+        assert question.text in page
+        assert "are withheld" in page
+        assert 'class="the-answer"' not in page
+        assert 'class="answer"' not in page
+        assert 'id="step-' not in page
+        assert "Objects" not in page
+        assert {fact.facet.name for fact in response.context["facts"]} == {"group", "type", "template", "length"}
+        assert "<img" in page
+
+
+def test_a_step_of_a_withheld_program_is_refused(client, shapes):
+    response = client.get(WITHHELD + "?step=0")
+    assert response.status_code == 400
+    assert "outlines" not in text_of(response)
+
+
+def test_the_owner_sees_what_is_withheld(as_owner, shapes):
+    page = text_of(as_owner.get(WITHHELD + "?step=0"))
+    assert 'class="the-answer"' in page
+    assert 'class="outlines"' in page
+
+
+def test_strangers_get_404_for_a_private_dataset(client, as_stranger, private):
+    assert client.get(PAGE).status_code == 404
+    assert as_stranger.get(PAGE).status_code == 404
+
+
+def test_without_pictures_the_page_says_so_and_keeps_its_program(client, db):
+    dataset = small.made("bare", with_images=False)
+    page = text_of(client.get("/datasets/bare/train/q/5/?step=0"))
+    assert "made without pictures" in page
+    assert 'id="step-0"' in page
+    assert "Column, row" not in page
+    assert dataset.with_images is False
+
+
+def test_what_is_none_is_absent(client, shapes):
+    Question.objects.filter(pk=asked(shapes).pk).update(program=None, answer=None)
+    response = client.get(PAGE)
+    page = text_of(response)
+    assert response.status_code == 200
+    assert 'id="program"' not in page
+    assert 'class="the-answer"' not in page
+    assert "withheld" not in page
+
+
+def test_a_program_that_can_not_be_run_says_why(client, shapes):
+    Question.objects.filter(pk=asked(shapes).pk).update(
+        program='[{"function":"scene","inputs":[],"value_inputs":[]},'
+        '{"function":"unique","inputs":[0],"value_inputs":[]}]'
+    )
+    page = text_of(client.get(PAGE))
+    assert "can't be run" in page
+    assert "Expected exactly one object" in page
+
+
+def test_a_world_that_is_gone_leaves_picture_text_and_answer(client, shapes):
+    Dataset.objects.filter(pk=shapes.pk).update(world="vanished")
+    page = text_of(client.get(PAGE))
+    assert "can&#x27;t be run" in page or "can't be run" in page
+    assert 'class="the-answer"' in page
+    assert "<img" in page
+
+
+def test_object_ids_that_are_lost_leave_the_program(client, shapes):
+    Scene.objects.filter(pk=asked(shapes).scene_id).update(ids_image="gone/away.png")
+    page = text_of(client.get(PAGE + "?step=0"))
+    assert 'id="step-0"' in page
+    assert "outlines" not in page
+
+
+def test_a_question_of_a_split_that_is_not_complete_is_shown_if_it_is_made(client, shapes):
+    Split.objects.filter(dataset=shapes, name="train").update(state=Split.State.MAKING)
+    assert client.get(PAGE).status_code == 200
+    response = client.get("/datasets/shapes/train/q/99/")
+    assert response.status_code == 404
+    assert "isn&#x27;t made yet" in text_of(response)
+
+
+def test_other_verbs_are_refused(client, shapes):
+    assert client.post(PAGE).status_code == 405
+
+
+def test_page_needs_three_queries(client, shapes, django_assert_num_queries):
+    client.get(PAGE)  # the spec is read once a process
+    for query in ("", "?step=2"):
+        with django_assert_num_queries(3):
+            client.get(PAGE + query)
+
+
+def test_branches_of_a_program_stand_side_by_side():
+    lines = graph(
+        (
+            Step("scene"),
+            Step("filter_size", (0,), ("large",)),
+            Step("count", (1,)),
+            Step("scene"),
+            Step("count", (3,)),
+            Step("less_than", (2, 4)),
+        )
+    )
+    first, second = lines[0].node, lines[3].node
+    assert [one.node for one in lines] == [first, first, first, second, second, first]
+    assert lines[3].passes == (first,)
+    assert lines[5].joins == (first, second)
+    assert [one.goes_on for one in lines] == [True] * 5 + [False]
+
+
+def test_a_step_used_twice_keeps_its_lane_until_it_is_used_up():
+    lines = graph((Step("scene"), Step("count", (0,)), Step("exist", (0,)), Step("both", (1, 2))))
+    assert lines[1].node != lines[0].node
+    assert lines[0].node in lines[1].passes
+    assert lines[2].joins == (lines[0].node,)
+
+
+def test_the_page_is_the_same_for_a_world_without_functions(client, db):
+    from generation import jobs
+    from tests.generation import fake_world
+
+    dataset = jobs.start({**fake_world.PRESET}, slug="rows", visibility="public", secrets={"test": "0f" * 16})
+    jobs.work(dataset=dataset)
+    assert Dataset.objects.get(slug="rows").state == Dataset.State.COMPLETE
+    response = client.get("/datasets/rows/train/q/0/")
+    assert response.status_code == 200
+    assert response.context["shown"].rows == []
+    assert len(response.context["shown"].elements) == 4
+    assert client.get("/datasets/rows/train/?has=zero&total=1..30").status_code == 200
+    assert client.get("/datasets/rows/").status_code == 200

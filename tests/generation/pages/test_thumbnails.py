@@ -1,0 +1,143 @@
+"""Small pictures: made once, kept, light enough for a page of fifty."""
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from django.core.files.storage import default_storage
+from PIL import Image
+
+from generation import files, thumbnails
+from generation.models import Dataset, Scene
+from generation.paging import PER_PAGE
+from generation.pictures import picture_of, strips
+from tests.generation import small
+
+MB = 1_000_000
+
+
+def scene_of(dataset, split="train"):
+    return Scene.objects.select_related("split__dataset").get(split__dataset=dataset, split__name=split, position=1)
+
+
+def address_of(dataset, split="train"):
+    scene = scene_of(dataset, split)
+    return picture_of(scene, scene.split, small=True).address
+
+
+def test_a_small_picture_is_webp_to_be_kept_for_ever(client, shapes):
+    response = client.get(address_of(shapes))
+    image = Image.open(io.BytesIO(response.content))
+    assert (image.format, image.size) == ("WEBP", (120, 80))
+    assert response["Content-Type"] == "image/webp"
+    assert response["Cache-Control"] == "public, max-age=31536000, immutable"
+
+
+def test_it_is_made_once(client, shapes, monkeypatch):
+    first = client.get(address_of(shapes)).content
+    assert files.get(thumbnails.name_of(scene_of(shapes).image)) == first
+    monkeypatch.setattr(thumbnails, "shrunk", lambda picture: pytest.fail("made again"))
+    assert client.get(address_of(shapes)).content == first
+
+
+def test_wide_pictures_are_shrunk_and_keep_their_shape():
+    file = io.BytesIO()
+    Image.new("RGB", (1024, 512), "red").save(file, "PNG")
+    assert Image.open(io.BytesIO(thumbnails.shrunk(file.getvalue()))).size == (480, 240)
+
+
+def test_a_disk_that_takes_nothing_costs_no_picture(client, shapes, monkeypatch):
+    default_storage.delete(thumbnails.name_of(scene_of(shapes).image))
+
+    def full(name, content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files, "put", full)
+    assert client.get(address_of(shapes)).status_code == 200
+
+
+@pytest.mark.parametrize("content", [None, b"no picture"])
+def test_a_picture_that_is_lost_or_broken_is_404(client, shapes, content):
+    name = f"broken/{'lost' if content is None else 'broken'}.png"
+    if content is not None:
+        files.put(name, content)
+    Scene.objects.filter(pk=scene_of(shapes).pk).update(image=name)
+    assert client.get(address_of(shapes)).status_code == 404
+
+
+def test_strangers_get_404_for_a_private_dataset(client, as_stranger, as_owner, private):
+    address = address_of(private)
+    for who in (client, as_stranger):
+        assert who.get(address).status_code == 404
+    assert as_owner.get(address)["Cache-Control"].startswith("private,")
+
+
+def test_withheld_answers_keep_no_picture_back(client, shapes):
+    assert client.get(address_of(shapes, "test")).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["1/small/0000.webp", "99/small/{version}.webp", "x/small/{version}.webp"])
+def test_what_is_not_there_is_404(client, shapes, path):
+    version = address_of(shapes).rpartition("/")[2].removesuffix(".webp")
+    assert client.get(f"/datasets/shapes/train/scene/{path.format(version=version)}").status_code == 404
+
+
+def test_other_verbs_are_refused(client, shapes):
+    assert client.post(address_of(shapes)).status_code == 405
+
+
+def test_lists_show_small_pictures_and_the_question_the_whole_one(client, shapes):
+    assert all(
+        source.endswith(".webp")
+        for source in re.findall(r'<img src="([^"]+)"', client.get("/datasets/shapes/train/").content.decode())
+    )
+    assert ".png" in client.get("/datasets/shapes/train/q/5/").content.decode()
+
+
+def test_small_pictures_go_with_their_dataset(client, db):
+    from generation.removal import remove
+
+    dataset = small.made("passing", splits={"train": {"scenes": 2}})
+    name = thumbnails.name_of(scene_of(dataset).image)
+    client.get(address_of(dataset))
+    assert default_storage.exists(name)
+    remove(dataset)
+    assert not default_storage.exists(name)
+
+
+@pytest.mark.slow
+def test_a_page_of_fifty_questions_with_fifty_pictures_stays_under_one_megabyte(client, db):
+    """Pictures of full size, with one sample a pixel: noise makes them larger than they will be."""
+    small.made(
+        "many",
+        splits={"train": {"scenes": PER_PAGE}},
+        questions={"per_scene": 2},
+        images={"width": 480, "height": 320, "samples": 1},
+    )
+    split = Dataset.objects.get(slug="many").splits.get()
+    assert split.questions == 2 * PER_PAGE
+    pages = [client.get(f"/datasets/many/train/?page={number}").content for number in (1, 2)]
+    addresses = {page: re.findall(r'<img src="([^"]+)"', page.decode()) for page in pages}
+    assert sum(map(len, addresses.values())) == PER_PAGE
+    pictures = sum(len(client.get(address).content) for page in pages for address in addresses[page])
+    assert pictures > PER_PAGE * 500
+    assert pictures + max(map(len, pages)) + own_files(pages[0]) < MB
+
+
+def own_files(page: bytes) -> int:
+    """Return the bytes of the sheets and scripts that a page names."""
+    from django.contrib.staticfiles import finders
+
+    names = set(re.findall(r'(?:src|href)="/static/([^"]+)"', page.decode()))
+    found = [finders.find(name) for name in sorted(names)]
+    assert len(found) > 3
+    return sum(Path(path).stat().st_size for path in found)
+
+
+def test_strips_are_of_small_pictures(shapes, django_user_model):
+    from django.contrib.auth.models import AnonymousUser
+
+    strip = strips([shapes], user=AnonymousUser(), pictures=3)[shapes.pk]
+    assert len(strip) == 3
+    assert all(picture.address.endswith(".webp") for picture in strip)
