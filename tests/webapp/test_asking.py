@@ -1,0 +1,227 @@
+"""Whatever shows something of a dataset asks first: every route, and everything that is stored about a split."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import pytest
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
+from pytest_django.plugin import DjangoDbBlocker
+
+from generation import files
+from generation.models import Chunk, Question, Scene, Split
+from tests import riddle_site, riddles
+from tests.crawl import Reply, Request, crawl, routes
+from tests.riddle_site import QUERIES, SECRETS
+from webapp.access import Asked, What, recorded
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+
+# Routes that show nothing of any dataset. Whatever else there is has to ask about one that it shows.
+ABOUT_NO_DATASET = {"health", "login_link", "docs", "docs_page", "dataset_new"}
+PACKAGES = ("account_", "admin:", "django.contrib.admin.")  # accounts; pages for staff, which strangers never get
+
+# What each stored field belongs to. A field that isn't here fails a test: say which of `What` guards it.
+PUBLIC = None
+FIELDS = {
+    Split: {
+        **dict.fromkeys(("id", "dataset", "name", "ordinal", "kind", "state", "withheld", "reference"), PUBLIC),
+        **dict.fromkeys(("secret_sha256", "scenes", "questions", "fingerprint", "index_digest"), PUBLIC),
+        "secret": What.ANSWER,
+        "replaced": What.SCENE,
+    },
+    Chunk: {
+        **dict.fromkeys(("id", "split", "number", "first_scene", "scenes", "first_question", "questions"), PUBLIC),
+        **dict.fromkeys(("made",), PUBLIC),
+        "replaced": What.SCENE,
+    },
+    Scene: {
+        **dict.fromkeys(("id", "split", "chunk", "position"), PUBLIC),
+        **dict.fromkeys(("image", "width", "height"), What.IMAGE),
+        **dict.fromkeys(("data", "view", "replaced"), What.SCENE),
+        "ids_image": What.IDS_IMAGE,
+    },
+    Question: {
+        **dict.fromkeys(("id", "split", "scene", "position", "kind", "family", "scope"), PUBLIC),
+        "text": What.QUESTION,
+        "program": What.PROGRAM,
+        **dict.fromkeys(("answer", "answer_kind", "spelling"), What.ANSWER),
+        "source_id": What.SCENE,
+    },
+}
+
+
+Put = tuple[str, str, What | None]  # a question put to access: dataset, split ("" for the whole), kind of thing
+
+
+class Answered(NamedTuple):
+    """What the site answered, and what was asked before."""
+
+    request: Request
+    reply: Reply
+    asked: set[Put]
+
+
+class Watched(NamedTuple):
+    """What an owner and a visitor met, and texts and files that stand only where a kind of thing of test is shown."""
+
+    owner: list[Answered]
+    visitor: list[Answered]
+    told_by: dict[What, set[bytes]]
+
+
+@pytest.fixture(scope="module")
+def watched(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Watched]:
+    """Give what an owner, who sees all, and a visitor, who tries to change things, meet on a site."""
+    with django_db_blocker.unblock():
+        with riddle_site.site(SECRETS[0]):
+            told_by = {what: tellers(what) for what in What if tellers(what)}
+            owner = watch("owner", changes=False)
+            visitor = watch("visitor", changes=True)
+        yield Watched(owner, visitor, told_by)
+
+
+def watch(name: str, *, changes: bool) -> list[Answered]:
+    """Return everything the site answers to somebody, each with what was asked before."""
+    asked: dict[Request, set[Put]] = {}
+
+    @contextmanager
+    def observe(request: Request) -> Iterator[None]:
+        with recorded() as questions:
+            yield
+        asked[request] = {plain(question) for question in questions}
+
+    replies = crawl(
+        riddle_site.browser(name), values=riddle_site.values(), queries=QUERIES, changes=changes, observe=observe
+    )
+    return [Answered(request, reply, asked[request]) for request, reply in replies.items()]
+
+
+def plain(asked: Asked) -> Put:
+    return asked.dataset.slug, asked.split.name if asked.split else "", asked.what
+
+
+def tellers(what: What) -> set[bytes]:
+    """Return texts and files that stand in an answer of the site only where this kind of thing of test is shown."""
+    scenes = Scene.objects.filter(split__dataset__slug="riddles", split__name="test")
+    questions = Question.objects.filter(split__dataset__slug="riddles", split__name="test")
+    steps = [step for question in questions for step in question.steps or ()]
+    found: dict[What, set[str | bytes]] = {
+        What.ANSWER: {f">{answer}<" for answer in riddles.ANSWERS}
+        | {split.secret for split in Split.objects.filter(dataset__slug="riddles", name="test")},
+        What.PROGRAM: {value for step in steps for value in step.values},
+        What.SCENE: {name for scene in scenes for name in (scene.scene_json or {})["names"]},
+        What.QUESTION: {"of picture 3: is it so?"},  # there are three in train
+        What.IMAGE: {files.get(scene.image) for scene in scenes},
+        What.IDS_IMAGE: {files.get(scene.ids_image) for scene in scenes},
+        What.FACET: {">middling<", ">gigantic<"},
+    }
+    return {one if isinstance(one, bytes) else one.encode() for one in found.get(what, set())}
+
+
+def of_no_dataset(name: str) -> bool:
+    return name in ABOUT_NO_DATASET or name.startswith(PACKAGES)
+
+
+def unasked(answers: list[Answered], told_by: dict[What, set[bytes]]) -> list[str]:
+    """Return what was shown of a split test though nobody asked whether it may be.
+
+    Answers, facets and pictures of splits train are the same: of those, asking about any split will do.
+    """
+    return [
+        f"{request.method} {request.address} shows {what}"
+        for request, reply, asked in answers
+        for what, texts in told_by.items()
+        if any(text in reply.body for text in texts) and not was_asked(what, asked)
+    ]
+
+
+def was_asked(what: What, asked: set[Put]) -> bool:
+    if what in (What.ANSWER, What.FACET, What.IMAGE):
+        return what in {one[2] for one in asked}
+    return ("test", what) in {one[1:] for one in asked}
+
+
+def asking(watched: Watched) -> set[str]:
+    """Return the names of the routes that asked about a dataset."""
+    answers = [*watched.owner, *watched.visitor]
+    return {one.request.route.view_name for one in answers if one.asked and one.request.route}
+
+
+# Routes -----------------------------------------------------------------------------------------------------
+
+
+def test_every_route_asks_about_a_dataset(watched: Watched) -> None:
+    asking = {
+        one.request.route.view_name for one in (*watched.owner, *watched.visitor) if one.asked and one.request.route
+    }
+    silent = {route.name for route in routes() if not of_no_dataset(route.name)} - asking
+    assert silent == set(), "These routes ask nothing of webapp.access, or belong into ABOUT_NO_DATASET."
+
+
+def test_routes_said_to_be_about_no_dataset_exist_and_ask_nothing(watched: Watched) -> None:
+    assert {route.name for route in routes()} >= ABOUT_NO_DATASET
+    asking = {
+        one.request.route.view_name for one in (*watched.owner, *watched.visitor) if one.asked and one.request.route
+    }
+    assert {name for name in asking if of_no_dataset(name)} == set()
+
+
+@pytest.mark.parametrize("who", ["owner", "visitor"])
+@pytest.mark.parametrize("slug", ["riddles", "broken", "hidden"])
+def test_whatever_names_a_dataset_has_asked_about_it(watched: Watched, who: str, slug: str) -> None:
+    silent = [
+        request
+        for request, reply, asked in getattr(watched, who)
+        if 200 <= reply.status < 300
+        and reply.contains(f"/datasets/{slug}/")
+        and not any(one[0] == slug for one in asked)
+    ]
+    assert silent == []
+
+
+def test_strangers_never_get_a_page_of_the_admin(watched: Watched) -> None:
+    for request, reply, _ in watched.visitor:
+        if request.address.startswith("/admin/") and not request.address.startswith("/admin/login/"):
+            assert reply.status in (301, 302, 403, 404), request
+
+
+# Fields -----------------------------------------------------------------------------------------------------
+
+
+def test_every_kind_of_thing_shown_was_asked_for(watched: Watched) -> None:
+    assert unasked(watched.owner, watched.told_by) == []
+    assert unasked(watched.visitor, watched.told_by) == []
+
+
+def test_every_kind_of_thing_is_shown_somewhere(watched: Watched) -> None:
+    for what, texts in watched.told_by.items():
+        assert any(text in reply.body for _, reply, _ in watched.owner for text in texts), what
+
+
+@pytest.mark.parametrize("model", FIELDS)
+def test_every_stored_field_says_what_guards_it(model: type[Model]) -> None:
+    assert {field.name for field in model._meta.concrete_fields} == set(FIELDS[model])
+
+
+# The test itself --------------------------------------------------------------------------------------------
+
+
+def careless(request: HttpRequest, slug: str) -> HttpResponse:
+    question = Question.objects.filter(split__dataset__slug=slug, split__name="test").first()
+    return HttpResponse(f"<b>{question.answer}</b>" if question else "")
+
+
+urlpatterns = [path("careless/<slug:slug>/", careless, name="careless")]
+
+
+def test_a_careless_view_is_found(db: None, settings: Any) -> None:
+    with riddle_site.site(SECRETS[0]):
+        settings.ROOT_URLCONF = __name__
+        answers = watch("visitor", changes=False)
+        told = unasked(answers, {What.ANSWER: tellers(What.ANSWER)})
+    assert "GET /careless/riddles/ shows answer" in told
+    assert not any(one.asked for one in answers)
+    assert [route.name for route in routes()] == ["careless"]

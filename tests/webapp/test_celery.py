@@ -1,0 +1,81 @@
+"""Background processes: every task known, every message in its queue, nothing delivered twice."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from tests.services import RedisServer
+from tests.webapp.commands import manage
+from webapp.celery import DEFAULT, GENERATION, app
+from webapp.housekeeping import drop_delivered_messages
+
+SEND = "from webapp.celery import app; [app.send_task('webapp.tasks.tidy', queue=q) for q in {queues}]"
+
+
+@pytest.fixture(autouse=True)
+def _loaded() -> None:
+    app.loader.import_default_modules()
+
+
+@pytest.mark.parametrize("entry", app.conf.beat_schedule)
+def test_every_task_of_the_clock_is_registered(entry: str) -> None:
+    assert app.conf.beat_schedule[entry]["task"] in app.tasks
+
+
+@pytest.mark.parametrize("entry", app.conf.beat_schedule)
+def test_every_task_of_the_clock_goes_to_a_queue_that_somebody_reads(entry: str) -> None:
+    assert app.conf.beat_schedule[entry]["options"]["queue"] in {GENERATION, DEFAULT}
+
+
+def test_our_tasks_are_named_after_their_place() -> None:
+    ours = {name: task for name, task in app.tasks.items() if not name.startswith("celery.")}
+    assert ours
+    for name, task in ours.items():
+        assert name == f"{task.__module__}.{task.__name__}"
+
+
+def test_the_two_queues_do_not_share_messages() -> None:
+    assert len({(queue.exchange.name, queue.routing_key) for queue in app.conf.task_queues}) == 2
+
+
+def test_messages_are_hints_that_may_be_lost() -> None:
+    assert app.conf.task_ignore_result
+    assert not app.conf.task_acks_late
+    assert not app.conf.worker_enable_remote_control
+    assert not app.conf.worker_send_task_events
+
+
+def test_a_message_lies_in_its_queue_of_the_embedded_broker(site_environment: dict[str, str]) -> None:
+    ended = manage("shell", "--no-imports", "-c", SEND.format(queues=["generation"]), environment=site_environment)
+    assert ended.returncode == 0, ended.stderr
+    with sqlite3.connect(Path(site_environment["VAR_DIR"], "broker.sqlite3")) as broker:
+        rows = broker.execute(
+            "SELECT q.name, count(m.id) FROM kombu_queue q LEFT JOIN kombu_message m ON m.queue_id = q.id GROUP BY 1"
+        )
+        counts = {name: number for name, number in rows if number}
+    assert counts == {"generation": 1}
+
+
+def test_delivered_messages_are_dropped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(settings, "BROKER_FILE", tmp_path / "broker.sqlite3")
+    assert drop_delivered_messages() == 0
+    with sqlite3.connect(settings.BROKER_FILE) as broker:
+        broker.execute("CREATE TABLE kombu_message (id INTEGER, visible BOOLEAN)")
+        broker.executemany("INSERT INTO kombu_message VALUES (?, ?)", [(1, 0), (2, 1), (3, 0)])
+    assert drop_delivered_messages() == 2
+    with sqlite3.connect(settings.BROKER_FILE) as broker:
+        assert broker.execute("SELECT id FROM kombu_message").fetchall() == [(2,)]
+
+
+@pytest.mark.slow
+def test_a_message_lies_in_its_queue_of_redis(site_environment: dict[str, str], redis_server: RedisServer) -> None:
+    import redis
+
+    environment = site_environment | redis_server.environment
+    ended = manage("shell", "--no-imports", "-c", SEND.format(queues=["default"] * 2), environment=environment)
+    assert ended.returncode == 0, ended.stderr
+    with redis.from_url(f"{redis_server.url}/0") as client:
+        assert client.llen(f"{redis_server.prefix}default") == 2
+        assert client.llen(f"{redis_server.prefix}generation") == 0

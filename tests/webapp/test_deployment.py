@@ -1,0 +1,167 @@
+"""What ships beside the code says the truth: compose, Docker, locks, make."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.webapp.commands import ROOT
+from webapp.processes import NAMES
+from webapp.settings import VARIABLES
+
+LOCKS = ("requirements.txt", "requirements-dev.txt")
+# What people have no reason to set in a container, and why.
+NOT_IN_COMPOSE = {
+    "MEDIA_ROOT": "lies in VAR_DIR",
+    "NUMBA_CACHE_DIR": "lies in VAR_DIR",
+    "REDIS_PREFIX": "this Redis is the site's own",
+    "DEBUG": "never on a site that others can reach",
+    "HSTS_SECONDS": "the default is right behind its proxy",
+}
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict[str, Any]:
+    parsed: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    return parsed
+
+
+def test_compose_has_the_six_services(compose: dict[str, Any]) -> None:
+    assert set(compose["services"]) == {"proxy", "web", "worker", "beat", "redis", "postgres"}
+
+
+def test_composes_variables_are_the_documented_ones(compose: dict[str, Any]) -> None:
+    documented = {variable.name for variable in VARIABLES}
+    assert set(compose["x-site"]["environment"]) == documented - set(NOT_IN_COMPOSE)
+
+
+def test_what_compose_asks_of_its_user_is_documented() -> None:
+    asked = set(re.findall(r"\$\{(\w+)", (ROOT / "docker-compose.yml").read_text()))
+    assert asked - {"POSTGRES_PASSWORD"} <= {variable.name for variable in VARIABLES}
+
+
+@pytest.mark.parametrize("service", ["web", "worker", "beat"])
+def test_composes_services_run_processes_that_exist(compose: dict[str, Any], service: str) -> None:
+    command = compose["services"][service]["command"]
+    names = re.search(r"manage\.py process ([a-z ]+)", command)
+    assert names is not None
+    assert set(names[1].split()) <= set(NAMES)
+
+
+def test_compose_runs_every_process(compose: dict[str, Any]) -> None:
+    commands = "\n".join(str(service.get("command")) for service in compose["services"].values())
+    found = re.findall(r"manage\.py process ([a-z ]+)", commands)
+    assert sorted(" ".join(found).split()) == sorted(NAMES)
+
+
+def test_the_image_holds_what_the_site_needs_and_no_more() -> None:
+    copied = set(re.findall(r"^COPY (.+) \S+$", (ROOT / "Dockerfile").read_text(), re.MULTILINE))
+    names = {name for line in copied for name in line.split()}
+    allowed = set(re.findall(r"^!(\S+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE))
+    assert names == allowed
+    for name in names:
+        assert (ROOT / name).exists()
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_package_of_the_lock_is_pinned_with_hashes(name: str) -> None:
+    text = (ROOT / name).read_text()
+    entries = re.split(r"\n(?=[a-z0-9])", "\n".join(line for line in text.splitlines() if line[:1] != "#"))
+    entries = [entry for entry in entries if entry.strip()]
+    assert len(entries) > 30
+    for entry in entries:
+        assert re.match(r"[a-z0-9._-]+==[^ ]+ ", entry), entry.splitlines()[0]
+        assert "--hash=sha256:" in entry, entry.splitlines()[0]
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_the_lock_names_no_place_to_download_from(name: str) -> None:
+    lines = [line for line in (ROOT / name).read_text().splitlines() if line[:1] != "#"]
+    assert not [line for line in lines if re.match(r"\s*(-i|-f|--index|--extra-index|--find-links|--trusted)", line)]
+    assert "://" not in "\n".join(lines)
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_the_command_that_makes_the_lock_is_the_documented_one(name: str) -> None:
+    made_by = re.search(r"^#    (pip-compile .+)$", (ROOT / name).read_text(), re.MULTILINE)
+    assert made_by is not None
+    text = re.sub(r" *\\\n *", " ", (ROOT / "CONTRIBUTING.md").read_text())
+    assert made_by[1] in text.splitlines()
+
+
+def pins(name: str) -> dict[str, str]:
+    return dict(re.findall(r"^([a-z0-9._-]+)==(\S+)", (ROOT / name).read_text(), re.MULTILINE))
+
+
+def test_tests_run_with_the_packages_that_the_site_runs_with() -> None:
+    run, dev = pins("requirements.txt"), pins("requirements-dev.txt")
+    assert {name: dev.get(name) for name in run} == run
+
+
+def test_the_lock_has_every_package_that_the_project_asks_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+
+    def names(requirements: list[str]) -> set[str]:
+        return {re.split(r"[\[<>=;]", requirement)[0] for requirement in requirements}
+
+    assert names(project["dependencies"] + extras["s3"]) <= set(pins("requirements.txt"))
+    assert names(extras["dev"]) <= set(pins("requirements-dev.txt"))
+
+
+# make
+
+
+def make(*arguments: str, folder: Path = ROOT, **more: str) -> "subprocess.CompletedProcess[str]":
+    path = {"PATH": "/usr/bin:/bin", **more}
+    return subprocess.run(["make", *arguments], cwd=folder, env=path, capture_output=True, text=True, check=False)
+
+
+def test_make_alone_lists_what_there_is() -> None:
+    listed = make().stdout
+    for target in ("run", "test", "test-quick", "prove"):
+        assert f"make {target} " in listed
+
+
+def test_make_says_which_pythons_will_do(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / "requirements.txt").touch()
+    old = tmp_path / "python3.9"
+    old.write_text("#!/bin/sh\nexit 1\n")
+    old.chmod(0o755)
+    ended = make(".venv", f"PYTHON={old}", folder=tmp_path)
+    assert ended.returncode == 2
+    assert f"Expected Python 3.11, 3.12 or 3.13 with venv, found none among: {old}." in ended.stderr
+    assert not (tmp_path / ".venv").exists()
+
+
+def test_managepy_says_which_pythons_will_do(capsys: pytest.CaptureFixture[str]) -> None:
+    import manage
+
+    assert manage.unsupported((3, 9)) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert said.startswith("Expected Python 3.11, 3.12 or 3.13, got 3.9 (")
+
+
+@pytest.mark.parametrize("version", [(2, 7), (3, 10), (3, 14)])
+def test_managepy_under_an_unsupported_python_is_one_line(version: tuple[int, int]) -> None:
+    pretend = f"import runpy, sys; sys.version_info = {(*version, 0)}; runpy.run_path('manage.py', run_name='__main__')"
+    command = [sys.executable, "-c", pretend, "quickstart"]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
+    assert f"got {version[0]}.{version[1]} (" in ended.stderr
+
+
+def test_managepy_can_be_read_by_old_pythons() -> None:
+    compile((ROOT / "manage.py").read_text(), "manage.py", "exec", dont_inherit=True)
+    text = (ROOT / "manage.py").read_text()
+    assert "->" not in text
+    assert 'f"' not in text
+    assert "print(" not in text

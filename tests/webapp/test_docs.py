@@ -1,0 +1,229 @@
+"""The documentation: every page answers, every link leads somewhere, every command runs."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from django.test import Client
+
+from generation.engine.family_files import MAX_OPERATIONS
+from generation.engine.worlds.clevr.spec import ClevrSpec, read_spec
+from tests.webapp.commands import ROOT
+from webapp import documentation
+from webapp.settings import VARIABLES
+
+PAGES = documentation.names()
+FENCE = re.compile(r"^```\w+ (file=(?P<file>\S+)|run|refused)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+AT_THE_ROOT = ("README", "CONTRIBUTING")
+Shell = Callable[[str], "subprocess.CompletedProcess[str]"]
+
+
+class Block(NamedTuple):
+    """A fenced part of a page: a file to write, commands to run, or a command that is refused with what it says."""
+
+    page: str
+    kind: str
+    file: str | None
+    body: str
+
+
+def text_of(name: str) -> str:
+    return (ROOT / f"{name}.md").read_text() if name in AT_THE_ROOT else documentation.source(name)
+
+
+def blocks(name: str) -> Iterator[Block]:
+    """Give each file, each run of commands and each refusal of a page (or the README)."""
+    for match in FENCE.finditer(text_of(name)):
+        yield Block(page=name, kind=match[1], file=match["file"], body=match["body"])
+
+
+def with_commands() -> list[str]:
+    return [name for name in [*PAGES, "README"] if any(block.kind == "run" for block in blocks(name))]
+
+
+def refusals() -> list[Block]:
+    return [block for name in PAGES for block in blocks(name) if block.kind == "refused"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return the folder in which the reader stands."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def shell(site_environment: dict[str, str], folder: Path, tmp_path: Path) -> Shell:
+    """Return a shell in which `python manage.py` means ours, as in the text."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "python").write_text(f'#!/bin/sh\nshift\nexec {sys.executable} {ROOT / "manage.py"} "$@"\n')
+    (tools / "python").chmod(0o755)
+    environment = site_environment | {"PATH": f"{tools}:{site_environment['PATH']}"}
+
+    def run(line: str) -> "subprocess.CompletedProcess[str]":
+        command = ["sh", "-c", line.removeprefix("$ ")]
+        return subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False)
+
+    return run
+
+
+def write(block: Block, folder: Path) -> None:
+    assert block.file is not None
+    (folder / block.file).parent.mkdir(parents=True, exist_ok=True)
+    (folder / block.file).write_text(block.body)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", PAGES)
+def test_page_answers_with_one_first_heading(client: Client, name: str) -> None:
+    answer = client.get("/docs/" if name == "index" else f"/docs/{name}/")
+    assert answer.status_code == 200
+    assert answer.text.count("<h1") == 1
+    assert documentation.page(name).title in answer.text
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", PAGES)
+def test_every_link_leads_somewhere(client: Client, name: str) -> None:
+    body = documentation.page(name).body
+    anchors = set(re.findall(r' id="([^"]+)"', body))
+    for target in re.findall(r'href="([^"]+)"', body):
+        if target.startswith("#"):
+            assert target[1:] in anchors, target
+        else:
+            assert target.startswith("/"), f"{target} leads away from the site"
+            assert client.get(target.partition("#")[0]).status_code == 200, target
+
+
+@pytest.mark.django_db
+def test_only_looking_is_allowed(client: Client) -> None:
+    assert client.head("/docs/").status_code == 200
+    assert client.head("/docs/spec/").status_code == 200
+    assert client.post("/docs/").status_code == 405
+
+
+def test_every_page_has_its_place_in_the_order() -> None:
+    assert set(PAGES) == set(documentation.ORDER)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["nothing", "..", "index.md"])
+def test_a_page_that_is_not_there_is_404(client: Client, name: str) -> None:
+    assert client.get(f"/docs/{name}/").status_code == 404
+
+
+def test_headings_have_anchors() -> None:
+    page = documentation.page("running")
+    assert [heading.anchor for heading in page.headings][:2] == ["on-one-machine", "accounts"]
+    for heading in page.headings:
+        assert f'id="{heading.anchor}"' in page.body
+
+
+def test_the_settings_page_has_every_variable() -> None:
+    body = documentation.page("settings").body
+    for variable in VARIABLES:
+        assert f"<code>{variable.name}</code>" in body
+        assert body.count(f"<td><code>{variable.name}</code></td>") == 1
+
+
+def test_markup_that_could_run_is_dropped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(documentation, "FOLDER", tmp_path)
+    (tmp_path / "bad.md").write_text(
+        "# Bad\n\n<script>alert(1)</script><p onclick='x()' style='color:red'>text</p> [x](javascript:alert(1))\n"
+    )
+    body = documentation.page("bad").body
+    documentation._render.cache_clear()
+    assert "text" in body
+    for evil in ("script", "onclick", "style", "javascript"):
+        assert evil not in body
+
+
+def test_settings_that_are_named_in_the_text_exist() -> None:
+    known = {variable.name for variable in VARIABLES}
+    for name in PAGES:
+        found = set(re.findall(r"`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`", documentation.source(name)))
+        assert found <= known, name
+
+
+@pytest.mark.parametrize("name", AT_THE_ROOT)
+def test_every_file_that_is_linked_or_shown_exists(name: str) -> None:
+    targets = re.findall(r"\]\(([^)\s]+)", text_of(name))
+    relative = [target.partition("#")[0] for target in targets if not re.match(r"https?://|#|mailto:", target)]
+    assert [target for target in relative if not (ROOT / target).exists()] == []
+
+
+def test_the_links_and_the_picture_of_the_readme_are_seen() -> None:
+    text = text_of("README")
+    assert len(re.findall(r"(?<!!)\[[^\]]+\]\([\w./-]+\)", text)) >= 5
+    assert len(re.findall(r"!\[[^\]]+\]\([\w./-]+\)", text)) >= 1
+
+
+@pytest.mark.parametrize("name", [*PAGES, *AT_THE_ROOT])
+def test_what_works_in_the_background_is_called_a_background_process(name: str) -> None:
+    prose = re.sub(r"^```.*?^```$|`[^`\n]*`", "", text_of(name), flags=re.MULTILINE | re.DOTALL)
+    assert "worker" not in prose.lower()
+
+
+def test_every_key_of_a_spec_has_its_row_or_its_table() -> None:
+    text = documentation.source("spec")
+    for key in {"base", *ClevrSpec.model_fields} - {"scene", "images", "questions", "vocabulary"}:
+        assert f"\n| `{key}` |" in text, key
+    for key in ("scene", "images", "questions"):
+        assert f"\n| knob of `{key}` |" in text
+        for knob in ClevrSpec.model_fields[key].annotation.model_fields:  # type: ignore[union-attr]
+            assert re.search(rf"^\| .*`{knob}[`.].*? \|", text, re.MULTILINE), knob
+
+
+def test_every_key_of_a_family_has_its_row() -> None:
+    text = documentation.source("families")
+    for key in ("params", "text", "nodes", "constraints", "family"):
+        assert f"\n| `{key}` |" in text, key
+    assert f"at most {MAX_OPERATIONS} operations" in text
+
+
+def test_a_colour_of_the_release_stays_linear_unless_told_as_the_page_says() -> None:
+    text = documentation.source("vocabulary")
+    said = re.search(r'`"colors": (\{"red": .+?\})` keeps red\'s\s`"space": "(\w+)"`', text)
+    assert said is not None
+    colors = json.loads(said[1])
+    spec = read_spec({"base": "clevr-mini", "vocabulary": {"colors": colors}}, files={})
+    assert spec.vocabulary.colors["red"].space == said[2] == "linear"
+    assert list(spec.vocabulary.colors["red"].rgb) == colors["red"]["rgb"]
+
+
+def test_two_databases_are_warned_off_one_folder() -> None:
+    assert "Two databases must never share one `MEDIA_ROOT`" in " ".join(documentation.source("running").split())
+
+
+@pytest.mark.parametrize("refusal", refusals(), ids=lambda refusal: refusal.page)
+def test_what_is_said_to_be_refused_is_refused_in_those_words(refusal: Block, shell: Shell, folder: Path) -> None:
+    for block in blocks(refusal.page):
+        if block.file is not None:
+            write(block, folder)
+    command, _, words = refusal.body.partition("\n")
+    ended = shell(command)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", words)
+
+
+def test_the_spec_page_shows_a_refusal() -> None:
+    assert "spec" in [refusal.page for refusal in refusals()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", with_commands())
+def test_the_commands_of_a_page_run(name: str, shell: Shell, folder: Path) -> None:
+    assert shell("python manage.py migrate --verbosity 0").returncode == 0
+    for block in blocks(name):
+        if block.file is not None:
+            write(block, folder)
+        elif block.kind == "run":
+            for line in block.body.splitlines():
+                ended = shell(line)
+                assert ended.returncode == 0, f"{line}\n{ended.stderr}"

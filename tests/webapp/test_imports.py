@@ -1,0 +1,56 @@
+"""The tool that holds the direction of imports sees an import that breaks it."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.webapp.commands import ROOT
+
+PACKAGES = ("generation", "annotations", "webapp")
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """Return a copy of the sources, to be broken."""
+    for package in PACKAGES:
+        for source in ROOT.joinpath(package).rglob("*.py"):
+            target = tmp_path / source.relative_to(ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+    shutil.copyfile(ROOT / "pyproject.toml", tmp_path / "pyproject.toml")
+    return tmp_path
+
+
+def lint(folder: Path) -> "subprocess.CompletedProcess[str]":
+    command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("line", ["from webapp.access import What", "from webapp.celery import app"])
+@pytest.mark.parametrize("package", ["generation", "annotations"])
+def test_what_the_design_allows_is_allowed(copy: Path, package: str, line: str) -> None:
+    (copy / package / "planted.py").write_text(f"{line}\n")
+    ended = lint(copy)
+    assert ended.returncode == 0, ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("generation/planted.py", "from webapp.models import User"),
+        ("generation/planted.py", "from webapp import __version__"),
+        ("annotations/planted.py", "import webapp.settings"),
+        ("generation/planted.py", "import annotations.models"),
+        ("generation/engine/planted.py", "from webapp.access import What"),
+        ("generation/engine/planted.py", "import django.conf"),
+    ],
+)
+def test_what_the_design_forbids_is_refused(copy: Path, file: str, line: str) -> None:
+    (copy / file).write_text(f"{line}\n")
+    ended = lint(copy)
+    assert ended.returncode == 1, ended.stdout
+    assert "BROKEN" in ended.stdout
+    assert "planted" in ended.stdout

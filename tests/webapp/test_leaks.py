@@ -1,0 +1,164 @@
+"""Nothing tells a withheld answer: to nobody who may not see it, by no route, in no header."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import pytest
+from pytest_django.plugin import DjangoDbBlocker
+
+from generation import jobs
+from generation.models import Dataset, Question, Split
+from tests import riddle_site
+from tests.crawl import Replies, Request, addresses, crawl, routes
+from tests.proof import size
+from tests.riddle_site import PEOPLE, QUERIES, SECRETS
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+
+SIGMAS = 4
+
+
+class Seen(NamedTuple):
+    """What somebody saw of a site, and what only its owner may see there."""
+
+    replies: Replies
+    canaries: set[str]
+    values: dict[str, list[str]]
+
+
+@pytest.fixture(scope="module", params=PEOPLE)
+def sites(
+    request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> tuple[Seen, Seen]:
+    """Give two sites that differ in the withheld split's answers, scenes and values alone, as somebody sees them."""
+    with django_db_blocker.unblock():
+        return seen(SECRETS[0], who=request.param), seen(SECRETS[1], who=request.param)
+
+
+def seen(secret: str, *, who: str) -> Seen:
+    with riddle_site.site(secret):
+        values = riddle_site.values()
+        replies = crawl(riddle_site.browser(who), values=values, queries=QUERIES, changes=who != "owner")
+        return Seen(apart(replies, published()), riddle_site.canaries(), values)
+
+
+def published() -> dict[str, str]:
+    """Return the hashes that are public from the start, each with what it is called."""
+    hashes = {}
+    for split in Split.objects.select_related("dataset"):
+        for kind, text in (
+            ("content", split.fingerprint),
+            ("dataset", split.dataset.fingerprint),
+            ("secret", split.secret_sha256),
+        ):
+            if text:
+                hashes[text] = f"{split} {kind}".ljust(64, ".")
+                hashes[text[:16]] = f"{split} {kind}"[:16].ljust(16, ".")
+    return hashes
+
+
+def apart(replies: Replies, hashes: dict[str, str]) -> Replies:
+    """Return answers with the published hashes left out."""
+
+    def without(body: bytes) -> bytes:
+        for text in sorted(hashes, key=len, reverse=True):
+            body = body.replace(text.encode(), hashes[text].encode())
+        return body
+
+    return {request: reply._replace(body=without(reply.body)) for request, reply in replies.items()}
+
+
+def test_two_sites_that_differ_in_what_is_withheld_look_the_same(sites: tuple[Seen, Seen]) -> None:
+    first, second = (site.replies for site in sites)
+    assert list(first) == list(second)
+    different = [request for request in first if first[request] != second[request]]
+    assert different == [], "\n".join(f"{request}: {difference(first, second, request)}" for request in different[:5])
+
+
+def difference(first: Replies, second: Replies, request: Request) -> str:
+    a, b = first[request], second[request]
+    if a.body == b.body:
+        return str(set(a.headers) ^ set(b.headers))
+    at = next(
+        (i for i, (x, y) in enumerate(zip(a.body, b.body, strict=False)) if x != y), min(len(a.body), len(b.body))
+    )
+    return f"{a.body[max(0, at - 80) : at + 80]!r} is {b.body[max(0, at - 80) : at + 80]!r}"
+
+
+def test_no_word_of_what_is_withheld_turns_up(sites: tuple[Seen, Seen]) -> None:
+    for replies, canaries, _ in sites:
+        assert [(one, word) for one, reply in replies.items() for word in canaries if reply.contains(word)] == []
+
+
+def test_owner_finds_all_of_it_with_the_same_crawler() -> None:
+    replies, canaries, _ = seen(SECRETS[0], who="owner")
+    assert {word for word in canaries if not any(reply.contains(word) for reply in replies.values())} == set()
+
+
+def test_crawler_asks_every_route_and_meets_no_error(sites: tuple[Seen, Seen]) -> None:
+    for replies, _, values in sites:
+        asked = {request.address for request in replies}
+        for route in routes():
+            assert set(addresses(route, values)) <= asked, route
+        assert [request for request, reply in replies.items() if reply.status >= 500] == []
+
+
+def test_crawler_sees_pages_pictures_and_questions_of_the_withheld_split(sites: tuple[Seen, Seen]) -> None:
+    replies = {request.address: reply for request, reply in sites[0].replies.items() if request.method == "GET"}
+    assert b"Riddle 1 of picture 3" in replies["/datasets/riddles/test/q/7/"].body
+    assert b"Riddle 1 of picture 3" in replies["/datasets/riddles/test/"].body
+    assert replies["/datasets/riddles/test/?answer=untypically"].status == 400
+    assert any("/riddles/test/scene/3/" in address and reply.status == 200 for address, reply in replies.items())
+    assert replies["/datasets/hidden/"].status == 404
+
+
+# Chance -----------------------------------------------------------------------------------------------------
+
+
+def test_the_public_spec_made_again_tells_no_withheld_answer_better_than_chance() -> None:
+    scenes = size(5000, name="withheld questions made again without the secret", least=400) // 10
+    stored = questions("stored", scenes=scenes, withheld=True, secrets={"test": SECRETS[0]})
+    proven = questions("proven", scenes=scenes, withheld=True, secrets={"test": SECRETS[0]})
+    assert [question.answer for question in proven] == [question.answer for question in stored]
+    with pytest.raises(AssertionError):
+        assert_no_better_than_chance(stored, [question.answer for question in proven])
+    for guess in (
+        questions("plain", scenes=scenes, withheld=False),
+        questions("other", scenes=scenes, withheld=True, secrets={"test": SECRETS[1]}),
+    ):
+        assert_no_better_than_chance(stored, [question.answer for question in guess])
+        by_text = {question.text: question.answer for question in guess}
+        known = [question for question in stored if question.text in by_text]
+        assert_no_better_than_chance(known, [by_text[question.text] for question in known])
+
+
+def questions(slug: str, *, scenes: int, withheld: bool, **options: Any) -> list[Question]:
+    """Return the questions of a split that is made now, in order."""
+    spec = {
+        "world": "clevr",
+        "splits": {"test": {"scenes": scenes, "withheld": withheld}},
+        "scene": {"min_pixels": 0},
+        "questions": {"per_scene": 10},
+    }
+    dataset = jobs.start(spec, slug=slug, images=False, **options)
+    jobs.work(dataset=dataset)
+    dataset.refresh_from_db()
+    assert dataset.state == Dataset.State.COMPLETE, dataset.error
+    return list(Question.objects.filter(split__dataset=dataset).order_by("position"))
+
+
+def assert_no_better_than_chance(asked: Sequence[Question], guesses: Sequence[str | None]) -> None:
+    """Fail where guesses are right more often than the same guesses, each put to other questions of its type."""
+    answers: dict[str, Counter[str | None]] = defaultdict(Counter)
+    for question in asked:
+        answers[question.kind][question.answer] += 1
+    right, expected, variance = 0, 0.0, 0.0
+    for question, guess in zip(asked, guesses, strict=True):
+        others = answers[question.kind].total() - 1
+        if others:
+            chance = (answers[question.kind][guess] - (question.answer == guess)) / others
+            right += question.answer == guess
+            expected += chance
+            variance += chance * (1 - chance)
+    assert right <= expected + SIGMAS * max(variance, 1) ** 0.5, f"{right} of {len(asked)}, by chance {expected:.1f}"

@@ -1,0 +1,107 @@
+"""Links that log somebody in: once, within their time, and only when a person presses the button."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from webapp.housekeeping import tidy_up
+from webapp.models import LoginLink, User, address_of, digest_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def admin() -> User:
+    return User.objects.create(username="admin", is_staff=True)
+
+
+def signed_in(client: Client) -> bool:
+    return "_auth_user_id" in client.session
+
+
+def test_looking_at_the_link_does_not_spend_it(client: Client, admin: User) -> None:
+    address = address_of(LoginLink.objects.make(admin))
+    for _ in range(3):
+        assert "Sign in as admin" in client.get(address).text
+    assert not signed_in(client)
+    assert client.post(address).status_code == 302
+    assert signed_in(client)
+
+
+def test_the_link_works_once(client: Client, admin: User) -> None:
+    address = address_of(LoginLink.objects.make(admin))
+    client.post(address)
+    stranger = Client()
+    assert stranger.get(address).status_code == 410
+    assert stranger.post(address).status_code == 410
+    assert not signed_in(stranger)
+
+
+def test_the_link_ends_with_its_time(client: Client, admin: User) -> None:
+    address = address_of(LoginLink.objects.make(admin, life=timedelta(seconds=-1)))
+    assert client.post(address).status_code == 410
+    assert not signed_in(client)
+
+
+def test_the_link_of_a_closed_account_opens_nothing(client: Client, admin: User) -> None:
+    address = address_of(LoginLink.objects.make(admin))
+    User.objects.update(is_active=False)
+    assert client.post(address).status_code == 410
+
+
+def test_a_guessed_link_opens_nothing(client: Client, admin: User) -> None:
+    LoginLink.objects.make(admin)
+    assert client.post("/login/guess/").status_code == 410
+
+
+def test_the_database_keeps_only_the_digest(admin: User) -> None:
+    token = LoginLink.objects.make(admin)
+    link = LoginLink.objects.get()
+    assert link.digest == digest_of(token)
+    assert token not in str(vars(link))
+
+
+def test_the_button_needs_its_own_form(admin: User) -> None:
+    client = Client(enforce_csrf_checks=True)
+    assert client.post(address_of(LoginLink.objects.make(admin))).status_code == 403
+
+
+def test_spent_links_are_thrown_away(client: Client, admin: User) -> None:
+    client.post(address_of(LoginLink.objects.make(admin)))
+    LoginLink.objects.make(admin, life=timedelta(seconds=-1))
+    live = digest_of(LoginLink.objects.make(admin))
+    tidy_up()
+    assert [link.digest for link in LoginLink.objects.all()] == [live]
+
+
+def test_the_command_prints_a_working_link(client: Client, admin: User, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("login_link")
+    path = capsys.readouterr().out.strip().removeprefix("http://127.0.0.1:8000")
+    client.post(path)
+    assert signed_in(client)
+
+
+def test_the_command_refuses_an_unknown_account() -> None:
+    with pytest.raises(CommandError, match="Expected the name of an active account, got 'nobody'"):
+        call_command("login_link", "nobody")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_at_once_one_gets_in(admin: User) -> None:
+    address = address_of(LoginLink.objects.make(admin))
+
+    def press(_: int) -> int:
+        try:
+            return Client().post(address).status_code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as threads:
+        codes = list(threads.map(press, range(8)))
+    assert sorted(codes) == [302, *[410] * 7]
+    assert LoginLink.objects.get().used_at <= timezone.now()

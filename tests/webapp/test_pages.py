@@ -1,0 +1,217 @@
+"""Front pages, accounts, and the pages for what went wrong."""
+
+import re
+
+import pytest
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse
+from django.test import Client, RequestFactory, override_settings
+from django.urls import path
+
+from webapp import urls, views
+from webapp.models import User
+
+pytestmark = pytest.mark.django_db
+
+
+def forbidden(request: HttpRequest) -> HttpResponse:
+    from django.core.exceptions import PermissionDenied
+
+    raise PermissionDenied
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    raise RuntimeError("a secret")
+
+
+def too_big(request: HttpRequest) -> HttpResponse:
+    return HttpResponse(request.body)
+
+
+urlpatterns = [
+    *urls.urlpatterns,
+    path("t/forbidden/", forbidden),
+    path("t/broken/", broken),
+    path("t/too-big/", too_big),
+]
+handler400, handler403, handler404, handler500 = urls.handler400, urls.handler403, urls.handler404, urls.handler500
+
+
+@pytest.fixture
+def troubles(settings: object) -> Client:
+    """Return a visitor of the site with a few pages that go wrong."""
+    settings.ROOT_URLCONF = __name__  # type: ignore[attr-defined]
+    return Client(raise_request_exception=False)
+
+
+def test_the_front_page_says_what_it_is(client: Client) -> None:
+    page = client.get("/")
+    assert page.status_code == 200
+    assert "answer is known from a program" in page.text
+    assert page.text.count("<h1") == 1
+
+
+def test_the_front_page_asks_few_questions_of_the_database(
+    client: Client, django_assert_max_num_queries: object
+) -> None:
+    with django_assert_max_num_queries(4):  # type: ignore[operator]
+        client.get("/")
+
+
+def test_only_looking_is_allowed_at_the_front(client: Client) -> None:
+    assert client.post("/").status_code == 405
+    assert client.head("/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "title"),
+    [
+        ("/nothing/", 404, "There is nothing at this address"),
+        ("/t/forbidden/", 403, "Not with this account"),
+        ("/t/broken/", 500, "Our mistake"),
+    ],
+)
+def test_what_went_wrong_has_a_page(troubles: Client, address: str, status: int, title: str) -> None:
+    page = troubles.get(address)
+    assert page.status_code == status
+    assert f"<h1>{title}</h1>" in page.text
+    assert "Horsesense" in page.text
+    assert "a secret" not in page.text
+
+
+def test_too_large_a_request_has_a_page(troubles: Client) -> None:
+    with override_settings(DATA_UPLOAD_MAX_MEMORY_SIZE=10):
+        page = troubles.post("/t/too-big/", data={"text": "x" * 100})
+    assert page.status_code == 413
+    assert "That is more than this page takes" in page.text
+
+
+def test_a_host_that_is_not_ours_has_a_page(troubles: Client) -> None:
+    page = troubles.get("/", headers={"host": "evil.example.org"})
+    assert page.status_code == 400
+    assert "This request makes no sense here" in page.text
+
+
+def test_a_form_without_its_token_says_what_to_do() -> None:
+    page = Client(enforce_csrf_checks=True).post("/accounts/login/", {"login": "x", "password": "y"})
+    assert page.status_code == 403
+    assert "load the page again" in page.text
+
+
+def test_the_page_for_our_mistakes_asks_nothing_of_the_database(django_assert_num_queries: object) -> None:
+    with django_assert_num_queries(0):  # type: ignore[operator]
+        page = views.server_error(RequestFactory().get("/"))
+    assert page.status_code == 500
+
+
+def test_a_bad_request_is_told_from_a_large_one() -> None:
+    request = RequestFactory().get("/")
+    request.user = User()
+    assert views.bad_request(request, RequestDataTooBig()).status_code == 413
+    assert views.bad_request(request, ValueError()).status_code == 400
+
+
+# Accounts
+
+
+def sign_up(client: Client) -> HttpResponse:
+    fields = {
+        "username": "ada",
+        "email": "ada@example.org",
+        "password1": "brown horse 17",
+        "password2": "brown horse 17",
+    }
+    return client.post("/accounts/signup/", fields)
+
+
+def test_a_visitor_makes_an_account_and_is_signed_in(client: Client) -> None:
+    assert sign_up(client).status_code == 302
+    assert "Sign out" in client.get("/").text
+
+
+def test_sign_up_can_be_closed(client: Client, settings: object) -> None:
+    settings.SIGNUP = False  # type: ignore[attr-defined]
+    assert "No new accounts" in client.get("/accounts/signup/").text
+    sign_up(client)
+    assert not User.objects.exists()
+    assert "Make an account" not in client.get("/accounts/login/").text
+
+
+def test_a_wrong_password_is_said_beside_the_form(client: Client) -> None:
+    User.objects.create_user("ada", password="brown horse 17")
+    page = client.post("/accounts/login/", {"login": "ada", "password": "wrong"})
+    assert page.status_code == 200
+    assert 'class="errorlist nonfield"' in page.text
+
+
+def test_a_missing_field_is_said_beside_the_field(client: Client) -> None:
+    page = client.post("/accounts/signup/", {"username": "ada"}).text
+    assert re.search(r'<div class="field wrong">\s*<label for="id_email">', page)
+    assert 'id="id_email_error"' in page
+    assert re.search(r'<input[^>]+aria-invalid="true"[^>]*aria-describedby="id_email_error"', page)
+
+
+def test_signing_out_needs_the_button(client: Client) -> None:
+    sign_up(client)
+    client.get("/accounts/logout/")
+    assert "Sign out" in client.get("/").text
+    client.post("/accounts/logout/")
+    assert "Sign in" in client.get("/").text
+
+
+@pytest.mark.parametrize("address", ["email/", "password/change/", "password/reset/"])
+def test_account_pages_wear_the_sites_frame(client: Client, address: str) -> None:
+    sign_up(client)
+    page = client.get(f"/accounts/{address}")
+    assert page.status_code == 200
+    assert 'class="brand"' in page.text
+
+
+# Headers
+
+
+def test_nothing_may_come_from_elsewhere(client: Client) -> None:
+    policy = client.get("/").headers["Content-Security-Policy"]
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert "http" not in policy
+
+
+def test_the_headers_that_protect_visitors_are_there(client: Client) -> None:
+    headers = client.get("/").headers
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "same-origin"
+    assert headers["X-Frame-Options"] == "DENY"
+
+
+@pytest.mark.parametrize("address", ["/", "/docs/", "/accounts/login/", "/nothing/"])
+def test_pages_name_nothing_from_elsewhere(client: Client, address: str) -> None:
+    page = client.get(address).text
+    assert not re.findall(r'(?:src|href)="(?:https?:)?//[^"]+"', page)
+    assert " style=" not in page
+    assert not re.search(r"<script(?![^>]* src=)", page)
+
+
+# Admin pages
+
+
+@pytest.fixture
+def staff(client: Client) -> Client:
+    client.force_login(User.objects.create(username="admin", is_staff=True, is_superuser=True))
+    return client
+
+
+def test_staff_make_and_close_accounts(staff: Client) -> None:
+    password = "brown horse 17"
+    fields = {"username": "bob", "usable_password": "true", "password1": password, "password2": password}
+    staff.post("/admin/webapp/user/add/", fields)
+    bob = User.objects.get(username="bob")
+    assert Client().login(username="bob", password=password)
+    assert staff.get(f"/admin/webapp/user/{bob.pk}/change/").status_code == 200
+    User.objects.filter(pk=bob.pk).update(is_active=False)
+    assert not Client().login(username="bob", password=password)
+
+
+def test_others_do_not_reach_the_admin_pages(client: Client) -> None:
+    sign_up(client)
+    assert client.get("/admin/webapp/user/").status_code == 302

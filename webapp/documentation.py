@@ -1,0 +1,127 @@
+"""The documentation: Markdown files in docs/, rendered, cleaned, with an index."""
+
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import markdown
+import nh3
+from django.conf import settings
+
+FOLDER = Path(__file__).with_name("docs")
+GENERATED = "<!-- generated: settings -->"
+
+# Pages in reading order. The first heading of each file is its title.
+ORDER = ("index", "running", "settings", "datasets", "spec", "vocabulary", "families", "files")
+
+TAGS = nh3.ALLOWED_TAGS | {"section"}
+ATTRIBUTES = {tag: set(names) for tag, names in nh3.ALLOWED_ATTRIBUTES.items()}
+for _heading in ("h1", "h2", "h3", "h4"):
+    ATTRIBUTES[_heading] = {"id"}
+ATTRIBUTES["a"] = ATTRIBUTES.get("a", set()) | {"class", "title", "aria-label"}
+ATTRIBUTES["code"] = {"class"}
+ATTRIBUTES["div"] = {"class"}
+# What scrolls can be reached with the keyboard; a heading without words is none.
+FINISH = {
+    "<table>": '<div class="table-scroll" tabindex="0" role="group" aria-label="Table"><table>',
+    "</table>": "</table></div>",
+    "<pre>": '<pre tabindex="0">',
+    "<th></th>": "<td></td>",
+}
+
+
+class NoSuchPage(Exception):
+    """The documentation has no page of this name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heading:
+    """A heading inside a page, for the page's own index."""
+
+    anchor: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """One page: its name in the address, its title, its HTML and its headings."""
+
+    name: str
+    title: str
+    body: str
+    headings: Sequence[Heading]
+
+
+def names() -> list[str]:
+    """Return the names of all pages in reading order; a file nobody has placed yet comes last."""
+    found = {path.stem for path in FOLDER.glob("*.md")}
+    return [name for name in ORDER if name in found] + sorted(found - set(ORDER))
+
+
+def contents() -> list[tuple[str, str]]:
+    """Return name and title of each page in reading order."""
+    return [(name, title_of(source(name))) for name in names()]
+
+
+def page(name: str) -> Page:
+    """Return the page of this name.
+
+    Raises
+    ------
+    NoSuchPage
+        When there is none.
+    """
+    if name not in names():
+        raise NoSuchPage(f"Expected the name of a page of the documentation, got {name!r}")
+    return _render(name) if not settings.DEBUG else _render.__wrapped__(name)
+
+
+def source(name: str) -> str:
+    """Return the Markdown of a page, its generated parts filled in."""
+    return (FOLDER / f"{name}.md").read_text(encoding="utf-8").replace(GENERATED, settings_table())
+
+
+def title_of(text: str) -> str:
+    """Return the text of the first heading."""
+    return text.partition("\n")[0].lstrip("# ").strip()
+
+
+@cache
+def _render(name: str) -> Page:
+    """Return the page as HTML that nothing but text, links and tables can come through."""
+    text = source(name)
+    extensions = ["tables", "fenced_code", "toc", "def_list", "sane_lists"]
+    options = {"toc": {"permalink": "#", "permalink_class": "anchor", "permalink_title": "Link to this section"}}
+    body = markdown.markdown(_plain_fences(text), extensions=extensions, extension_configs=options)
+    clean = nh3.clean(body, tags=TAGS, attributes=ATTRIBUTES, link_rel="noopener")
+    for plain, ours in FINISH.items():
+        clean = clean.replace(plain, ours)
+    return Page(name=name, title=title_of(text), body=clean, headings=_headings(clean))
+
+
+def _plain_fences(text: str) -> str:
+    """Return the text without the words after a fence's language (they are for the tests)."""
+    return re.sub(r"^```(\w+) .*$", r"```\1", text, flags=re.MULTILINE)
+
+
+def _headings(body: str) -> list[Heading]:
+    found = re.findall(r'<h2 id="([^"]+)">(.*?)<a ', body, flags=re.DOTALL)
+    return [Heading(anchor=anchor, text=html.unescape(re.sub(r"<[^>]+>", "", text))) for anchor, text in found]
+
+
+def settings_table() -> str:
+    """Return the settings' table as Markdown, one section a group, from the settings file itself."""
+    variables = list(settings.VARIABLES)
+    parts = []
+    for group in dict.fromkeys(variable.group for variable in variables):
+        parts.append(f"## {group}\n\n| Variable | What it does | Without it | Kind |\n|---|---|---|---|")
+        parts += [
+            f"| `{variable.name}` | {variable.about} | {variable.default_text} | {variable.kind} |"
+            for variable in variables
+            if variable.group == group
+        ]
+        parts.append("")
+    return "\n".join(parts)

@@ -1,0 +1,82 @@
+"""The question on the front page: a real one, with its program stopped at the step that points best."""
+
+from typing import NamedTuple
+
+from django.core.cache import cache
+
+from generation.engine.errors import EngineError
+from generation.models import Dataset, Question, Split
+from generation.shown import Player, Shown, show
+from webapp.access import Visitor, What, may_see
+
+LOOKED_AT = 40  # questions, from the first
+TRIED = 12  # of them, the longest that can be read at a glance
+STEPS = range(5, 9)  # a program that can be read at a glance
+
+
+class Example(NamedTuple):
+    """A question with its picture and program."""
+
+    question: Question
+    shown: Shown
+    player: Player
+
+
+def example_for(user: Visitor) -> Example | None:
+    """Return a question of the newest public dataset with pictures, or None where there is none to show."""
+    split = (
+        Split.objects.filter(
+            state=Split.State.COMPLETE,
+            withheld=False,
+            dataset__state=Dataset.State.COMPLETE,
+            dataset__visibility=Dataset.Visibility.PUBLIC,
+            dataset__with_images=True,
+        )
+        .select_related("dataset")
+        .order_by("-dataset__created", "ordinal")
+        .first()
+    )
+    if split is None:
+        return None
+    try:
+        return _chosen(split, user)
+    except (EngineError, OSError):  # a world that this release doesn't have, files that are gone
+        return None
+
+
+def _chosen(split: Split, user: Visitor) -> Example | None:
+    """Return the question of this split that shows best; which one is looked for once, for a split never changes."""
+    key = f"example-{split.index_digest}"
+    position = cache.get(key)
+    if position is not None:
+        asked = Question.objects.filter(split=split, position=position).select_related("scene").first()
+        return None if asked is None else _example(split, asked, user=user)
+    found = [_example(split, asked, user=user) for asked in _readable(split)]
+    best = max(filter(None, found), key=_size_of_what_is_outlined, default=None)
+    if best is not None:
+        cache.set(key, best.question.position)
+    return best
+
+
+def _example(split: Split, asked: Question, *, user: Visitor) -> Example | None:
+    """Return a question with its picture and program, or None where one of them is missing."""
+    shown = show(split, asked, allowed=[what for what in What if may_see(user, split, what)])
+    pointing = [row.number for row in shown.rows if row.elements]
+    if shown.picture is None or not shown.has_places or not pointing:
+        return None
+    return Example(question=asked, shown=shown, player=shown.at(pointing[-1]))
+
+
+def _size_of_what_is_outlined(example: Example) -> int:
+    """Return the pixels seen of the smallest thing that is outlined."""
+    places = {one.element.id: one.place for one in example.shown.elements}
+    outlined = [places[number] for number in example.player.pointed_at]
+    return min((place.pixels if place else 0 for place in outlined), default=0)
+
+
+def _readable(split: Split) -> list[Question]:
+    """Return the questions with the longest programs that can still be read at a glance."""
+    questions = Question.objects.filter(split=split, position__lt=LOOKED_AT).exclude(program=None)
+    lengths = {question: len(question.steps or ()) for question in questions.select_related("scene")}
+    fitting = [question for question, length in lengths.items() if length in STEPS]
+    return sorted(fitting, key=lambda question: -lengths[question])[:TRIED]

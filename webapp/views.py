@@ -1,0 +1,83 @@
+"""The front page, the documentation, links that log somebody in, and the pages for what went wrong."""
+
+from django.contrib.auth import login
+from django.core.exceptions import RequestDataTooBig
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from generation.cards import cards_for
+from webapp import documentation
+from webapp.example import example_for
+from webapp.health import report
+from webapp.models import LoginLink
+
+HOME_CARDS = 4
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """Return the front page."""
+    context = {"cards": cards_for(request.user, most=HOME_CARDS), "example": example_for(request.user)}
+    return render(request, "webapp/home.html", context)
+
+
+@require_safe
+@never_cache
+def health(request: HttpRequest) -> JsonResponse:
+    """Return what works and what doesn't; status 503 when the site can't do its job."""
+    state = report()
+    return JsonResponse(state, status=200 if state["ok"] else 503)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def login_link(request: HttpRequest, token: str) -> HttpResponse:
+    """Return a page with a button; the button logs in. Programs that only look at the link don't spend it."""
+    link = LoginLink.objects.usable(token).select_related("user").first()
+    if link is None or (request.method == "POST" and not link.use()):
+        return render(request, "webapp/login_link_spent.html", status=410)
+    if request.method != "POST":
+        return render(request, "webapp/login_link.html", {"account": link.user})
+    login(request, link.user, backend=BACKEND)
+    return redirect("home")
+
+
+@require_safe
+def docs(request: HttpRequest, name: str = "index") -> HttpResponse:
+    """Return one page of the documentation."""
+    try:
+        page = documentation.page(name)
+    except documentation.NoSuchPage as error:
+        raise Http404(str(error)) from error
+    return render(request, "webapp/docs.html", {"page": page, "contents": documentation.contents()})
+
+
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """Return the page for a request that makes no sense, or is too large."""
+    if isinstance(exception, RequestDataTooBig):
+        return render(request, "413.html", status=413)
+    return render(request, "400.html", status=400)
+
+
+def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """Return the page for what this account may not do."""
+    return render(request, "403.html", status=403)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Return the page for a form that came from elsewhere, or without its cookie."""
+    return render(request, "403.html", {"csrf_reason": reason}, status=403)
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """Return the page for an address where there is nothing."""
+    return render(request, "404.html", status=404)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Return the page for our own mistakes. It asks nothing of database or session: they may be broken."""
+    return HttpResponse(render_to_string("500.html", {"bare": True}), status=500)
