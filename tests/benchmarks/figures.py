@@ -1,0 +1,35 @@
+"""The form in which benchmarks give their figures."""
+
+import os
+from typing import Any
+
+
+def figure(
+    name: str,
+    value: float,
+    unit: str,
+    *,
+    least: float | None = None,
+    most: float | None = None,
+    cores: int | None = None,
+) -> dict[str, Any]:
+    """Return one figure: `least` or `most` is its goal; without either it is for information.
+
+    `cores` says how many it used; default: all of this machine.
+    """
+    ok = (least is None or value >= least) and (most is None or value <= most)
+    goal = f"at least {least:g}" if least is not None else f"at most {most:g}" if most is not None else None
+    return {
+        "name": name,
+        "value": round(value, 4),
+        "unit": unit,
+        "goal": goal,
+        "ok": ok,
+        "cores": cores or os.cpu_count(),
+        "details": [],
+    }
+
+
+def together(name: str, figures: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return several figures as one result: the first is the headline, and all must hold."""
+    return {**figures[0], "name": name, "ok": all(one["ok"] for one in figures), "details": figures}

@@ -1,0 +1,55 @@
+"""The program that runs benchmarks; the benchmarks themselves are run by hand."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.benchmarks import __main__ as program
+from tests.benchmarks.figures import figure, together
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Give the result that the benchmark `generate` will have."""
+    result = together("generate", [figure("speed", 2, "x", least=1.8), figure("memory", 900, "MB", most=500, cores=1)])
+    monkeypatch.setattr("tests.benchmarks.generate.run", lambda: result)
+    return result
+
+
+def test_an_unknown_benchmark_is_one_line_and_status_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert program.main(["nonsense"]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.count("\n") == 1 and "generate" in err
+
+
+def test_no_benchmark_is_one_line_and_status_2(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        program.main([])
+    assert caught.value.code == 2 and capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_missed_goal_is_said_and_no_failure(quick: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    assert program.main(["generate"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "goal at least 1.8: ok" in lines[0] and "goal at most 500: MISSED" in lines[1]
+
+
+def test_json_is_one_document(quick: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    assert program.main(["generate", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document == quick
+    assert (document["value"], document["ok"], len(document["details"])) == (2, False, 2)
+    assert set(document["details"][0]) == {"name", "value", "unit", "goal", "ok", "cores", "details"}
+
+
+@pytest.mark.slow
+def test_browsing_is_measured_on_a_site_of_its_own() -> None:
+    from tests.benchmarks import browse
+
+    result = browse.run(scenes=300, queries=20)
+    names = [one["name"] for one in result["details"]]
+    assert "3,000 questions" in names[0]
+    assert result["value"] == result["details"][0]["value"]
+    assert all(one["value"] > 0 for one in result["details"])
+    assert [one["goal"] for one in result["details"][:4]] == ["at most 60", None, None, "at most 400"]
