@@ -1,0 +1,21 @@
+FROM python:3.12-slim-bookworm
+
+ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+WORKDIR /app
+
+COPY requirements.txt .
+RUN pip install --require-hashes -r requirements.txt
+
+COPY manage.py pyproject.toml LICENSE ./
+COPY webapp webapp
+COPY annotations annotations
+COPY generation generation
+COPY static static
+
+RUN useradd --create-home horsesense && install -d -o horsesense -m 700 /data
+USER horsesense
+ENV VAR_DIR=/data
+VOLUME /data
+EXPOSE 8000
+
+CMD ["python", "manage.py", "process", "web", "--bind", "0.0.0.0:8000"]
