@@ -335,6 +335,15 @@ def recover() -> int:
     return freed
 
 
+def put_back_own() -> int:
+    """Return how many jobs that this process held wait again, as if they had not been tried.
+
+    Whoever is asked to stop may have been between claiming a job and beginning it.
+    """
+    own = Job.objects.filter(state=Job.State.RUNNING, worker=leases.worker_name())
+    return sum(leases.put_back(job) for job in own)
+
+
 def settle() -> int:
     """Return how many datasets failed now: of all their jobs none is left but failed ones and what waits for them.
 

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ POLL = 0.3  # seconds
 RECOVERY = 10.0  # seconds
 PATIENCE = 20.0  # seconds that a process has to stop in
 RESTARTS = 3  # of each process
+STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 
 class KeepDying(Exception):
@@ -85,20 +87,22 @@ class Pool:
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Let TERM stop the block as Ctrl-C does."""
+    """Let TERM stop the block as Ctrl-C does; what comes after the first of both does not disturb the stopping."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        for asked in STOPPING:
+            signal.signal(asked, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    try:
-        before = signal.signal(signal.SIGTERM, interrupt)
-    except ValueError:  # not the main thread: signals are somebody else's
+    if threading.current_thread() is not threading.main_thread():  # signals are somebody else's
         yield
         return
+    before = {asked: signal.signal(asked, interrupt) for asked in STOPPING}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for asked, handler in before.items():
+            signal.signal(asked, handler)
 
 
 def note(dataset: Dataset) -> str:

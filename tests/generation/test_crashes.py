@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from generation import files, jobs
 from generation.models import Dataset, Job, Question, Scene
@@ -74,9 +75,22 @@ def test_a_process_that_is_asked_to_stop_gives_its_job_back(begin: Begin, child:
     process = child(MANAGE, "work", "--dataset", "rows")
     _wait_for(lambda: dataset.jobs.filter(state="running").exists())
     process.send_signal(signal.SIGTERM)
-    assert process.wait(30) == 0
+    assert process.wait(60) == 0
     job = dataset.jobs.get(kind="items")
     assert (job.state, job.attempts) in {("waiting", 0), ("done", 1)}
+
+
+def test_one_asked_to_stop_before_it_begins_a_job_gives_it_back(begin: Begin, monkeypatch: Any) -> None:
+    dataset = begin("rows")
+
+    def asked_to_stop(job: Job) -> None:
+        assert job.state == "running"
+        os.kill(os.getpid(), signal.SIGTERM)
+        pytest.fail("TERM was not noticed")
+
+    monkeypatch.setattr(jobs, "run", asked_to_stop)
+    call_command("work", "--dataset", "rows")
+    assert set(dataset.jobs.values_list("state", "attempts", "token")) == {("waiting", 0, "")}
 
 
 def test_several_processes_make_what_one_makes(made: Dataset, begin: Begin, child: Child) -> None:

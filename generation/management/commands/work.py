@@ -5,6 +5,8 @@ import time
 from argparse import ArgumentParser
 from typing import Any
 
+from django.db import connection
+
 from generation import jobs
 from generation.command_line import PlainCommand
 from generation.models import Dataset
@@ -30,15 +32,16 @@ class Command(PlainCommand):
         def wanted() -> bool:
             return parent is None or os.getppid() == parent
 
-        try:
-            with stoppable():
+        with stoppable():
+            try:
                 if options["dataset"] is None:
                     jobs.recover()
                     jobs.work(keep_going=wanted)
                 else:
                     self._work_on(self.find_dataset(options["dataset"]), wanted)
-        except KeyboardInterrupt:
-            pass  # what it was at waits for others
+            except KeyboardInterrupt:  # what it was at waits for others
+                connection.close()  # it may have been in the middle of a statement
+                jobs.put_back_own()
 
     def _work_on(self, dataset: Dataset, wanted: Any) -> None:
         """Work on a dataset until it is made: others may still be at what this process would do next."""
