@@ -62,6 +62,8 @@ class IndexedFacet:
     reveals : bool
         Whether it tells something that the question's words do not.
     codes : array (questions,) of uint8 or uint16
+    bins : tuple of int
+        Of integers the first value of each bin, ascending; empty where there are none.
     """
 
     name: str
@@ -71,6 +73,7 @@ class IndexedFacet:
     labels: tuple[str, ...]
     reveals: bool
     codes: Codes
+    bins: tuple[int, ...] = ()
 
     @property
     def none(self) -> int:
@@ -220,6 +223,7 @@ def _facet(entry: Mapping[str, Any], codes: Codes) -> IndexedFacet:
         kind=FacetKind(entry["kind"]),
         values=values,
         labels=tuple(entry["labels"]) or values,
+        bins=tuple(entry.get("bins", ())),
         reveals=entry["reveals"],
         codes=codes,
     )

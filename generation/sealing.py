@@ -50,6 +50,17 @@ def seal(split: Split, *, check: Callable[[], None] = lambda: None) -> Sealed:
         return Sealed(fingerprint.hexdigest(), draft.publish())
 
 
+def fingerprint_of(split: Split) -> str:
+    """Return the fingerprint of the rows that a split has now; raise `BadScene` where one is missing."""
+    fingerprint, questions = Fingerprint(), 0
+    for stored in _all_items(split, check=lambda: None):
+        fingerprint.add(stored.scene.scene_json, (question.to_json() for question in stored.item.questions))
+        questions += len(stored.questions)
+    if questions != split.questions:
+        raise BadScene(f"Expected {split.questions} questions, got {questions}.", where=str(split))
+    return fingerprint.hexdigest()
+
+
 def _all_items(split: Split, *, check: Callable[[], None]) -> Iterator[Stored]:
     for first in range(0, split.scenes, SCENES):
         check()
@@ -206,6 +217,7 @@ def _entry(facet: Facet, *, file: str) -> dict[str, Any]:
         "kind": str(facet.kind),
         "values": list(facet.values),
         "labels": list(facet.labels),
+        "bins": list(facet.bins),
         "reveals": facet.reveals,
         "file": file,
     }

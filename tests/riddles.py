@@ -22,6 +22,7 @@ from generation.engine.worlds import (
     Answer,
     AnswerForm,
     AnswerKind,
+    ChartView,
     Chunk,
     Column,
     Display,
@@ -141,7 +142,11 @@ class RiddleWorld:
     media: ClassVar[Media] = Media.IMAGE
     formats: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[Metric, ...]] = ()
-    views: ClassVar[tuple[str, ...]] = ()
+    views: ClassVar[tuple[ChartView, ...]] = (
+        ChartView("types", "Types", "type", "type"),
+        ChartView("answers", "Answers", "answer", "answer"),
+        ChartView("things", "Things", "things", "things in the scene"),
+    )
     display: ClassVar[Display] = Display()
     maker: ClassVar[Maker | None] = RiddleMaker()
 

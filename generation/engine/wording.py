@@ -162,6 +162,30 @@ def _part(mark: str, slots: Mapping[str, int]) -> "Word | Thing | Slot":
     return Word(mark, bool(_GLUED.fullmatch(mark)))
 
 
+def most_words(wording: Wording, lexicon: Lexicon, *, types: Sequence[str]) -> int:
+    """Return how many words a wording can have, whatever its parameters (of these types) and choices; never too few."""
+    return _most(wording.parts, lexicon, types)
+
+
+def _most(parts: Parts, lexicon: Lexicon, types: Sequence[str]) -> int:
+    stray = bool(parts) and isinstance(parts[0], Word) and parts[0].glued  # with nothing before it to be glued to
+    return stray + sum(_most_of(part, lexicon, types) for part in parts)
+
+
+def _most_of(part: "Word | Thing | Slot | Choice", lexicon: Lexicon, types: Sequence[str]) -> int:
+    if isinstance(part, Word):
+        return 0 if part.glued else len(part.text.split())
+    if isinstance(part, Choice):
+        return max(_most(option, lexicon, types) for option in part.options)
+    if isinstance(part, Thing):
+        said = lexicon.things[part.plural]
+    else:
+        name = types[part.param]
+        said = tuple(form for forms in lexicon.forms[name].values() for form in forms[part.plural])
+        said += lexicon.things[part.plural] if name == lexicon.noun else ()
+    return max(len(form.split()) for form in said)
+
+
 class Speaker:
     """Says wordings: a lexicon, and how often optional words are kept."""
 

@@ -15,9 +15,9 @@ from generation.engine import families as engine_families
 from generation.engine.errors import BadFamily
 from generation.engine.family_files import read_families
 from generation.engine.seeding import Stage, Stream, stream
-from generation.engine.wording import Forms, Lexicon, Speaker, read_wording
+from generation.engine.wording import Forms, Lexicon, Speaker, most_words, read_wording
 from generation.engine.worlds import get_world
-from generation.engine.worlds.clevr.asking import lexicon
+from generation.engine.worlds.clevr.lexicon import lexicon
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from generation.engine.worlds.clevr.vocabulary import Vocabulary, regular_plural
 from tests.proof import size
@@ -189,6 +189,31 @@ def test_any_markup_reads_clean(
     sentence = said(f"Is {text}?", color=color, shape=shape, alike=alike, optional=optional, words=chance(seed))
     hold_clean(sentence)
     assert alike or not re.search(r"(?i)\b(an)?other \w", sentence)
+    assert len(sentence.split()) <= most(f"Is {text}?")
+
+
+def most(text: str) -> int:
+    """Return the most words that a text of a colour and a shape can have."""
+    params = {name: kind for name, kind in (("<C>", "Color"), ("<S>", "Shape")) if name in text}
+    return most_words(read_wording(text, params=list(params), where=""), PLAIN, types=list(params.values()))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Is it?", 2),
+        ("Is the <C> <S>'s color blue?", 6),
+        ("Is [it {a bit|very} [deeply]] <C>?", 6),
+        ("Is {so|as they say} a thing?", 6),
+        ("? Is it", 3),
+    ],
+)
+def test_longest_sentence_is_known_before_it_is_said(text: str, words: int):
+    assert most(text) == words
+    color, shape = ("blue" if "<C>" in text else None), ("bus" if "<S>" in text else None)
+    chances = [chance(seed) for seed in range(30)]
+    sentences = [said(text, color=color, shape=shape, optional=1.0, words=one) for one in chances]
+    assert max(len(sentence.split()) for sentence in sentences) == words
 
 
 def hold_clean(sentence: str) -> None:
@@ -260,6 +285,7 @@ def test_every_bundled_text_reads_clean(filled: str, optional: float):
             )
             hold_clean(sentence)
             assert sentence.endswith("?")
+            assert len(sentence.split()) <= SPEC.most_words
             assert not re.search(r"\b(\w+) \1\b", sentence), sentence
             for param, value in zip(family.params, values, strict=True):
                 assert value is None or says(sentence, param.type, value), (sentence, value)

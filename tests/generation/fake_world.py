@@ -24,6 +24,7 @@ from generation.engine.worlds import (
     Answer,
     AnswerForm,
     AnswerKind,
+    ChartView,
     Chunk,
     Column,
     Display,
@@ -165,7 +166,7 @@ class RowWorld:
     media: ClassVar[Media] = Media.IMAGE
     formats: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[Metric, ...]] = ()
-    views: ClassVar[tuple[str, ...]] = ()
+    views: ClassVar[tuple[ChartView, ...]] = ()
     display: ClassVar[Display] = Display()
     maker: ClassVar[Maker | None] = RowMaker()
 

@@ -5,6 +5,7 @@ not made, is held to the rules that need no maker.
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -207,6 +208,10 @@ def facets_are_well_formed(case: Case) -> None:
         assert len(facet.labels) in (0, len(facet.values)), facet.name
         if facet.kind == FacetKind.INTEGER:
             assert all(str(int(value)) == value for value in facet.values), facet.name
+        if facet.bins:
+            assert facet.kind == FacetKind.INTEGER, facet.name
+            assert list(facet.bins) == sorted(set(facet.bins)), facet.name
+            assert facet.bins[0] <= min(int(value) for value in facet.values), f"{facet.name} has values in no bin"
 
 
 def facet_codes_are_complete_and_in_range(case: Case) -> None:
@@ -299,6 +304,16 @@ def columns_name_real_facets(case: Case) -> None:
         assert column.value in values.get(column.facet, ()), column
 
 
+def views_draw_real_facets(case: Case) -> None:
+    """Every chart is of a facet that the world has, with words for people; no two have one name."""
+    names = [view.name for view in case.world.views]
+    assert len(set(names)) == len(names)
+    for view in case.world.views:
+        assert re.fullmatch(r"[a-z0-9-]+", view.name), view
+        assert view.facet in {facet.name for facet in case.world.facets(case.own)}, view
+        assert view.title and view.axis, view
+
+
 def secrets_change_the_split(case: Case) -> None:
     """Another secret makes another split."""
     made = [as_json(case.made(case.spec, secret=secret)) for secret in (b"", bytes(range(16)), bytes(range(1, 17)))]
@@ -368,6 +383,7 @@ MAKING: tuple[Rule, ...] = (
     prompts_ask_the_question_and_do_not_tell,
     forms_offer_the_answer,
     columns_name_real_facets,
+    views_draw_real_facets,
     secrets_change_the_split,
     seeds_change_the_split,
     other_splits_do_not_matter,

@@ -18,6 +18,7 @@ from generation.engine.worlds import (
     Answer,
     AnswerForm,
     AnswerKind,
+    ChartView,
     Chunk,
     Column,
     Display,
@@ -106,7 +107,7 @@ class MarbleWorld:
     media: ClassVar[Media] = Media.IMAGE
     formats: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[Metric, ...]] = (ACCURACY,)
-    views: ClassVar[tuple[str, ...]] = ()
+    views: ClassVar[tuple[ChartView, ...]] = (ChartView("colors", "Colours", "color", "colour asked for"),)
     display: ClassVar[Display] = Display(needs_colour=True)
     maker: ClassVar[Maker | None] = MarbleMaker()
 

@@ -13,6 +13,7 @@ from generation.engine.worlds import (
     Answer,
     AnswerForm,
     AnswerKind,
+    ChartView,
     Chunk,
     Column,
     Element,
@@ -162,6 +163,7 @@ class Nan:
 
 
 PLAIN = Facet("color", "colour", FacetKind.CATEGORY, COLORS, reveals=False)
+VIEW = ChartView("colors", "Colours", "color", "colour asked for")
 NOISE = np.random.Generator(np.random.PCG64(1))
 BROKEN: dict[str, list[MarbleWorld]] = {
     "presets_are_readable": [
@@ -195,6 +197,9 @@ BROKEN: dict[str, list[MarbleWorld]] = {
         facets(replace(PLAIN, labels=("one",))),
         facets(replace(PLAIN, values=())),
         facets(replace(PLAIN, kind=FacetKind.INTEGER, values=("1", "02"))),
+        facets(replace(PLAIN, bins=(0,))),
+        facets(replace(PLAIN, kind=FacetKind.INTEGER, values=("1", "2"), bins=(2,))),
+        facets(replace(PLAIN, kind=FacetKind.INTEGER, values=("1", "2"), bins=(1, 0))),
     ],
     "facet_codes_are_complete_and_in_range": [
         codes(color=None),
@@ -239,6 +244,12 @@ BROKEN: dict[str, list[MarbleWorld]] = {
         world(columns=lambda self, spec: (Column("red", "color", "red"),)),
         world(columns=lambda self, spec: (Column("black", "colour", "black"),)),
         world(columns=lambda self, spec: (Column("black", "color", "black"), Column("black", "color", "white"))),
+    ],
+    "views_draw_real_facets": [
+        world(views=(VIEW._replace(facet="colour"),)),
+        world(views=(VIEW, VIEW._replace(facet="answer"))),
+        world(views=(VIEW._replace(name="Colours?"),)),
+        world(views=(VIEW._replace(axis=""),)),
     ],
     "secrets_change_the_split": [making(make=make_open)],
     "seeds_change_the_split": [making(make=make_seedless)],

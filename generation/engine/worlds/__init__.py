@@ -201,6 +201,27 @@ class Column(NamedTuple):
     value: str
 
 
+class ChartView(NamedTuple):
+    """A ready-made chart: how often each value of a facet occurs.
+
+    Attributes
+    ----------
+    name : str
+        In addresses and file names: small letters, digits and hyphens.
+    title : str
+        For people.
+    facet : str
+        The facet that is counted: integers along a line, in bins where it has them, any other as a list.
+    axis : str
+        What its values are, with their unit, as an axis says it.
+    """
+
+    name: str
+    title: str
+    facet: str
+    axis: str
+
+
 class AnswerForm(NamedTuple):
     """How a person gives an answer: its kind, every choice, and for a colour choice its swatch (r, g, b)."""
 
@@ -242,7 +263,7 @@ class World(Protocol):
     media: ClassVar[Media]
     formats: ClassVar[tuple[str, ...]]
     metrics: ClassVar[tuple[Metric, ...]]
-    views: ClassVar[tuple[str, ...]]
+    views: ClassVar[tuple[ChartView, ...]]
     display: ClassVar[Display]
     maker: "ClassVar[Maker | None]"
 

@@ -47,7 +47,7 @@ def test_values_of_one_facet_are_joined_by_or_and_facets_by_and(client, shapes):
 
 def test_counts_say_what_choosing_a_value_would_give(client, shapes):
     panels = client.get(TRAIN, {"length": "5.."}).context["panels"]
-    assert {panel.name for panel in panels} == {"group", "type", "template", "answer", "length", "objects"}
+    assert {panel.name for panel in panels} == {"group", "type", "template", "answer", "length", "words", "objects"}
     for panel in panels:
         for choice in panel.choices:
             if not choice.chosen:
@@ -135,7 +135,7 @@ def test_withheld_answers_show_on_no_part_of_the_page(client, shapes):
     page = text_of(response)
     assert "Answers are withheld" in page
     assert 'class="answer"' not in page
-    assert {panel.name for panel in response.context["panels"]} == {"group", "type", "template", "length"}
+    assert {panel.name for panel in response.context["panels"]} == {"group", "type", "template", "length", "words"}
     assert page.count("<img") == 2
 
 

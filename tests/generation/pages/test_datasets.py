@@ -88,7 +88,7 @@ def test_every_bar_links_to_as_many_questions_as_it_counts(client, shapes):
 
 def test_bars_of_a_withheld_split_give_no_answer_away(client, as_owner, shapes):
     labels = {chart.label for chart in client.get(OVERVIEW + "?split=test").context["charts"]}
-    assert labels == {"group", "type", "template", "program length"}
+    assert labels == {"group", "type", "template", "program length", "words in the question"}
     assert "answer" in {chart.label for chart in as_owner.get(OVERVIEW + "?split=test").context["charts"]}
 
 

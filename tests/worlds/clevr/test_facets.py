@@ -40,3 +40,19 @@ def test_the_longest_program_that_families_allow_has_a_code() -> None:
         assert length.values[code] == str(len(item.questions[0].program))
         lengths.append(int(length.values[code]))
     assert max(lengths) > 60
+
+
+def test_a_question_has_the_words_that_it_has_spaces_between() -> None:
+    spec = WORLD.read_spec({"base": "clevr-mini", "splits": {"train": {"scenes": 4}, "val": None, "test": None}})
+    [words] = [facet for facet in WORLD.facets(spec) if facet.name == "words"]
+    for item in MAKER.make(spec, "train", MAKER.plan(spec, "train")[0]):
+        counted = [words.values[code] for code in WORLD.facet_codes(spec, item)["words"]]
+        assert counted == [str(question.text.count(" ") + 1) for question in item.questions]
+
+
+def test_words_of_longer_synonyms_are_counted_too() -> None:
+    plain = WORLD.read_spec({"base": "clevr-mini"})
+    synonyms = {"vocabulary": {"colors": {"cyan": {"synonyms": ["of the colour of a summer sky"]}}}}
+    wordy = WORLD.read_spec({"base": "clevr-mini", **synonyms})
+    values = [len(facet.values) for spec in (plain, wordy) for facet in WORLD.facets(spec) if facet.name == "words"]
+    assert values[1] > values[0] + 6

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from generation.engine.families import RELATION, Family, Op, Operation
+from generation.engine.families import Family, Op, Operation
 from generation.engine.program import Program, Step
 from generation.engine.search import Rules, Searcher
 from generation.engine.seeding import Stream
-from generation.engine.wording import Forms, Lexicon, Speaker
+from generation.engine.wording import Speaker
 from generation.engine.worlds import Answer, AnswerKind, Question
+from generation.engine.worlds.clevr.lexicon import lexicon
 from generation.engine.worlds.clevr.scene import Scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
-from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, Vocabulary
+from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES
 
-NOUN = "Shape"
 _NAMES = {
     Op.SCENE: "scene",
     Op.RELATE: "relate",
@@ -96,31 +96,6 @@ def _rules(spec: ClevrSpec) -> Rules:
         ratio=knobs.balance.ratio,
         median_ratio=knobs.balance.median_ratio,
         median_floor=knobs.balance.median_floor,
-    )
-
-
-def lexicon(vocabulary: Vocabulary) -> Lexicon:
-    """Return how a vocabulary's values are said."""
-    forms: dict[str, dict[str, Forms]] = {}
-    for attribute, entries in (
-        ("Size", vocabulary.sizes),
-        ("Color", vocabulary.colors),
-        ("Material", vocabulary.materials),
-    ):
-        forms[attribute] = {
-            name: Forms((name, *entry.synonyms), (name, *entry.synonyms)) for name, entry in entries.items()
-        }
-    forms["Shape"] = {
-        name: Forms((name, *shape.synonyms), (vocabulary.plural(name), *shape.synonyms.values()))
-        for name, shape in vocabulary.shapes.items()
-    }
-    forms[RELATION] = {name: Forms(phrases, phrases) for name, phrases in vocabulary.relations.items()}
-    return Lexicon(
-        forms=forms,
-        things=Forms(tuple(vocabulary.things), tuple(vocabulary.things.values())),
-        noun=NOUN,
-        vowels=frozenset(vocabulary.vowels),
-        consonants=frozenset(vocabulary.consonants),
     )
 
 

@@ -3,10 +3,19 @@
 from collections.abc import Mapping, Sequence
 
 from generation.engine.families import Op
-from generation.engine.worlds import Facet, FacetKind, Item, Question
+from generation.engine.worlds import ChartView, Facet, FacetKind, Item, Question
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES
 
+# Figure 3 of the paper for ours, and what a person asks next: what is answered, by what programs, about how much.
+VIEWS = (
+    ChartView("types", "Question types", "type", "question type"),
+    ChartView("answers", "Answers", "answer", "answer"),
+    ChartView("words", "Question length", "words", "words in the question"),
+    ChartView("programs", "Program length", "length", "functions in the program"),
+    ChartView("objects", "Objects a scene", "objects", "objects in the scene"),
+)
+BIN_WORDS, BIN_STEPS = 4, 2  # of words and program lengths: they have more values than a chart has room for
 STEPS = {Op.FILTER: len(ATTRIBUTES), Op.RELATE_FILTER: len(ATTRIBUTES) + 1}  # of a program, for one operation
 
 TYPES: dict[str, str] = {
@@ -51,9 +60,15 @@ def facets(spec: ClevrSpec, answers: Sequence[str]) -> tuple[Facet, ...]:
             labels=tuple(f"{family.number} {_stem(family.source)}" for family in spec.families),
         ),
         Facet("answer", "answer", FacetKind.CATEGORY, tuple(answers), reveals=True),
-        Facet("length", "program length", FacetKind.INTEGER, _numbers(_longest(spec)), reveals=False),
+        _number("length", "program length", most=_longest(spec), step=BIN_STEPS),
+        _number("words", "words in the question", most=spec.most_words, step=BIN_WORDS),
         Facet("objects", "number of objects", FacetKind.INTEGER, _numbers(spec.scene.objects_max), reveals=True),
     )
+
+
+def _number(name: str, label: str, *, most: int, step: int) -> Facet:
+    """Return a facet of numbers up to `most` that the question's words tell, in bins of so many."""
+    return Facet(name, label, FacetKind.INTEGER, _numbers(most), reveals=False, bins=tuple(range(0, most + 1, step)))
 
 
 def _longest(spec: ClevrSpec) -> int:
@@ -84,4 +99,6 @@ def _value(name: str, question: Question, objects: int) -> str:
         return str(question.family)
     if name == "answer":
         return question.answer.text if question.answer else ""
+    if name == "words":
+        return str(len(question.text.split()))
     return str(len(question.program or ())) if name == "length" else str(objects)

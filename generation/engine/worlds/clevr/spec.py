@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -22,6 +22,8 @@ from generation.engine.families import Family, Language
 from generation.engine.family_files import read_families
 from generation.engine.render.mesh import Mesh, parse_mesh
 from generation.engine.spec import COMMON, BaseSpec, Frozen, merged, read
+from generation.engine.wording import most_words
+from generation.engine.worlds.clevr.lexicon import lexicon
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, RELATIONS, Vocabulary
 
 FAMILY_ORDER = (
@@ -163,6 +165,16 @@ class ClevrSpec(BaseSpec):
             attributes=tuple((name, self.vocabulary.values(name)) for name in ATTRIBUTES),
             relations=RELATIONS,
             most=self.scene.objects_max,
+        )
+
+    @cached_property
+    def most_words(self) -> int:
+        """The number of words of the longest question there can be."""
+        said = lexicon(self.vocabulary)
+        return max(
+            most_words(wording, said, types=[param.type for param in family.params])
+            for family in self.families
+            for wording in family.wordings
         )
 
     def changed_for(self, name: str) -> Self:

@@ -16,6 +16,7 @@ from generation.engine.worlds import (
     NO_FILES,
     AnswerForm,
     AnswerKind,
+    ChartView,
     Chunk,
     Column,
     Display,
@@ -96,7 +97,7 @@ class ClevrWorld:
     media: ClassVar[Media] = Media.IMAGE
     formats: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[Metric, ...]] = (ACCURACY,)
-    views: ClassVar[tuple[str, ...]] = ()
+    views: ClassVar[tuple[ChartView, ...]] = clevr_facets.VIEWS
     display: ClassVar[Display] = Display(needs_colour=True)
     maker: ClassVar[Maker | None] = ClevrMaker()
 
