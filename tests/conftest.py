@@ -1,6 +1,5 @@
 """What all tests share: the size of proofs, the services they may use, a site of a test's own."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import proof
+from tests.webapp.commands import environment_of
 
 pytest_plugins = ["tests.services"]
 
@@ -47,8 +47,4 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 @pytest.fixture
 def site_environment(tmp_path: Path) -> dict[str, str]:
     """Return the environment in which `manage.py` runs a site of this test's own, with defaults otherwise."""
-    from webapp.settings import NUMBA_CACHE_DIR, env
-
-    ours = {*env.variables, "DJANGO_SETTINGS_MODULE", "HORSESENSE_TEST_DIR", "DJANGO_ALLOW_ASYNC_UNSAFE"}
-    kept = {name: value for name, value in os.environ.items() if name not in ours}
-    return kept | {"VAR_DIR": str(tmp_path / "var"), "NUMBA_CACHE_DIR": str(NUMBA_CACHE_DIR)}
+    return environment_of(tmp_path / "var")

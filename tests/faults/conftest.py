@@ -1,0 +1,155 @@
+"""Sites to do harm to: on what Python brings along, and on PostgreSQL, Redis and a bucket."""
+
+import functools
+import json
+import shutil
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from tests.faults.servers import Bucket, PostgresCluster, RedisProcess, own_postgres, own_redis
+from tests.faults.stack import SLUG, Site
+from tests.services import POSTGRES_URL, S3, missing
+from tests.webapp.commands import environment_of
+
+SETTINGS = {"DJANGO_SETTINGS_MODULE": "tests.faults.site_settings", "DISK_RESERVE_GB": "0", "GENERATION_PROCESSES": "2"}
+EMBEDDED, SERVICES = "embedded", "services"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.slow)
+            if sys.platform != "linux":
+                item.add_marker(pytest.mark.skip(reason="finds the site's processes in /proc, which only Linux has"))
+
+
+@pytest.fixture(scope="session")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a VAR_DIR with an empty database, to be copied."""
+    folder = tmp_path_factory.mktemp("migrated") / "var"
+    done = Site(EMBEDDED, folder, environment_of(folder, **SETTINGS)).manage("migrate", "--verbosity", "0")
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@contextmanager
+def embedded(migrated: Path, folder: Path) -> Iterator[Site]:
+    """Give a site with SQLite, the embedded broker and files in a folder."""
+    shutil.copytree(migrated, folder)
+    site = Site(EMBEDDED, folder, environment_of(folder, **SETTINGS))
+    try:
+        yield site
+    finally:
+        site.end()
+
+
+@pytest.fixture(scope="session")
+def undisturbed(migrated: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[dict[str, Any]], str]:
+    """Give a function that returns the content hash of a dataset that nothing happens to."""
+
+    @functools.cache
+    def made(spec: str) -> str:
+        with embedded(migrated, tmp_path_factory.mktemp("undisturbed") / "var") as site:
+            site.begin(json.loads(spec), images=False)
+            assert site.manage("work", "--dataset", SLUG).returncode == 0
+            assert site.state().state == "complete"
+            return site.fingerprint()
+
+    return lambda spec: made(json.dumps(spec))
+
+
+@pytest.fixture(scope="session")
+def migrated_postgres(migrated: Path) -> Iterator[str]:
+    """Return the name of a PostgreSQL database with empty tables, to be copied."""
+    name = f"horsesense_faults_{uuid.uuid4().hex[:12]}"
+    url = f"{POSTGRES_URL.rpartition('/')[0]}/{name}"
+    tell_postgres(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    try:
+        site = Site(SERVICES, migrated, environment_of(migrated, **SETTINGS, DATABASE_URL=url), database=url)
+        done = site.manage("migrate", "--verbosity", "0")
+        assert done.returncode == 0, done.stderr
+        yield name
+    finally:
+        drop_database(name)
+
+
+def tell_postgres(command: sql.Composed) -> None:
+    try:
+        server = psycopg.connect(POSTGRES_URL, autocommit=True, connect_timeout=3)
+    except psycopg.OperationalError as error:
+        reason = str(error).splitlines()[0]
+        missing(f"PostgreSQL ({reason})", "start one, or name it in HORSESENSE_TEST_POSTGRES_URL")
+    with server:
+        server.execute(command)
+
+
+def drop_database(name: str) -> None:
+    tell_postgres(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def redis_process(tmp_path: Path) -> Iterator[RedisProcess]:
+    """Give a Redis of the test's own."""
+    with own_redis(tmp_path / "redis") as server:
+        yield server
+
+
+@pytest.fixture
+def services_site(migrated_postgres: str, redis_process: RedisProcess, s3: S3, tmp_path: Path) -> Iterator[Site]:
+    """Give a site, not started, on a database of the shared PostgreSQL, a Redis of its own, and a bucket."""
+    name = f"horsesense_test_{uuid.uuid4().hex[:12]}"
+    copy = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+    tell_postgres(copy.format(sql.Identifier(name), sql.Identifier(migrated_postgres)))
+    with ExitStack() as afterwards:
+        afterwards.callback(drop_database, name)
+        site = on_services(f"{POSTGRES_URL.rpartition('/')[0]}/{name}", redis_process, s3, tmp_path / "var")
+        afterwards.callback(site.end)
+        yield site
+
+
+def on_services(database: str, redis: RedisProcess, s3: S3, folder: Path) -> Site:
+    bucket = Bucket(s3)
+    services = {"DATABASE_URL": database, "REDIS_URL": redis.url, **bucket.environment}
+    return Site(SERVICES, folder, environment_of(folder, **SETTINGS, **services), database=database, bucket=bucket)
+
+
+@pytest.fixture
+def embedded_site(migrated: Path, tmp_path: Path) -> Iterator[Site]:
+    """Give a site, not started, with SQLite, the embedded broker and files in a folder."""
+    with embedded(migrated, tmp_path / "var") as site:
+        yield site
+
+
+@pytest.fixture(params=[EMBEDDED, SERVICES])
+def site(request: pytest.FixtureRequest) -> Site:
+    """Give a site, not started, once on each stack."""
+    site: Site = request.getfixturevalue(f"{request.param}_site")
+    return site
+
+
+@pytest.fixture
+def cluster() -> Iterator[PostgresCluster]:
+    """Give a PostgreSQL server of the test's own."""
+    with own_postgres() as running:
+        yield running
+
+
+@pytest.fixture
+def stoppable_site(cluster: PostgresCluster, redis_process: RedisProcess, s3: S3, tmp_path: Path) -> Iterator[Site]:
+    """Give a site, not started, whose PostgreSQL is `cluster`, to be stopped and started at will."""
+    site = on_services(cluster.url, redis_process, s3, tmp_path / "var")
+    done = site.manage("migrate", "--verbosity", "0")
+    assert done.returncode == 0, done.stderr
+    try:
+        yield site
+    finally:
+        site.end()

@@ -1,0 +1,148 @@
+"""Servers of a test's own, to be stopped and killed as it likes: Redis, PostgreSQL, a bucket."""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import boto3
+import psycopg
+import redis
+
+from tests.services import S3, missing
+
+LIMIT = 60.0  # seconds; what takes longer does not come
+
+
+def free_port() -> int:
+    """Return a port of this machine on which nobody listens now."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+    return port
+
+
+def wait_for(answers: Callable[[], object], *, what: str) -> None:
+    end = time.monotonic() + LIMIT
+    while True:
+        with suppress(redis.RedisError, psycopg.OperationalError, OSError):
+            answers()
+            return
+        assert time.monotonic() < end, f"{what} did not answer within {LIMIT:.0f} s"
+        time.sleep(0.05)
+
+
+class RedisProcess:
+    """A Redis that keeps what it was told, as the compose file's does."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.port = folder, free_port()
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        program = shutil.which("redis-server")
+        if program is None:
+            missing("redis-server", "apt install redis-server")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        options = ["--bind", "127.0.0.1", "--port", str(self.port), "--dir", str(self.folder), "--appendonly", "yes"]
+        self.process = subprocess.Popen([program, *options, "--save", ""], stdout=subprocess.DEVNULL)
+        wait_for(lambda: redis.from_url(self.url).ping(), what="Redis")
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+
+@contextmanager
+def own_redis(folder: Path) -> Iterator[RedisProcess]:
+    """Give a running Redis."""
+    server = RedisProcess(folder)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.kill()
+
+
+class PostgresCluster:
+    """A PostgreSQL server with one empty database, for tests that have to stop it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.port = folder, free_port()
+        self.user = "postgres" if os.geteuid() == 0 else None  # it refuses to run as root
+        self.url = f"postgres://postgres@127.0.0.1:{self.port}/postgres"
+
+    def make(self) -> None:
+        if self.user is not None:
+            shutil.chown(self.folder, self.user)
+        self._run("initdb", "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--no-locale", "-N")
+
+    def start(self) -> None:
+        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off"
+        self._run("pg_ctl", "start", "-w", "-o", options, "-l", str(self.folder / "log"))
+        wait_for(lambda: psycopg.connect(self.url, connect_timeout=3).close(), what="PostgreSQL")
+
+    def stop(self, *, mode: str = "fast") -> None:
+        """Stop it; `immediate` is as good as a power cut."""
+        self._run("pg_ctl", "stop", "-w", "-m", mode)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        command = [str(_program(program)), "-D", str(self.folder / "data"), *arguments]
+        done = subprocess.run(command, user=self.user, cwd="/", capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{' '.join(command)}: {done.stderr or done.stdout}"
+
+
+@contextmanager
+def own_postgres() -> Iterator[PostgresCluster]:
+    """Give a running PostgreSQL of the test's own."""
+    _program("initdb")
+    folder = Path(tempfile.mkdtemp(prefix="horsesense-postgres-"))  # where its user may go, unlike pytest's
+    cluster = PostgresCluster(folder)
+    try:
+        cluster.make()
+        cluster.start()
+        yield cluster
+    finally:
+        with suppress(AssertionError):  # it may be stopped already
+            cluster.stop(mode="immediate")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _program(name: str) -> Path:
+    """Return where a program of PostgreSQL's server is; Debian keeps them out of the way."""
+    for path in sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), reverse=True):
+        return path
+    found = shutil.which(name)
+    if found is None:
+        missing(f"PostgreSQL server program {name}", "apt install postgresql")
+    return Path(found)
+
+
+class Bucket:
+    """A bucket of a test's own, and what lies in it."""
+
+    def __init__(self, service: S3) -> None:
+        self.name = f"faults-{uuid.uuid4().hex[:12]}"  # the services of one process share what they have
+        self.environment = {**service.environment, "S3_BUCKET": self.name}
+        self.client = boto3.client(
+            "s3",
+            endpoint_url=service.endpoint,
+            region_name="us-east-1",
+            aws_access_key_id=service.key,
+            aws_secret_access_key=service.secret,
+        )
+        self.client.create_bucket(Bucket=self.name)
+
+    def names(self) -> set[str]:
+        pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.name)
+        return {entry["Key"] for page in pages for entry in page.get("Contents", [])}
