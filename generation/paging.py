@@ -38,8 +38,8 @@ class Page(NamedTuple):
         return self.start + 1 if self.total else 0
 
 
-def page_of(query: Query, total: int, *, size: int = PER_PAGE) -> Page:
-    """Return the page that a query asks for, of `total` entries; an empty list has one page.
+def page_of(query: Query, total: int, *, size: int = PER_PAGE, of: str = "questions") -> Page:
+    """Return the page that a query asks for, of `total` entries called `of`; an empty list has one page.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def page_of(query: Query, total: int, *, size: int = PER_PAGE) -> Page:
     pages = max(1, -(-total // size))
     number = query.page
     if number > pages:
-        raise NoSuchPage(f"Expected a page from 1 to {pages:,}, got {number:,}: there are {total:,} questions.")
+        raise NoSuchPage(f"Expected a page from 1 to {pages:,}, got {number:,} ({of}: {total:,}).")
     start = (number - 1) * size
     return Page(
         number=number,

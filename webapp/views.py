@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from generation.cards import cards_for
+from generation.cards import newest_cards
 from webapp import documentation
 from webapp.example import example_for
 from webapp.health import report
@@ -21,7 +21,7 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Return the front page."""
-    context = {"cards": cards_for(request.user, most=HOME_CARDS), "example": example_for(request.user)}
+    context = {"cards": newest_cards(request.user, most=HOME_CARDS), "example": example_for(request.user)}
     return render(request, "webapp/home.html", context)
 
 

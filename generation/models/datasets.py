@@ -2,6 +2,8 @@
 
 import functools
 import json
+import operator
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -60,6 +62,18 @@ class DatasetQuerySet(models.QuerySet["Dataset"]):
         open_to_all = [Dataset.Visibility.LINK, Dataset.Visibility.PUBLIC]
         return self.visible_to(user) | self.filter(visibility__in=open_to_all).exclude(state=Dataset.State.DELETING)
 
+    def matching(self, *, words: Iterable[str] = (), **values: Collection[str]) -> "DatasetQuerySet":
+        """Return those whose fields have one of the values, and that name every word in what is said of them."""
+        found = self.filter(**{f"{name}__in": wanted for name, wanted in values.items()})
+        for word in words:
+            spoken = [Q(**{f"{name}__icontains": word}) for name in ("slug", "title", "description", "authors")]
+            found = found.filter(functools.reduce(operator.or_, spoken))
+        return found
+
+    def newest_first(self) -> "DatasetQuerySet":
+        """Return datasets in the order of lists."""
+        return self.order_by("-created", "-pk")
+
     def for_list(self) -> "DatasetQuerySet":
         """Return datasets, newest first, with what a list shows of each.
 
@@ -71,7 +85,7 @@ class DatasetQuerySet(models.QuerySet["Dataset"]):
                 questions=Coalesce(Sum("splits__questions"), 0),
             )
             .prefetch_related("splits")
-            .order_by("-created", "-pk")
+            .newest_first()
         )
 
 

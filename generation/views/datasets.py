@@ -1,28 +1,50 @@
 """The list of datasets, and the overview of one."""
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from generation.cards import cards_for, world_label
+from generation.browse import BadAddress
+from generation.cards import cards_of, choices, read_list_query, world_label
 from generation.index import SplitIndex
 from generation.models import Split
 from generation.opening import guarded
 from generation.overview import Chart, charts_of, sections_of, singles_of
+from generation.paging import NoSuchPage
 from generation.pictures import strips
 from generation.reproduce import recipe, spec_as_json, spec_as_zip
-from generation.views.finding import find_dataset
+from generation.sidebar import chips
+from generation.views.finding import find_dataset, pairs_of, refuse_list
 from generation.views.making import making_context
 from webapp.access import Visitor, What, is_researcher, may_see, may_see_facet, owns
 
+FEW = 6  # datasets that need no form to be found by
 STRIP = 6  # pictures at the head of an overview
 
 
 @require_safe
 def datasets(request: HttpRequest) -> HttpResponse:
-    """Return the list of datasets that this visitor may see."""
-    return render(request, "generation/datasets.html", _listed(request.user))
+    """Return the list of datasets that this visitor may see: `?q=shapes&world=clevr&state=complete&page=3`."""
+    try:
+        query = read_list_query(pairs_of(request))
+        if "" in request.GET.dict().values():  # as forms send what was left open
+            return redirect(request.path + ("" if query.is_plain else query.address))
+        cards, page = cards_of(request.user, query)
+    except BadAddress as error:
+        return refuse_list(request, str(error), status=400)
+    except NoSuchPage as error:
+        return refuse_list(request, str(error), status=404)
+    context = {
+        "cards": cards,
+        "page": page,
+        "query": query,
+        "chips": chips(query),
+        "fields": choices(query, names=_filters(request.user)),
+        "has_form": page.total > FEW or not query.is_plain,
+        "is_researcher": is_researcher(request.user),
+    }
+    return render(request, "generation/datasets.html", context)
 
 
 @require_safe
@@ -67,8 +89,9 @@ def spec_with_files(request: HttpRequest, slug: str) -> HttpResponse:
     return _download(spec_as_zip(found), f"{found.slug}-spec.zip", kind="application/zip")
 
 
-def _listed(user: Visitor) -> dict[str, object]:
-    return {"cards": cards_for(user), "is_researcher": is_researcher(user)}
+def _filters(user: Visitor) -> list[str]:
+    """Return what the form of the list offers: who sees all there is to see, public datasets, needs no choice of it."""
+    return ["world", "state", *(["visibility"] if user.is_authenticated else [])]
 
 
 def _counted(splits: list[Split], wanted: str | None) -> Split | None:
