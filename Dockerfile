@@ -12,10 +12,10 @@ COPY annotations annotations
 COPY generation generation
 COPY static static
 
-RUN useradd --create-home horsesense && install -d -o horsesense -m 700 /data
+RUN useradd --create-home horsesense && install -d -o horsesense -m 700 /data /media
 USER horsesense
-ENV VAR_DIR=/data
-VOLUME /data
+ENV VAR_DIR=/data MEDIA_ROOT=/media
+VOLUME /data /media
 EXPOSE 8000
 
 CMD ["python", "manage.py", "process", "web", "--bind", "0.0.0.0:8000"]

@@ -1,15 +1,19 @@
-"""The addresses of this machine, and a socket on one of them."""
+"""The addresses of this machine, a socket on one of them, and networks of others."""
 
 import errno
 import fcntl
 import re
 import socket
 import struct
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 
 SIOCGIFADDR = 0x8915  # Linux: the IPv4 address of an interface
 ANYWHERE = ("0.0.0.0", "::")  # noqa: S104  # recognised, not chosen
 BIND = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^\s:\[\]]*):(?P<port>[0-9]{1,5})")
+
+Network = IPv4Network | IPv6Network
+LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1"))
 
 
 class CannotListen(Exception):
@@ -88,6 +92,16 @@ def names_of(host: str) -> list[str]:
 def bracketed(host: str) -> str:
     """Return the host as it stands in a web address: IPv6 in brackets."""
     return f"[{host}]" if ":" in host else host
+
+
+def are_networks(names: list[str]) -> bool:
+    """Return whether each is an address or a network such as 10.0.0.0/8; one that isn't gives False or ValueError."""
+    return all(networks(names))
+
+
+def networks(names: list[str]) -> list[Network]:
+    """Return networks by their names; an address is a network of one."""
+    return [ip_network(name.strip(), strict=False) for name in names]
 
 
 def _interface_addresses() -> list[str]:

@@ -19,6 +19,7 @@ from webapp.environment import (
     resolved,
 )
 from webapp.keys import kept_secret
+from webapp.network import LOOPBACK, Network, are_networks, networks
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -64,7 +65,19 @@ VARIABLES = (
         about="The address people type, for example https://horsesense.example.org. Allowed hosts, trusted "
               "origins and links in mails follow from it; with https also secure cookies, HSTS and the "
               "redirect from http. The proxy in front must set X-Forwarded-Proto itself, whatever the visitor"
-              " sent.",
+              " sent; see TRUSTED_PROXIES.",
+    ),
+    Variable(
+        name="TRUSTED_PROXIES", kind="list", default=[], shown="this machine", group=SITE, fits=are_networks,
+        expected="addresses or networks, separated by commas, such as 192.0.2.7,10.0.0.0/8",
+        about="Where the proxy in front asks from, besides this machine: addresses or networks, separated by commas. "
+              "Only from there X-Forwarded-Proto and X-Forwarded-For are believed.",
+    ),
+    Variable(
+        name="PROXY_SENDS_FILES", kind="yes or no", default=False, group=SITE,
+        about="Whether the proxy in front sends pictures itself: the site answers with X-Accel-Redirect, naming the "
+              "file below MEDIA_ROOT, and the proxy must read it there and keep that header to itself. See "
+              "webapp/Caddyfile. With S3 it makes no difference.",
     ),
     Variable(
         name="ALLOWED_HOSTS", kind="list", default=[], shown="this machine, and the host in PUBLIC_URL",
@@ -125,6 +138,10 @@ VARIABLES = (
         about="Background processes that make datasets on this machine, each with up to 500 MB of memory.",
     ),
     Variable(
+        name="UPLOAD_MB", kind="whole number", default=250, group=SPEED, least=1,
+        about="Largest request the site takes, files included, in megabytes.",
+    ),
+    Variable(
         name="DISK_RESERVE_GB", kind="number", default=2.0, group=SPEED, least=0,
         about="Generation waits, and says so, rather than leave less than this free on the disk of "
               "MEDIA_ROOT.",
@@ -180,6 +197,9 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = [r"^health/$"]  # asked from inside, past the proxy
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+TRUSTED_PROXIES: list[Network] = [*LOOPBACK, *networks(env["TRUSTED_PROXIES"])]
+PROXY_SENDS_FILES: bool = env["PROXY_SENDS_FILES"]
+UPLOAD_MB: int = env["UPLOAD_MB"]
 SECURE_HSTS_SECONDS: int = env["HSTS_SECONDS"] if HTTPS else 0
 # Neighbouring host names belong to somebody else: they are not ours to force onto https.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
@@ -219,6 +239,7 @@ INSTALLED_APPS = [
     "ninja",
 ]
 MIDDLEWARE = [
+    "webapp.incoming.OurProxies",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -228,6 +249,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "webapp.incoming.UploadLimit",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]

@@ -2,14 +2,18 @@
 
 import logging
 from typing import TypeVar
+from urllib.parse import quote
 
+from django.conf import settings
 from django.core.files.storage import default_storage
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.cache import get_conditional_response
 from django.views.decorators.http import require_safe
 
+from generation import files
 from generation.models import Dataset, Scene, Split
 from generation.pictures import version_of
-from generation.thumbnails import thumbnail
+from generation.thumbnails import name_of, thumbnail
 from generation.views.finding import find_split
 from webapp.access import What, may_see
 
@@ -27,24 +31,20 @@ def scene_image(request: HttpRequest, slug: str, name: str, position: int, versi
     split = find_split(request.user, slug, name)
     if not may_see(request.user, split, What.IMAGE):
         raise Http404(MISSING)
-    return _file(split, _scene(split, position).image, version, name=f"{name}-{position}.png")
+    stored = _scene(split, position).image
+    check_version(split, stored, version)
+    return _unchanged(request, split) or _kept_for_ever(split, _file(stored, name=f"{name}-{position}.png"))
 
 
 @require_safe
-def scene_thumbnail(request: HttpRequest, slug: str, name: str, position: int, version: str) -> HttpResponse:
+def scene_thumbnail(request: HttpRequest, slug: str, name: str, position: int, version: str) -> HttpResponseBase:
     """Return a scene's picture, small: what lists show of it."""
     split = find_split(request.user, slug, name)
     if not may_see(request.user, split, What.IMAGE):
         raise Http404(MISSING)
     stored = _scene(split, position).image
-    if not stored or version_of(split.dataset) != version:
-        raise Http404(MISSING)
-    try:
-        content = thumbnail(stored)
-    except OSError as error:
-        log.error("Expected a picture in %s, got: %s. Restore it from a backup.", stored, error)
-        raise Http404(MISSING) from error
-    return _kept_for_ever(split, HttpResponse(content, content_type="image/webp"))
+    check_version(split, stored, version)
+    return _unchanged(request, split) or _kept_for_ever(split, _small(stored))
 
 
 @require_safe
@@ -53,7 +53,15 @@ def scene_ids_image(request: HttpRequest, slug: str, name: str, position: int, v
     split = find_split(request.user, slug, name)
     if not may_see(request.user, split, What.IDS_IMAGE):
         raise Http404(MISSING)
-    return _file(split, _scene(split, position).ids_image, version, name=f"{name}-{position}-ids.png")
+    stored = _scene(split, position).ids_image
+    check_version(split, stored, version)
+    return _unchanged(request, split) or _kept_for_ever(split, _file(stored, name=f"{name}-{position}-ids.png"))
+
+
+def check_version(split: Split, stored: str, version: str) -> None:
+    """Raise `Http404` unless there is a picture and the address names this one."""
+    if not stored or version_of(split.dataset) != version:
+        raise Http404(MISSING)
 
 
 def _scene(split: Split, position: int) -> Scene:
@@ -64,20 +72,57 @@ def _scene(split: Split, position: int) -> Scene:
     return scene
 
 
-def _file(split: Split, stored: str, version: str, *, name: str) -> FileResponse:
-    """Return a stored picture under a name that tells no more than its address, if the address names this one."""
-    if not stored or version_of(split.dataset) != version:
-        raise Http404(MISSING)
+def _file(stored: str, *, name: str) -> HttpResponseBase:
+    """Return a stored picture under a name that tells no more than its address."""
+    sent = _sent_by_proxy(stored, content_type="image/png")
+    if sent is not None:
+        sent["Content-Disposition"] = f'inline; filename="{name}"'
+        return sent
     try:
         file = default_storage.open(stored, "rb")
     except FileNotFoundError as error:
-        log.error("Expected %s in the storage, got nothing. Restore it from a backup.", stored)
-        raise Http404(MISSING) from error
-    return _kept_for_ever(split, FileResponse(file, content_type="image/png", filename=name))
+        raise _lost(stored, "nothing") from error
+    return FileResponse(file, content_type="image/png", filename=name)
+
+
+def _small(stored: str) -> HttpResponse:
+    """Return the small version of a stored picture, made now where there is none yet."""
+    sent = _sent_by_proxy(name_of(stored), content_type="image/webp")
+    if sent is not None:
+        return sent
+    try:
+        return HttpResponse(thumbnail(stored), content_type="image/webp")
+    except OSError as error:
+        raise _lost(stored, error) from error
+
+
+def _sent_by_proxy(stored: str, *, content_type: str) -> HttpResponse | None:
+    """Return an answer that has the proxy send a file of our disk; None where it doesn't do that, or there is none."""
+    path = files.local_path(stored)
+    if not settings.PROXY_SENDS_FILES or path is None or not path.is_file():
+        return None
+    return HttpResponse(content_type=content_type, headers={"X-Accel-Redirect": quote(f"/{stored}")})
+
+
+def _lost(stored: str, found: object) -> Http404:
+    """Return what a visitor is told of a file that should be there; the log says which."""
+    log.error("Expected a picture in %s, got: %s. Restore it from a backup.", stored, found)
+    return Http404(MISSING)
+
+
+def _unchanged(request: HttpRequest, split: Split) -> HttpResponseBase | None:
+    """Return that the visitor has the picture already, where that is so: an address never means another one."""
+    found = get_conditional_response(request, etag=_etag(split))
+    return None if found is None else _kept_for_ever(split, found)
 
 
 def _kept_for_ever(split: Split, response: R) -> R:
     """Return a response that says it never changes; to proxies only where anyone may see it."""
     anyone = split.dataset.visibility == Dataset.Visibility.PUBLIC
     response["Cache-Control"] = f"{'public' if anyone else 'private'}, max-age={A_YEAR}, immutable"
+    response["ETag"] = _etag(split)
     return response
+
+
+def _etag(split: Split) -> str:
+    return f'"{version_of(split.dataset)}"'

@@ -18,12 +18,14 @@ from webapp.settings import VARIABLES
 LOCKS = ("requirements.txt", "requirements-dev.txt")
 # What people have no reason to set in a container, and why.
 NOT_IN_COMPOSE = {
-    "MEDIA_ROOT": "lies in VAR_DIR",
     "NUMBA_CACHE_DIR": "lies in VAR_DIR",
     "REDIS_PREFIX": "this Redis is the site's own",
     "DEBUG": "never on a site that others can reach",
     "HSTS_SECONDS": "the default is right behind its proxy",
 }
+
+
+DEFAULT = re.compile(r"\{\$(\w+):([^}]*)\}")  # in the Caddyfile: a variable, and what holds without it
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +60,61 @@ def test_compose_runs_every_process(compose: dict[str, Any]) -> None:
     commands = "\n".join(str(service.get("command")) for service in compose["services"].values())
     found = re.findall(r"manage\.py process ([a-z ]+)", commands)
     assert sorted(" ".join(found).split()) == sorted(NAMES)
+
+
+def test_every_name_in_compose_leads_somewhere(compose: dict[str, Any]) -> None:
+    services = compose["services"]
+    for service in services.values():
+        for entry in service.get("volumes", ()):
+            source = entry.partition(":")[0]
+            assert source in compose["volumes"] or (ROOT / source).is_file(), entry
+        waits = service.get("depends_on", ())
+        assert set(waits) <= set(services)
+        healthy = [name for name in waits if waits[name]["condition"] == "service_healthy"] if waits != ["web"] else []
+        assert all("healthcheck" in services[name] for name in healthy)
+    used = {entry.partition(":")[0] for service in services.values() for entry in service.get("volumes", ())}
+    assert set(compose["volumes"]) <= used
+
+
+def test_every_value_in_composes_environments_is_text(compose: dict[str, Any]) -> None:
+    for service in compose["services"].values():
+        assert all(isinstance(value, str) for value in service.get("environment", {}).values())
+
+
+def test_only_the_proxy_is_reached_from_outside(compose: dict[str, Any]) -> None:
+    assert [name for name, service in compose["services"].items() if "ports" in service] == ["proxy"]
+
+
+def test_redis_forgets_no_message(compose: dict[str, Any]) -> None:
+    command = compose["services"]["redis"]["command"]
+    assert command.split() == ["redis-server", "--maxmemory-policy", "noeviction", "--appendonly", "yes"]
+
+
+def test_proxy_and_site_agree(compose: dict[str, Any]) -> None:
+    proxy, site = compose["services"]["proxy"], compose["services"]["web"]
+    caddyfile = (ROOT / "webapp/Caddyfile").read_text()
+    read = {name for name, _ in DEFAULT.findall(caddyfile)}
+    assert set(proxy["environment"]) == read
+    for name in read:
+        assert proxy["environment"][name] == site["environment"][name]
+    assert site["environment"]["PROXY_SENDS_FILES"] == "yes"
+    media = site["environment"]["MEDIA_ROOT"]
+    assert f"media:{media}" in site["volumes"] and f"media:{media}:ro" in proxy["volumes"]
+    assert f"root * {media}\n" in caddyfile
+    assert f"reverse_proxy web:{site['command'].rpartition(':')[2].strip(chr(34))} " in caddyfile
+
+
+def test_the_proxys_limit_without_a_setting_is_the_sites(compose: dict[str, Any]) -> None:
+    default = next(variable.default for variable in VARIABLES if variable.name == "UPLOAD_MB")
+    limits = {value for name, value in DEFAULT.findall((ROOT / "webapp/Caddyfile").read_text()) if name == "UPLOAD_MB"}
+    assert limits == {str(default)}
+    assert compose["services"]["proxy"]["environment"]["UPLOAD_MB"] == f"${{UPLOAD_MB:-{default}}}"
+
+
+def test_the_image_keeps_what_lasts_in_the_folders_that_compose_mounts(compose: dict[str, Any]) -> None:
+    made = re.search(r"install -d \S+ \S+ -m 700 (.+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    assert made is not None
+    assert set(made[1].split()) == {entry.partition(":")[2] for entry in compose["x-site"]["volumes"]}
 
 
 def test_the_image_holds_what_the_site_needs_and_no_more() -> None:

@@ -76,6 +76,10 @@ REFUSED = [
     ("DISK_RESERVE_GB", "nan", "a number of 0 or more"),
     ("DISK_RESERVE_GB", "inf", "a number of 0 or more"),
     ("S3_ENDPOINT_URL", "minio:9000", "http(s)://host"),
+    ("TRUSTED_PROXIES", "10.0.0.0/8,proxy", "addresses or networks"),
+    ("TRUSTED_PROXIES", "10.0.0.0/99", "addresses or networks"),
+    ("UPLOAD_MB", "0", "a whole number of 1 or more"),
+    ("PROXY_SENDS_FILES", "sometimes", "yes or no"),
     ("DEBUG", "maybe", "expected yes or no"),
 ]
 
@@ -103,6 +107,7 @@ def test_a_value_that_cannot_be_used_is_refused(
         ("GENERATION_PROCESSES", "1", 1),
         ("DISK_RESERVE_GB", "0", 0.0),
         ("S3_ENDPOINT_URL", "http://minio:9000", "http://minio:9000"),
+        ("TRUSTED_PROXIES", "192.0.2.7,fc00::/7", ["192.0.2.7", "fc00::/7"]),
     ],
 )
 def test_a_value_that_can_be_used_is_taken(

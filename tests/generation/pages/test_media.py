@@ -9,6 +9,7 @@ from PIL import Image
 from generation import files
 from generation.models import Dataset, Scene
 from generation.pictures import picture_of, read_ids, version_of
+from generation.thumbnails import name_of
 
 
 def scene_of(dataset, split="train"):
@@ -100,3 +101,87 @@ def test_a_picture_needs_two_queries(client, shapes, django_assert_num_queries):
     address = address_of(shapes)
     with django_assert_num_queries(2):
         client.get(address)
+
+
+# Sent by the proxy
+
+
+@pytest.fixture
+def with_proxy(settings):
+    """Let the proxy send files."""
+    settings.PROXY_SENDS_FILES = True
+
+
+def small_address_of(dataset, split="train"):
+    scene = scene_of(dataset, split)
+    return picture_of(scene, scene.split, small=True).address
+
+
+def test_the_proxy_is_told_which_file_to_send(client, shapes, with_proxy):
+    stored = scene_of(shapes)
+    for address, name in ((address_of(shapes), stored.image), (ids_address_of(shapes), stored.ids_image)):
+        response = client.get(address)
+        assert (response.status_code, response.content) == (200, b"")
+        assert response["X-Accel-Redirect"] == f"/{name}"
+        assert response["Content-Type"] == "image/png"
+        assert response["Cache-Control"] == "public, max-age=31536000, immutable"
+        assert response["Content-Disposition"].startswith("inline; filename=")
+        assert response["ETag"]
+
+
+def test_small_pictures_are_sent_by_the_proxy_once_they_are_there(client, shapes, with_proxy):
+    files.drop(name_of(scene_of(shapes).image))
+    first = client.get(small_address_of(shapes))
+    again = client.get(small_address_of(shapes))
+    assert "X-Accel-Redirect" not in first and Image.open(io.BytesIO(first.content)).format == "WEBP"
+    assert again["X-Accel-Redirect"] == f"/{name_of(scene_of(shapes).image)}"
+    assert (again.content, again["Content-Type"], again["ETag"]) == (b"", "image/webp", first["ETag"])
+
+
+def test_a_name_that_is_no_plain_path_is_quoted(client, shapes, with_proxy):
+    files.put("ein Bild? 50%.png", files.get(scene_of(shapes).image))
+    Scene.objects.filter(pk=scene_of(shapes).pk).update(image="ein Bild? 50%.png")
+    assert client.get(address_of(shapes))["X-Accel-Redirect"] == "/ein%20Bild%3F%2050%25.png"
+
+
+def test_the_proxy_is_told_nothing_of_what_may_not_be_seen(client, as_stranger, shapes, private, with_proxy):
+    for address in (ids_address_of(shapes, "test"), address_of(private), ids_address_of(private)):
+        for who in (client, as_stranger):
+            response = who.get(address)
+            assert response.status_code == 404
+            assert "X-Accel-Redirect" not in response
+
+
+def test_a_lost_picture_is_404_with_the_proxy_too(client, shapes, with_proxy):
+    Scene.objects.filter(pk=scene_of(shapes).pk).update(image="gone/away.png")
+    for address in (address_of(shapes), small_address_of(shapes)):
+        response = client.get(address)
+        assert response.status_code == 404
+        assert "X-Accel-Redirect" not in response
+
+
+def test_without_the_setting_no_file_is_named(client, shapes):
+    for address in (address_of(shapes), ids_address_of(shapes), small_address_of(shapes), small_address_of(shapes)):
+        assert "X-Accel-Redirect" not in client.get(address)
+
+
+def test_files_that_lie_elsewhere_are_sent_by_the_site(client, shapes, with_proxy, monkeypatch):
+    monkeypatch.setattr(files, "local_path", lambda name: None)
+    response = client.get(address_of(shapes))
+    assert "X-Accel-Redirect" not in response
+    assert Image.open(io.BytesIO(body_of(response))).size == (120, 80)
+
+
+@pytest.mark.parametrize("address", [address_of, ids_address_of, small_address_of])
+def test_who_has_the_picture_is_not_sent_it_again(client, shapes, address):
+    version = client.get(address(shapes))["ETag"]
+    response = client.get(address(shapes), headers={"If-None-Match": version})
+    assert (response.status_code, response.content, response["ETag"]) == (304, b"", version)
+    assert response["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert client.get(address(shapes), headers={"If-None-Match": '"other"'}).status_code == 200
+
+
+def test_nobody_learns_by_its_version_that_there_is_a_picture(client, shapes):
+    address = ids_address_of(shapes, "test")
+    for version in ("*", f'"{version_of(shapes)}"'):
+        assert client.get(address, headers={"If-None-Match": version}).status_code == 404
