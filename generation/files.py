@@ -75,15 +75,20 @@ def drop_folder(name: str) -> None:
         drop_folder(f"{name}/{folder}")
 
 
-def disk_shortage() -> str:
-    """Return what to tell people when too little disk is free; empty while there is enough."""
+def disk_free() -> float | None:
+    """Return how many GB are free on the disk of MEDIA_ROOT, or None where files are kept elsewhere."""
     path = local_path("")
     if path is None:
-        return ""
+        return None
     while not path.exists():
         path = path.parent
-    free = shutil.disk_usage(path).free / GIB
-    if free >= settings.DISK_RESERVE_GB:
+    return shutil.disk_usage(path).free / GIB
+
+
+def disk_shortage() -> str:
+    """Return what to tell people when too little disk is free; empty while there is enough."""
+    free = disk_free()
+    if free is None or free >= settings.DISK_RESERVE_GB:
         return ""
     return (
         f"Waiting for disk space: expected {settings.DISK_RESERVE_GB:g} GB under MEDIA_ROOT, got {free:.1f}. "

@@ -11,7 +11,6 @@ from typing import Any
 
 from celery.signals import worker_ready, worker_shutdown
 from django.db import connection
-from django.db.models.functions import Now
 
 from generation import jobs
 from generation.models import Heartbeat, from_now
@@ -44,7 +43,7 @@ class Beating:
         while True:
             try:
                 beat(name=self.name, queues=self.queues)
-                jobs.sweep()
+                sweep()
             except Exception:
                 log.warning("No heartbeat this time.", exc_info=True)
             finally:
@@ -55,9 +54,14 @@ class Beating:
 
 def beat(*, name: str, queues: str) -> None:
     """Note that a background process is alive, by the database's clock."""
-    row = {"host": socket.gethostname(), "pid": os.getpid(), "queues": queues, "seen": Now()}
-    Heartbeat.objects.update_or_create(name=name, defaults=row)
+    Heartbeat.objects.note(name, host=socket.gethostname(), pid=os.getpid(), queues=queues)
     Heartbeat.objects.filter(seen__lt=from_now(-FORGOTTEN)).delete()
+
+
+def sweep() -> None:
+    """Free what dead processes held, wake background processes while there is work, and note that it was done."""
+    jobs.sweep()
+    Heartbeat.objects.note(Heartbeat.SWEEP, host=socket.gethostname(), pid=os.getpid(), queues="")
 
 
 _beating: list[Beating] = []

@@ -2,8 +2,7 @@
 
 from celery import shared_task
 
-from generation import heartbeat as heartbeat  # a worker that knows these tasks says that it is alive
-from generation import jobs
+from generation import heartbeat, jobs
 
 SLICE = 10.0  # seconds before another task may have its turn
 
@@ -17,4 +16,4 @@ def work() -> None:
 @shared_task(name="generation.tasks.sweep")
 def sweep() -> None:
     """Free what dead processes held; wake background processes while there is work."""
-    jobs.sweep()
+    heartbeat.sweep()

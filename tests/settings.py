@@ -1,6 +1,7 @@
 """The site's settings, with everything that tests make in a folder of their own."""
 
 import atexit
+import math
 import os
 import shutil
 import tempfile
@@ -20,7 +21,7 @@ for _name in TAKEN_OUT:
     os.environ.pop(_name, None)
 
 from webapp.settings import *  # noqa: E402, F403
-from webapp.settings import DATABASES, INSTALLED_APPS, VAR_DIR  # noqa: E402
+from webapp.settings import BROKER_FILE, DATABASES, INSTALLED_APPS, VAR_DIR  # noqa: E402
 
 if "sqlite" in DATABASES["default"]["ENGINE"]:
     # A file, as in real life: threads and processes see one another, and locks are real.
@@ -28,3 +29,6 @@ if "sqlite" in DATABASES["default"]["ENGINE"]:
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 INSTALLED_APPS = [*INSTALLED_APPS, "tests.referring"]
+STARTUP_SECONDS = math.inf  # there are no background processes
+VAR_DIR.mkdir(parents=True, exist_ok=True)
+BROKER_FILE.touch()  # as processes do when they start

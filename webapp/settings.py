@@ -195,7 +195,7 @@ CSRF_FAILURE_VIEW = "webapp.views.csrf_failure"
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^health/$"]  # asked from inside, past the proxy
+SECURE_REDIRECT_EXEMPT = [r"^health/(web/)?$"]  # asked from inside, past the proxy
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 TRUSTED_PROXIES: list[Network] = [*LOOPBACK, *networks(env["TRUSTED_PROXIES"])]
 PROXY_SENDS_FILES: bool = env["PROXY_SENDS_FILES"]
@@ -338,6 +338,7 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
+STARTUP_SECONDS: float = 90  # in which background processes may still be on their way
 WEB_THREADS: int = env["WEB_THREADS"]
 WEB_PROCESSES: int = env["WEB_PROCESSES"]
 GENERATION_PROCESSES: int = env["GENERATION_PROCESSES"] or os.cpu_count() or 1

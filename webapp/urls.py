@@ -13,6 +13,7 @@ handler500 = "webapp.views.server_error"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", views.home, name="home"),
     path("health/", views.health, name="health"),
+    path("health/web/", views.health_of_web, name="health_web"),
     path("login/<str:token>/", views.login_link, name="login_link"),
     path("docs/", views.docs, name="docs"),
     path("docs/<slug:name>/", views.docs, name="docs_page"),

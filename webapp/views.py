@@ -1,5 +1,7 @@
 """The front page, the documentation, links that log somebody in, and the pages for what went wrong."""
 
+from typing import Any
+
 from django.contrib.auth import login
 from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -11,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from generation.cards import newest_cards
 from webapp import documentation
 from webapp.example import example_for
-from webapp.health import report
+from webapp.health import report, web_report
 from webapp.models import LoginLink
 
 HOME_CARDS = 4
@@ -29,8 +31,18 @@ def home(request: HttpRequest) -> HttpResponse:
 @never_cache
 def health(request: HttpRequest) -> JsonResponse:
     """Return what works and what doesn't; status 503 when the site can't do its job."""
-    state = report()
-    return JsonResponse(state, status=200 if state["ok"] else 503)
+    return _state(report())
+
+
+@require_safe
+@never_cache
+def health_of_web(request: HttpRequest) -> JsonResponse:
+    """Return whether this web process can answer, whatever background processes do; status 503 when it can't."""
+    return _state(web_report())
+
+
+def _state(state: dict[str, Any]) -> JsonResponse:
+    return JsonResponse(state, status=200 if state["ok"] else 503, json_dumps_params={"indent": 2})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

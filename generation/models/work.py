@@ -2,10 +2,23 @@
 
 import re
 from datetime import timedelta
-from typing import ClassVar, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from django.db import models
-from django.db.models import DateTimeField, Exists, ExpressionWrapper, OuterRef, Q, Value
+from django.db.models import (
+    Count,
+    DateTimeField,
+    DurationField,
+    Exists,
+    Expression,
+    ExpressionWrapper,
+    F,
+    Max,
+    Min,
+    OuterRef,
+    Q,
+    Value,
+)
 from django.db.models.functions import Now
 
 from generation.models.datasets import Dataset, Split
@@ -17,6 +30,18 @@ AnyJob = TypeVar("AnyJob", bound="AbstractJob")
 def from_now(seconds: float) -> ExpressionWrapper:
     """Return the moment `seconds` from now (negative: ago), by the database's clock."""
     return ExpressionWrapper(Now() + Value(timedelta(seconds=seconds)), output_field=DateTimeField())
+
+
+def ago(moment: Expression | F) -> ExpressionWrapper:
+    """Return how long ago a moment was, by the database's clock."""
+    return ExpressionWrapper(Now() - moment, output_field=DurationField())
+
+
+class Queue(NamedTuple):
+    """Work that waits: for how long the oldest job has, and since when nobody has begun any; both None without any."""
+
+    oldest: timedelta | None
+    idle: timedelta | None
 
 
 class AbstractJobQuerySet(models.QuerySet[AnyJob]):
@@ -90,6 +115,17 @@ class JobQuerySet(AbstractJobQuerySet["Job"]):
         deleting = Q(kind=Job.Kind.DELETE, dataset__state=Dataset.State.DELETING)
         return self.filter(making | deleting, state=Job.State.WAITING).exclude(Q(kind=Job.Kind.SEAL) & Exists(left))
 
+    def queue(self) -> Queue:
+        """Return how long work has waited; `idle` is no time while a job is being done."""
+        waits, runs = Q(state=Job.State.WAITING), Q(state=Job.State.RUNNING, lease__gte=Now())
+        found = self.filter(dataset__state__in=[Dataset.State.MAKING, Dataset.State.DELETING]).aggregate(
+            oldest=ago(Min("created", filter=waits)), begun=ago(Max("started")), running=Count("pk", filter=runs)
+        )
+        oldest, begun = found["oldest"], found["begun"]
+        if oldest is None or found["running"]:
+            return Queue(oldest, None if oldest is None else timedelta())
+        return Queue(oldest, oldest if begun is None else min(oldest, begun))
+
 
 class Job(AbstractJob):
     """Work on a dataset."""
@@ -146,11 +182,15 @@ class Job(AbstractJob):
 
 
 class HeartbeatQuerySet(models.QuerySet["Heartbeat"]):
-    """Reads of heartbeats."""
+    """Reads and writes of heartbeats."""
+
+    def note(self, name: str, **about: Any) -> None:
+        """Note that a background process is alive, or that it has swept, by the database's clock."""
+        self.update_or_create(name=name, defaults={**about, "seen": Now()})
 
     def alive(self, *, within: float = 60) -> "HeartbeatQuerySet":
         """Return background processes that were heard of in the last seconds, by the database's clock."""
-        return self.filter(seen__gte=from_now(-within))
+        return self.exclude(queues="").filter(seen__gte=from_now(-within))
 
     def reading(self, queue: str) -> "HeartbeatQuerySet":
         """Return background processes that take messages from a queue."""
@@ -158,7 +198,9 @@ class HeartbeatQuerySet(models.QuerySet["Heartbeat"]):
 
 
 class Heartbeat(models.Model):
-    """A background process: a row that its main process keeps fresh."""
+    """A background process: a row that its main process keeps fresh; `SWEEP`, without queues, is the sweep's row."""
+
+    SWEEP = "sweep"
 
     name = models.CharField(max_length=200, unique=True)
     host = models.CharField(max_length=200)

@@ -35,7 +35,7 @@ def test_a_worker_finds_work_without_any_message_and_beats(made: Dataset, begin:
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(60) == 0
     assert Dataset.objects.get(pk=dataset.pk).fingerprint == made.fingerprint
-    assert not Heartbeat.objects.exists()
+    assert not Heartbeat.objects.alive().exists()
 
 
 @pytest.mark.django_db

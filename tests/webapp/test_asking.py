@@ -20,7 +20,7 @@ from webapp.access import Asked, What, recorded
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
 # Routes that show nothing of any dataset. Whatever else there is has to ask about one that it shows.
-ABOUT_NO_DATASET = {"health", "login_link", "docs", "docs_page", "dataset_new"}
+ABOUT_NO_DATASET = {"health", "health_web", "login_link", "docs", "docs_page", "dataset_new"}
 PACKAGES = ("account_", "admin:", "django.contrib.admin.")  # accounts; pages for staff, which strangers never get
 
 # What each stored field belongs to. A field that isn't here fails a test: say which of `What` guards it.
