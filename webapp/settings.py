@@ -322,13 +322,15 @@ DISK_RESERVE_GB: float = env["DISK_RESERVE_GB"]
 
 # Background processes. Messages are hints that there is work; the jobs themselves are rows of the database.
 BROKER_FILE = VAR_DIR / "broker.sqlite3"
-CELERY_BROKER_URL = _redis._replace(path="/0").geturl() if REDIS_URL else f"sqla+sqlite:///{BROKER_FILE}"
+CELERY_BROKER_URL = _redis._replace(path="/0").geturl() if REDIS_URL else f"sqlite:///{BROKER_FILE}"
+CELERY_BROKER_TRANSPORT = None if REDIS_URL else "webapp.broker:Transport"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
     {"visibility_timeout": 3600, "global_keyprefix": env["REDIS_PREFIX"]}
     if REDIS_URL
     else {"connect_args": {"timeout": 20}}
 )
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = False
 CELERY_TASK_DEFAULT_QUEUE = "default"

@@ -7,12 +7,16 @@
     site.wait_for_end()                     state and message of a dataset that is not being made any more
     site.check_stored_once()                nothing twice, nothing missing, nothing left over
 
-Roles are those of `manage.py process` (web, generation, default, beat), and quickstart. Everything runs in the
+Roles are those of `manage.py process` (web, generation, default, beat), quickstart, and work. Everything runs in the
 site's `environment`, which may be changed between two starts:
 
     FAULTS_PACE       seconds that the slow world takes for a scene, and again for its picture (default 0)
     FAULTS_LEASE      seconds of a lease (default: the product's, 60)
     FAULTS_HEARTBEAT  seconds between two heartbeats of a background process (default: the product's, 15)
+    FAULTS_SLICE      seconds that a background process works before it lets other work go first (default: 10)
+    FAULTS_BATCH      rows that are deleted in one transaction (default: 1,000)
+    FAULTS_STOPS_AT   items:15, images:2 or seal:5: a process stops, as by SIGSTOP, at its 15th scene to make, its 2nd
+                      picture to draw, its 5th scene to read for the index
 """
 
 import json
@@ -142,6 +146,8 @@ class Site:
     def _arguments(self, role: str) -> list[str]:
         if role == "quickstart":
             return ["quickstart", "--port", str(self.port)]
+        if role == "work":
+            return ["work", "--dataset", SLUG]
         bind = ["--bind", f"127.0.0.1:{self.port}"] if role == "web" else []
         return ["process", role, *bind]
 

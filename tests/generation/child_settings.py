@@ -10,4 +10,4 @@ from tests.settings import DATABASES, VAR_DIR
 DATABASES["default"]["NAME"] = os.environ["HORSESENSE_TEST_DATABASE"]
 REGISTRY[fake_world.NAME] = fake_world.WHERE
 BROKER_FILE = VAR_DIR / "child-broker.sqlite3"
-CELERY_BROKER_URL = f"sqla+sqlite:///{BROKER_FILE}"
+CELERY_BROKER_URL = f"sqlite:///{BROKER_FILE}"

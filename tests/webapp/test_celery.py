@@ -1,6 +1,7 @@
 """Background processes: every task known, every message in its queue, nothing delivered twice."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,18 @@ def test_a_message_lies_in_its_queue_of_the_embedded_broker(site_environment: di
         )
         counts = {name: number for name, number in rows if number}
     assert counts == {"generation": 1}
+
+
+def test_a_deleted_broker_file_is_made_anew() -> None:
+    for files in (("", "-wal", "-shm"), ("",)):
+        app.send_task("webapp.tasks.tidy", queue=DEFAULT)
+        for suffix in files:
+            Path(f"{settings.BROKER_FILE}{suffix}").unlink(missing_ok=True)
+        app.send_task("webapp.tasks.tidy", queue=DEFAULT)
+        with sqlite3.connect(settings.BROKER_FILE) as broker:
+            assert broker.execute("SELECT count(*) FROM kombu_message").fetchall() == [(1,)]
+        with app.connection_for_read() as connection, closing(connection.SimpleQueue(DEFAULT)) as queue:
+            assert queue.get(timeout=10).headers["task"] == "webapp.tasks.tidy"
 
 
 def test_delivered_messages_are_dropped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
