@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection
 
 from generation.engine.errors import EngineError
 from generation.models import Dataset
@@ -41,6 +41,9 @@ class PlainCommand(BaseCommand):
             refusal.__cause__ = error
         except CommandError as error:
             refusal = error
+        except (OperationalError, InterfaceError) as error:
+            refusal = CommandError(_database_trouble(error), returncode=FAILED)
+            refusal.__cause__ = error
         if not self.from_command_line:
             raise refusal
         self.stderr.write(str(refusal).replace("\n", " "))
@@ -55,6 +58,14 @@ class PlainCommand(BaseCommand):
                 f"Expected a dataset ({names or 'there is none yet'}), got {slug!r}.", returncode=BAD_INPUT
             )
         return dataset
+
+
+def _database_trouble(error: Exception) -> str:
+    reason = (str(error).splitlines() or [type(error).__name__])[0]
+    return (
+        f"Expected a database that answers, got: {reason}. What was stored before is kept; mend the database, then try "
+        "again (generate: with --resume)."
+    )
 
 
 def prepare_tables() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import redis
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 from django.db.models import F
 
 from generation import files
@@ -31,7 +31,7 @@ def report() -> dict[str, Any]:
         try:
             parts |= {**background(), "jobs": jobs()}
             alive = Heartbeat.objects.alive().count()
-        except DatabaseError as error:
+        except Error as error:
             parts["database"] = _answering(type(error).__name__)
     parts["disk"] = disk()
     return summary(parts) | {"background_processes": alive, "parts": parts}
@@ -63,7 +63,7 @@ def database_trouble() -> str:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-    except DatabaseError as error:
+    except Error as error:
         return type(error).__name__
     return ""
 

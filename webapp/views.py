@@ -1,9 +1,11 @@
 """The front page, the documentation, links that log somebody in, and the pages for what went wrong."""
 
+import sys
 from typing import Any
 
 from django.contrib.auth import login
 from django.core.exceptions import RequestDataTooBig
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
@@ -17,6 +19,7 @@ from webapp.health import report, web_report
 from webapp.models import LoginLink
 
 HOME_CARDS = 4
+RETRY_AFTER = 30  # seconds
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -91,5 +94,8 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Return the page for our own mistakes. It asks nothing of database or session: they may be broken."""
+    """Return the page for our own mistakes, or for a database that is away; neither asks database or session."""
+    if isinstance(sys.exception(), OperationalError | InterfaceError):
+        page = render_to_string("503.html", {"bare": True})
+        return HttpResponse(page, status=503, headers={"Retry-After": RETRY_AFTER})
     return HttpResponse(render_to_string("500.html", {"bare": True}), status=500)

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.core.exceptions import RequestDataTooBig
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory, override_settings
 from django.urls import path
@@ -24,6 +25,10 @@ def broken(request: HttpRequest) -> HttpResponse:
     raise RuntimeError("a secret")
 
 
+def away(request: HttpRequest) -> HttpResponse:
+    raise OperationalError("no such host: a secret")
+
+
 def too_big(request: HttpRequest) -> HttpResponse:
     return HttpResponse(request.body)
 
@@ -32,6 +37,7 @@ urlpatterns = [
     *urls.urlpatterns,
     path("t/forbidden/", forbidden),
     path("t/broken/", broken),
+    path("t/away/", away),
     path("t/too-big/", too_big),
 ]
 handler400, handler403, handler404, handler500 = urls.handler400, urls.handler403, urls.handler404, urls.handler500
@@ -69,6 +75,7 @@ def test_only_looking_is_allowed_at_the_front(client: Client) -> None:
         ("/nothing/", 404, "There is nothing at this address"),
         ("/t/forbidden/", 403, "Not with this account"),
         ("/t/broken/", 500, "Our mistake"),
+        ("/t/away/", 503, "Away for a moment"),
     ],
 )
 def test_what_went_wrong_has_a_page(troubles: Client, address: str, status: int, title: str) -> None:
