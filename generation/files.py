@@ -1,8 +1,12 @@
 """Files as they are kept: whole or not at all, on this machine's disk or in an S3 bucket."""
 
 import os
+import re
 import secrets
 import shutil
+import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from django.conf import settings
@@ -10,6 +14,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 GIB = 1024**3
+DRAFT_LIFE = 86400.0  # seconds after which nobody writes at a temporary file or folder any more
 
 
 def local_path(name: str) -> Path | None:
@@ -32,12 +37,40 @@ def put(name: str, content: bytes) -> None:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that nobody ever sees a part of it: temporary name, fsync, rename."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    draft = path.with_name(draft_name(path.name))
     try:
         write_synced(draft, content)
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def draft_name(name: str) -> str:
+    """Return a name of its own for what is being written, by which `drop_abandoned` knows it again."""
+    return f".{name}.{secrets.token_hex(4)}"
+
+
+def drop_abandoned() -> int:
+    """Return how many temporary files and folders were deleted: left behind by processes that were killed."""
+    places = [place for place in (local_path(""), settings.VAR_DIR / "cache") if place is not None]
+    abandoned = [path for place in places for path in _drafts_below(place) if _age(path) > DRAFT_LIFE]
+    for path in abandoned:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    return len(abandoned)
+
+
+def _drafts_below(place: Path) -> Iterator[Path]:
+    for folder, folders, names in os.walk(place):
+        yield from (Path(folder, name) for name in [*folders, *names] if re.fullmatch(r"\..+\.[0-9a-f]{8}", name))
+
+
+def _age(path: Path) -> float:
+    with suppress(FileNotFoundError):  # its writer has just finished
+        return time.time() - path.stat().st_mtime
+    return 0.0
 
 
 def write_synced(path: Path, content: bytes) -> None:

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import secrets
 import shutil
 from array import array
 from collections.abc import Callable, Iterator, Sequence
@@ -164,12 +163,12 @@ class Draft:
     def __init__(self, split: Split) -> None:
         self.home = files.local_path(FOLDER)
         parent = self.home if self.home is not None else settings.VAR_DIR / "cache"
-        self.stem = f".split-{split.pk}-"
-        self.folder = Path(parent) / f"{self.stem}{secrets.token_hex(4)}"
+        self.name = f"split-{split.pk}"
+        self.folder = Path(parent) / files.draft_name(self.name)
 
     def __enter__(self) -> "Draft":
         self.folder.parent.mkdir(parents=True, exist_ok=True)
-        for left in self.folder.parent.glob(f"{self.stem}*"):  # by an attempt that was killed
+        for left in self.folder.parent.glob(f".{self.name}.*"):  # by an attempt that was killed
             shutil.rmtree(left, ignore_errors=True)
         self.folder.mkdir()
         return self

@@ -7,15 +7,17 @@ from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
+from generation import files
 from generation.models import Upload
 from webapp.models import LoginLink
 
 
 def tidy_up() -> None:
-    """Delete spent login links, expired sessions, files that no dataset took, and delivered messages."""
+    """Delete what nobody needs: spent links, old sessions, files that nobody took or finished, delivered messages."""
     LoginLink.objects.spent().delete()
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
     Upload.objects.outdated().delete()
+    files.drop_abandoned()
     if not settings.REDIS_URL:
         drop_delivered_messages()
 

@@ -1,0 +1,65 @@
+"""Files that a process which was killed never finished."""
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generation import files
+from webapp.housekeeping import tidy_up
+
+
+@pytest.fixture
+def media(tmp_path: Path, settings: Any) -> Path:
+    """Give a folder of files of the test's own."""
+    settings.MEDIA_ROOT, settings.VAR_DIR = tmp_path / "media", tmp_path
+    return tmp_path / "media"
+
+
+def written(path: Path, *, hours: float) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"half of it")
+    then = time.time() - hours * 3600
+    os.utime(path, (then, then))
+    return path
+
+
+@pytest.mark.django_db
+def test_housekeeping_drops_what_was_never_finished_a_day_later(media: Path) -> None:
+    picture, index = files.draft_name("0000001.png"), files.draft_name("split-1")
+    old = [
+        written(media / "datasets/1/train/0000" / picture, hours=25),
+        written(media.parent / "cache" / picture, hours=25),
+    ]
+    folder = written(media / "index" / index / "answers.npy", hours=1).parent
+    os.utime(folder, (0, 0))
+    kept = [
+        written(media / "datasets/1/train/0000" / files.draft_name("0000002.png"), hours=23),
+        written(media / "datasets/1/train/0000/0000002.png", hours=25),
+        written(media / ".nfs0000000012345678", hours=25),
+        written(media.parent / picture, hours=25),
+    ]
+    tidy_up()
+    assert not [path for path in (*old, folder) if path.exists()]
+    assert all(path.exists() for path in kept)
+
+
+def test_a_file_is_written_under_a_name_by_which_it_is_found_again(
+    media: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = []
+
+    def die(path: Path, content: bytes) -> None:
+        left.append(written(path, hours=25))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(files, "write_synced", die)
+        patched.setattr(Path, "unlink", lambda path, missing_ok: None)  # as after kill -9
+        with pytest.raises(KeyboardInterrupt):
+            files.put("datasets/1/0000001.png", b"all of it")
+    assert left[0].exists()
+    assert files.drop_abandoned() == 1
+    assert not left[0].exists()
