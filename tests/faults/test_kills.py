@@ -1,0 +1,121 @@
+"""kill -9 of every process of a site at random moments: it ends as if nothing had happened, and nothing is twice.
+
+The moments come from FAULTS_SEED, which each test prints: chance at full size, always the same in smaller runs.
+"""
+
+import os
+import random
+import secrets
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from tests import proof
+from tests.faults.stack import CLEVR, SPEC, Site
+
+ROLES = ("generation", "default", "beat", "web")
+WORKERS = ("generation", "default")
+WHOLE, MAIN, CHILD = "all of it", "its main process", "one of its children"
+JOBS = 20  # of 27: who is killed after the last job is killed in vain
+LATER = 1.0  # seconds
+
+Undisturbed = Callable[[dict[str, Any]], str]
+
+
+class Kill(NamedTuple):
+    """Who is killed, and when: so many jobs are done and so many seconds have passed since."""
+
+    jobs: int
+    seconds: float
+    role: str
+    what: str
+
+
+def chance(stack: str) -> random.Random:
+    """Return a source of random moments, after printing its seed."""
+    seed = os.environ.get("FAULTS_SEED") or (str(secrets.randbits(32)) if proof.SHARE == 1 else "1")
+    sys.stdout.write(f"FAULTS_SEED={seed}\n")
+    return random.Random(f"{seed} {stack}")
+
+
+def kills(stack: str, *, each: int) -> list[Kill]:
+    """Return kills in the order of their moments, `each` of every role."""
+    draw = chance(stack)
+    found = [
+        Kill(draw.randrange(JOBS), draw.uniform(0, LATER), role, draw.choice(ways(role)))
+        for role in ROLES
+        for _ in range(each)
+    ]
+    sys.stdout.writelines(f"{kill}\n" for kill in sorted(found))
+    return sorted(found)
+
+
+def ways(role: str) -> list[str]:
+    if role == "beat":
+        return [WHOLE]
+    return [WHOLE, MAIN, CHILD] if role in WORKERS else [WHOLE, MAIN]
+
+
+def carry_out(site: Site, kill: Kill) -> None:
+    """Wait for the moment, then kill."""
+    site.wait_until(lambda: site.jobs() >= kill.jobs or site.state().state == "failed", what=str(kill))
+    time.sleep(kill.seconds)
+    children = site.children(kill.role)
+    if kill.what == CHILD and children:
+        os.kill(children[0], signal.SIGKILL)
+    else:
+        site.kill(kill.role, alone=kill.what == MAIN)
+
+
+def finish(site: Site) -> None:
+    """Wait for a complete dataset; a failure on the way must say what happened, and resuming must mend it."""
+    end = site.wait_for_end()
+    if end.state == "failed":
+        assert end.error.endswith("the process that did it stopped answering. It was tried 3 times.")
+        site.resume()
+        end = site.wait_for_end()
+    assert end == ("complete", "")
+
+
+def check_pages(site: Site) -> None:
+    for page in ("/", "/datasets/rows/", "/datasets/rows/train/", "/datasets/rows/train/q/0/"):
+        site.wait_for_web(page)
+
+
+def test_killed_workers_clock_and_web_server_change_nothing(site: Site, undisturbed: Undisturbed) -> None:
+    site.environment["FAULTS_PACE"] = "0.05"
+    site.begin()
+    site.start(*ROLES)
+    for kill in kills(site.stack, each=proof.size(5)):
+        carry_out(site, kill)
+    finish(site)
+    assert site.fingerprint() == undisturbed(SPEC)
+    check_pages(site)
+    site.stop()
+    site.wait_until(lambda: not site.alive(), what="every process to be gone")
+    site.check_stored_once()
+
+
+def test_a_killed_quickstart_takes_its_processes_along_and_the_next_goes_on(
+    embedded_site: Site, undisturbed: Undisturbed
+) -> None:
+    site, draw = embedded_site, chance("quickstart")
+    site.begin(CLEVR)
+    site.start("quickstart", kept=False)
+    for _ in range(proof.size(5)):
+        moment = Kill(draw.randrange(JOBS), draw.uniform(0, LATER), "quickstart", WHOLE)
+        if draw.random() < 0.5:  # while it starts
+            time.sleep(draw.uniform(0, 10 * LATER))
+            site.kill("quickstart")
+        else:
+            carry_out(site, moment)
+        site.wait_until(lambda: not site.alive(), what="quickstart's processes to end with it")
+        site.start("quickstart", kept=False)
+    finish(site)
+    assert site.fingerprint() == undisturbed(CLEVR)
+    check_pages(site)
+    site.stop()
+    site.wait_until(lambda: not site.alive(), what="every process to be gone")
+    site.check_stored_once()
