@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from csp.constants import NONE, SELF
 
+from webapp.assets import version_of
 from webapp.environment import (
     Environment,
     Variable,
@@ -178,9 +179,6 @@ VAR_DIR = resolved(env["VAR_DIR"], base=BASE_DIR)
 MEDIA_ROOT = resolved(env["MEDIA_ROOT"] or VAR_DIR / "media", base=BASE_DIR)
 NUMBA_CACHE_DIR = resolved(env["NUMBA_CACHE_DIR"] or VAR_DIR / "numba", base=BASE_DIR)
 os.environ["NUMBA_CACHE_DIR"] = str(NUMBA_CACHE_DIR)  # numba reads it once, when it is first imported
-STATIC_URL = "/static/"
-STATICFILES_DIRS = [BASE_DIR / "static"]
-WHITENOISE_USE_FINDERS = True  # straight from the source tree: no collectstatic to forget
 
 # Who may reach the site, and how
 DEBUG: bool = env["DEBUG"]
@@ -216,6 +214,13 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": [NONE],
     }
 }
+
+# Styles and scripts, straight from the source tree: no collectstatic to forget. Scripts name one another by relative
+# addresses, so they share one version; the packages' own files change with the lock.
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_URL = "/static/" if DEBUG else f"/static/{version_of([BASE_DIR / 'static', BASE_DIR / 'requirements.txt'])}/"
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/[0-9a-f]{16}/"
 
 # What the site is made of
 INSTALLED_APPS = [

@@ -129,7 +129,7 @@ def own_files(page: bytes) -> int:
     """Return the bytes of the sheets and scripts that a page names."""
     from django.contrib.staticfiles import finders
 
-    names = set(re.findall(r'(?:src|href)="/static/([^"]+)"', page.decode()))
+    names = set(re.findall(r'(?:src|href)="/static/[0-9a-f]{16}/([^"]+)"', page.decode()))
     found = [finders.find(name) for name in sorted(names)]
     assert len(found) > 3
     return sum(Path(path).stat().st_size for path in found)

@@ -1,0 +1,16 @@
+"""The version of styles and scripts, which stands in their addresses: browsers may keep them for ever."""
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def version_of(places: Iterable[Path]) -> str:
+    """Return 16 digits that change whenever a file in one of the places, files or folders, does."""
+    found = hashlib.sha256()
+    for place in places:
+        for path in sorted(place.rglob("*") if place.is_dir() else [place]):
+            if path.is_file():
+                content = hashlib.sha256(path.read_bytes()).hexdigest()
+                found.update(f"{path.relative_to(place.parent).as_posix()} {content}\n".encode())
+    return found.hexdigest()[:16]
