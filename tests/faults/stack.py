@@ -21,6 +21,7 @@ site's `environment`, which may be changed between two starts:
 
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -50,6 +51,7 @@ CLEVR: dict[str, Any] = {
     "images": {"width": 64, "height": 64, "samples": 1},
     "questions": {"per_scene": 3, "window": 10},
 }
+DRAFT = re.compile(r"\..+[.-][0-9a-f]{8,}")
 PATIENCE = 180.0  # seconds; a loaded machine is no failure
 PAUSE = 1.0  # seconds between two starts of a process that keeps ending
 BEGIN = """
@@ -315,21 +317,31 @@ class Site:
         """Return the names of all files in the storage."""
         return self.bucket.names() if self.bucket is not None else _files_below(self.folder / "media")
 
-    def drafts(self) -> set[str]:
-        """Return temporary files and folders, wherever the site keeps any: their names begin with a dot."""
-        found = {str(path.relative_to(self.folder)) for path in self.folder.rglob(".*")}
-        return found | {name for name in self.stored() if "/." in f"/{name}"}
+    def drafts(self) -> list[Path]:
+        """Return temporary files and folders: their names begin with a dot and end with random digits."""
+        return [path for path in self.folder.rglob(".*") if DRAFT.fullmatch(path.name)]
+
+    def tidy(self) -> None:
+        """Let housekeeping do what it does a day later; only drafts of the killed are left then."""
+        for path in self.drafts():
+            os.utime(path, (0, 0))
+        self.python("from webapp.housekeeping import tidy_up; tidy_up()")
 
     def check_stored_once(self, *slugs: str, drawn: bool = True) -> None:
-        """Check complete datasets: each scene, question and picture is there once, and nothing else is."""
+        """Check complete datasets: each scene, question and picture is there once, and nothing else is.
+
+        What a killed process was just writing may lie there until housekeeping comes.
+        """
         named: set[str] = set()
         for slug in slugs or (SLUG,):
             self._check_rows(slug)
             named |= self._files_of(slug, drawn=drawn)
+        if self.drafts():
+            self.tidy()
+        assert self.drafts() == [], "temporary files that housekeeping leaves"
         stored = {name for name in self.stored() if not name.endswith("-small.webp")}  # made when looked at
         assert stored - named == set(), "files that no row names"
         assert named - stored == set(), "files that a row names and nobody has"
-        assert self.drafts() == set(), "temporary files left behind"
 
     def _check_rows(self, slug: str) -> None:
         for name, scenes, questions in self.ask(

@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from tests import proof
@@ -20,6 +21,7 @@ WORKERS = ("generation", "default")
 WHOLE, MAIN, CHILD = "all of it", "its main process", "one of its children"
 JOBS = 20  # of 27: who is killed after the last job is killed in vain
 LATER = 1.0  # seconds
+NOBODY = 2**22 + 1  # a number that no process has
 
 Undisturbed = Callable[[dict[str, Any]], str]
 
@@ -62,9 +64,9 @@ def carry_out(site: Site, kill: Kill) -> None:
     """Wait for the moment, then kill."""
     site.wait_until(lambda: site.jobs() >= kill.jobs or site.state().state == "failed", what=str(kill))
     time.sleep(kill.seconds)
-    children = site.children(kill.role)
-    if kill.what == CHILD and children:
-        os.kill(children[0], signal.SIGKILL)
+    if kill.what == CHILD:
+        with suppress(ProcessLookupError):
+            os.kill(max(site.children(kill.role), default=NOBODY), signal.SIGKILL)
     else:
         site.kill(kill.role, alone=kill.what == MAIN)
 
@@ -85,7 +87,7 @@ def check_pages(site: Site) -> None:
 
 
 def test_killed_workers_clock_and_web_server_change_nothing(site: Site, undisturbed: Undisturbed) -> None:
-    site.environment["FAULTS_PACE"] = "0.05"
+    site.environment.update(FAULTS_PACE="0.05", FAULTS_HEARTBEAT="3")
     site.begin()
     site.start(*ROLES)
     for kill in kills(site.stack, each=proof.size(5)):
@@ -98,19 +100,40 @@ def test_killed_workers_clock_and_web_server_change_nothing(site: Site, undistur
     site.check_stored_once()
 
 
+def test_who_is_killed_thrice_by_the_same_job_says_so_and_resuming_mends_it(
+    embedded_site: Site, undisturbed: Undisturbed
+) -> None:
+    site = embedded_site
+    site.environment.update(FAULTS_HEARTBEAT="0.5", FAKE_WORLD_DIES_AT="items:85")
+    site.begin()
+    site.start("generation")
+    end = site.wait_for_end()
+    assert end.state == "failed"
+    assert end.error == (
+        "items of rows/train batch 8: the process that did it stopped answering. It was tried 3 times."
+    )
+    site.kill("generation")
+    del site.environment["FAKE_WORLD_DIES_AT"]
+    site.resume()
+    assert site.wait_for_end() == ("complete", "")
+    assert site.fingerprint() == undisturbed(SPEC)
+    site.stop()
+    site.check_stored_once()
+
+
 def test_a_killed_quickstart_takes_its_processes_along_and_the_next_goes_on(
     embedded_site: Site, undisturbed: Undisturbed
 ) -> None:
     site, draw = embedded_site, chance("quickstart")
     site.begin(CLEVR)
     site.start("quickstart", kept=False)
-    for _ in range(proof.size(5)):
-        moment = Kill(draw.randrange(JOBS), draw.uniform(0, LATER), "quickstart", WHOLE)
+    for jobs in sorted(draw.randrange(JOBS) for _ in range(proof.size(5))):
         if draw.random() < 0.5:  # while it starts
             time.sleep(draw.uniform(0, 10 * LATER))
             site.kill("quickstart")
         else:
-            carry_out(site, moment)
+            carry_out(site, Kill(jobs, draw.uniform(0, LATER), "quickstart", CHILD))
+            carry_out(site, Kill(jobs, draw.uniform(0, 5 * LATER), "quickstart", WHOLE))
         site.wait_until(lambda: not site.alive(), what="quickstart's processes to end with it")
         site.start("quickstart", kept=False)
     finish(site)

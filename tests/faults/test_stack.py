@@ -1,27 +1,62 @@
-"""A site left in peace makes a dataset on both stacks: what the other tests here compare with."""
+"""What the fault tests rest on: the check for what is stored twice, missing or left over finds each of these."""
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
-from tests.faults.servers import PostgresCluster
-from tests.faults.stack import SPEC, Site
+import pytest
+
+from tests.faults.stack import SLUG, SPEC, Site
+
+PICTURE = "datasets/1/train/0000/0000007.png"
 
 
-def test_left_in_peace_a_site_makes_a_dataset(site: Site, undisturbed: Callable[[dict[str, Any]], str]) -> None:
+def tell(site: Site, command: str) -> None:
+    with closing(sqlite3.connect(site.folder / "horsesense.sqlite3", timeout=20)) as file, file:
+        file.execute(command)
+
+
+def test_the_check_finds_what_is_twice_missing_or_left_over(
+    embedded_site: Site, undisturbed: Callable[[dict[str, Any]], str]
+) -> None:
+    site = embedded_site
     site.begin()
-    site.start("web", "generation", "default", "beat")
-    assert site.wait_for_end() == ("complete", "")
+    assert site.manage("work", "--dataset", SLUG).returncode == 0
     assert site.fingerprint() == undisturbed(SPEC)
     assert (site.rows("chunk"), site.rows("scene"), site.rows("question")) == (12, 120, 360)
     site.check_stored_once()
-    site.wait_for_web("/datasets/rows/")
-    site.stop()
-    site.wait_until(lambda: not site.alive(), what="every process to be gone")
-    assert {name: process.starts for name, process in site.processes.items()} == dict.fromkeys(site.processes, 1)
+    picture, media = site.folder / "media" / PICTURE, site.folder / "media"
+
+    def refused(match: str) -> None:
+        with pytest.raises(AssertionError, match=match):
+            site.check_stored_once()
+
+    picture.rename(media / "elsewhere.png")
+    refused("files that no row names")
+    (media / "elsewhere.png").rename(site.folder / "elsewhere.png")
+    refused("files that a row names and nobody has")
+    (site.folder / "elsewhere.png").rename(picture)
+    stranger = written(media / "index" / ("0" * 64) / "manifest.json")
+    refused("files that no row names")
+    stranger.unlink()
+    left = written(picture.with_name(f".{picture.name}.0123abcd"))
+    site.check_stored_once()
+    assert not left.exists()
+    lasting = written(site.folder / ".anything.0123abcd")
+    refused("temporary files that housekeeping leaves")
+    lasting.unlink()
+    for command, match in (
+        (f"UPDATE generation_scene SET image = '{PICTURE}' WHERE position = 8", "share a picture"),
+        ("DELETE FROM generation_question WHERE position = 5", "questions of rows/"),
+        ("UPDATE generation_scene SET position = 1000 WHERE position = 8", "scenes of rows/"),
+    ):
+        tell(site, command)
+        refused(match)
 
 
-def test_a_postgresql_of_ones_own_can_be_stopped(stoppable_site: Site, cluster: PostgresCluster) -> None:
-    stoppable_site.begin()
-    cluster.stop()
-    cluster.start()
-    assert stoppable_site.jobs(state="waiting") == 15
+def written(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"left over")
+    return path
