@@ -12,7 +12,7 @@ from urllib.parse import quote_plus, urlencode
 from generation.engine.worlds import FacetKind
 from generation.index import WORD
 
-WORDS, PAGE = "q", "page"
+WORDS, PAGE, LIST = "q", "page", "list"
 LOWEST, HIGHEST = ".from", ".to"  # how the form of a range names its two ends
 MAX_WORDS = 200
 MAX_CONDITIONS = 100
@@ -74,11 +74,14 @@ class Query:
         Free words, all of which the question must have.
     page : int
         From 1.
+    chosen : tuple of int
+        Positions of questions that were picked out, whatever the filters.
     """
 
     conditions: tuple[Condition, ...] = ()
     words: str = ""
     page: int = 1
+    chosen: tuple[int, ...] = ()
 
     @property
     def filters(self) -> dict[str, list[int]]:
@@ -101,14 +104,23 @@ class Query:
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """Return the names and values of the address, without the page."""
-        pairs = [(condition.facet.name, condition.value) for condition in self.conditions]
-        return [*pairs, (WORDS, self.words)] if self.words else pairs
+        return [*((one.facet.name, one.value) for one in self.conditions), *self._beside_conditions]
 
     @property
     def address(self) -> str:
         """Return the query string with its question mark; the first page of everything is `?`."""
         pairs = [*self.pairs, (PAGE, str(self.page))] if self.page > 1 else self.pairs
-        return "?" + urlencode(pairs)
+        return "?" + urlencode(pairs, safe=",")
+
+    @property
+    def everything(self) -> "Query":
+        """Return it without its filters."""
+        return Query(chosen=self.chosen)
+
+    @property
+    def trail(self) -> str:
+        """Return what leads a question's reader through what passes the filters: its address without what is chosen."""
+        return "" if self.is_plain else replace(self, page=1, chosen=()).address
 
     def around(self, facet: Facet) -> tuple[str, str]:
         """Return what stands before and after a value of a facet in the address that has it added.
@@ -117,7 +129,8 @@ class Query:
         """
         conditions = [(condition.facet.name, condition.value) for condition in self.conditions]
         before = urlencode(conditions) + "&" if conditions else ""
-        return f"?{before}{quote_plus(facet.name)}=", "&" + urlencode([(WORDS, self.words)]) if self.words else ""
+        after = self._beside_conditions
+        return f"?{before}{quote_plus(facet.name)}=", "&" + urlencode(after, safe=",") if after else ""
 
     def on_page(self, page: int) -> "Query":
         """Return the same filters on another page."""
@@ -130,7 +143,8 @@ class Query:
     def toggled(self, condition: Condition) -> "Query":
         """Return the filters with this condition taken away if it was there, else added; on the first page."""
         kept = tuple(one for one in self.conditions if one != condition)
-        return Query(kept if len(kept) < len(self.conditions) else (*kept, condition), self.words)
+        conditions = kept if len(kept) < len(self.conditions) else (*kept, condition)
+        return replace(self, conditions=conditions, page=1)
 
     def switched(self, facet: Facet, code: int) -> "Query":
         """Return the filters with one value of a facet on if it was off, else off; on the first page.
@@ -142,11 +156,20 @@ class Query:
         if code not in chosen or single in self.conditions:
             return self.toggled(single)
         left = [Condition(facet, facet.values[other], (other,)) for other in chosen if other != code]
-        return Query((*self.without(facet.name).conditions, *left), self.words)
+        return replace(self, conditions=(*self.without(facet.name).conditions, *left), page=1)
 
     def without(self, facet: str) -> "Query":
         """Return the filters without any condition on a facet, on the first page."""
-        return Query(tuple(one for one in self.conditions if one.facet.name != facet), self.words)
+        return replace(self, conditions=tuple(one for one in self.conditions if one.facet.name != facet), page=1)
+
+    def with_chosen(self, chosen: Iterable[int]) -> "Query":
+        """Return the same filters, on the same page, with other questions chosen."""
+        return replace(self, chosen=tuple(chosen))
+
+    @property
+    def _beside_conditions(self) -> list[tuple[str, str]]:
+        words = [(WORDS, self.words)] if self.words else []
+        return [*words, (LIST, ",".join(map(str, self.chosen)))] if self.chosen else words
 
 
 def read_query(pairs: Iterable[tuple[str, str]], *, facets: Sequence[Facet], hidden: Sequence[Facet] = ()) -> Query:

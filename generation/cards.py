@@ -18,7 +18,7 @@ PER_PAGE = 24  # cards; fills rows of two and of three
 MOST_WORDS = 12
 STATES = {
     Dataset.State.COMPLETE: "complete",
-    Dataset.State.MAKING: "being made",
+    Dataset.State.MAKING: "making",
     Dataset.State.FAILED: "failed",
     Dataset.State.CANCELLED: "cancelled",
 }
@@ -47,8 +47,9 @@ class Choices(NamedTuple):
 
 
 def newest_cards(user: Visitor, *, most: int) -> list[Card]:
-    """Return the newest datasets that lists show this visitor."""
-    return _cards(user, Dataset.objects.visible_to(user), start=0, stop=most)
+    """Return the newest complete datasets that lists show this visitor."""
+    complete = Dataset.objects.visible_to(user).matching(state=[Dataset.State.COMPLETE])
+    return _cards(user, complete, start=0, stop=most)
 
 
 def cards_of(user: Visitor, query: Query) -> tuple[list[Card], Page]:

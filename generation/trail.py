@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generation.browse import BadAddress, Query, read_query, shortened
+from generation.browse import LIST, BadAddress, Query, read_query, shortened
 from generation.index import IndexedFacet, SplitIndex
 from generation.models import Split
 from generation.paging import PER_PAGE
 from webapp.access import Visitor, may_see_facet
 
-LIST = "list"
 MAX_CHOSEN = 500
+MAX_PICKED = 100  # by hand; every link of the page on which they are picked names them
 MAX_DIGITS = 9
 
 Pairs = list[tuple[str, str]]
@@ -126,7 +126,8 @@ def _chosen(split: Split, positions: Sequence[int], position: int) -> Trail:
         place=None if at is None else at + 1,
         total=len(positions),
         pairs=[(LIST, ",".join(map(str, positions)))],
-        back=split.get_absolute_url(),
+        back=split.get_absolute_url()
+        + (Query(chosen=tuple(positions)).address if len(positions) <= MAX_PICKED else ""),
     )
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 POSTGRES_URL = os.environ.get("HORSESENSE_TEST_POSTGRES_URL", "postgres://postgres@127.0.0.1:5432/postgres")
 REDIS_URL = os.environ.get("HORSESENSE_TEST_REDIS_URL", "redis://127.0.0.1:6379")
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+WAIT = 60_000  # milliseconds until what a page should show counts as missing, on a machine that does a lot else
 CHROMIUM_FLAGS = ["--no-sandbox", "--disable-background-networking"]
 
 
@@ -138,7 +139,9 @@ def chromium() -> str:
 @pytest.fixture(scope="session")
 def browser(chromium: str) -> "Iterator[Browser]":
     """Return a running browser, shared by the tests of this process; make a context for each test."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=WAIT)
 
     # Playwright keeps an event loop in this thread; Django would take our queries for asynchronous ones.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"

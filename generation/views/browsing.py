@@ -1,7 +1,7 @@
 """The questions of a split, by filters that stand in the address, each scene beside its questions."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -9,16 +9,17 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from generation.browse import BadAddress, Query, ranges_joined, read_query
+from generation.browse import PAGE, BadAddress, Query, ranges_joined, read_query
+from generation.choosing import address_of, parted, read_choice
 from generation.index import IndexedFacet, SplitIndex, open_digest
 from generation.models import Question, Split
 from generation.paging import NoSuchPage, page_of
 from generation.pictures import Picture, picture_of
 from generation.shortcuts import BROWSE
-from generation.sidebar import Counts, chips, panels
+from generation.sidebar import Chip, Counts, chips, panels
 from generation.trail import visible_facets
 from generation.views.finding import find_split, pairs_of, refuse
-from generation.visit import is_remembered
+from generation.visit import PRESENT, is_remembered
 from webapp.access import What, may_see
 
 
@@ -38,10 +39,15 @@ def browse(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         return render(request, "generation/split_unfinished.html", {"split": split, "dataset": split.dataset})
     index = SplitIndex.open(split)
     facets = visible_facets(request.user, split, index)
-    pairs, has_range_fields = ranges_joined(pairs_of(request))
+    own, rest = parted(pairs_of(request))
+    pairs, has_range_fields = ranges_joined(rest)
     try:
-        query = read_query(pairs, facets=facets, hidden=list(index.facets.values()))
-        if has_range_fields:
+        choice = read_choice(own, questions=split.questions)
+        filters = read_query(pairs, facets=facets, hidden=list(index.facets.values()))
+        if choice.leads_on:
+            return HttpResponseRedirect(address_of(split, choice.positions, presents=choice.then == PRESENT))
+        query = filters.with_chosen(choice.positions)
+        if has_range_fields or choice.then:
             return HttpResponseRedirect(query.address)
         return _page(request, split, index=index, facets=facets, query=query)
     except BadAddress as error:
@@ -56,11 +62,13 @@ def _page(
     """Return the page of a query."""
     found = index.find(query.filters, query.each_word)
     page = page_of(query, len(found.positions))
-    questions = Question.objects.for_browse(split, found.positions[page.start : page.stop].tolist())
+    shown = found.positions[page.start : page.stop].tolist()
+    questions = Question.objects.for_browse(split, shown)
     context = {
         "split": split,
         "path": request.path,
         "kept": query.with_words("").pairs,
+        "beside": _beside(query, shown),
         "dataset": split.dataset,
         "query": query,
         "page": page,
@@ -72,13 +80,29 @@ def _page(
             of_all=counts_of_all(split.index_digest),
         ),
         "chips": chips(query),
-        "trail": "" if query.is_plain else query.on_page(1).address,
+        "trail": query.trail,
+        "chosen": _chosen(query),
+        "shared": request.build_absolute_uri(address_of(split, list(query.chosen))) if query.chosen else "",
         "shortcuts": BROWSE,
         "of_all": index.n,
         "answers_open": (answers_open := may_see(request.user, split, What.ANSWER)),
         "shows_answers": answers_open and not is_remembered(request.COOKIES),
     }
     return render(request, "generation/browse.html", context)
+
+
+def _beside(query: Query, shown: Collection[int]) -> list[tuple[str, str]]:
+    """Return what the form of the choice sends beside the boxes of the questions on its page."""
+    elsewhere = query.with_chosen(position for position in query.chosen if position not in shown)
+    return [*elsewhere.pairs, *([(PAGE, str(query.page))] if query.page > 1 else [])]
+
+
+def _chosen(query: Query) -> list[Chip]:
+    """Return the chosen questions, each with the address without it."""
+    return [
+        Chip("question", str(position), query.with_chosen(other for other in query.chosen if other != position).address)
+        for position in query.chosen
+    ]
 
 
 @functools.lru_cache(maxsize=64)

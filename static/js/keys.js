@@ -1,6 +1,6 @@
 // Keys: each follows the link, presses the button or enters the field that names it in `data-key`.
 const OFF = "keys-off";
-const EDITABLE = "input, select, textarea, [contenteditable]";
+const EDITABLE = "input:not([type=checkbox]), select, textarea, [contenteditable]";
 
 export function wireKeys() {
   document.addEventListener("keydown", (event) => {

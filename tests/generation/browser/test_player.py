@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from generation import paging
 from generation.models import Dataset, Question
 from tests.generation import small
 from tests.generation.browser.test_pages import barriers
@@ -176,11 +177,11 @@ def test_a_list_and_a_filter_are_followed_by_key(page: Page) -> None:
         assert page.url.endswith(f"/q/{position}/?list=9,2,14")
     expect(page.locator("#next-question")).to_have_count(0)
     page.keyboard.press("b")
-    expect(page).to_have_url(re.compile(r"/datasets/shapes/train/$"))
+    expect(page).to_have_url(re.compile(r"/datasets/shapes/train/\?list=9,2,14$"))
 
 
 def test_pages_of_the_list_turn_by_key(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("generation.paging.page_of.__kwdefaults__", {"size": 6})
+    monkeypatch.setitem(paging.page_of.__kwdefaults__, "size", 6)
     page.goto(TRAIN)
     mark(page)
     page.keyboard.press("ArrowRight")
@@ -260,3 +261,46 @@ def test_every_state_of_a_question_fits_and_has_no_serious_barrier(
         assert page.evaluate("document.documentElement.scrollWidth") <= width, state
         assert barriers(page) == [], state
     context.close()
+
+
+def test_questions_are_picked_out_over_pages_and_presented_by_keyboard(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(paging.page_of.__kwdefaults__, "size", 6)
+    page.goto(TRAIN)
+    mark(page)
+    page.get_by_label("Choose question 4").focus()
+    page.keyboard.press("Space")
+    expect(page.locator(".chosen [role=status]")).to_have_text("1 chosen")
+    expect(page.get_by_label("Choose question 4")).to_be_focused()
+    expect(page).to_have_url(re.compile(r"\?list=4$"))
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile(r"\?list=4&page=2$"))
+    page.get_by_label("Choose question 8").check()
+    expect(page.locator(".chosen [role=status]")).to_have_text("2 chosen")
+    assert is_the_same_page(page)
+    assert re.search(r"/q/4/\?list=4,8$", page.get_by_label("Link to share").input_value())
+    expect(page.get_by_role("button", name="Keep the choice")).to_be_hidden()
+    page.get_by_role("button", name="Present them").press("Enter")
+    expect(page.locator("header.site")).to_be_hidden()
+    expect(page.locator(".way")).to_have_text("1 of 2 chosen")
+    page.keyboard.press("n")
+    expect(page).to_have_url(re.compile(r"/q/8/\?list=4,8&present=1$"))
+    page.keyboard.press("b")
+    expect(page).to_have_url(re.compile(r"/train/\?list=4,8$"))
+    page.get_by_role("link", name="Leave out question 4").click()
+    expect(page.locator(".chosen [role=status]")).to_have_text("1 chosen")
+    expect(page).to_have_url(re.compile(r"/train/\?list=8$"))
+
+
+def test_questions_are_picked_out_without_scripts(plain: Page) -> None:
+    plain.goto(TRAIN + "?q=the")
+    boxes = plain.get_by_label("Choose question")
+    first, last = boxes.first.get_attribute("value"), boxes.last.get_attribute("value")
+    boxes.first.check()
+    plain.get_by_role("button", name="Keep the choice").click()
+    expect(plain).to_have_url(re.compile(rf"\?q=the&list={first}$"))
+    boxes.last.check()
+    plain.get_by_role("button", name="Step through the chosen").click()
+    expect(plain).to_have_url(re.compile(rf"/q/{first}/\?list={first},{last}$"))
+    expect(plain.locator(".way")).to_have_text("1 of 2 chosen")

@@ -12,7 +12,7 @@ from generation.pictures import version_of
 
 TRAIN, TEST = "/datasets/shapes/train/", "/datasets/shapes/test/"
 NAMES = ["type", "group", "template", "answer", "length", "objects", "length.from", "length.to", "q", "page"]
-OWN = ["step", "ask", "show", "present", "list"]
+OWN = ["step", "ask", "show", "present", "list", "choose", "then"]
 VALUES = st.one_of(
     st.sampled_from(["", "1", "0", "3..9", "..", "5..", "count", "yes", "3,1", "the", "-1", "1e9", "²", "x" * 10_000]),
     st.sampled_from(["9" * 5000, "0" * 5000, "\0", "\ud7ff", "%", "&", "<script>", "' OR 1=1 --", "١٢", "null"]),
@@ -66,7 +66,13 @@ def test_head_is_answered_as_get_is(client, shapes):
         "?q=%ED%A0%80",
         "?type=count%00",
         "?=1",
-        "?list=3",
+        "?list=99",
+        "?choose=99",
+        "?choose=x&list=3",
+        "?then=nothing",
+        "?then=step",
+        "?list=" + ",".join(["3"] * 600),
+        "?" + "&".join(["choose=1"] * 900) + "&list=²",
         "?step=1",
         "?" + "&".join(f"x{number}=1" for number in range(900)),
     ],

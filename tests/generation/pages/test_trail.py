@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from generation import paging
 from generation.models import Question, Split
 from generation.trail import MAX_CHOSEN
 
@@ -44,7 +45,7 @@ def test_next_and_previous_follow_the_filter_they_came_from(client, shapes, quer
 
 def test_browsing_hands_its_filter_on(client, shapes):
     query = "?length=3..14&q=the"
-    links = re.findall(r'<li><a href="(/datasets/shapes/train/q/\d+/[^"]*)"', text_of(client.get(BASE + query)))
+    links = re.findall(r'<a href="(/datasets/shapes/train/q/\d+/[^"]*)"><span class="number"', text_of(client.get(BASE + query)))
     assert links
     assert all(link.endswith("?length=3..14&amp;q=the") for link in links)
 
@@ -72,7 +73,7 @@ def test_a_filter_that_finds_nothing_leads_nowhere(client, shapes):
 
 def test_the_way_back_leads_to_the_page_with_the_question(client, shapes, monkeypatch):
     monkeypatch.setattr("generation.trail.PER_PAGE", 6)
-    monkeypatch.setattr("generation.paging.page_of.__kwdefaults__", {"size": 6})
+    monkeypatch.setitem(paging.page_of.__kwdefaults__, "size", 6)
     for query in ("", "?q=the"):
         for position in found_by(client, query or "?"):
             back = client.get(f"{BASE}q/{position}/{query}").context["trail"].back

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from generation import paging
 from generation.models import Question
 from generation.shortcuts import BROWSE, QUESTION
 from generation.visit import COOKIE
@@ -127,7 +128,7 @@ def test_no_key_is_given_twice(table):
 
 
 def test_the_keys_of_the_help_are_those_that_the_pages_have(client, shapes, monkeypatch):
-    monkeypatch.setattr("generation.paging.page_of.__kwdefaults__", {"size": 6})
+    monkeypatch.setitem(paging.page_of.__kwdefaults__, "size", 6)
     pages = [text_of(client.get(TRAIN + query)) for query in ("", "?page=2")]
     assert set().union(*map(keys_on, pages)) == {shortcut.key for shortcut in BROWSE}
     queries = ("", "?step=1", "?ask=1", "?ask=0&present=1")
