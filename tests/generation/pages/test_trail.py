@@ -45,7 +45,8 @@ def test_next_and_previous_follow_the_filter_they_came_from(client, shapes, quer
 
 def test_browsing_hands_its_filter_on(client, shapes):
     query = "?length=3..14&q=the"
-    links = re.findall(r'<a href="(/datasets/shapes/train/q/\d+/[^"]*)"><span class="number"', text_of(client.get(BASE + query)))
+    page = text_of(client.get(BASE + query))
+    links = re.findall(r'<a href="(/datasets/shapes/train/q/\d+/[^"]*)"><span class="number"', page)
     assert links
     assert all(link.endswith("?length=3..14&amp;q=the") for link in links)
 
