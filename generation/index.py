@@ -155,7 +155,7 @@ class SplitIndex:
     @classmethod
     def open(cls, split: Split) -> "SplitIndex":
         """Return a sealed split's index; opened once a process. Raises `NotIndexed` where there is none."""
-        if not split.index_digest:
+        if not split.is_complete:
             raise NotIndexed(f"Expected a complete split, got {split}, which is {split.get_state_display()}.")
         return open_digest(split.index_digest)
 

@@ -18,13 +18,14 @@ from generation.engine import ENGINE_VERSION
 from generation.engine import worlds as engine
 from generation.engine.canonical import dataset_fingerprint
 from generation.engine.errors import EngineError
-from generation.models import Chunk, Dataset, Job, Scene, Split
+from generation.models import Chunk, Dataset, Job, Scene, Split, from_now
 from generation.models.datasets import SLICE
 
 PREVIEW = 10  # the priority of a dataset's first scenes and pictures
 CANDIDATES = 8
 HINTS = 32
 HINT_LIFE = 15  # seconds
+DELETED_AGAIN = 600.0  # seconds after which a deletion that failed is tried once more
 RETRIED_IN = (Dataset.State.MAKING, Dataset.State.FAILED)
 
 log = logging.getLogger(__name__)
@@ -275,7 +276,7 @@ def run_seal(job: Job, lease: leases.Lease) -> None:
     """Seal a split whose rows are all there; the last one completes the dataset."""
     split = job.split
     assert split is not None
-    sealed = sealing.seal(split, check=lease.check)
+    sealed = sealing.seal(split, lease)
     try:
         _store_seal(job, split, sealed)
     except leases.LeaseLost:
@@ -322,6 +323,7 @@ def sweep() -> None:
     """Free what dead processes held, and wake background processes while there is work."""
     recover()
     settle()
+    delete_again()
     wake(min(HINTS, Job.objects.claimable().count()))
 
 
@@ -358,6 +360,12 @@ def settle() -> int:
     for dataset in stuck.annotate(why=Subquery(failed.values("message")[:1])):
         ended += making.filter(pk=dataset.pk).update(state=Dataset.State.FAILED, error=dataset.why)
     return ended
+
+
+def delete_again() -> int:
+    """Return how many deletions that failed a while ago wait again: nobody sees such a dataset to ask for it."""
+    failed = Job.objects.filter(kind=Job.Kind.DELETE, state=Job.State.FAILED, finished__lt=from_now(-DELETED_AGAIN))
+    return failed.update(state=Job.State.WAITING, attempts=0)
 
 
 def wake(count: int) -> None:

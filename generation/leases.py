@@ -88,6 +88,10 @@ class Lease:
         if self.lost.is_set():
             raise LeaseLost(f"{self.job} is somebody else's now.")
 
+    def confirm(self) -> None:
+        """Raise `LeaseLost` where the job is not ours any more, by asking the database."""
+        renew(self.job)
+
     def keep(self) -> None:
         """Renew until the end; a database that can't be reached is tried again while the lease may still hold."""
         while not self.ended.wait(RENEWAL):
@@ -100,6 +104,16 @@ class Lease:
                 log.warning("The lease of %s was not renewed; trying again.", self.job, exc_info=True)
             finally:
                 connection.close()
+
+
+class Sole:
+    """In place of a lease, where nobody else does the same work."""
+
+    def check(self) -> None:
+        """Say nothing."""
+
+    def confirm(self) -> None:
+        """Say nothing."""
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from generation import files
+from generation import files, sealing
 from generation.index import FOLDER
 from generation.models import Chunk, Dataset, Question, Scene, Split
 
@@ -49,5 +49,6 @@ def _remove_split(split: Split, *, check: Callable[[], None]) -> None:
     while keys := list(Chunk.objects.filter(split=split).values_list("pk", flat=True)[:ROWS]):
         check()
         Chunk.objects.filter(pk__in=keys).delete()
+    sealing.drop_drafts(split)
     if split.index_digest:
         files.drop_folder(f"{FOLDER}/{split.index_digest}")

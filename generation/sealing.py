@@ -6,11 +6,13 @@ import os
 import shutil
 from array import array
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from django.conf import settings
+from django.db import transaction
 from numpy.typing import NDArray
 
 from generation import files
@@ -18,10 +20,12 @@ from generation.engine.canonical import Fingerprint, digest
 from generation.engine.errors import BadScene
 from generation.engine.worlds import Facet, FacetKind, Needs
 from generation.index import FOLDER, FORMAT, MANIFEST, WORD
+from generation.leases import Lease, Sole
 from generation.models import Split
 from generation.store import Stored, load_items
 
 SCENES = 250  # read at a time
+SOLE = Sole()
 
 
 class Sealed(NamedTuple):
@@ -31,22 +35,26 @@ class Sealed(NamedTuple):
     index_digest: str
 
 
-def seal(split: Split, *, check: Callable[[], None] = lambda: None) -> Sealed:
+def seal(split: Split, lease: Lease | Sole = SOLE) -> Sealed:
     """Return the fingerprint of a split whose rows are all there, and the digest of its index, now stored.
 
-    `check` is called between batches and may raise to stop. Raises `BadScene` where a row is missing or has a
-    value outside the vocabulary.
+    Raises `LeaseLost` where somebody else has the work by now, `BadScene` where a row is missing or has a value
+    outside the vocabulary.
     """
     fingerprint, columns = Fingerprint(), Columns(split)
-    for stored in _all_items(split, check=check):
+    for stored in _all_items(split, check=lease.check):
         fingerprint.add(stored.scene.scene_json, (question.to_json() for question in stored.item.questions))
         columns.add(stored)
     if columns.n != split.questions:
         raise BadScene(f"Expected {split.questions} questions, got {columns.n}.", where=str(split))
-    with Draft(split) as draft:
+    with Draft(split, lease) as draft:
         columns.write(draft.folder)
-        check()
-        return Sealed(fingerprint.hexdigest(), draft.publish())
+        index_digest = draft.digest()
+        with transaction.atomic():  # noted before it is stored: whoever deletes the split knows of it
+            lease.confirm()
+            Split.objects.filter(pk=split.pk).update(index_digest=index_digest)
+        draft.publish(index_digest)
+    return Sealed(fingerprint.hexdigest(), index_digest)
 
 
 def fingerprint_of(split: Split) -> str:
@@ -160,33 +168,65 @@ class Columns:
 class Draft:
     """A folder in which an index is written before it gets its name."""
 
-    def __init__(self, split: Split) -> None:
+    def __init__(self, split: Split, lease: Lease | Sole) -> None:
+        self.split, self.lease = split, lease
         self.home = files.local_path(FOLDER)
-        parent = self.home if self.home is not None else settings.VAR_DIR / "cache"
-        self.name = f"split-{split.pk}"
-        self.folder = Path(parent) / files.draft_name(self.name)
+        self.folder = _new_draft(split)
 
     def __enter__(self) -> "Draft":
         self.folder.parent.mkdir(parents=True, exist_ok=True)
-        for left in self.folder.parent.glob(f".{self.name}.*"):  # by an attempt that was killed
-            shutil.rmtree(left, ignore_errors=True)
+        left = _drafts_of(self.split)
+        self.lease.confirm()  # so none of those is of somebody who may still store it
+        for draft in left:
+            _drop_draft(draft, self.split)
         self.folder.mkdir()
         return self
 
     def __exit__(self, *error: object) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def publish(self) -> str:
-        """Return the folder's digest, under which it is now stored; whole, or not at all."""
-        names = sorted(path.name for path in self.folder.iterdir())
-        name = digest([[file, _sha256(self.folder / file)] for file in names])
+    def digest(self) -> str:
+        """Return the name of the index, by its content."""
+        return digest([[file, _sha256(self.folder / file)] for file in self._names()])
+
+    def publish(self, name: str) -> None:
+        """Store the index under its name; whole, or not at all."""
         if self.home is None:
-            for file in sorted(names, key=lambda file: file == MANIFEST):
+            for file in sorted(self._names(), key=lambda file: file == MANIFEST):
                 files.put(f"{FOLDER}/{name}/{file}", (self.folder / file).read_bytes())
         elif not (self.home / name / MANIFEST).exists():
             self.folder.rename(self.home / name)
             _sync_folder(self.home)
-        return name
+
+    def _names(self) -> list[str]:
+        return sorted(path.name for path in self.folder.iterdir())
+
+
+def drop_drafts(split: Split) -> None:
+    """Delete what attempts to seal a split that were killed have left on this machine."""
+    for draft in _drafts_of(split):
+        _drop_draft(draft, split)
+
+
+def _drafts_folder() -> Path:
+    home = files.local_path(FOLDER)
+    return home if home is not None else Path(settings.VAR_DIR, "cache")
+
+
+def _new_draft(split: Split) -> Path:
+    return _drafts_folder() / files.draft_name(f"split-{split.pk}")
+
+
+def _drafts_of(split: Split) -> list[Path]:
+    return list(_drafts_folder().glob(f".split-{split.pk}.*"))
+
+
+def _drop_draft(draft: Path, split: Split) -> None:
+    """Delete a draft; one that is published at this moment stays whole, as it is renamed before anything goes."""
+    doomed = _new_draft(split)
+    with suppress(FileNotFoundError):
+        draft.rename(doomed)
+    shutil.rmtree(doomed, ignore_errors=True)
 
 
 def _code_count(facet: Facet) -> int:

@@ -317,6 +317,11 @@ class Site:
         """Return the names of all files in the storage."""
         return self.bucket.names() if self.bucket is not None else _files_below(self.folder / "media")
 
+    def dump(self) -> dict[str, list[tuple[Any, ...]]]:
+        """Return every row of every dataset, and of its jobs."""
+        tables = ("dataset", "specfile", "split", "chunk", "scene", "question", "job")
+        return {table: self.ask(f"SELECT * FROM generation_{table} ORDER BY id") for table in tables}
+
     def drafts(self) -> list[Path]:
         """Return temporary files and folders: their names begin with a dot and end with random digits."""
         return [path for path in self.folder.rglob(".*") if DRAFT.fullmatch(path.name)]

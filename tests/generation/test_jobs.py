@@ -298,6 +298,40 @@ def test_deleting_goes_on_when_the_disk_is_full(made: Dataset, settings: LazySet
     assert not Dataset.objects.exists()
 
 
+def test_a_deletion_that_failed_is_tried_again_after_a_while(made: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs.delete(made)
+    with monkeypatch.context() as patched:
+        patched.setattr(removal, "remove", lambda *_, **__: 1 / 0)
+        jobs.work()
+    deletion = made.jobs.get(kind="delete")
+    assert (deletion.state, deletion.attempts) == ("failed", 3)
+    jobs.sweep()
+    assert jobs.claim() is None
+    made.jobs.filter(pk=deletion.pk).update(finished=from_now(-jobs.DELETED_AGAIN - 1))
+    jobs.sweep()
+    jobs.work()
+    assert not Dataset.objects.exists()
+
+
+def test_what_a_killed_sealer_left_goes_with_its_dataset(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("datasets", "index"):
+        files.drop_folder(folder)  # of other tests, whose rows are gone
+    dataset = begin()
+    job = run_until(dataset, "seal")
+
+    def die(*_: Any) -> None:
+        raise SystemExit
+
+    monkeypatch.setattr(jobs, "_store_seal", die)
+    monkeypatch.setattr(sealing.Draft, "__exit__", lambda *_: None)
+    with pytest.raises(SystemExit):
+        jobs.run(job)
+    assert stored_files()
+    jobs.delete(dataset)
+    jobs.work()
+    assert not stored_files() and not Dataset.objects.exists()
+
+
 def test_sweeping_wakes_while_there_is_work(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     hints: list[int] = []
     monkeypatch.setattr(jobs, "wake", hints.append)

@@ -1,0 +1,64 @@
+"""A dataset deleted by processes that are killed half-way: run inside a site, by `Site.python`."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from django.db.models import Model, QuerySet
+
+from generation import files, jobs, sealing
+from generation.models import Dataset
+from tests.faults.forks import die, end_of, start
+
+STEPS = 500  # about as many as it takes to delete 120 scenes
+KILLS = 2  # a third would be one attempt too many
+STATES = ("complete", "half made", "killed while it was sealed")
+
+
+def make_and_delete(spec: dict[str, Any], *, slug: str, state: str, seed: int) -> list[int]:
+    """Return how each process that worked on the deletion ended: the last one finished it."""
+    chance = random.Random(seed)
+    dataset = jobs.start(spec, slug=slug, secrets={"test": "0f" * 16})
+    assert end_of(start(lambda: _make(dataset, state, jobs_done=chance.randrange(1, 25)))) in (0, -9)
+    jobs.delete(dataset)
+    ends = []
+    for _ in range(KILLS):
+        at = chance.randrange(1, STEPS)
+        ends.append(end_of(start(lambda at=at: _delete(die_at=at))))
+        jobs.recover()
+    return [*ends, end_of(start(jobs.work))]
+
+
+def _make(dataset: Dataset, state: str, *, jobs_done: int) -> None:
+    left = iter(range(jobs_done))
+    if state == "killed while it was sealed":
+        _wrap(sealing.Draft, "publish", after=die)
+    half = state == "half made"
+    jobs.work(dataset=dataset, keep_going=lambda: not half or next(left, None) is not None)
+
+
+def _delete(*, die_at: int) -> None:
+    """Delete, and die before or after the step of that number."""
+    steps = iter(range(1, die_at))
+
+    def step() -> None:
+        if next(steps, None) is None:
+            die()
+
+    for owner, name in ((files, "drop"), (files, "drop_folder"), (QuerySet, "delete"), (Model, "delete")):
+        _wrap(owner, name, before=step, after=step)
+    jobs.work()
+
+
+def _wrap(
+    owner: Any, name: str, *, before: Callable[[], None] = lambda: None, after: Callable[[], None] = lambda: None
+) -> None:
+    original = getattr(owner, name)
+
+    def wrapped(*arguments: Any, **options: Any) -> Any:
+        before()
+        result = original(*arguments, **options)
+        after()
+        return result
+
+    setattr(owner, name, wrapped)
