@@ -48,7 +48,7 @@ class DatasetAdmin(LookOnly):
 class SplitAdmin(LookOnly):
     """Splits."""
 
-    list_display = ("__str__", "kind", "state", "withheld", "scenes", "questions", "fingerprint")
+    list_display = ("__str__", "kind", "state", "withheld", "opened", "scenes", "questions", "fingerprint")
     list_select_related = ("dataset",)
     list_filter = ("state", "kind", "withheld")
     search_fields = ("dataset__slug", "name")

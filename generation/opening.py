@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from django.db.models.functions import Now
+
 from generation.models import Split
 from webapp.access import Visitor, What, may_see
 
@@ -36,4 +38,4 @@ def guarded(user: Visitor, splits: Iterable[Split]) -> list[Guarded]:
 def open_answers(split: Split) -> bool:
     """Return whether this call opened the answers of a complete split; of several at once, one does."""
     withheld = Split.objects.filter(pk=split.pk, withheld=True, state=Split.State.COMPLETE)
-    return withheld.update(withheld=False) == 1
+    return withheld.update(withheld=False, opened=Now()) == 1

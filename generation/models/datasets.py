@@ -256,6 +256,7 @@ class Split(models.Model):
     kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.GENERATED)
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     withheld = models.BooleanField(default=False)
+    opened = models.DateTimeField(null=True, blank=True, help_text="When its withheld answers were opened.")
     secret = models.CharField(
         max_length=32, blank=True, help_text="16 bytes as hexadecimal digits; for owner and staff."
     )
@@ -287,6 +288,7 @@ class Split(models.Model):
                 condition=(Q(secret="") & Q(secret_sha256="")) | (~Q(secret="") & ~Q(secret_sha256="")),
                 name="split_secret_has_digest",
             ),
+            models.CheckConstraint(condition=Q(opened=None) | Q(withheld=False), name="split_opened_is_open"),
             models.CheckConstraint(
                 condition=Q(state__in=["waiting", "making", "complete", "failed"]), name="split_state_known"
             ),

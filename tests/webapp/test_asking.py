@@ -28,6 +28,7 @@ PUBLIC = None
 FIELDS = {
     Split: {
         **dict.fromkeys(("id", "dataset", "name", "ordinal", "kind", "state", "withheld", "reference"), PUBLIC),
+        "opened": PUBLIC,
         **dict.fromkeys(("secret_sha256", "scenes", "questions", "fingerprint", "index_digest"), PUBLIC),
         "secret": What.ANSWER,
         "replaced": What.SCENE,

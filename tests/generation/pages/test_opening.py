@@ -52,8 +52,10 @@ def test_button_opens_the_answers_to_everybody(as_owner, client, shapes):
     assert client.get(BROWSE, {"answer": "yes"}).status_code == 400
     response = as_owner.post(OPEN, follow=True)
     assert response.redirect_chain == [(OVERVIEW + "#withheld", 302)]
-    assert "The answers of test are open" in text_of(response)
-    assert not split_of(shapes).withheld
+    assert "The answers of test are open since" in text_of(response)
+    opened = split_of(shapes)
+    assert not opened.withheld
+    assert text_of(response).count(f'<time datetime="{opened.opened:%Y-%m-%dT%H:%M:%S}') == 2
     assert 'class="the-answer"' in text_of(client.get(QUESTION))
     assert 'id="step-0"' in text_of(client.get(QUESTION))
     assert client.get(BROWSE, {"answer": "yes"}).status_code == 200
@@ -140,7 +142,7 @@ def test_the_command_on_the_overview_proves_on_another_site_what_was_published(
 ):
     as_owner.post(OPEN)
     page = text_of(client.get(OVERVIEW))
-    assert "The answers of test are open" in page
+    assert "The answers of test are open since" in page
     (script,) = re.findall(r"<code>(python manage.py generate .*)</code>", page)
     assert f"--secret test={small.SECRET}" in script
     (tmp_path / "shapes.json").write_bytes(client.get(OVERVIEW + "spec.json").content)
