@@ -4,19 +4,45 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from generation.browse import Query
-from generation.index import IndexedFacet, SplitIndex
-from generation.models import Split
-from generation.sidebar import Choice, choices_of
+from django.utils.safestring import SafeString, mark_safe
 
-BARS_UP_TO = 30  # a facet with more bars is counted on the browse page only
+from generation.charts import Chart, charts_of
+from generation.charts_drawing import Order, drawings
+from generation.charts_spec import OF_THE_PAGE, most_frequent, spec_of
+from generation.models import Dataset, Split
+from webapp.access import Visitor
+
+TALL = 16  # a chart of more bars below each other takes the room of two
 
 
-class Chart(NamedTuple):
-    """How many questions have each value of a facet; each bar links to them."""
+class ShownChart(NamedTuple):
+    """A chart as the overview shows it.
 
-    label: str
-    bars: list[Choice]
+    Attributes
+    ----------
+    chart : Chart
+    is_drawable : bool
+        Whether any split has enough questions.
+    drawing : str
+        SVG, safe to stand in a page; empty where there is nothing to draw or drawing failed.
+    bars : int
+        How many values are drawn.
+    """
+
+    chart: Chart
+    is_drawable: bool
+    drawing: SafeString
+    bars: int
+
+    @property
+    def is_tall(self) -> bool:
+        """Return whether it takes the room of two."""
+        return self.is_drawable and not self.chart.is_along and self.bars > TALL
+
+    @property
+    def has_more(self) -> bool:
+        """Return whether there are values that only the table has."""
+        return self.is_drawable and self.bars < len(self.chart.rows)
 
 
 class Section(NamedTuple):
@@ -27,17 +53,17 @@ class Section(NamedTuple):
     text: str
 
 
-def charts_of(split: Split, facets: Sequence[IndexedFacet]) -> list[Chart]:
-    """Return how often each value of these facets occurs in a sealed split; facets of many values are left out."""
-    address = split.get_absolute_url()
-    counts = SplitIndex.open(split).counts({})
-    charts = []
-    for facet in facets:
-        numbers = counts[facet.name].tolist()
-        bars = choices_of(facet, numbers, Query(), occurring=[number > 0 for number in numbers])
-        if bars and len(bars) <= BARS_UP_TO:
-            charts.append(Chart(facet.label, [bar._replace(address=address + bar.address) for bar in bars]))
-    return charts
+def shown_charts(user: Visitor, dataset: Dataset, splits: Sequence[Split]) -> list[ShownChart]:
+    """Return a dataset's charts with all that this visitor may know of these splits, drawn."""
+    charts = charts_of(user, dataset, splits)
+    specs = [spec_of(chart, colors=OF_THE_PAGE) for chart in charts]
+    drawn = iter(drawings(dataset.slug, [Order(spec) for spec in specs if spec is not None]))
+    shown = []
+    for chart, spec in zip(charts, specs, strict=True):
+        drawing = next(drawn) if spec is not None else None
+        svg = mark_safe((drawing or b"").decode())  # noqa: S308 - of elements that charts_child knows, each text escaped
+        shown.append(ShownChart(chart, spec is not None, svg, len(most_frequent(chart))))
+    return shown
 
 
 def sections_of(spec: dict[str, Any]) -> list[Section]:

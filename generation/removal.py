@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from generation import files, sealing
+from generation.charts_drawing import drop_drawings
 from generation.index import FOLDER
 from generation.models import Chunk, Dataset, Question, Scene, Split
 
@@ -18,6 +19,7 @@ def remove(dataset: Dataset, *, check: Callable[[], None] = lambda: None) -> Non
         _remove_split(split, check=check)
     check()
     files.drop_folder(pictures_folder(dataset))
+    drop_drawings(dataset.slug)
     dataset.delete()
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import path, register_converter
 
-from generation.views import browsing, creating, datasets, making, media, opening, questions
+from generation.views import browsing, charts, creating, datasets, making, media, opening, questions
 
 
 class SplitNameConverter:
@@ -51,6 +51,10 @@ urlpatterns = [
     path("datasets/<slug:slug>/edit/retry/<position:number>/", making.retry, name="dataset_retry"),
     path("datasets/<slug:slug>/edit/archive/", making.archive, name="dataset_archive"),
     path("datasets/<slug:slug>/edit/delete/", making.delete, name="dataset_delete"),
+    *(
+        path(f"datasets/<slug:slug>/charts/<slug:chart>.{kind}", charts.chart, {"kind": kind}, name=f"chart_{kind}")
+        for kind in charts.KINDS
+    ),
     path("datasets/<slug:slug>/<split:name>/", browsing.browse, name="split"),
     path("datasets/<slug:slug>/<split:name>/q/<position:number>/", questions.question, name="question"),
     path("datasets/<slug:slug>/<split:name>/open/", opening.open_answers, name="open_answers"),

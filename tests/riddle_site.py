@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from types import SimpleNamespace
@@ -15,7 +15,8 @@ from django.core.cache import cache
 from django.db import models, transaction
 from django.test import Client
 
-from generation import files, jobs
+from generation import charts, charts_drawing, files, jobs
+from generation.charts_drawing import Order
 from generation.engine.worlds import REGISTRY
 from generation.models import Dataset, Job, Question, Scene, Split
 from generation.pictures import version_of
@@ -43,7 +44,14 @@ def riddle_world() -> Iterator[None]:
         patch.setitem(REGISTRY, riddles.NAME, riddles.WHERE)
         free = SimpleNamespace(total=2**40, used=2**39, free=2**39)
         patch.setattr(shutil, "disk_usage", lambda path: free)
+        patch.setattr(charts, "TOO_FEW", 1)
+        patch.setattr(charts_drawing, "_drawn", _drawn)
         yield
+
+
+def _drawn(orders: Sequence[Order]) -> dict[str, bytes | None]:
+    """Return drawings that have every word and address of what they are drawn from; nothing of Vega is in them."""
+    return {order.digest: f"<svg>{json.dumps(order.spec)}</svg>".encode() for order in orders}
 
 
 @contextmanager
@@ -84,6 +92,7 @@ def values() -> dict[str, list[str]]:
         "split": ["train", "test"],
         "number": ["0", "3", "7", "99"],
         "position": ["0", "3", "99"],
+        "chart": ["answers"],  # pages link to the others
         "version": [version_of(Dataset.objects.get(slug="riddles")), "0000"],
         "pk": [str(Dataset.objects.get(slug="riddles").pk), "1", "9999"],
         "job": [str(Job.objects.filter(dataset__slug="broken").first().pk), "9999"],

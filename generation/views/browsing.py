@@ -1,6 +1,5 @@
 """The questions of a split, by filters that stand in the address, each scene beside its questions."""
 
-import functools
 from collections.abc import Collection, Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -11,12 +10,12 @@ from django.views.decorators.http import require_safe
 
 from generation.browse import PAGE, BadAddress, Query, ranges_joined, read_query
 from generation.choosing import address_of, parted, read_choice
-from generation.index import IndexedFacet, SplitIndex, open_digest
+from generation.index import IndexedFacet, SplitIndex, counts_of_all
 from generation.models import Question, Split
 from generation.paging import NoSuchPage, page_of
 from generation.pictures import Picture, picture_of
 from generation.shortcuts import BROWSE
-from generation.sidebar import Chip, Counts, chips, panels
+from generation.sidebar import Chip, chips, panels
 from generation.trail import visible_facets
 from generation.views.finding import find_split, pairs_of, refuse
 from generation.visit import PRESENT, is_remembered
@@ -103,12 +102,6 @@ def _chosen(query: Query) -> list[Chip]:
         Chip("question", str(position), query.with_chosen(other for other in query.chosen if other != position).address)
         for position in query.chosen
     ]
-
-
-@functools.lru_cache(maxsize=64)
-def counts_of_all(index_digest: str) -> Counts:
-    """Return how many questions of a sealed split have each value of each facet; counted once a process."""
-    return open_digest(index_digest).counts({})
 
 
 def _grouped(questions: Sequence[Question], split: Split) -> list[Group]:

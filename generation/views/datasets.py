@@ -1,23 +1,22 @@
 """The list of datasets, and the overview of one."""
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from generation.browse import BadAddress
 from generation.cards import cards_of, choices, read_list_query, world_label
-from generation.index import SplitIndex
 from generation.models import Split
 from generation.opening import guarded
-from generation.overview import Chart, charts_of, sections_of, singles_of
+from generation.overview import sections_of, shown_charts, singles_of
 from generation.paging import NoSuchPage
 from generation.pictures import strips
 from generation.reproduce import recipe, spec_as_json, spec_as_zip
 from generation.sidebar import chips
-from generation.views.finding import find_dataset, pairs_of, refuse_list
+from generation.views.finding import counted_splits, find_dataset, pairs_of, refuse_list
 from generation.views.making import making_context
-from webapp.access import Visitor, What, is_researcher, may_see, may_see_facet, owns
+from webapp.access import Visitor, What, is_researcher, may_see, owns
 
 FEW = 6  # datasets that need no form to be found by
 STRIP = 6  # pictures at the head of an overview
@@ -49,10 +48,11 @@ def datasets(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def dataset(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the overview of a dataset; `?split=val` says whose questions are counted."""
+    """Return the overview of a dataset; `?split=val` says whose questions are counted, otherwise all splits' are."""
     found = find_dataset(request.user, slug)
     splits = list(found.splits.select_related("dataset", "reference").order_by("ordinal"))
-    counted = _counted(splits, request.GET.get("split"))
+    wanted = request.GET.get("split") or None
+    counted = counted_splits(splits, wanted)
     spec = found.spec_data
     has_files = found.files.exists()
     open_scenes = [split for split in splits if split.is_complete and may_see(request.user, split, What.SCENE)]
@@ -65,8 +65,10 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
         "shows_replaced": {split.pk for split in open_scenes},
         "guarded": guarded(request.user, splits),
         "pictures": strips([found], user=request.user, pictures=STRIP).get(found.pk, []),
+        "first": counted[0] if counted else None,
         "counted": counted,
-        "charts": _charts(request.user, counted),
+        "query": "" if wanted is None else f"?split={wanted}",
+        "charts": shown_charts(request.user, found, counted),
         "singles": singles_of(spec),
         "sections": sections_of(spec),
         "recipe": recipe(found, splits=splits, has_files=has_files, sees_secrets=owns(request.user, found)),
@@ -92,25 +94,6 @@ def spec_with_files(request: HttpRequest, slug: str) -> HttpResponse:
 def _filters(user: Visitor) -> list[str]:
     """Return what the form of the list offers: who sees all there is to see, public datasets, needs no choice of it."""
     return ["world", "state", *(["visibility"] if user.is_authenticated else [])]
-
-
-def _counted(splits: list[Split], wanted: str | None) -> Split | None:
-    """Return the complete split whose questions are counted: the one asked for, else the first."""
-    complete = [split for split in splits if split.is_complete]
-    if wanted is None:
-        return complete[0] if complete else None
-    for split in complete:
-        if split.name == wanted:
-            return split
-    raise Http404(f"Expected a complete split of this dataset, got {wanted!r}.")
-
-
-def _charts(user: Visitor, split: Split | None) -> list[Chart]:
-    """Return how many questions have each value of the facets that this visitor may see."""
-    if split is None:
-        return []
-    facets = SplitIndex.open(split).facets.values()
-    return charts_of(split, [facet for facet in facets if may_see_facet(user, split, facet)])
 
 
 def _totals(splits: list[Split], *, open_scenes: list[Split]) -> dict[str, int | None]:

@@ -1,10 +1,13 @@
 """What the pages are about, fetched with the access check: strangers get the same 404 as for what isn't there."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from generation.browse import shortened
+from generation.charts import side_by_side
 from generation.models import Dataset, Split
 from webapp.access import Visitor, may_open
 
@@ -26,6 +29,14 @@ def find_split(user: Visitor, slug: str, name: str) -> Split:
     if split is None or not may_open(user, split.dataset):
         raise Http404(NOTHING)
     return split
+
+
+def counted_splits(splits: Sequence[Split], wanted: str | None) -> list[Split]:
+    """Return the complete splits whose questions are counted: the one asked for, else those that stand side by side."""
+    counted = side_by_side(splits, wanted)
+    if wanted is not None and not counted:
+        raise Http404(f"Expected a complete split of this dataset, got {shortened(wanted)}.")
+    return counted
 
 
 def refuse(request: HttpRequest, split: Split, message: str, *, status: int, **more: Any) -> HttpResponse:

@@ -77,21 +77,6 @@ def test_overview_shows_splits_hashes_and_spec(client, shapes):
     assert ">withheld<" in page.replace("\n", "")
 
 
-def test_every_bar_links_to_as_many_questions_as_it_counts(client, shapes):
-    charts = client.get(OVERVIEW).context["charts"]
-    assert {chart.label for chart in charts} >= {"type", "answer", "program length"}
-    for chart in charts:
-        assert sum(bar.n for bar in chart.bars) == 16
-        for bar in chart.bars:
-            assert client.get(bar.address).context["page"].total == bar.n
-
-
-def test_bars_of_a_withheld_split_give_no_answer_away(client, as_owner, shapes):
-    labels = {chart.label for chart in client.get(OVERVIEW + "?split=test").context["charts"]}
-    assert labels == {"group", "type", "template", "program length", "words in the question"}
-    assert "answer" in {chart.label for chart in as_owner.get(OVERVIEW + "?split=test").context["charts"]}
-
-
 @pytest.mark.parametrize("who", ["client", "as_stranger"])
 @pytest.mark.parametrize("address", [OVERVIEW, OVERVIEW + "spec.json", OVERVIEW + "spec.zip"])
 def test_strangers_get_404_for_a_private_dataset(request, private, who, address):

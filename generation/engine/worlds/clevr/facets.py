@@ -15,7 +15,7 @@ VIEWS = (
     ChartView("programs", "Program length", "length", "functions in the program"),
     ChartView("objects", "Objects a scene", "objects", "objects in the scene"),
 )
-BIN_WORDS, BIN_STEPS = 4, 2  # of words and program lengths: they have more values than a chart has room for
+BIN_WORDS, BIN_STEPS = 5, 4  # of words and program lengths: they have more values than a chart has room for
 STEPS = {Op.FILTER: len(ATTRIBUTES), Op.RELATE_FILTER: len(ATTRIBUTES) + 1}  # of a program, for one operation
 
 TYPES: dict[str, str] = {
@@ -61,7 +61,7 @@ def facets(spec: ClevrSpec, answers: Sequence[str]) -> tuple[Facet, ...]:
         ),
         Facet("answer", "answer", FacetKind.CATEGORY, tuple(answers), reveals=True),
         _number("length", "program length", most=_longest(spec), step=BIN_STEPS),
-        _number("words", "words in the question", most=spec.most_words, step=BIN_WORDS),
+        _number("words", "question length in words", most=spec.most_words, step=BIN_WORDS),
         Facet("objects", "number of objects", FacetKind.INTEGER, _numbers(spec.scene.objects_max), reveals=True),
     )
 

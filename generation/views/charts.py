@@ -1,0 +1,79 @@
+"""A dataset's charts as files: SVG and PDF to print, CSV to compute with."""
+
+import hashlib
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import get_conditional_response, patch_vary_headers
+from django.utils.http import quote_etag
+from django.views.decorators.http import require_safe
+
+from generation.browse import shortened
+from generation.charts import Chart, as_csv, charts_of
+from generation.charts_drawing import Order, drawings
+from generation.charts_spec import OF_PAPER, spec_of
+from generation.models import Dataset
+from generation.views.finding import counted_splits, find_dataset
+
+KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}
+
+
+class NoChart(Exception):
+    """There is no such chart, or it can't be had; the text says why."""
+
+
+@require_safe
+def chart(request: HttpRequest, slug: str, chart: str, kind: str) -> HttpResponse:
+    """Return a chart as a file; `?split=val` says whose questions are counted, otherwise all splits' are."""
+    dataset = find_dataset(request.user, slug)
+    try:
+        found = _find_chart(request, dataset, chart)
+        content, etag = _as_csv(found) if kind == "csv" else _drawing(request, dataset, found, kind=kind)
+    except NoChart as error:
+        context = {"dataset": dataset, "message": str(error)}
+        return render(request, "generation/refused.html", context, status=404)
+    return _answered(request, content, f"{dataset.slug}-{chart}.{kind}", kind=kind, etag=etag)
+
+
+def _find_chart(request: HttpRequest, dataset: Dataset, name: str) -> Chart:
+    """Return a chart of the dataset with what this visitor may know."""
+    splits = list(dataset.splits.select_related("dataset").order_by("ordinal"))
+    counted = counted_splits(splits, request.GET.get("split") or None)
+    charts = {found.view.name: found for found in charts_of(request.user, dataset, counted)}
+    if name not in charts:
+        known = ", ".join(charts) or "it has none yet"
+        raise NoChart(f"Expected one of this dataset's charts ({known}), got {shortened(name)}.")
+    if not charts[name].columns:
+        raise NoChart(f"Answers of {', '.join(charts[name].withheld)} are withheld, and this chart would tell of them.")
+    return charts[name]
+
+
+def _as_csv(chart: Chart) -> tuple[bytes, str]:
+    content = as_csv(chart).encode()
+    return content, hashlib.sha256(content).hexdigest()
+
+
+def _drawing(request: HttpRequest, dataset: Dataset, chart: Chart, *, kind: str) -> tuple[bytes, str]:
+    """Return a chart for paper, its bars leading to this site, and what names the drawing."""
+    spec = spec_of(chart, colors=OF_PAPER, title=dataset.name)
+    if spec is None:
+        raise NoChart(f"Expected enough questions for shares, got {', '.join(chart.left_out) or 'none'}.")
+    order = Order(spec, kind=kind, site=request.build_absolute_uri("/").removesuffix("/"))
+    [drawing] = drawings(dataset.slug, [order])
+    if drawing is None:
+        raise NoChart("This chart can't be drawn just now. Its figures are in the CSV file.")
+    return drawing, order.digest
+
+
+def _answered(request: HttpRequest, content: bytes, name: str, *, kind: str, etag: str) -> HttpResponse:
+    """Return the file, or that the browser has it already.
+
+    The address is the same for those who may know more, and while more splits are completed: nobody but the browser
+    keeps it, and that one asks each time.
+    """
+    response = HttpResponse(content, content_type=KINDS[kind])
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    response["ETag"] = quote_etag(etag)
+    response["Cache-Control"] = "private, no-cache"
+    patch_vary_headers(response, ["Cookie"])
+    return get_conditional_response(request, etag=response["ETag"], response=response) or response

@@ -1,0 +1,184 @@
+"""Charts as they are drawn: by a process of its own, once, and kept."""
+
+import fcntl
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generation import charts_drawing, jobs, limited
+from generation.charts import Cell, Chart, Column, Row
+from generation.charts_drawing import Order, drawings, folder_of
+from generation.charts_spec import ELSEWHERE, MOST_BARS, OF_PAPER, OF_THE_PAGE, most_frequent, spec_of
+from generation.engine.worlds import ChartView
+from generation.models import Dataset
+from generation.removal import remove
+
+SVG = "{http://www.w3.org/2000/svg}"
+VIEW = ChartView("answers", "Answers & more", "answer", "answer")
+HOSTILE = ("<script>alert(1)</script>", 'a"b', "&amp;", "</svg>", "é–行")
+
+
+def chart_of(labels: tuple[str, ...], *, is_along: bool = False) -> Chart:
+    """Return a chart of two splits, in which each value is as frequent as the others."""
+    rows = [
+        Row(str(at), label, [Cell(40, 0.4, f"/datasets/x/{name}/?answer={at}&q=a%20b") for name in ("train", "val")])
+        for at, label in enumerate(labels)
+    ]
+    return Chart(VIEW, is_along, [Column("train", 100), Column("val", 100)], rows, ["test"])
+
+
+def order_of(chart: Chart, *, kind: str = "page", site: str = "") -> Order:
+    spec = spec_of(chart, colors=OF_THE_PAGE if kind == "page" else OF_PAPER, title="" if kind == "page" else "Mine")
+    assert spec is not None
+    return Order(spec, kind=kind, site=site)
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> None:
+    """Keep drawings in a folder of the test's own, however long they take on a busy machine."""
+    monkeypatch.setattr(charts_drawing, "SECONDS", 60)
+    settings.VAR_DIR = tmp_path
+
+
+def refuse(*_: object, **limits: int) -> bytes:
+    raise AssertionError("Expected that nothing is drawn.")
+
+
+@pytest.mark.slow
+def test_drawings_for_a_page_for_paper_and_for_print(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    chart = chart_of(HOSTILE)
+    broken = Order({**order_of(chart).spec, "mark": "no such mark"})
+    orders = [
+        order_of(chart),
+        order_of(chart, kind="svg", site="https://example.org"),
+        order_of(chart, kind="pdf"),
+        order_of(chart_of(("1–2", "3–4"), is_along=True)),
+        broken,
+    ]
+    made = drawings("x", orders)
+    page, svg, pdf, along, nothing = made
+    assert page is not None and svg is not None and pdf is not None and along is not None
+    assert nothing is None
+    holds_what_it_should(page, chart, site="")
+    holds_what_it_should(svg, chart, site="https://example.org")
+    assert b"var(--chart-2)" in page and b"#" not in page and b"font-family" not in page
+    assert b"var(--" not in svg and b"Answers &amp; more" in svg and b"test: answers withheld" in svg
+    assert len(links_of(along)) == 4
+    assert pdf.startswith(b"%PDF-")
+    assert "vl_convert" not in sys.modules
+    monkeypatch.setattr(limited, "run", refuse)
+    assert drawings("x", orders) == made
+
+
+def links_of(drawing: bytes) -> list[ET.Element]:
+    return list(ET.fromstring(drawing).iter(f"{SVG}a"))
+
+
+def holds_what_it_should(drawing: bytes, chart: Chart, *, site: str) -> None:
+    """Check that each bar leads to its questions and says so, and that the rest is text and shapes."""
+    wanted = {
+        site + cell.address: f"{row.label}: 40.0 % (n = 40) of {column.split} (n = 100)"
+        for row in chart.rows
+        for column, cell in zip(chart.columns, row.cells, strict=True)
+    }
+    found = {link.attrib["href"]: link.findtext(f"{SVG}title") for link in links_of(drawing)}
+    assert found == wanted
+    assert {link.get("tabindex") for link in links_of(drawing)} == {None if site else "-1"}
+    root = ET.fromstring(drawing)
+    assert {element.tag for element in root.iter()} <= {
+        f"{SVG}{tag}" for tag in ["svg", "g", "path", "rect", "line", "text", "tspan", "title", "a"]
+    }
+    assert not any(name.startswith("on") or name == "style" for element in root.iter() for name in element.attrib)
+    assert b"<script" not in drawing
+    assert "<script>alert(1)</script>" in [text.text for text in root.iter(f"{SVG}text")]
+    assert 350 <= float(root.attrib["width"]) <= 362
+
+
+def test_while_others_draw_a_page_waits_no_longer_than_it_must(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limited, "run", refuse)
+    monkeypatch.setattr(charts_drawing, "PATIENCE", 0.1)
+    folder_of("").mkdir(parents=True)
+    with (folder_of("") / ".lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert drawings("x", [order_of(chart_of(("a",)))]) == [None]
+    assert not folder_of("x").exists()
+
+
+def test_what_others_drew_meanwhile_is_taken(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    order = order_of(chart_of(("a",)))
+    monkeypatch.setattr(limited, "run", refuse)
+
+    def locked(lock: int) -> bool:
+        folder_of("x").mkdir()
+        (folder_of("x") / order.digest).write_bytes(b"<svg/>")
+        return True
+
+    monkeypatch.setattr(charts_drawing, "_locked", locked)
+    assert drawings("x", [order]) == [b"<svg/>"]
+
+
+@pytest.mark.parametrize("error", [limited.TooLong("x"), limited.TooBig("x"), limited.Broken("x"), OSError("x")])
+def test_whatever_goes_wrong_there_is_no_drawing_and_no_error(
+    patient: None, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def run(*_: object, **limits: int) -> bytes:
+        raise error
+
+    monkeypatch.setattr(limited, "run", run)
+    assert drawings("x", [order_of(chart_of(("a",)))]) == [None]
+
+
+def test_a_folder_that_cannot_be_written_costs_the_drawing_alone(
+    patient: None, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    monkeypatch.setattr(limited, "run", refuse)
+    settings.VAR_DIR.joinpath("cache").write_text("in the way")
+    assert drawings("x", [order_of(chart_of(("a",)))]) == [None]
+
+
+def test_a_disk_that_is_full_does_not_cost_the_drawing(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(charts_drawing.files, "write_whole", full)
+    monkeypatch.setattr(charts_drawing, "_drawn", lambda orders: {order.digest: b"<svg/>" for order in orders})
+    assert drawings("x", [order_of(chart_of(("a",)))]) == [b"<svg/>"]
+
+
+def test_drawings_go_with_their_dataset(patient: None, begin: Callable[..., Dataset]) -> None:
+    dataset = begin()
+    jobs.cancel(dataset)
+    for slug in (dataset.slug, "another"):
+        folder_of(slug).mkdir(parents=True)
+        (folder_of(slug) / "drawing").touch()
+    remove(dataset)
+    assert not folder_of(dataset.slug).exists()
+    assert folder_of("another").exists()
+
+
+# Specifications ----------------------------------------------------------------------------------------------
+
+
+def test_of_very_many_values_the_most_frequent_are_drawn_in_their_order() -> None:
+    rows = [Row(str(at), f"v{at}", [Cell(at % 50, (at % 50) / 4000, "/")]) for at in range(100)]
+    drawn = most_frequent(Chart(VIEW, False, [Column("train", 4000)], rows, []))
+    assert len(drawn) == MOST_BARS
+    assert [int(row.value) for row in drawn] == sorted(int(row.value) for row in drawn)
+    left = [row for row in rows if row not in drawn]
+    assert min(row.cells[0].n for row in drawn) >= max(row.cells[0].n for row in left)
+
+
+def test_a_chart_of_nothing_has_no_specification() -> None:
+    assert spec_of(chart_of(()), colors=OF_PAPER) is None
+    small = chart_of(("a",))._replace(columns=[Column("train", 2), Column("val", 3)])
+    assert spec_of(small, colors=OF_PAPER) is None
+
+
+def test_addresses_of_a_specification_name_no_site() -> None:
+    spec = spec_of(chart_of(("a",)), colors=OF_THE_PAGE)
+    assert spec is not None
+    assert all(one["address"].startswith(f"{ELSEWHERE}/datasets/x/") for one in spec["data"]["values"])
