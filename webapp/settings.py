@@ -368,6 +368,7 @@ ACCOUNT_ADAPTER = "webapp.accounts.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if env["EMAIL_URL"] else "none"
+ACCOUNT_FORMS = {"login": "webapp.signing_in.SignInForm"}
 ACCOUNT_SESSION_REMEMBER = True
 
 # Mail

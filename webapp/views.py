@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from generation.cards import newest_cards
 from webapp import documentation
+from webapp.access import is_researcher
 from webapp.example import example_for
 from webapp.health import report, web_report
 from webapp.models import LoginLink
@@ -26,7 +27,11 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Return the front page."""
-    context = {"cards": newest_cards(request.user, most=HOME_CARDS), "example": example_for(request.user)}
+    context = {
+        "cards": newest_cards(request.user, most=HOME_CARDS),
+        "example": example_for(request.user),
+        "is_researcher": is_researcher(request.user),
+    }
     return render(request, "webapp/home.html", context)
 
 

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.contrib.auth.models import Group
 from django.core.exceptions import RequestDataTooBig
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
@@ -102,7 +103,20 @@ def test_a_host_that_is_not_ours_has_a_page(troubles: Client) -> None:
 def test_a_form_without_its_token_says_what_to_do() -> None:
     page = Client(enforce_csrf_checks=True).post("/accounts/login/", {"login": "x", "password": "y"})
     assert page.status_code == 403
+    assert "<h1>This form was refused</h1>" in page.text
     assert "load the page again" in page.text
+
+
+def test_the_form_to_sign_in_says_what_belongs_into_it(client: Client) -> None:
+    assert ">Username or email</label>" in client.get("/accounts/login/").text
+
+
+@pytest.mark.parametrize("group", ["", "researcher"])
+def test_who_may_make_datasets_is_led_there_from_the_front_page(client: Client, group: str) -> None:
+    user = User.objects.create(username="ada")
+    user.groups.set(Group.objects.filter(name=group))
+    client.force_login(user)
+    assert ("Make a dataset" in client.get("/").text) == bool(group)
 
 
 def test_the_page_for_our_mistakes_asks_nothing_of_the_database(django_assert_num_queries: object) -> None:

@@ -121,7 +121,7 @@ def write(page: Page, target: Locator, text: str) -> None:
 
 def sign_in(page: Page) -> None:
     page.goto("/accounts/login/")
-    write(page, page.get_by_label("Login"), "ada")
+    write(page, page.get_by_label(re.compile("^(Login|Username or email)")), "ada")
     write(page, page.get_by_label("Password"), PASSWORD)
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
