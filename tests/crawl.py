@@ -38,6 +38,16 @@ MOST_FILTERS = 1  # of a link that is followed: pages link to every combination
 Browser = Callable[[], Client]
 
 
+class PlainClient(Client):
+    """A client that does not keep what templates were given, which costs more than to fill them."""
+
+    def request(self, **request: Any) -> Any:
+        """Return the answer."""
+        response = self.handler(self._base_environ(**request))
+        self.cookies.update(response.cookies)
+        return response
+
+
 class Route(NamedTuple):
     """A route of the resolver: its name (of the view, where it has none) and its address with holes."""
 
@@ -132,13 +142,13 @@ def crawl(
     observe : callable
         Gives a context manager around each request.
     """
-    client, replies = browser(), Replies()
+    client, hand, replies = browser(), browser(), Replies()
     waiting: deque[str] = deque()
 
     def get(address: str) -> Reply:
         request = Request("GET", address)
         if request not in replies:
-            replies[request] = _reply(client, request, observe=observe)
+            replies[request] = reply_of(client, request, observe=observe)
             assert len(replies) < MOST, f"Expected an end, got ever more addresses, as {address}."
             waiting.extend(_links(address, replies[request]))
         return replies[request]
@@ -152,7 +162,10 @@ def crawl(
                 if method not in SAFE and not changes:
                     continue
                 request = Request(method, address, tuple(headers.items()))
-                replies[request] = _reply(client if method in SAFE else browser(), request, observe=observe)
+                before = dict(hand.cookies)
+                replies[request] = reply_of(client if method in SAFE else hand, request, observe=observe)
+                if dict(hand.cookies) != before:  # logged out, perhaps
+                    hand = browser()
             if reply.status == 200 and reply.is_page and any(param in values for param in route.params):
                 for query in queries:
                     get(address + query)
@@ -161,7 +174,8 @@ def crawl(
     return replies
 
 
-def _reply(client: Client, request: Request, *, observe: Observe) -> Reply:
+def reply_of(client: Client, request: Request, *, observe: Observe = lambda request: nullcontext()) -> Reply:
+    """Return what the site answers to a request."""
     with observe(request):
         response = client.generic(request.method, request.address, headers=dict(request.headers), secure=False)
         body = b"".join(response.streaming_content) if response.streaming else response.content

@@ -1,47 +1,124 @@
 """A site of riddles to be crawled: what it holds follows from a secret, and only that."""
 
+import functools
+import itertools
 import json
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import Group
-from django.core.cache import cache
-from django.db import models, transaction
-from django.test import Client
+from django.core.cache import caches
+from django.core.management.color import no_style
+from django.db import connection, models, transaction
 
-from generation import charts, charts_drawing, files, jobs
+from generation import charts, charts_drawing, files, jobs, leases
 from generation.charts_drawing import Order
 from generation.engine.worlds import REGISTRY
 from generation.models import Dataset, Job, Question, Scene, Split
 from generation.pictures import version_of
-from tests import riddles
-from tests.crawl import Browser
-from webapp.access import RESEARCHERS
+from tests import proof, riddles
+from tests.crawl import Browser, PlainClient, Replies, Request, crawl
+from tests.settings import ON_SERVICES
+from webapp.access import RESEARCHERS, Asked, What, recorded
 from webapp.models import User
 
 A_MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-PEOPLE = ("visitor", "member", "researcher")
+STRANGERS = ("visitor", "member", "researcher")  # the last may see most
+BRIEFLY = ON_SERVICES and proof.SHARE < 1  # filters and people are the same on both stacks
+PEOPLE = STRANGERS[-1:] if BRIEFLY else STRANGERS
 SECRETS = ("0f" * 16, "a5" * 16)
 # Filters and other things that addresses of a riddle's pages may have; some of them would tell.
-QUERIES = (
-    *("?page=2", "?page=x", "?q=riddle", "?q=untypically", "?split=test", "?nothing=1", "?format=json"),
+QUERIES: tuple[str, ...] = (
+    *(
+        "?answer=untypically",
+        "?page=2",
+        "?page=x",
+        "?q=riddle",
+        "?q=untypically",
+        "?split=test",
+        "?nothing=1",
+        "?format=json",
+    ),
     *("?step=0", "?step=1", "?step=99", "?list=0,1", "?list=7,99", "?ask=1", "?present=1", "?sort=answer"),
-    *("?answer=untypically", "?answer=redundantly", "?answer=1", "?type=riddle", "?type=riddle&answer=untypically"),
+    *("?answer=redundantly", "?answer=1", "?type=riddle", "?type=riddle&answer=untypically"),
     *("?things=2", "?things=2..4", "?things.from=2&things.to=4", "?shift=gigantic", "?type=riddle&things=3"),
 )
+QUERIES = QUERIES[::4] if BRIEFLY else QUERIES
+
+Put = tuple[str, str, What | None]  # a question put to access: dataset, split ("" for the whole), kind of thing
+_sites = itertools.count()
+
+
+class Crawled(NamedTuple):
+    """What somebody met on a site.
+
+    Attributes
+    ----------
+    replies : Replies
+    asked : dict of Request to set of Put
+        What was asked of `webapp.access` before each answer.
+    values : dict of str to list of str
+        What stood in addresses.
+    published : dict of str to str
+        The hashes that are public from the start, each with a name of the same length.
+    canaries : set of str
+        Words that nobody but owner and staff may see.
+    told_by : dict of What to set of bytes
+        Texts and files that stand in an answer only where this kind of thing of split test is shown.
+    """
+
+    replies: Replies
+    asked: dict[Request, set[Put]]
+    values: dict[str, list[str]]
+    published: dict[str, str]
+    canaries: set[str]
+    told_by: dict[What, set[bytes]]
+
+
+@functools.cache
+def crawled(who: str, secret: str) -> Crawled:
+    """Return what somebody meets on the site that follows from a secret; an owner changes nothing there."""
+    with site(secret):
+        return crawl_site(who, changes=who != "owner")
+
+
+def crawl_site(who: str, *, changes: bool) -> Crawled:
+    """Return what somebody meets on the site that there is."""
+    asked: dict[Request, set[Put]] = {}
+
+    @contextmanager
+    def observe(request: Request) -> Iterator[None]:
+        with recorded() as questions:
+            yield
+        asked[request] = {_put(question) for question in questions}
+
+    known = {"values": values(), "published": published(), "canaries": canaries()}
+    told_by = {what: texts for what in What if (texts := tellers(what))}
+    replies = crawl(browser(who), values=values(), queries=QUERIES, changes=changes, observe=observe)
+    return Crawled(replies=replies, asked=asked, told_by=told_by, **known)
+
+
+def _put(asked: Asked) -> Put:
+    return asked.dataset.slug, asked.split.name if asked.split else "", asked.what
 
 
 @contextmanager
 def riddle_world() -> Iterator[None]:
-    """Register riddles, and let the disk be the same at all times."""
+    """Register riddles, let the disk be the same at all times, the cache empty, and leases never be renewed.
+
+    The site stands in a transaction, into which the thread that renews them does not see.
+    """
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(leases, "RENEWAL", 86_400.0)
         patch.setitem(REGISTRY, riddles.NAME, riddles.WHERE)
+        kept = caches["default"]
+        patch.setattr(kept, "key_prefix", f"{kept.key_prefix}site-{next(_sites)}:")  # a Redis has others' keys too
         free = SimpleNamespace(total=2**40, used=2**39, free=2**39)
         patch.setattr(shutil, "disk_usage", lambda path: free)
         patch.setattr(charts, "TOO_FEW", 1)
@@ -58,6 +135,7 @@ def _drawn(orders: Sequence[Order]) -> dict[str, bytes | None]:
 def site(secret: str) -> Iterator[None]:
     """Fill the database with what follows from a secret; afterwards it is as it was."""
     with riddle_world(), transaction.atomic():
+        _number_from_one()
         for name in ("member", "researcher", "owner"):
             User.objects.create_user(name, f"{name}@example.org", "x", date_joined=A_MOMENT)
         User.objects.get(username="researcher").groups.add(Group.objects.get_or_create(name=RESEARCHERS)[0])
@@ -65,17 +143,16 @@ def site(secret: str) -> Iterator[None]:
         _complete("hidden", secret, visibility=Dataset.Visibility.PRIVATE, withheld=False)
         _broken("broken", secret)
         _stop_clocks()
-        cache.clear()
         yield
         transaction.set_rollback(True)
 
 
 def browser(name: str) -> Browser:
     """Return what gives a new client that somebody is logged in with; a visitor is nobody."""
-    handler = Client().handler  # which takes 50 ms to set itself up
+    handler = PlainClient().handler  # which takes 50 ms to set itself up
 
-    def new() -> Client:
-        client = Client(raise_request_exception=False)
+    def new() -> PlainClient:
+        client = PlainClient(raise_request_exception=False)
         client.handler = handler
         if name != "visitor":
             client.force_login(User.objects.get(username=name))
@@ -114,6 +191,46 @@ def canaries() -> set[str]:
 def name_of_file(scene: Scene) -> str:
     """Return the twelve letters in the name of a scene's picture."""
     return scene.image.rpartition("/")[2].split("-")[0].removesuffix(".png")
+
+
+def published() -> dict[str, str]:
+    """Return the hashes that are public from the start, each with what it is called."""
+    hashes = {}
+    for split in Split.objects.select_related("dataset"):
+        for kind, text in (
+            ("content", split.fingerprint),
+            ("dataset", split.dataset.fingerprint),
+            ("secret", split.secret_sha256),
+        ):
+            if text:
+                hashes[text] = f"{split} {kind}".ljust(64, ".")
+                hashes[text[:16]] = f"{split} {kind}"[:16].ljust(16, ".")
+    return hashes
+
+
+def tellers(what: What) -> set[bytes]:
+    """Return texts and files that stand in an answer of the site only where this kind of thing of test is shown."""
+    scenes = Scene.objects.filter(split__dataset__slug="riddles", split__name="test")
+    questions = Question.objects.filter(split__dataset__slug="riddles", split__name="test")
+    steps = [step for question in questions for step in question.steps or ()]
+    found: dict[What, set[str | bytes]] = {
+        What.ANSWER: {f">{answer}<" for answer in riddles.ANSWERS}
+        | {split.secret for split in Split.objects.filter(dataset__slug="riddles", name="test")},
+        What.PROGRAM: {value for step in steps for value in step.values},
+        What.SCENE: {name for scene in scenes for name in (scene.scene_json or {})["names"]},
+        What.QUESTION: {"of picture 3: is it so?"},  # there are three in train
+        What.IMAGE: {files.get(scene.image) for scene in scenes},
+        What.IDS_IMAGE: {files.get(scene.ids_image) for scene in scenes},
+        What.FACET: {">middling<", ">gigantic<"},
+    }
+    return {one if isinstance(one, bytes) else one.encode() for one in found.get(what, set())}
+
+
+def _number_from_one() -> None:
+    """Let rows be numbered as in an empty database: PostgreSQL's numbers outlive a transaction that is undone."""
+    with connection.cursor() as cursor:
+        for statement in connection.ops.sequence_reset_sql(no_style(), apps.get_models()):
+            cursor.execute(statement)
 
 
 def _complete(slug: str, secret: str, **options: Any) -> None:

@@ -1,21 +1,18 @@
 """Whatever shows something of a dataset asks first: every route, and everything that is stored about a split."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import pytest
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
-from pytest_django.plugin import DjangoDbBlocker
 
-from generation import files
 from generation.models import Chunk, Question, Scene, Split
-from tests import riddle_site, riddles
-from tests.crawl import Reply, Request, crawl, routes
-from tests.riddle_site import QUERIES, SECRETS
-from webapp.access import Asked, What, recorded
+from tests import riddle_site
+from tests.crawl import Reply, Request, routes
+from tests.riddle_site import SECRETS, STRANGERS, Crawled, Put
+from tests.webapp.conftest import Crawls
+from webapp.access import What
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
@@ -54,9 +51,6 @@ FIELDS = {
 }
 
 
-Put = tuple[str, str, What | None]  # a question put to access: dataset, split ("" for the whole), kind of thing
-
-
 class Answered(NamedTuple):
     """What the site answered, and what was asked before."""
 
@@ -66,60 +60,22 @@ class Answered(NamedTuple):
 
 
 class Watched(NamedTuple):
-    """What an owner and a visitor met, and texts and files that stand only where a kind of thing of test is shown."""
+    """What an owner and a stranger met, and texts and files that stand only where a kind of thing of test is shown."""
 
     owner: list[Answered]
-    visitor: list[Answered]
+    stranger: list[Answered]
     told_by: dict[What, set[bytes]]
 
 
-@pytest.fixture(scope="module")
-def watched(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Watched]:
-    """Give what an owner, who sees all, and a visitor, who tries to change things, meet on a site."""
-    with django_db_blocker.unblock():
-        with riddle_site.site(SECRETS[0]):
-            told_by = {what: tellers(what) for what in What if tellers(what)}
-            owner = watch("owner", changes=False)
-            visitor = watch("visitor", changes=True)
-        yield Watched(owner, visitor, told_by)
+@pytest.fixture
+def watched(crawled: Crawls) -> Watched:
+    """Give what an owner, who sees all, and a stranger, who tries to change things, meet on a site."""
+    owner, stranger = (crawled(who, SECRETS[0]) for who in ("owner", STRANGERS[-1]))
+    return Watched(answers_of(owner), answers_of(stranger), owner.told_by)
 
 
-def watch(name: str, *, changes: bool) -> list[Answered]:
-    """Return everything the site answers to somebody, each with what was asked before."""
-    asked: dict[Request, set[Put]] = {}
-
-    @contextmanager
-    def observe(request: Request) -> Iterator[None]:
-        with recorded() as questions:
-            yield
-        asked[request] = {plain(question) for question in questions}
-
-    replies = crawl(
-        riddle_site.browser(name), values=riddle_site.values(), queries=QUERIES, changes=changes, observe=observe
-    )
-    return [Answered(request, reply, asked[request]) for request, reply in replies.items()]
-
-
-def plain(asked: Asked) -> Put:
-    return asked.dataset.slug, asked.split.name if asked.split else "", asked.what
-
-
-def tellers(what: What) -> set[bytes]:
-    """Return texts and files that stand in an answer of the site only where this kind of thing of test is shown."""
-    scenes = Scene.objects.filter(split__dataset__slug="riddles", split__name="test")
-    questions = Question.objects.filter(split__dataset__slug="riddles", split__name="test")
-    steps = [step for question in questions for step in question.steps or ()]
-    found: dict[What, set[str | bytes]] = {
-        What.ANSWER: {f">{answer}<" for answer in riddles.ANSWERS}
-        | {split.secret for split in Split.objects.filter(dataset__slug="riddles", name="test")},
-        What.PROGRAM: {value for step in steps for value in step.values},
-        What.SCENE: {name for scene in scenes for name in (scene.scene_json or {})["names"]},
-        What.QUESTION: {"of picture 3: is it so?"},  # there are three in train
-        What.IMAGE: {files.get(scene.image) for scene in scenes},
-        What.IDS_IMAGE: {files.get(scene.ids_image) for scene in scenes},
-        What.FACET: {">middling<", ">gigantic<"},
-    }
-    return {one if isinstance(one, bytes) else one.encode() for one in found.get(what, set())}
+def answers_of(crawled: Crawled) -> list[Answered]:
+    return [Answered(request, reply, crawled.asked[request]) for request, reply in crawled.replies.items()]
 
 
 def of_no_dataset(name: str) -> bool:
@@ -147,7 +103,7 @@ def was_asked(what: What, asked: set[Put]) -> bool:
 
 def asking(watched: Watched) -> set[str]:
     """Return the names of the routes that asked about a dataset."""
-    answers = [*watched.owner, *watched.visitor]
+    answers = [*watched.owner, *watched.stranger]
     return {one.request.route.view_name for one in answers if one.asked and one.request.route}
 
 
@@ -155,22 +111,16 @@ def asking(watched: Watched) -> set[str]:
 
 
 def test_every_route_asks_about_a_dataset(watched: Watched) -> None:
-    asking = {
-        one.request.route.view_name for one in (*watched.owner, *watched.visitor) if one.asked and one.request.route
-    }
-    silent = {route.name for route in routes() if not of_no_dataset(route.name)} - asking
+    silent = {route.name for route in routes() if not of_no_dataset(route.name)} - asking(watched)
     assert silent == set(), "These routes ask nothing of webapp.access, or belong into ABOUT_NO_DATASET."
 
 
 def test_routes_said_to_be_about_no_dataset_exist_and_ask_nothing(watched: Watched) -> None:
     assert {route.name for route in routes()} >= ABOUT_NO_DATASET
-    asking = {
-        one.request.route.view_name for one in (*watched.owner, *watched.visitor) if one.asked and one.request.route
-    }
-    assert {name for name in asking if of_no_dataset(name)} == set()
+    assert {name for name in asking(watched) if of_no_dataset(name)} == set()
 
 
-@pytest.mark.parametrize("who", ["owner", "visitor"])
+@pytest.mark.parametrize("who", ["owner", "stranger"])
 @pytest.mark.parametrize("slug", ["riddles", "broken", "hidden"])
 def test_whatever_names_a_dataset_has_asked_about_it(watched: Watched, who: str, slug: str) -> None:
     silent = [
@@ -184,7 +134,7 @@ def test_whatever_names_a_dataset_has_asked_about_it(watched: Watched, who: str,
 
 
 def test_strangers_never_get_a_page_of_the_admin(watched: Watched) -> None:
-    for request, reply, _ in watched.visitor:
+    for request, reply, _ in watched.stranger:
         if request.address.startswith("/admin/") and not request.address.startswith("/admin/login/"):
             assert reply.status in (301, 302, 403, 404), request
 
@@ -194,7 +144,7 @@ def test_strangers_never_get_a_page_of_the_admin(watched: Watched) -> None:
 
 def test_every_kind_of_thing_shown_was_asked_for(watched: Watched) -> None:
     assert unasked(watched.owner, watched.told_by) == []
-    assert unasked(watched.visitor, watched.told_by) == []
+    assert unasked(watched.stranger, watched.told_by) == []
 
 
 def test_every_kind_of_thing_is_shown_somewhere(watched: Watched) -> None:
@@ -221,8 +171,9 @@ urlpatterns = [path("careless/<slug:slug>/", careless, name="careless")]
 def test_a_careless_view_is_found(db: None, settings: Any) -> None:
     with riddle_site.site(SECRETS[0]):
         settings.ROOT_URLCONF = __name__
-        answers = watch("visitor", changes=False)
-        told = unasked(answers, {What.ANSWER: tellers(What.ANSWER)})
+        crawled = riddle_site.crawl_site("visitor", changes=False)
+    answers = answers_of(crawled)
+    told = unasked(answers, {What.ANSWER: crawled.told_by[What.ANSWER]})
     assert "GET /careless/riddles/ shows answer" in told
     assert not any(one.asked for one in answers)
     assert [route.name for route in routes()] == ["careless"]

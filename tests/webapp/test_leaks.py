@@ -5,14 +5,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pytest
-from pytest_django.plugin import DjangoDbBlocker
 
-from generation import jobs
-from generation.models import Dataset, Question, Split
-from tests import riddle_site
-from tests.crawl import Replies, Request, addresses, crawl, routes
+from generation import jobs, leases
+from generation.models import Dataset, Question
+from tests.crawl import Replies, Request, addresses, routes
 from tests.proof import size
-from tests.riddle_site import PEOPLE, QUERIES, SECRETS
+from tests.riddle_site import PEOPLE, SECRETS, Crawled
+from tests.webapp.conftest import Crawls
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
@@ -20,42 +19,22 @@ SIGMAS = 4
 
 
 class Seen(NamedTuple):
-    """What somebody saw of a site, and what only its owner may see there."""
+    """What somebody saw of a site, the published hashes apart, and what only its owner may see there."""
 
     replies: Replies
     canaries: set[str]
     values: dict[str, list[str]]
 
 
-@pytest.fixture(scope="module", params=PEOPLE)
-def sites(
-    request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: DjangoDbBlocker
-) -> tuple[Seen, Seen]:
+@pytest.fixture(params=PEOPLE)
+def sites(request: pytest.FixtureRequest, crawled: Crawls) -> tuple[Seen, Seen]:
     """Give two sites that differ in the withheld split's answers, scenes and values alone, as somebody sees them."""
-    with django_db_blocker.unblock():
-        return seen(SECRETS[0], who=request.param), seen(SECRETS[1], who=request.param)
+    first, second = (crawled(request.param, secret) for secret in SECRETS)
+    return seen(first), seen(second)
 
 
-def seen(secret: str, *, who: str) -> Seen:
-    with riddle_site.site(secret):
-        values = riddle_site.values()
-        replies = crawl(riddle_site.browser(who), values=values, queries=QUERIES, changes=who != "owner")
-        return Seen(apart(replies, published()), riddle_site.canaries(), values)
-
-
-def published() -> dict[str, str]:
-    """Return the hashes that are public from the start, each with what it is called."""
-    hashes = {}
-    for split in Split.objects.select_related("dataset"):
-        for kind, text in (
-            ("content", split.fingerprint),
-            ("dataset", split.dataset.fingerprint),
-            ("secret", split.secret_sha256),
-        ):
-            if text:
-                hashes[text] = f"{split} {kind}".ljust(64, ".")
-                hashes[text[:16]] = f"{split} {kind}"[:16].ljust(16, ".")
-    return hashes
+def seen(site: Crawled) -> Seen:
+    return Seen(apart(site.replies, site.published), site.canaries, site.values)
 
 
 def apart(replies: Replies, hashes: dict[str, str]) -> Replies:
@@ -91,8 +70,8 @@ def test_no_word_of_what_is_withheld_turns_up(sites: tuple[Seen, Seen]) -> None:
         assert [(one, word) for one, reply in replies.items() for word in canaries if reply.contains(word)] == []
 
 
-def test_owner_finds_all_of_it_with_the_same_crawler() -> None:
-    replies, canaries, _ = seen(SECRETS[0], who="owner")
+def test_owner_finds_all_of_it_with_the_same_crawler(crawled: Crawls) -> None:
+    replies, canaries, _ = seen(crawled("owner", SECRETS[0]))
     assert {word for word in canaries if not any(reply.contains(word) for reply in replies.values())} == set()
 
 
@@ -116,7 +95,10 @@ def test_crawler_sees_pages_pictures_and_questions_of_the_withheld_split(sites: 
 # Chance -----------------------------------------------------------------------------------------------------
 
 
-def test_the_public_spec_made_again_tells_no_withheld_answer_better_than_chance() -> None:
+def test_the_public_spec_made_again_tells_no_withheld_answer_better_than_chance(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(leases, "RENEWAL", 86_400.0)  # its thread does not see into this test's transaction
     scenes = size(5000, name="withheld questions made again without the secret", least=400) // 10
     stored = questions("stored", scenes=scenes, withheld=True, secrets={"test": SECRETS[0]})
     proven = questions("proven", scenes=scenes, withheld=True, secrets={"test": SECRETS[0]})

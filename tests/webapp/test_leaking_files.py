@@ -1,0 +1,77 @@
+"""Pictures tell nothing but what is in them, however they are kept and sent: their files have names that tell."""
+
+from typing import Any
+
+import pytest
+
+from generation import files
+from generation.models import Scene
+from generation.pictures import version_of
+from tests import riddle_site
+from tests.crawl import Reply, Request, reply_of
+from tests.riddle_site import SECRETS, STRANGERS
+from tests.services import S3
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+
+WAYS = (("GET", ()), ("HEAD", ()), ("GET", (("Range", "bytes=0-9"),)))
+
+
+@pytest.fixture(params=["disk", "proxy", "bucket"])
+def kept(request: pytest.FixtureRequest, settings: Any) -> str:
+    """Keep files on disk, there with a proxy that sends them, or in a bucket; give which."""
+    settings.PROXY_SENDS_FILES = request.param == "proxy"
+    if request.param == "bucket":
+        s3: S3 = request.getfixturevalue("s3")
+        options = {
+            "bucket_name": s3.bucket,
+            "endpoint_url": s3.endpoint,
+            "region_name": "us-east-1",
+            "access_key": s3.key,
+            "secret_key": s3.secret,
+        }
+        bucket = {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
+        settings.STORAGES = {**settings.STORAGES, "default": bucket}
+    return str(request.param)
+
+
+def pictures(secret: str, *, who: str) -> tuple[dict[str, Reply], set[str]]:
+    """Return what somebody gets who asks for each picture of the withheld split, and words that may not be there."""
+    with riddle_site.site(secret):
+        client = riddle_site.browser(who)()
+        scenes = Scene.objects.filter(split__dataset__slug="riddles", split__name="test").select_related(
+            "split__dataset"
+        )
+        replies = {
+            f"{method} {address} {headers}": passed_on(reply_of(client, Request(method, address, headers)))
+            for scene in scenes
+            for address in addresses(scene)
+            for method, headers in WAYS
+        }
+        return replies, riddle_site.canaries()
+
+
+def addresses(scene: Scene) -> list[str]:
+    place = f"{scene.split.get_absolute_url()}scene/{scene.position}"
+    version = version_of(scene.split.dataset)
+    return [f"{place}/{version}.png", f"{place}/small/{version}.webp", f"{place}/ids/{version}.png"]
+
+
+def passed_on(reply: Reply) -> Reply:
+    """Return an answer as it reaches a visitor: a proxy puts the file in that the site names."""
+    headers = dict(reply.headers)
+    sent = headers.pop("X-Accel-Redirect", "")
+    return Reply(reply.status, tuple(headers.items()), files.get(sent.removeprefix("/")) if sent else reply.body)
+
+
+def test_a_strangers_pictures_are_the_same_whatever_is_withheld(kept: str) -> None:
+    first, words = pictures(SECRETS[0], who=STRANGERS[-1])
+    assert [reply.status for reply in first.values()].count(200) == 4 * 2 * len(WAYS)
+    assert [(way, word) for way, reply in first.items() for word in words if reply.contains(word)] == []
+    assert pictures(SECRETS[1], who=STRANGERS[-1])[0] == first
+
+
+def test_an_owners_object_ids_follow_from_what_is_withheld(kept: str) -> None:
+    first, second = (pictures(secret, who="owner")[0] for secret in SECRETS)
+    assert {reply.status for reply in first.values()} == {200}
+    assert {way.split("/")[-2] for way in first if first[way].body != second[way].body} == {"ids"}
