@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from generation.models import Dataset, Heartbeat, Job, Quota, Split
+from generation.models import Dataset, Heartbeat, Job, Limit, Quota, Split
 
 if TYPE_CHECKING:
     Base = admin.ModelAdmin[Any]
@@ -88,5 +88,16 @@ class QuotaAdmin(Base):
     """How many scenes an account may have; staff give more here."""
 
     list_display = ("user", "scenes")
+    search_fields = ("user__username",)
+    autocomplete_fields = ("user",)
+
+
+@admin.register(Limit)
+class LimitAdmin(Base):
+    """How much specs may ask for; staff give more here, to one account or to everybody."""
+
+    list_display = ("__str__", "name", "user", "most")
+    list_select_related = ("user",)
+    list_filter = ("name",)
     search_fields = ("user__username",)
     autocomplete_fields = ("user",)

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from generation import knobs, specs
+from generation import knobs, limits, specs
 from generation.engine.errors import BadSpec
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import get_world
@@ -53,11 +53,14 @@ class Draft(NamedTuple):
     refused: BadSpec | None
 
 
-def draft_of(data: Mapping[str, Any], *, files: Mapping[str, bytes]) -> Draft:
-    """Return a spec's JSON as a draft."""
+def draft_of(data: Mapping[str, Any], *, files: Mapping[str, bytes], most: Mapping[str, int]) -> Draft:
+    """Return a spec's JSON as a draft; `most` are the limits of whoever writes it."""
     kept = dict(data)
     try:
-        return Draft(text_of(kept), kept, get_world(specs.world_of(kept)).read_spec(kept, files=files), None)
+        limits.check(knobs.expanded(kept), most)
+        spec = get_world(specs.world_of(kept)).read_spec(kept, files=files)
+        limits.check(spec.to_json(), most)  # defaults too
+        return Draft(text_of(kept), kept, spec, None)
     except BadSpec as error:
         return Draft(text_of(kept), kept, None, error)
 
@@ -205,18 +208,24 @@ def with_files(data: Mapping[str, Any], sent: Mapping[str, str]) -> dict[str, An
 
 
 class Field(NamedTuple):
-    """A knob with what the form shows in it, and what is wrong with it."""
+    """A knob with what the form shows in it, what is wrong with it, and what is said of it."""
 
     knob: Knob
     value: str
     error: str
+    about: str
 
 
-def fields_of(data: Mapping[str, Any], refused: BadSpec | None) -> list[Field]:
+def fields_of(data: Mapping[str, Any], refused: BadSpec | None, most: Mapping[str, int]) -> list[Field]:
     """Return the knobs of a draft's world, filled in; the refusal stands beside the one it is about."""
     full = knobs.expanded(data)
     return [
-        Field(knob, knobs.shown(knob, full), refused.reason if refused and refused.where == knob.path else "")
+        Field(
+            knob,
+            knobs.shown(knob, full),
+            refused.reason if refused and refused.where == knob.path else "",
+            f"{knob.about}; at most {most[knob.limit]:,}" if knob.limit else knob.about,
+        )
         for knob in knobs.knobs_of(specs.world_of(full))
     ]
 

@@ -25,7 +25,7 @@ class Knob(NamedTuple):
     path : str
         Where it stands: `scene.objects_min`.
     label, about : str
-        For people; `about` also gives its bounds.
+        For people; `about` also gives its bounds, a site's limits apart.
     kind : str
         `integer`, `number`, `yes-no`, `choice`, `text`, or `files`: bundled ones, or others by their digests.
     is_common : bool
@@ -34,6 +34,8 @@ class Knob(NamedTuple):
         What holds where the spec does not name it.
     choices : tuple of str
         Of `choice`.
+    limit : str
+        Name of the limit that holds it down, in `generation.engine.spec.LIMITS`; empty where none does.
     """
 
     path: str
@@ -43,6 +45,7 @@ class Knob(NamedTuple):
     is_common: bool
     default: Any
     choices: tuple[str, ...] = ()
+    limit: str = ""
 
     @property
     def group(self) -> str:
@@ -74,6 +77,7 @@ def _knobs(schema: Mapping[str, Any], named: Mapping[str, Any], prefix: str = ""
                 is_common=bool(whole.get("common")),
                 default=whole.get("default"),
                 choices=tuple(map(str, whole.get("enum", ()))),
+                limit=str(whole.get("limit", "")),
             )
 
 
@@ -98,7 +102,7 @@ def _label(name: str, schema: Mapping[str, Any]) -> str:
 def _about(schema: Mapping[str, Any]) -> str:
     parts = [schema["description"]] if "description" in schema else []
     low, high = schema.get("minimum", schema.get("exclusiveMinimum")), schema.get("maximum")
-    if low is not None and high is not None:
+    if low is not None and high is not None and "limit" not in schema:
         parts.append(f"{low:g} to {high:,g}" if isinstance(high, float) else f"{low:g} to {high:,}")
     if schema.get("default") not in (None, "") and not isinstance(schema.get("default"), dict):
         parts.append(f"default {schema['default']}")

@@ -8,7 +8,7 @@ expected and what came.
 import copy
 import json
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, NamedTuple, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, StringConstraints, ValidationError
 
@@ -24,8 +24,28 @@ def _not_reserved(name: str) -> str:
 
 
 SplitName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z][a-zA-Z0-9_-]{0,39}$"), AfterValidator(_not_reserved)]
-MAX_SCENES = 2_000_000
 COMMON: dict[str, Any] = {"common": True}  # marks, in a spec's JSON schema, the knobs that people change most
+
+
+class Limit(NamedTuple):
+    """How much a spec may ask for: on a site that does not say otherwise, and at all, which `read` holds it to."""
+
+    unit: str
+    standard: int
+    ceiling: int
+
+
+LIMITS = {
+    "objects": Limit("objects in a scene", 40, 63),  # sets of objects are masks of 64 bits
+    "side": Limit("pixels of a picture's width or height", 1024, 4096),
+    "scenes": Limit("scenes in a split", 2_000_000, 10_000_000),  # positions of questions are 31 bits
+}
+
+
+def limited(name: str) -> dict[str, Any]:
+    """Return what marks, in a spec's JSON schema, a knob that a limit of `LIMITS` holds down."""
+    return {"limit": name}
+
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -48,7 +68,7 @@ class Frozen(BaseModel):
 class SplitSpec(Frozen):
     """One split: how many scenes, whether its answers are withheld, its reference, and what it overrides."""
 
-    scenes: int = Field(ge=1, le=MAX_SCENES)
+    scenes: int = Field(ge=1, le=LIMITS["scenes"].ceiling, json_schema_extra=limited("scenes"))
     withheld: bool = False
     reference: str | None = None
     overrides: dict[str, Any] = {}

@@ -2,7 +2,7 @@
 
 from generation.models.datasets import Dataset, DatasetQuerySet, SpecFile, Split, SplitQuerySet
 from generation.models.items import Chunk, Question, QuestionQuerySet, Scene, SceneQuerySet
-from generation.models.makers import PreviewTurn, Quota, Upload
+from generation.models.makers import Limit, PreviewTurn, Quota, Upload
 from generation.models.work import AbstractJob, Heartbeat, Job, JobQuerySet, from_now
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Heartbeat",
     "Job",
     "JobQuerySet",
+    "Limit",
     "PreviewTurn",
     "Question",
     "QuestionQuerySet",

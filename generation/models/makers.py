@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import IntegrityError, models, transaction
-from django.db.models import Sum
+from django.db.models import F, Q, Sum
 from django.db.models.functions import Coalesce, Now
 
 from generation.engine.errors import BadSpec
+from generation.engine.spec import LIMITS
 from generation.models.datasets import Dataset, Split
 from generation.models.work import from_now
 
@@ -19,6 +21,56 @@ UPLOADS_KEPT = 86_400.0  # seconds
 UPLOADS_EACH = 100
 UPLOAD_BYTES = 2_000_000
 TURN = 20.0  # seconds after which a preview's turn is over, whatever became of it
+
+
+class LimitQuerySet(models.QuerySet["Limit"]):
+    """Reads of limits."""
+
+    def set_for(self, user: Any) -> dict[str, int]:
+        """Return the limits that staff set for an account or else for everybody, by name."""
+        rows = self.filter(Q(user=None) | Q(user=user)).order_by(F("user").asc(nulls_first=True))
+        return dict(rows.values_list("name", "most"))
+
+
+class Limit(models.Model):
+    """How much a spec may ask for, where staff say otherwise than the program: for an account, or for everybody."""
+
+    name = models.CharField("limit on", max_length=20, choices=[(name, limit.unit) for name, limit in LIMITS.items()])
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="limits",
+        db_index=False,
+        verbose_name="for",
+        help_text="Whom it holds for. Empty: for everybody who has none of her own.",
+    )
+    most = models.PositiveIntegerField(
+        "at most",
+        help_text="Without a row: "
+        + "; ".join(f"{limit.standard:,} {limit.unit} ({limit.ceiling:,} can be had)" for limit in LIMITS.values())
+        + ". How many scenes an account may have in all is its quota's.",
+    )
+
+    objects = LimitQuerySet.as_manager()
+
+    class Meta:
+        """One row says it."""
+
+        constraints = (
+            models.UniqueConstraint(fields=["user", "name"], name="limit_once_a_user"),
+            models.UniqueConstraint(fields=["name"], condition=Q(user=None), name="limit_once_for_all"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user or 'everybody'}: {self.most:,} {self.get_name_display()}"
+
+    def clean(self) -> None:
+        """Refuse what the program can't do."""
+        limit = LIMITS.get(self.name)
+        if limit is not None and self.most is not None and not 1 <= self.most <= limit.ceiling:
+            raise ValidationError({"most": f"Expected 1 to {limit.ceiling:,} {limit.unit}, got {self.most:,}."})
 
 
 class QuotaQuerySet(models.QuerySet["Quota"]):

@@ -1,5 +1,6 @@
 """A new dataset: its spec as a form and as JSON, a preview, an estimate, and the button that has it made."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from django.contrib.auth import get_user_model
@@ -11,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from generation import drafts, estimates, jobs, knobs, previews, specs, store
+from generation import drafts, estimates, jobs, knobs, limits, previews, specs, store
 from generation.drafts import Draft
 from generation.engine.errors import BadSpec
 from generation.engine.worlds import REGISTRY, find_preset, get_world
@@ -48,10 +49,12 @@ def new_dataset(request: HttpRequest) -> HttpResponse:
         return Sent(request).answer()
     preset = request.GET.get("preset") or _first_preset()
     try:
-        draft = drafts.draft_of(find_preset(preset), files={})
+        most = limits.of(request.user)
+        draft = drafts.draft_of(find_preset(preset), files={}, most=most)
     except BadSpec as error:
         raise Http404(str(error)) from error
-    return _page(request, draft, about=NewForm(initial={"slug": _free_slug(preset)}), preset=preset)
+    about = NewForm(initial={"slug": _free_slug(preset)})
+    return _page(request, draft, about=about, most=most, preset=preset)
 
 
 class Sent:
@@ -61,6 +64,7 @@ class Sent:
         self.request = request
         self.about = NewForm(request.POST)
         self.action = request.POST.get("action", "")
+        self.most = limits.of(request.user)
         self.draft = self._draft()
 
     def answer(self) -> HttpResponse:
@@ -82,7 +86,7 @@ class Sent:
             data = self._with_uploads(data)
         except BadSpec as error:
             return Draft(typed, self._shown(), None, error)
-        draft = drafts.draft_of(data, files=self._files(data))
+        draft = drafts.draft_of(data, files=self._files(data), most=self.most)
         if contradict and draft.refused is None:
             refused = BadSpec("Both the form and the JSON were changed. The JSON counts; here is the form as it says.")
             return draft._replace(refused=refused)
@@ -121,7 +125,7 @@ class Sent:
         }
 
     def _preview(self) -> HttpResponse:
-        about = NewForm(initial=self._typed())
+        self.about = NewForm(initial=self._typed())
         assert self.draft.spec is not None
         split = next(iter(self.draft.spec.splits))
         try:
@@ -129,9 +133,8 @@ class Sent:
                 self.request.user, self.draft.spec.to_json(), split=split, files=self._files(self.draft.data)
             )
         except (previews.NoPreview, BadSpec) as error:
-            more = {"no_preview": str(error)}
-            return _page(self.request, self.draft, about=about, status=BAD, **more)
-        return _page(self.request, self.draft, about=about, preview=scenes, preview_split=split)
+            return self._page(status=BAD, no_preview=str(error))
+        return self._page(preview=scenes, preview_split=split)
 
     def _create(self) -> HttpResponse:
         if not self.about.is_valid():
@@ -166,16 +169,23 @@ class Sent:
             Dataset.objects.filter(pk=dataset.pk).update(**{name: about[name] for name in named})
         return dataset
 
-    def _page(self, *, status: int = 200) -> HttpResponse:
-        return _page(self.request, self.draft, about=self.about, status=status)
+    def _page(self, *, status: int = 200, **more: Any) -> HttpResponse:
+        return _page(self.request, self.draft, about=self.about, most=self.most, status=status, **more)
 
 
 def _page(
-    request: HttpRequest, draft: Draft, *, about: NewForm, preset: str = "", status: int = 200, **more: Any
+    request: HttpRequest,
+    draft: Draft,
+    *,
+    about: NewForm,
+    most: Mapping[str, int],
+    preset: str = "",
+    status: int = 200,
+    **more: Any,
 ) -> HttpResponse:
-    """Return the page of a draft."""
+    """Return the page of a draft; `most` are the limits of whoever writes it."""
     data, refused = _showable(draft)
-    fields, rows = drafts.fields_of(data, refused), drafts.rows_of(data)
+    fields, rows = drafts.fields_of(data, refused, most), drafts.rows_of(data)
     found, too_much = _estimate(draft, request)
     context = {
         "presets": [_card(name) for name in _presets()],

@@ -145,8 +145,8 @@ def test_a_split_of_the_base_can_be_left_out(page: Client) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("scene.objects_max", "500", "Expected less than or equal to 40, got 500."),
-        ("images.width", "9999", "Expected less than or equal to 1024, got 9999."),
+        ("scene.objects_max", "500", "Expected at most 40 objects in a scene, got 500."),
+        ("images.width", "9999", "Expected at most 1,024 pixels of a picture&#x27;s width or height, got 9,999."),
         ("scene.objects_min", "many", "Expected a valid integer, got &quot;many&quot;."),
         ("questions.degeneracy", "<script>", "got &quot;&lt;script&gt;&quot;"),
         ("seed", "-1", "Expected greater than or equal to 0, got -1."),

@@ -28,7 +28,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
     "text for a list": (at("vocabulary.colors.red.rgb", "red"), "vocabulary.colors.red.rgb", ("red",)),
     "a list for an object": (at("scene", []), "scene", ("object", "[]")),
     "a number for splits": (at("splits", 3), "splits", ("object", "3")),
-    "500 objects": (at("scene.objects_max", 500), "scene.objects_max", ("40", "500")),
+    "500 objects": (at("scene.objects_max", 500), "scene.objects_max", ("63", "500")),
     "no objects": (at("scene.objects_min", 0), "scene.objects_min", ("1", "0")),
     "more at least than at most": (at("scene.objects_min", 11), "scene", ("objects_min", "11", "10")),
     "no room in a line": (
@@ -91,7 +91,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
     "far too many questions a scene": (at("questions.per_scene", 1000), "questions.per_scene", ("200", "1000")),
     "an unknown degeneracy": (at("questions.degeneracy", "strict"), "questions.degeneracy", ("reference", "strict")),
     "an unknown renderer": (at("images.renderer", "crayon"), "images.renderer", ("tracer", "crayon")),
-    "too large a picture": (at("images.width", 100_000), "images.width", ("1024", "100000")),
+    "too large a picture": (at("images.width", 100_000), "images.width", ("4096", "100000")),
     "no splits": (at("splits", {"train": None, "val": None, "test": None}), "splits", ("at least 1",)),
     "an empty split": (at("splits.train.scenes", 0), "splits.train.scenes", ("1", "0")),
     "a bad name of a split": (at("splits.a b", {"scenes": 1}), "splits.a b", ("a b",)),
@@ -119,7 +119,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
     "a bad override": (
         at("splits.val.overrides", {"scene": {"objects_max": 500}}),
         "splits.val.overrides.scene.objects_max",
-        ("40", "500"),
+        ("63", "500"),
     ),
     "an override that asks too much": (
         at("splits.val.overrides", {"questions": {"per_scene": 91}}),

@@ -21,7 +21,7 @@ from generation.engine.errors import BadFamily, BadMesh, BadSpec
 from generation.engine.families import Family, Language
 from generation.engine.family_files import read_families
 from generation.engine.render.mesh import Mesh, parse_mesh
-from generation.engine.spec import COMMON, BaseSpec, Frozen, merged, read
+from generation.engine.spec import COMMON, LIMITS, BaseSpec, Frozen, limited, merged, read
 from generation.engine.wording import most_words
 from generation.engine.worlds.clevr.lexicon import lexicon
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, RELATIONS, Vocabulary
@@ -37,8 +37,8 @@ FAMILY_ORDER = (
     "two_hop.json",
     "zero_hop.json",
 )
-MAX_OBJECTS = 40
-MAX_SIDE = 1024
+MAX_OBJECTS, MAX_SIDE = LIMITS["objects"].ceiling, LIMITS["side"].ceiling
+OBJECTS, SIDE = COMMON | limited("objects"), COMMON | limited("side")
 MAX_WINDOW = 1000
 
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
@@ -49,10 +49,10 @@ class SceneKnobs(Frozen):
     """How scenes are sampled. Lengths are in scene units, where a large object is 1.4 high."""
 
     objects_min: int = Field(
-        default=3, ge=1, le=MAX_OBJECTS, title="Objects, at least", description="in a scene", json_schema_extra=COMMON
+        default=3, ge=1, le=MAX_OBJECTS, title="Objects, at least", description="in a scene", json_schema_extra=OBJECTS
     )
     objects_max: int = Field(
-        default=10, ge=1, le=MAX_OBJECTS, title="Objects, at most", description="in a scene", json_schema_extra=COMMON
+        default=10, ge=1, le=MAX_OBJECTS, title="Objects, at most", description="in a scene", json_schema_extra=OBJECTS
     )
     extent: float = Field(default=3.0, gt=0.0, le=10.0)
     min_distance: Positive = 0.25
@@ -95,8 +95,8 @@ class ImageKnobs(Frozen):
     """How pictures are drawn. They are no part of the content hash."""
 
     renderer: Literal["tracer"] = "tracer"
-    width: int = Field(default=480, ge=64, le=MAX_SIDE, title="Width", description="pixels", json_schema_extra=COMMON)
-    height: int = Field(default=320, ge=64, le=MAX_SIDE, title="Height", description="pixels", json_schema_extra=COMMON)
+    width: int = Field(default=480, ge=64, le=MAX_SIDE, title="Width", description="pixels", json_schema_extra=SIDE)
+    height: int = Field(default=320, ge=64, le=MAX_SIDE, title="Height", description="pixels", json_schema_extra=SIDE)
     samples: int = Field(
         default=16,
         ge=1,
