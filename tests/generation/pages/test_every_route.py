@@ -1,0 +1,84 @@
+"""Every address of the site, asked and sent what nobody should ask or send: clear refusals, never a failure of ours."""
+
+from itertools import cycle, islice
+
+import pytest
+from django.test import Client
+
+from generation.pictures import version_of
+from tests import crawl
+from tests.proof import size
+
+pytestmark = pytest.mark.slow
+
+QUERIES = (
+    "?page=0",
+    "?page=" + "9" * 5000,
+    "?q=" + "x" * 10_000,
+    "?q=%00&%00=%00",
+    "?type=%ED%A0%80&%ff=%ff",
+    "?choose=²&list=3&then=step",
+    "?step=-1&ask=2&present=" + "1" * 10_000,
+    "?split=%00&preset=../../etc/passwd",
+    "?next=//evil.example/&next=javascript:alert(1)",
+    "?" + "&".join("a=1" for _ in range(1200)),
+)
+HOLES = ("%00", "..%2f..%2fetc%2fpasswd", "x" * 10_000, "٣", "-1", "9" * 400, "%ff%fe", "TRAIN")
+TEXTS = ("", "\0", "<script>alert(1)</script>", "x" * 10_000, "' OR 1=1 --", "9" * 5000, "{" * 1000, "\u202e", "٣")
+FIELDS = (
+    *("slug", "title", "description", "visibility", "licence", "version", "authors", "citation", "confirm", "images"),
+    *("spec", "shown", "last", "action", "split-0-name", "split-0-was", "split-0-scenes", "seed", "images.width"),
+    *("login", "password", "password1", "username", "email", "undo"),
+)
+VERBS = ("PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "NONSENSE")
+PARTS = {"slug": "shapes", "name": "train", "number": "1", "position": "1"}
+
+
+def routes():
+    """Return the routes that are ours or that people without an account in the admin pages meet."""
+    return [route for route in crawl.routes() if not route.template.startswith("/admin/")]
+
+
+@pytest.fixture
+def parts(shapes):
+    return PARTS | {"version": version_of(shapes)}
+
+
+@pytest.fixture
+def browser(as_owner):
+    """Give the owner's browser: nobody is let further in; what she breaks comes back as a page."""
+    browser = Client(raise_request_exception=False)
+    browser.cookies = as_owner.cookies
+    return browser
+
+
+def test_no_address_breaks_the_site(browser, parts):
+    queries, holes = cycle(QUERIES), cycle(HOLES)
+    failed = []
+    for route in routes():
+        plain = route.template % {name: parts.get(name, "1") for name in route.params}
+        asked = [plain + query for query in islice(queries, size(40, least=4))]
+        for name in route.params:
+            filled = {other: parts.get(other, "1") for other in route.params}
+            asked += [route.template % (filled | {name: hole}) for hole in islice(holes, size(40, least=3))]
+        failed += [address[:80] for address in asked if broke(browser.get(address), route)]
+    assert failed == []
+
+
+def test_no_verb_and_no_form_breaks_the_site(browser, parts):
+    texts = cycle(TEXTS)
+    failed = []
+    for route in routes():
+        address = route.template % {name: parts.get(name, "1") for name in route.params}
+        failed += [f"{verb} {address}" for verb in VERBS if broke(browser.generic(verb, address), route)]
+        if "logout" in address:
+            continue
+        for text in islice(texts, size(40, least=3)):
+            answer = browser.post(address, dict.fromkeys(FIELDS, text))
+            failed += [f"POST {address} {text[:10]!r}"] if broke(answer, route) else []
+    assert failed == []
+
+
+def broke(answer, route):
+    """Return whether the site failed; its health page may say that no background process runs."""
+    return answer.status_code >= 500 and route.name != "health"
