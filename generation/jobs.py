@@ -13,11 +13,12 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Subquery, Sum
 from django.db.models.functions import Now
 
-from generation import files, leases, referrers, removal, sealing, store
+from generation import deadlines, files, leases, referrers, removal, sealing, store
 from generation.engine import ENGINE_VERSION
 from generation.engine import worlds as engine
 from generation.engine.canonical import dataset_fingerprint
 from generation.engine.errors import EngineError
+from generation.estimates import duration
 from generation.models import Chunk, Dataset, Job, Scene, Split, from_now
 from generation.models.datasets import SLICE
 
@@ -108,7 +109,7 @@ def delete(dataset: Dataset) -> None:
 
 def _call_off(dataset: Dataset) -> None:
     unfinished = dataset.jobs.exclude(kind=Job.Kind.DELETE).filter(state__in=[Job.State.WAITING, Job.State.RUNNING])
-    unfinished.update(state=Job.State.CANCELLED, token="", lease=None, finished=Now())
+    unfinished.update(state=Job.State.CANCELLED, **leases.FREE, finished=Now())
 
 
 def check_version(dataset: Dataset) -> None:
@@ -133,7 +134,7 @@ def claim(*, dataset: Dataset | None = None) -> Job | None:
         waiting = waiting.filter(kind=Job.Kind.DELETE)
     while candidates := _candidates(waiting.claimable()):
         for job in candidates:
-            if leases.take(job):
+            if leases.take(job, seconds=deadlines.seconds_for(job)):
                 return job
     return None
 
@@ -327,8 +328,21 @@ def sweep() -> None:
     wake(min(HINTS, Job.objects.claimable().count()))
 
 
+def fail_overdue() -> int:
+    """Return how many running jobs failed now because they run far longer than they should.
+
+    Their holders may well renew their leases meanwhile: they are heard of, but get nowhere.
+    """
+    overdue = list(Job.objects.overdue().select_related("dataset", "split__dataset", "chunk__split__dataset"))
+    for job in overdue:
+        took = duration(deadlines.seconds_for(job))
+        _fail(job, f"{job}: expected an end within {took}, got none: it hangs. The log of {job.worker} may say where.")
+    return len(overdue)
+
+
 def recover() -> int:
     """Return how many jobs were freed, or failed where they were tried too often, because their holder is gone."""
+    fail_overdue()
     gone = [job for job in Job.objects.filter(state=Job.State.RUNNING) if leases.is_gone(job.worker)]
     freed = 0
     for job in [*Job.objects.expired(), *gone]:

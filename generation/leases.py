@@ -18,6 +18,10 @@ from generation.models import AbstractJob, from_now
 
 LEASE = 60.0  # seconds
 RENEWAL = 10.0  # seconds
+LONGEST = 21_600.0  # seconds that a job may run, where its taker does not say
+GRACE = 120.0  # seconds that a holder has to notice that the job is not its own any more
+HUNG = 70  # the exit status of a process that did not
+FREE = {"token": "", "lease": None, "deadline": None}
 ATTEMPTS = 3
 
 log = logging.getLogger(__name__)
@@ -27,20 +31,22 @@ class LeaseLost(Exception):
     """Somebody else has the job by now, or it was cancelled: its holder writes nothing more."""
 
 
-def take(job: AbstractJob) -> bool:
-    """Return whether the waiting job is ours now; `job` then carries our token."""
+def take(job: AbstractJob, *, seconds: float = LONGEST) -> bool:
+    """Return whether the waiting job is ours now, for so many seconds at most; `job` then carries our token."""
     token = secrets.token_hex(16)
     taken = _rows(job).filter(pk=job.pk, state=AbstractJob.State.WAITING).update(
         state=AbstractJob.State.RUNNING,
         token=token,
         worker=worker_name(),
         lease=from_now(LEASE),
+        deadline=from_now(seconds),
         started=Now(),
         attempts=F("attempts") + 1,
         message="",
     )  # fmt: skip
     if taken:
-        job.refresh_from_db(fields=["state", "token", "worker", "lease", "started", "attempts", "message"])
+        kept = ["state", "token", "worker", "lease", "deadline", "started", "attempts", "message"]
+        job.refresh_from_db(fields=kept)
     return taken == 1 and job.token == token
 
 
@@ -52,26 +58,26 @@ def renew(job: AbstractJob) -> None:
 
 def finish(job: AbstractJob) -> None:
     """Mark the job as done, in the transaction that stores its result; raise `LeaseLost` to undo that."""
-    done = {"state": AbstractJob.State.DONE, "token": "", "lease": None, "finished": Now(), "message": ""}
+    done = {"state": AbstractJob.State.DONE, **FREE, "finished": Now(), "message": ""}
     if _rows(job).held(job).update(**done) != 1:
         raise LeaseLost(f"{job} is somebody else's now.")
 
 
 def give_back(job: AbstractJob, *, message: str = "") -> bool:
     """Return whether the job, ours until now, waits again for whoever comes first."""
-    waiting = {"state": AbstractJob.State.WAITING, "token": "", "lease": None, "message": message}
+    waiting = {"state": AbstractJob.State.WAITING, **FREE, "message": message}
     return _rows(job).held(job).update(**waiting) == 1
 
 
 def put_back(job: AbstractJob) -> bool:
     """Return whether the job waits again as if it had not been tried: its holder was asked to stop."""
-    waiting = {"state": AbstractJob.State.WAITING, "token": "", "lease": None, "attempts": F("attempts") - 1}
+    waiting = {"state": AbstractJob.State.WAITING, **FREE, "attempts": F("attempts") - 1}
     return _rows(job).held(job).update(**waiting) == 1
 
 
 def fail(job: AbstractJob, *, message: str) -> bool:
     """Return whether the job, ours until now, has failed for good."""
-    failed = {"state": AbstractJob.State.FAILED, "token": "", "lease": None, "finished": Now(), "message": message}
+    failed = {"state": AbstractJob.State.FAILED, **FREE, "finished": Now(), "message": message}
     return _rows(job).held(job).update(**failed) == 1
 
 
@@ -99,11 +105,18 @@ class Lease:
                 renew(self.job)
             except LeaseLost:
                 self.lost.set()
+                self._end_hung()
                 return
             except Exception:
                 log.warning("The lease of %s was not renewed; trying again.", self.job, exc_info=True)
             finally:
                 connection.close()
+
+    def _end_hung(self) -> None:
+        """End this process where it goes on with a job that is not its own: others have to have its place."""
+        if not self.ended.wait(GRACE):
+            log.error("%s was taken from this process, which did not notice for %g s. It ends.", self.job, GRACE)
+            os._exit(HUNG)
 
 
 class Sole:

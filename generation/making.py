@@ -13,6 +13,7 @@ from generation.pool import note
 from webapp.celery import GENERATION
 
 FAILURES_SHOWN = 10
+IGNORED = 600.0  # seconds that work may wait while nobody does any
 LATELY = 60.0  # seconds over which the rate is taken
 
 
@@ -33,6 +34,8 @@ class Making(NamedTuple):
         The moment since when nothing went on.
     is_alone : bool
         Whether work waits and no background process is alive to do it.
+    is_ignored : bool
+        Whether work has waited long, though background processes are alive and do nothing else.
     last_heard : datetime or None
         When a background process was last heard of, where none is alive.
     note : str
@@ -51,6 +54,7 @@ class Making(NamedTuple):
     left: str
     waiting_since: datetime | None
     is_alone: bool
+    is_ignored: bool
     last_heard: datetime | None
     note: str
     failures: list[Job]
@@ -70,18 +74,28 @@ def making_of(dataset: Dataset) -> Making:
     waits = bool(counts["waiting"]) and not counts["running"]
     beats = Heartbeat.objects.reading(GENERATION)
     is_alone = waits and not beats.alive().exists()
+    since = (max(asked, heard) if heard else asked) if waits else None
+    said = note(dataset) if waits else ""
     return Making(
         progress=progress,
         **counts,
         scenes_a_second=scenes,
         pictures_a_second=pictures,
         left=_left(dataset, progress, running=counts["running"]),
-        waiting_since=(max(asked, heard) if heard else asked) if waits else None,
+        waiting_since=since,
         is_alone=is_alone,
+        is_ignored=since is not None and not is_alone and not said and _is_ignored(dataset, since),
         last_heard=beats.aggregate(seen=Max("seen"))["seen"] if is_alone else None,
-        note=note(dataset) if waits else "",
+        note=said,
         failures=_failures(dataset) if counts["failed"] else [],
     )
+
+
+def _is_ignored(dataset: Dataset, since: datetime) -> bool:
+    """Return whether nobody began any work for long, that of other datasets included."""
+    waited = Dataset.objects.filter(pk=dataset.pk).annotate(long_ago=from_now(-IGNORED)).filter(long_ago__gt=since)
+    busy = Job.objects.filter(Q(started__gte=from_now(-IGNORED)) | Q(state=Job.State.RUNNING, lease__gte=Now()))
+    return waited.exists() and not busy.exists()
 
 
 def _counts(dataset: Dataset) -> dict[str, Any]:

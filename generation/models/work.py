@@ -51,6 +51,10 @@ class AbstractJobQuerySet(models.QuerySet[AnyJob]):
         """Return the job's row as long as this holder still has it."""
         return self.filter(pk=job.pk, token=job.token, state=AbstractJob.State.RUNNING)
 
+    def overdue(self) -> Self:
+        """Return running jobs that should have ended long ago, though their holder may still be heard of."""
+        return self.filter(state=AbstractJob.State.RUNNING, deadline__lt=Now())
+
     def expired(self) -> Self:
         """Return running jobs whose holder has not been heard of in time."""
         return self.filter(state=AbstractJob.State.RUNNING, lease__lt=Now())
@@ -59,6 +63,7 @@ class AbstractJobQuerySet(models.QuerySet[AnyJob]):
 class AbstractJob(models.Model):
     """A piece of work: claimed with a random token and a lease, by the database's clock.
 
+    A running job that is past its `deadline` hangs, though its lease be renewed: a sweep fails it.
     A holder writes its result with `held(job).update(...) == 1` in the transaction that inserts its rows: of two
     who believe they hold a job one writes.
     """

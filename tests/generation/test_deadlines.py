@@ -1,0 +1,145 @@
+"""Every state of a job has an end: work that hangs fails, work that nobody takes is noticed."""
+
+import json
+import signal
+import time
+from collections.abc import Callable
+
+import pytest
+
+from generation import deadlines, heartbeat, jobs, leases
+from generation.making import IGNORED, making_of
+from generation.models import Dataset, Job, from_now
+from tests.generation.conftest import Child
+
+pytestmark = pytest.mark.django_db
+Begin = Callable[..., Dataset]
+
+HANG = """
+import django; django.setup()
+from generation import jobs, leases
+from generation.models import Job
+leases.RENEWAL, leases.GRACE = 0.2, {grace}
+def hang(job, lease):
+    while True:
+        pass
+jobs.RUNNERS = {{**jobs.RUNNERS, Job.Kind.ITEMS: hang}}
+job = jobs.claim()
+print(job.pk, flush=True)
+jobs.run(job)
+"""
+
+
+def overdue(job: Job) -> None:
+    Job.objects.filter(pk=job.pk).update(deadline=from_now(-1))
+
+
+def claimed() -> Job:
+    job = jobs.claim()
+    assert job is not None
+    return job
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_job_that_hangs_while_its_lease_is_renewed_fails_and_its_process_ends(begin: Begin, child: Child) -> None:
+    dataset = begin()
+    hanging = child("-c", HANG.format(grace=0.5), stdout=-1)
+    assert hanging.stdout is not None
+    job = Job.objects.get(pk=int(hanging.stdout.readline()))
+    first = job.lease
+    end = time.monotonic() + 60
+    while Job.objects.get(pk=job.pk).lease == first:  # it is heard of
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    jobs.sweep()
+    assert Job.objects.get(pk=job.pk).state == "running"
+    overdue(job)
+    jobs.sweep()
+    job.refresh_from_db()
+    assert (job.state, job.token, job.lease, job.deadline) == ("failed", "", None, None)
+    assert "expected an end within" in job.message and "it hangs" in job.message
+    assert hanging.wait(60) == leases.HUNG
+    dataset.refresh_from_db()
+    assert (dataset.state, dataset.error) == ("failed", job.message)
+    assert job in making_of(dataset).failures
+    assert jobs.retry(job)
+    jobs.work(dataset=dataset)
+    dataset.refresh_from_db()
+    assert dataset.state == "complete"
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_process_that_may_still_notice_is_left_alone(begin: Begin, child: Child) -> None:
+    begin()
+    hanging = child("-c", HANG.format(grace=3600), stdout=-1)
+    assert hanging.stdout is not None
+    overdue(Job.objects.get(pk=int(hanging.stdout.readline())))
+    jobs.sweep()
+    with pytest.raises(TimeoutError):
+        wait(hanging, 2)
+    hanging.send_signal(signal.SIGKILL)
+
+
+def wait(process: object, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while process.poll() is None:  # type: ignore[attr-defined]
+        if time.monotonic() > end:
+            raise TimeoutError
+        time.sleep(0.05)
+
+
+def test_a_job_has_a_deadline_while_it_runs(begin: Begin) -> None:
+    begin()
+    job = claimed()
+    least, most = from_now(deadlines.LEAST - 60), from_now(deadlines.LEAST + 3600)
+    assert Job.objects.filter(pk=job.pk, deadline__gt=least, deadline__lt=most).exists()
+    leases.put_back(job)
+    assert Job.objects.get(pk=job.pk).deadline is None
+
+
+def test_whoever_finishes_late_but_unswept_has_finished(begin: Begin) -> None:
+    dataset = begin()
+    overdue(job := claimed())
+    jobs.run(job)
+    assert dataset.jobs.get(pk=job.pk).state == "done"
+
+
+def test_whoever_finishes_after_the_sweep_writes_nothing(begin: Begin) -> None:
+    dataset = begin()
+    overdue(job := claimed())
+    assert jobs.fail_overdue() == 1
+    jobs.run(job)
+    assert dataset.jobs.get(pk=job.pk).state == "failed"
+    assert not dataset.splits.filter(chunks__made=True).exists()
+
+
+def test_larger_work_may_take_longer(begin: Begin) -> None:
+    small = begin("small", splits={"train": {"scenes": 1}}).jobs.get(kind="items")
+    many = begin("many", scenes_per_chunk=5000, splits={"train": {"scenes": 5000}}).jobs
+    large, seal = many.get(kind="items"), many.get(kind="seal")
+    assert deadlines.LEAST < deadlines.seconds_for(small) < deadlines.seconds_for(large)
+    assert deadlines.seconds_for(seal) > deadlines.LEAST
+    picture = Job(kind="images", dataset=large.dataset, split=large.split, chunk=large.chunk)
+    plain = deadlines.seconds_for(picture)
+    spec = large.dataset.spec_data | {"images": {"width": 1024, "height": 1024, "samples": 4096}}
+    picture.split.dataset.spec = json.dumps(spec)
+    assert deadlines.seconds_for(picture) > 10 * plain
+
+
+def test_work_that_nobody_takes_though_processes_are_alive_is_noticed(begin: Begin) -> None:
+    dataset = begin()
+    heartbeat.beat(name="one", queues="generation")
+    assert not making_of(dataset).is_ignored
+    Job.objects.update(created=from_now(-IGNORED - 60))
+    assert making_of(dataset).is_ignored
+    other = begin("other")
+    jobs.run(claimed_of(other))
+    assert not making_of(dataset).is_ignored
+
+
+def claimed_of(dataset: Dataset) -> Job:
+    job = jobs.claim(dataset=dataset)
+    assert job is not None
+    return job
