@@ -26,34 +26,39 @@ def page(browser: Browser, live_server: Any, transactional_db: None, monkeypatch
     context.close()
 
 
-def test_charts_are_links_tables_and_files_on_any_screen(page: Page) -> None:
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_charts_and_their_tables_fit_any_screen(page: Page, width: int, scheme: Any) -> None:
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
-    for width, scheme in ((1280, "light"), (390, "dark")):
-        page.set_viewport_size({"width": width, "height": 800})
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        page.goto(OVERVIEW)
-        expect(page.locator(".chart svg")).to_have_count(5)
-        fits(page, width)
-    for summary in page.locator(".chart summary").all():
-        summary.click()
-    fits(page, 390)
-    assert barriers(page) == []
-    page.emulate_media(color_scheme="light")
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page.goto(OVERVIEW)
+    expect(page.locator(".chart svg")).to_have_count(5)
+    for _ in ("folded", "unfolded"):
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(OUTSIDE) == []
+        page.evaluate("document.querySelectorAll('.chart details').forEach(table => (table.open = true))")
     assert barriers(page) == []
     assert complaints == []
-    bar = page.locator("#questions ~ .charts .chart").first.locator("svg a").first
-    n = int(str(bar.locator("title").text_content()).partition("(n = ")[2].partition(")")[0])
-    address = str(bar.get_attribute("href"))
-    bar.click()
-    assert page.url.endswith(address)
-    expect(page.locator(".asked a")).to_have_count(n)
-    page.go_back()
+
+
+def test_bars_and_numbers_are_links_and_charts_are_files(page: Page) -> None:
+    page.goto(OVERVIEW)
+    said, address = page.evaluate("[document.querySelector('.chart a title').textContent, BAR]".replace("BAR", BAR))
+    page.locator(".chart svg a").first.click()
+    page.wait_for_url(f"**{address}")
+    expect(page.locator(".asked a")).to_have_count(int(said.partition("(n = ")[2].partition(")")[0]))
+    page.goto(OVERVIEW)
+    page.locator(".chart summary").first.click()
+    page.locator(".chart td a").first.click()
+    page.wait_for_url(f"**{address}")
+    page.goto(OVERVIEW)
     with page.expect_download() as download:
         page.locator(".chart-files a", has_text="CSV").first.click()
     assert download.value.suggested_filename == "shapes-types.csv"
 
 
+BAR = "document.querySelector('.chart svg a').getAttribute('href')"
 OUTSIDE = """() => [...document.querySelectorAll(".chart svg")].flatMap(svg => {
     const room = svg.getBoundingClientRect();
     return [...svg.querySelectorAll("text")].filter(text => {
@@ -61,12 +66,6 @@ OUTSIDE = """() => [...document.querySelectorAll(".chart svg")].flatMap(svg => {
         return box.left < room.left - 2 || box.right > room.right + 2;
     }).map(text => text.textContent);
 })"""
-
-
-def fits(page: Page, width: int) -> None:
-    """Check that nothing scrolls sideways, and that the letters of a drawing stay within it."""
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.evaluate(OUTSIDE) == []
 
 
 def barriers(page: Page) -> list[str]:
