@@ -144,5 +144,9 @@ class Bucket:
         self.client.create_bucket(Bucket=self.name)
 
     def names(self) -> set[str]:
+        return set(self.digests())
+
+    def digests(self) -> dict[str, str]:
+        """Return each name with a digest of its content."""
         pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.name)
-        return {entry["Key"] for page in pages for entry in page.get("Contents", [])}
+        return {entry["Key"]: entry["ETag"] for page in pages for entry in page.get("Contents", [])}

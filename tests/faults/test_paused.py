@@ -1,0 +1,50 @@
+"""Processes stand still past their leases and wake when others have done their work: they write nothing any more."""
+
+import hashlib
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.faults.stack import SPEC, Site
+
+PLACES = {"maker": "items:35", "painter": "images:8", "sealer": "seal:5"}
+
+
+def has_stopped(pid: int) -> bool:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
+def contents(site: Site) -> dict[str, str]:
+    """Return each stored file's digest."""
+    if site.bucket is not None:
+        return site.bucket.digests()
+    media = site.folder / "media"
+    return {name: hashlib.sha256((media / name).read_bytes()).hexdigest() for name in site.stored()}
+
+
+def test_who_wakes_too_late_writes_nothing(site: Site, undisturbed: Callable[[dict[str, Any]], str]) -> None:
+    site.environment.update(FAULTS_LEASE="4", FAULTS_HEARTBEAT="0.5")
+    site.begin()
+    for name, place in PLACES.items():
+        site.environment["FAULTS_STOPS_AT"] = place
+        site.start("work", name=name, kept=False)
+        pid = site.processes[name].pid
+        site.wait_until(lambda pid=pid: has_stopped(pid), what=f"the {name} to stop")
+    del site.environment["FAULTS_STOPS_AT"]
+    assert site.jobs(state="running") == len(PLACES)
+    site.start("generation")
+    assert site.wait_for_end() == ("complete", "")
+    assert site.fingerprint() == undisturbed(SPEC)
+    site.stop("generation")
+    rows, files = site.dump(), contents(site)
+    for name in PLACES:
+        site.send(name, signal.SIGCONT)
+        process = site.processes[name]
+        site.wait_until(lambda process=process: process.has_ended, what=f"the {name} to end")
+        assert process.running is not None and process.running.returncode == 0
+        assert "is somebody else's now." in process.log.read_text()
+    assert site.dump() == rows
+    assert contents(site) == files
+    assert site.drafts() == []
+    site.check_stored_once()
