@@ -13,6 +13,7 @@ from celery.signals import worker_ready, worker_shutdown
 from django.db import connection
 
 from generation import jobs
+from generation.forks import no_forks
 from generation.models import Heartbeat, from_now
 
 INTERVAL = 15.0  # seconds
@@ -41,15 +42,19 @@ class Beating:
 
     def _beat_on(self) -> None:
         while True:
-            try:
-                beat(name=self.name, queues=self.queues)
-                sweep()
-            except Exception:
-                log.warning("No heartbeat this time.", exc_info=True)
-            finally:
-                connection.close()  # nothing of it may be there when the pool forks again
+            with no_forks:
+                self._beat_once()
             if self.ended.wait(INTERVAL):
                 return
+
+    def _beat_once(self) -> None:
+        try:
+            beat(name=self.name, queues=self.queues)
+            sweep()
+        except Exception:
+            log.warning("No heartbeat this time.", exc_info=True)
+        finally:
+            connection.close()  # nothing of it may be there when the pool forks again
 
 
 def beat(*, name: str, queues: str) -> None:

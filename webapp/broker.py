@@ -11,6 +11,8 @@ from kombu.transport.sqlalchemy.models import metadata
 from sqlalchemy import Engine, NullPool, event
 from sqlalchemy.schema import CreateIndex, CreateTable
 
+from generation.forks import no_forks
+
 
 class Channel(sqlalchemy.Channel):
     """A channel that opens the file anew for each transaction, and finds its tables whichever file that is."""
@@ -22,6 +24,21 @@ class Channel(sqlalchemy.Channel):
         tables = _tables(engine)
         event.listen(engine, "connect", lambda connection, _: connection.executescript(tables))
         return engine
+
+    # What opens the file does so while no process is forked: the pool's are, by a thread of their own.
+
+    def _new_queue(self, queue: str, **options: Any) -> None:
+        with no_forks:
+            super()._new_queue(queue, **options)
+            self.session.commit()
+
+    def _put(self, *message: Any, **options: Any) -> None:
+        with no_forks:
+            super()._put(*message, **options)
+
+    def _get(self, queue: str, timeout: float | None = None) -> Any:
+        with no_forks:
+            return super()._get(queue)
 
 
 class Transport(sqlalchemy.Transport):
