@@ -17,9 +17,11 @@ BROWSE = "/datasets/shapes/train/"
 QUESTION = "/datasets/shapes/train/q/5/"
 PAGES = {
     "list": "/datasets/",
+    "found list": "/datasets/?q=shapes&state=complete",
     "overview": "/datasets/shapes/",
     "browse": BROWSE,
     "filtered": BROWSE + "?length=3..30&q=the",
+    "chosen": BROWSE + "?q=the&list=3,5",
     "nothing found": BROWSE + "?q=zebra",
     "refused": BROWSE + "?type=nothing",
     "question": QUESTION,
