@@ -17,6 +17,7 @@ class PlainCommand(BaseCommand):
     """A command whose errors are one line: exit 2 for bad input, 1 for a failure, 130 after Ctrl-C."""
 
     from_command_line = False
+    needs_tables = True
 
     def run_from_argv(self, argv: list[str]) -> None:
         """Run as a program."""
@@ -33,7 +34,7 @@ class PlainCommand(BaseCommand):
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run; an engine's error becomes a `CommandError` with the same words."""
         try:
-            if self.from_command_line:
+            if self.from_command_line and self.needs_tables:
                 prepare_tables()
             return super().execute(*args, **options)
         except EngineError as error:

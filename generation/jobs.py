@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Subquery, Sum
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now
 
 from generation import deadlines, files, leases, referrers, removal, sealing, store
 from generation.engine import ENGINE_VERSION
@@ -297,11 +297,12 @@ def _store_seal(job: Job, split: Split, sealed: sealing.Sealed) -> None:
 
 def _complete(dataset: Dataset) -> None:
     splits = list(dataset.splits.all())
-    if not all(split.is_complete for split in splits):
+    unfinished = dataset.jobs.exclude(state=Job.State.DONE)  # also where pictures of complete splits are drawn again
+    if unfinished.exists() or not all(split.is_complete for split in splits):
         return
     fingerprint = dataset_fingerprint({split.name: split.fingerprint for split in splits})
     making = Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.MAKING)
-    making.update(state=Dataset.State.COMPLETE, completed=Now(), fingerprint=fingerprint)
+    making.update(state=Dataset.State.COMPLETE, completed=Coalesce("completed", Now()), fingerprint=fingerprint)
 
 
 def run_delete(job: Job, lease: leases.Lease) -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
+LENGTH = 32  # characters at least
+
 
 def kept_secret(path: Path) -> str:
     """Return the secret in the file, made on first use; of several processes at once, one makes it."""
@@ -21,17 +23,34 @@ def kept_secret(path: Path) -> str:
         ) from error
 
 
+def put_secret(path: Path, secret: str) -> None:
+    """Keep this secret in the file from now on, in place of the one that is there."""
+    draft = _drafted(path, secret)
+    draft.replace(path)
+
+
 def _read(path: Path) -> str:
     text = path.read_text().strip()
-    if len(text) < 32:
+    if len(text) < LENGTH:
         raise ImproperlyConfigured(
-            f"{path}: expected a secret of 32 characters or more, got {len(text)}. Delete the file."
+            f"{path}: expected a secret of {LENGTH} characters or more, got {len(text)}. Delete the file."
         )
     return text
 
 
 def _write(path: Path, secret: str) -> None:
     """Put the whole secret in place at once, or leave the one that somebody else has just put there."""
+    draft = _drafted(path, secret)
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+
+
+def _drafted(path: Path, secret: str) -> Path:
+    """Return a file beside this one that holds the secret, on the disk and readable by its owner alone."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -39,8 +58,7 @@ def _write(path: Path, secret: str) -> None:
             file.write(secret)
             file.flush()
             os.fsync(file.fileno())
-        os.link(draft, path)
-    except FileExistsError:
-        pass
-    finally:
+    except BaseException:
         draft.unlink()
+        raise
+    return draft

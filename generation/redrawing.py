@@ -1,0 +1,67 @@
+"""Pictures that were lost, or left out of a backup, are drawn again: by the jobs that drew them first."""
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import PurePosixPath
+
+from django.core.files.storage import default_storage
+
+from generation.engine import ENGINE_VERSION
+from generation.models import Dataset, Job, JobQuerySet, Scene, Split
+from generation.models.datasets import SLICE
+
+ROWS = 1000  # changed at a time
+
+
+def is_drawable(*, kind: str, engine_version: str) -> bool:
+    """Return whether this program draws the pictures of a split as they were drawn first."""
+    return kind == Split.Kind.GENERATED and engine_version == ENGINE_VERSION
+
+
+def folder_of(*, dataset: int, split: str) -> str:
+    """Return the folder of a split's pictures in the storage."""
+    return f"datasets/{dataset}/{split}"
+
+
+def lost(split: Split) -> Iterator[Scene]:
+    """Yield the scenes of a split whose pictures should be in the storage and are not, in order."""
+    drawn = Scene.objects.filter(split=split).exclude(image="").order_by("position")
+    drawn = drawn.only("pk", "chunk_id", "position", "image", "ids_image")
+    for folder, scenes in groupby(drawn.iterator(ROWS), key=lambda scene: str(PurePosixPath(scene.image).parent)):
+        names = _names_in(folder)
+        for scene in scenes:
+            if not {PurePosixPath(name).name for name in (scene.image, scene.ids_image) if name} <= names:
+                yield scene
+
+
+def draw_again(split: Split) -> int:
+    """Return how many pictures of a split were lost and are now waited for.
+
+    The dataset is then being made again, and complete when they are drawn: scenes and questions stay as they are.
+    """
+    first_scenes = dict(split.chunks.values_list("pk", "first_scene"))
+    count = 0
+    for chunk, scenes in groupby(lost(split), key=lambda scene: scene.chunk_id):
+        found = list(scenes)
+        count += len(found)
+        for start in range(0, len(found), ROWS):
+            keys = [scene.pk for scene in found[start : start + ROWS]]
+            Scene.objects.filter(pk__in=keys).update(image="", ids_image="", width=0, height=0)
+        parts = {(scene.position - first_scenes[chunk]) // SLICE for scene in found}
+        _wait(Job.objects.filter(chunk=chunk, kind=Job.Kind.IMAGES, part__in=parts))
+    if count and split.is_complete:
+        _wait(Job.objects.filter(split=split, kind=Job.Kind.SEAL))
+        Dataset.objects.filter(pk=split.dataset_id, state=Dataset.State.COMPLETE).update(state=Dataset.State.MAKING)
+    return count
+
+
+def _wait(jobs: JobQuerySet) -> None:
+    """Let jobs wait as if they had not been tried."""
+    jobs.update(state=Job.State.WAITING, attempts=0, token="", lease=None, message="")
+
+
+def _names_in(folder: str) -> set[str]:
+    try:
+        return set(default_storage.listdir(folder)[1])
+    except FileNotFoundError:
+        return set()

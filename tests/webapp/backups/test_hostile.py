@@ -1,0 +1,261 @@
+"""Archives that are damaged, made up or from another release: refused in one line, and nothing is changed."""
+
+import gzip
+import io
+import json
+import random
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generation.engine.errors import EngineError
+from generation.models import Dataset
+from tests import proof
+from tests.webapp.backups.conftest import all_files, everything, lose_everything, restored
+from webapp.backups import rows, schema, writing
+from webapp.backups.archive import BadArchive, Writer
+from webapp.backups.reading import Reader
+from webapp.backups.restoring import check_archive, proofs, restore
+from webapp.models import User
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+Members = list[tuple[tarfile.TarInfo, bytes]]
+USERS = "tables/webapp.User/000000.jsonl.gz"
+
+
+def members_of(path: Path) -> Members:
+    with tarfile.open(path) as tar:
+        return [(info, tar.extractfile(info).read()) for info in tar.getmembers()]  # type: ignore[union-attr]
+
+
+def rewritten(path: Path, change: Callable[[Members], Members]) -> Path:
+    """Write an archive again with other members and digests that fit; return its path."""
+    found = change([(info, content) for info, content in members_of(path) if info.name != "contents.json"])
+    rows = json.loads({info.name: content for info, content in members_of(path)}["contents.json"])["rows"]
+    with path.open("wb") as file:
+        writer = Writer(file)
+        for info, content in found:
+            if not info.isreg():
+                writer.tar.addfile(info)
+            elif info.name.startswith("files/"):
+                writer.add_file(info.name.removeprefix("files/"), io.BytesIO(content), size=len(content))
+            else:
+                writer.add(info.name, content)
+        writer.finish(rows=rows)
+    return path
+
+
+def with_json(name: str, **changes: Any) -> Callable[[Members], Members]:
+    """Return a change of one member that is JSON."""
+    return with_content(name, lambda content: json.dumps(json.loads(content) | changes).encode())
+
+
+def with_content(name: str, change: Callable[[bytes], bytes]) -> Callable[[Members], Members]:
+    def changed(members: Members) -> Members:
+        assert name in [info.name for info, _ in members]
+        return [(info, change(content) if info.name == name else content) for info, content in members]
+
+    return changed
+
+
+def with_rows(name: str, change: Callable[[list[Any]], list[Any]]) -> Callable[[Members], Members]:
+    """Return a change of the rows of one part."""
+
+    def changed(content: bytes) -> bytes:
+        rows = change([json.loads(line) for line in gzip.decompress(content).splitlines()])
+        return gzip.compress(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+
+    return with_content(name, changed)
+
+
+def with_member(name: str, *, kind: bytes = tarfile.REGTYPE, link: str = "") -> Callable[[Members], Members]:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, link
+    return lambda members: [*members, (info, b"")]
+
+
+def test_a_member_more_or_less_changes_nothing_that_is_right(archive: Path) -> None:
+    assert restored(rewritten(archive, lambda members: members)).contents.rows["webapp.User"] == 1
+
+
+HEADERS: dict[str, tuple[Callable[[Members], Members], str]] = {
+    "a later format": (with_json("header.json", format=2), "an archive of format 1, got format 2, written by release"),
+    "no format": (lambda members: members[1:], "its first member to be header.json"),
+    "unknown keys": (with_json("header.json", more=1), "header.json to say who wrote it"),
+    "a later release": (
+        with_json("header.json", release="9.9", migrations={"generation": ["0001_initial", "9999_later"]}),
+        "got one of release 9.9 with generation.9999_later. Use that release.",
+    ),
+    "another app": (with_json("header.json", migrations={"studies": ["0001_initial"]}), "with studies.0001_initial"),
+    "other columns": (with_json("header.json", tables={"webapp.User": ["id"]}), "Expected the tables of release"),
+    "no migrations": (with_json("header.json", migrations={}), "Expected the tables of release"),
+    "header no JSON": (with_content("header.json", lambda _: b"{" * 100_000), "header.json as JSON"),
+    "secrets no JSON": (with_content("secrets.json", lambda _: b"[]"), "a secret key, got none"),
+}
+NAMES = {
+    "up and out": with_member("files/../../evil"),
+    "hidden": with_member("files/datasets/.ssh"),
+    "absolute": with_member("files//etc/evil"),
+    "backslash": with_member("files/zz\\..\\evil"),
+    "line end": with_member("files/zz\nevil"),
+    "elsewhere": with_member("evil"),
+    "a folder": with_member("files/zz", kind=tarfile.DIRTYPE),
+    "a link": with_member("files/zz", kind=tarfile.SYMTYPE, link="/etc/passwd"),
+    "a hard link": with_member("files/zz", kind=tarfile.LNKTYPE, link="header.json"),
+    "a device": with_member("files/zz", kind=tarfile.CHRTYPE),
+    "twice": lambda members: [*members, members[-1]],
+    "backwards": lambda members: [*members[:2], *reversed(members[2:])],
+    "a part left out": lambda members: [member for member in members if member[0].name != USERS],
+    "an unknown table": lambda members: [*members[:2], *with_member("tables/x.Y/000000.jsonl.gz")([]), *members[2:]],
+    "the fourth part": lambda members: [
+        *members[:2],
+        *with_member("tables/account.EmailAddress/000003.jsonl.gz")([]),
+        *members[2:],
+    ],
+}
+ROWS: dict[str, Callable[[Members], Members]] = {
+    "a row less": with_rows(USERS, lambda rows: rows[1:]),
+    "a value less": with_rows(USERS, lambda rows: [row[:-1] for row in rows]),
+    "no list": with_rows(USERS, lambda rows: [{}]),
+    "the same key twice": with_rows(USERS, lambda rows: rows * 2),
+    "words for a number": with_rows(USERS, lambda rows: [["one", *rows[0][1:]]]),
+    "a list for a number": with_rows(USERS, lambda rows: [[[1], *rows[0][1:]]]),
+    "null for a name": with_rows(USERS, lambda rows: [[None if value == "grace" else value for value in rows[0]]]),
+    "a huge number": with_rows(USERS, lambda rows: [[10**30, *rows[0][1:]]]),
+    "a user that nobody is": with_rows(USERS, lambda rows: [[77, *rows[0][1:]]]),
+    "no gzip": with_content(USERS, lambda content: b"rows"),
+    "half a gzip": with_content(USERS, lambda content: content[: len(content) // 2]),
+    "no JSON": with_content(USERS, lambda content: gzip.compress(b"{'a'}\n")),
+    "deep JSON": with_content(USERS, lambda content: gzip.compress(b"[" * 200_000)),
+}
+
+
+@pytest.fixture
+def before(archive: Path, own_folder: Path) -> Any:
+    """Return what there is before; it has to be there afterwards."""
+    (own_folder / "secret_key").write_text("k" * 40)
+    return everything()
+
+
+def check_nothing_changed(before: Any, folder: Path) -> None:
+    assert everything() == before
+    assert all_files() == {}
+    assert (folder / "secret_key").read_text() == "k" * 40
+    assert not list(folder.parent.rglob("*evil*"))
+    media = folder / "media"
+    assert not media.exists() or list(media.rglob("*")) == []
+
+
+@pytest.mark.parametrize("case", HEADERS)
+def test_a_header_that_does_not_fit_is_refused(archive: Path, before: Any, own_folder: Path, case: str) -> None:
+    change, words = HEADERS[case]
+    with pytest.raises(BadArchive) as caught:
+        restored(rewritten(archive, change))
+    assert words in str(caught.value) and "\n" not in str(caught.value)
+    check_nothing_changed(before, own_folder)
+
+
+def test_names_out_of_the_folder_out_of_order_and_links_are_refused(
+    archive: Path, before: Any, own_folder: Path
+) -> None:
+    good = archive.read_bytes()
+    for case, change in NAMES.items():
+        archive.write_bytes(good)
+        rewritten(archive, change)
+        with pytest.raises(BadArchive) as caught:
+            pytest.fail(f"{case}: {check_archive(archive).contents}")
+        assert "\n" not in str(caught.value), case
+    check_nothing_changed(before, own_folder)
+
+
+def test_rows_that_do_not_fit_are_refused_and_what_came_before_is_taken_back(
+    archive: Path, before: Any, own_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema, "bring_to", lambda *_, **__: None)  # the tables are there
+    good = archive.read_bytes()
+    for case, change in ROWS.items():
+        archive.write_bytes(good)
+        rewritten(archive, change)
+        with pytest.raises(EngineError) as caught:
+            restored(archive)
+        assert "\n" not in str(caught.value) and len(str(caught.value)) < 500, case
+        check_nothing_changed(before, own_folder)
+    archive.write_bytes(good)
+    restored(archive)
+    assert User.objects.get().username == "grace"
+
+
+def test_a_cut_archive_is_refused(archive: Path, before: Any, own_folder: Path) -> None:
+    good = archive.read_bytes()
+    end = good.index(b"contents.json")
+    for share in [0, 100, 511, 512, 513, 2000, end - 1024, end, end + 600, *range(3000, end, end // 10)]:
+        archive.write_bytes(good[:share])
+        with pytest.raises(BadArchive):
+            check_archive(archive)
+    check_nothing_changed(before, own_folder)
+
+
+def test_a_flipped_bit_is_found_wherever_it_matters(archive: Path, before: Any, own_folder: Path) -> None:
+    good = archive.read_bytes()
+    contents = check_archive(archive).contents
+    draw, found, cases = random.Random(7), 0, proof.size(2000)
+    for _ in range(cases):
+        place, bit = draw.randrange(len(good)), 1 << draw.randrange(8)
+        with archive.open("r+b") as file:
+            file.seek(place)
+            file.write(bytes([good[place] ^ bit]))
+        try:
+            assert Reader(archive).verify() == contents  # in the padding, which says nothing
+        except EngineError:
+            found += 1
+        with archive.open("r+b") as file:
+            file.seek(place)
+            file.write(good[place : place + 1])
+    assert found > cases // 4
+    check_nothing_changed(before, own_folder)
+
+
+def test_what_is_no_archive_is_refused(tmp_path: Path, archive: Path) -> None:
+    for content in (b"", b"PK\x03\x04" * 300, b"\0" * 10240, gzip.compress(archive.read_bytes())):
+        (tmp_path / "other").write_bytes(content)
+        with pytest.raises(BadArchive):
+            Reader(tmp_path / "other")
+    with pytest.raises(BadArchive, match="got no file"):
+        Reader(tmp_path / "none.tar")
+
+
+def test_an_archive_that_changes_after_it_was_checked_is_refused(archive: Path, before: Any, own_folder: Path) -> None:
+    checked = check_archive(archive)
+    rewritten(archive, with_rows(USERS, lambda rows: [[*row[:4], "mallory", *row[5:]] for row in rows]))
+    with pytest.raises(EngineError):
+        restore(checked)
+    check_nothing_changed(before, own_folder)
+
+
+def test_rows_that_were_changed_before_the_backup_are_told_from_good_ones(rich: Dataset, tmp_path: Path) -> None:
+    question = rich.splits.get(name="val").question_set.get(position=5)
+    type(question).objects.filter(pk=question.pk).update(text="What?")
+    assert {str(split): holds for split, holds in proofs()} == {
+        "rows/train": True,
+        "rows/val": False,
+        "rows/test": True,
+    }
+    question.delete()
+    assert not {str(split): holds for split, holds in proofs()}["rows/val"]
+
+
+def test_parts_of_large_tables_follow_one_another(
+    rich: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "PART_BYTES", 2000)
+    monkeypatch.setattr(rows, "READ", 7)
+    kept = everything()
+    writing.write_backup(tmp_path / "own.tar")
+    names = [info.name for info, _ in members_of(tmp_path / "own.tar")]
+    assert sum("tables/generation.Question/" in name for name in names) > 10
+    lose_everything()
+    restored(tmp_path / "own.tar")
+    assert everything()["generation.Question"] == kept["generation.Question"]

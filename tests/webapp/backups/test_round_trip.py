@@ -1,0 +1,307 @@
+"""What a backup holds comes back as it was: every table, every file, every secret."""
+
+import hashlib
+import stat
+import tarfile
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.apps import apps
+from django.conf import LazySettings
+from django.core.management import call_command
+from django.db import connection, models
+
+from generation import jobs, redrawing
+from generation.index import SplitIndex
+from generation.models import Chunk, Dataset, Job, Question, Scene, Split
+from generation.thumbnails import thumbnail
+from tests.generation.conftest import spec_of
+from tests.services import S3
+from tests.webapp.backups.conftest import SECRET, all_files, everything, lose_everything, make_rich_site, restored
+from webapp.backups import restoring, rows, schema, stored, writing
+from webapp.backups.reading import Reader
+from webapp.backups.restoring import NotEmpty
+from webapp.backups.writing import NotWritten, Progress, write_backup
+from webapp.models import User
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+
+
+def freed(before: dict[str, Any]) -> dict[str, Any]:
+    """Return rows as a restore leaves them: what somebody was doing waits."""
+    names = [field.attname for field in schema.columns_of(Job)]
+    free = {"state": "waiting", "token": "", "lease": None, "attempts": 0}
+    change = {names.index(name): value for name, value in free.items()}
+    state = names.index("state")
+    changed = [
+        tuple(change.get(at, value) for at, value in enumerate(row)) if row[state] == "running" else row
+        for row in before["generation.Job"]
+    ]
+    return before | {"generation.Job": changed}
+
+
+def test_every_table_and_every_file_comes_back(archive: Path, tmp_path: Path) -> None:
+    make_rich_site()
+    write_backup(tmp_path / "own.tar")
+    before, files = everything(), all_files()
+    assert before != freed(before)
+    assert sum(1 for found in before.values() if found) >= 18
+    lose_everything()
+    report = restored(tmp_path / "own.tar")
+    assert everything() == freed(before)
+    assert all_files() == files
+    assert report.contents.rows == {label: len(found) for label, found in before.items()}
+    assert not report.missing.drawn_again and not report.missing.lost
+    for label in schema.TRANSIENT:
+        assert not apps.get_model(label)._base_manager.exists()
+    assert [(str(split), holds) for split, holds in restoring.proofs()] == [
+        ("rows/train", True), ("rows/val", True), ("rows/test", True),
+    ]  # fmt: skip
+    jobs.work()
+    assert Dataset.objects.get(slug="half").state == "complete"
+
+
+def test_each_table_is_backed_up_or_said_to_be_transient(archive: Path) -> None:
+    labels = {model._meta.label for model in apps.get_models(include_auto_created=True)}
+    assert set(schema.TRANSIENT) <= labels
+    assert set(Reader(archive).header.tables) == labels - set(schema.TRANSIENT)
+    for model in apps.get_models(include_auto_created=True):
+        assert list(model._meta.local_concrete_fields) == list(model._meta.concrete_fields), "a row in two tables"
+
+
+def test_nobody_else_can_read_it_and_nothing_else_is_left(tmp_path: Path) -> None:
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    write_backup(folder / "site.tar")
+    assert [(path.name, stat.S_IMODE(path.stat().st_mode)) for path in folder.iterdir()] == [("site.tar", 0o600)]
+
+
+def test_two_backups_of_one_state_have_the_same_rows(rich: Dataset, tmp_path: Path) -> None:
+    for name in ("one.tar", "two.tar"):
+        write_backup(tmp_path / name)
+    assert members(tmp_path / "one.tar") == members(tmp_path / "two.tar")
+
+
+def members(path: Path) -> dict[str, bytes]:
+    """Return every member of an archive, but who wrote it and when."""
+    with tarfile.open(path) as tar:
+        names = [name for name in tar.getnames() if name not in ("header.json", "contents.json")]
+        return {name: tar.extractfile(name).read() for name in names}  # type: ignore[union-attr]
+
+
+def test_it_is_one_moment_while_others_write(rich: Dataset, tmp_path: Path) -> None:
+    before = everything()
+
+    def write_something(_count: int) -> None:
+        User.objects.create_user(f"late-{User.objects.count()}")
+        Dataset.objects.filter(pk=rich.pk).update(title="late")
+
+    write_backup(tmp_path / "own.tar", progress=Progress(rows=write_something))
+    assert User.objects.filter(username__startswith="late-").count() > 10
+    lose_everything()
+    restored(tmp_path / "own.tar")
+    assert everything() == freed(before)
+
+
+def test_the_secret_of_a_withheld_split_makes_it_again(rich: Dataset) -> None:
+    split = Split.objects.get(dataset__slug="rows", name="test")
+    assert split.withheld and split.secret == SECRET
+    assert hashlib.sha256(split.secret_bytes).hexdigest() == split.secret_sha256
+    again = jobs.start(split.dataset.spec_data, slug="again", images=False, secrets={"test": split.secret})
+    jobs.work(dataset=again)
+    assert again.splits.get(name="test").fingerprint == split.fingerprint
+
+
+def test_indexes_work_and_new_rows_get_new_keys(rich: Dataset) -> None:
+    split = Split.objects.get(dataset__slug="rows", name="val")
+    assert SplitIndex.open(split).n == 24
+    new = User.objects.create_user("ada")
+    assert new.pk == max(User.objects.values_list("pk", flat=True))
+
+
+def test_what_pages_make_for_themselves_stays_out(rich: Dataset, tmp_path: Path) -> None:
+    scene = Scene.objects.filter(split__dataset=rich).exclude(image="").first()
+    assert scene is not None
+    thumbnail(scene.image)
+    stored.files.put(f"datasets/{rich.pk}/.draft", b"x")
+    contents = write_backup(tmp_path / "own.tar")
+    assert contents.files == len(all_files())
+    with tarfile.open(tmp_path / "own.tar") as tar:
+        assert not [name for name in tar.getnames() if "small" in name or "/." in name]
+
+
+def test_without_pictures_they_are_drawn_again(rich: Dataset, tmp_path: Path) -> None:
+    before, files = made_of(rich), all_files()
+    contents = write_backup(tmp_path / "own.tar", pictures=False)
+    assert 0 < contents.files < len(files)
+    lose_everything()
+    report = restored(tmp_path / "own.tar")
+    drawn = {"rows/train": 30, "rows/val": 8, "rows/test": 7}
+    assert {name: count for name, count in report.missing.drawn_again.items() if name.startswith("rows")} == drawn
+    assert {label: len(found) for label, found in everything().items()} == report.contents.rows
+    dataset = Dataset.objects.get(slug="rows")
+    assert (dataset.state, dataset.fingerprint) == ("making", rich.fingerprint)
+    assert dataset.splits.get(name="val").is_complete
+    assert not Scene.objects.exclude(image="").exists()
+    jobs.work()
+    assert made_of(rich) == before
+    assert all_files().items() >= files.items()
+
+
+def made_of(dataset: Dataset) -> list[Any]:
+    """Return all rows of a dataset but its jobs."""
+    own: list[Any] = [Dataset.objects.filter(pk=dataset.pk), dataset.splits.all()]
+    own += [model._base_manager.filter(split__dataset=dataset) for model in (Chunk, Scene, Question)]
+    return [list(rows.order_by("pk").values()) for rows in own]
+
+
+def test_one_lost_picture_costs_one_job(rich: Dataset) -> None:
+    scene = Scene.objects.get(split__dataset=rich, split__name="train", position=26)
+    stored.files.drop(scene.ids_image)
+    train = scene.split
+    Dataset.objects.filter(slug="half").update(state="cancelled")
+    assert [found.position for found in redrawing.lost(train)] == [26]
+    assert redrawing.draw_again(train) == 1
+    assert [
+        (job.chunk.number, job.part) for job in Job.objects.filter(kind="images", state="waiting", split=train)
+    ] == [(2, 0)]
+    jobs.work()
+    assert stored.files.get(scene.ids_image)
+    assert Dataset.objects.get(pk=rich.pk).state == "complete"
+
+
+def test_pictures_of_another_engine_are_kept(rich: Dataset, tmp_path: Path) -> None:
+    Dataset.objects.update(engine_version="0")
+    contents = write_backup(tmp_path / "own.tar", pictures=False)
+    assert contents.files == len(all_files())
+    lose_everything()
+    restored(tmp_path / "own.tar")
+    stored.files.drop(Scene.objects.get(split__dataset=rich, split__name="val", position=3).image)
+    assert restoring.look_for_pictures() == ({}, {"rows/val": 1})
+    assert Dataset.objects.get(pk=rich.pk).state == "complete"
+
+
+def test_files_that_are_there_are_kept_when_told(rich: Dataset, tmp_path: Path) -> None:
+    before, files = everything(), all_files()
+    write_backup(tmp_path / "own.tar", pictures=False)
+    call_command("flush", interactive=False, verbosity=0)
+    with pytest.raises(NotEmpty, match="say --keep-files"):
+        restored(tmp_path / "own.tar")
+    assert all_files() == files and not User.objects.exists()
+    report = restored(tmp_path / "own.tar", keep_files=True)
+    assert not report.missing.drawn_again
+    assert everything() == freed(before) and all_files() == files
+
+
+def test_a_database_with_something_in_it_is_left_alone(archive: Path, rich: Dataset) -> None:
+    before, files = everything(), all_files()
+    with pytest.raises(NotEmpty, match=r"^Expected an empty database, got one with rows of \S+\. Name a new one"):
+        restored(archive)
+    assert everything() == before and all_files() == files
+
+
+def test_a_file_that_exists_is_left_alone_unless_told(archive: Path) -> None:
+    written = archive.read_bytes()
+    with pytest.raises(NotWritten, match="Expected a new file, got one that exists"):
+        write_backup(archive)
+    assert archive.read_bytes() == written
+    User.objects.create_user("one-more")
+    write_backup(archive, overwrite=True)
+    assert archive.read_bytes() != written
+    with pytest.raises(NotWritten):
+        write_backup(archive.parent, overwrite=True)
+
+
+def test_a_disk_that_fails_leaves_nothing_behind(rich: Dataset, tmp_path: Path, monkeypatch: Any) -> None:
+    target = tmp_path / "out"
+    target.mkdir()
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(writing.Writer, "add_file", fail)
+    with pytest.raises(OSError, match="No space left"):
+        write_backup(target / "site.tar")
+    assert list(target.iterdir()) == []
+
+
+def test_files_in_a_bucket(s3: S3, settings: LazySettings, tmp_path: Path) -> None:
+    dataset = jobs.start(spec_of(splits={"val": {"scenes": 3}}), slug="rows")
+    jobs.work()
+    write_backup(tmp_path / "folder.tar")
+    files, before = all_files(), everything()
+    lose_everything()
+    settings.STORAGES = {**settings.STORAGES, "default": bucket_of(s3)}
+    restored(tmp_path / "folder.tar")
+    assert stored.files.local_path("x") is None
+    assert all_files() == files and everything() == before
+    write_backup(tmp_path / "bucket.tar", pictures=False)
+    call_command("flush", interactive=False, verbosity=0)
+    with pytest.raises(NotEmpty):
+        restored(tmp_path / "bucket.tar")
+    stored.erase()
+    assert not all_files()
+    assert restored(tmp_path / "bucket.tar").missing.drawn_again == {"rows/val": 3}
+    jobs.work()
+    assert all_files() == files
+    assert SplitIndex.open(dataset.splits.get()).n == 9
+
+
+def bucket_of(s3: S3) -> dict[str, Any]:
+    """Return the setting that keeps files there."""
+    options = {"bucket_name": s3.bucket, "endpoint_url": s3.endpoint, "region_name": "us-east-1"}
+    access = {"access_key": s3.key, "secret_key": s3.secret, "file_overwrite": True, "default_acl": None}
+    return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options | access}
+
+
+def test_the_secret_key_comes_back(archive: Path, own_folder: Path, monkeypatch: Any, settings: LazySettings) -> None:
+    key = own_folder / "secret_key"
+    key.write_text("n" * 40)
+    assert not restored(archive).keeps_key
+    assert key.read_text() == settings.SECRET_KEY
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    lose_everything()
+    monkeypatch.setenv("SECRET_KEY", "m" * 40)
+    key.write_text("n" * 40)
+    settings.SECRET_KEY = "m" * 40
+    assert restored(archive).keeps_key
+    assert key.read_text() == "n" * 40
+
+
+def test_every_secret_that_is_made_here_is_in_it() -> None:
+    found = [
+        path.name
+        for path in Path(stored.__file__).parents[2].glob("[wga]*/**/*.py")
+        for line in path.read_text().splitlines()
+        if "kept_secret(" in line and "def " not in line
+    ]
+    assert found == ["settings.py"], "a new secret has to go into the backup"
+
+
+VALUES: list[tuple[Any, Any]] = [
+    (models.BinaryField(), bytes(range(256))),
+    (models.DateTimeField(), datetime(2026, 11, 20, 12, 0, 0, 123456, tzinfo=UTC)),
+    (models.DateField(), date(1, 2, 3)),
+    (models.TimeField(), time(1, 2, 3, 4)),
+    (models.DurationField(), timedelta(days=-3, microseconds=7)),
+    (models.DecimalField(max_digits=30, decimal_places=12), Decimal("123456789.000000000001")),
+    (models.UUIDField(), UUID(int=2**127 + 1)),
+    (models.JSONField(), {"a": [1, 2.5, None, "ü"]}),
+    (models.FloatField(), 0.1 + 0.2),
+    (models.BigIntegerField(), -(2**63)),
+    (models.BooleanField(), False),
+    (models.TextField(), 'line\nline\u2028 "\\ \x00'),
+]
+
+
+@pytest.mark.parametrize(("field", "value"), VALUES, ids=lambda value: type(value).__name__)
+def test_every_kind_of_value_survives_being_json(field: Any, value: Any) -> None:
+    row = rows.as_json((value, None))
+    assert b"\n" not in row
+    back = field.to_python(rows.json.loads(row)[0])
+    assert (bytes(back) if isinstance(back, memoryview) else back) == value
+    assert field.get_db_prep_save(None, connection) is None

@@ -1,0 +1,172 @@
+"""The file: a tar whose members come in a fixed order and are counted and digested in the last one.
+
+::
+
+    header.json                       who wrote it, and what its tables look like
+    secrets.json                      secrets that the site made for itself
+    tables/<model>/<number>.jsonl.gz  rows, one JSON list a line; every table has at least one part
+    files/<name>                      files of the storage, in order
+    contents.json                     how many of each, and one digest over all that comes before
+
+So it is written and read in one pass, whatever its size, and `tar` and `gunzip` open it where this program is lost.
+"""
+
+import hashlib
+import io
+import json
+import re
+import tarfile
+from collections.abc import Mapping
+from datetime import datetime
+from typing import IO, Any
+
+from pydantic import BaseModel, ConfigDict
+
+from generation.engine.errors import EngineError
+
+FORMAT = 1
+HEADER, SECRETS, CONTENTS = "header.json", "secrets.json", "contents.json"
+PART = re.compile(r"tables/([A-Za-z0-9_.]+)/(\d{6})\.jsonl\.gz")
+FILES = "files/"
+BLOCK = 1024 * 1024
+NAME_LENGTH = 1024
+UNWANTED = re.compile(r"[\x00-\x1f\x7f\\]")
+
+
+class BadArchive(EngineError):
+    """A file isn't an archive of ours, or not as it was written."""
+
+
+class Header(BaseModel):
+    """Who wrote an archive, and what its tables look like.
+
+    Attributes
+    ----------
+    migrations : dict of str to list of str
+        Of each app those that its tables had seen.
+    tables : dict of str to list of str
+        Of each model its columns, in the order of a row.
+    pictures : bool
+        Whether pictures are in it that can be drawn again.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: int
+    release: str
+    engine_version: str
+    made: datetime
+    database: str
+    pictures: bool
+    migrations: dict[str, list[str]]
+    tables: dict[str, list[str]]
+
+
+class Contents(BaseModel):
+    """What has to be in an archive.
+
+    Attributes
+    ----------
+    digest : str
+        SHA-256 over name, size and SHA-256 of each member before this one.
+    rows : dict of str to int
+        Of each model.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    digest: str
+    members: int
+    rows: dict[str, int]
+    files: int
+    file_bytes: int
+
+
+class Chain:
+    """The running digest over members."""
+
+    def __init__(self) -> None:
+        self.members = 0
+        self._hash = hashlib.sha256()
+
+    def add(self, name: str, size: int, digest: str) -> None:
+        """Take in a member."""
+        self._hash.update(json.dumps([name, size, digest]).encode())
+        self.members += 1
+
+    def hexdigest(self) -> str:
+        """Return the digest so far."""
+        return self._hash.hexdigest()
+
+
+class Digested:
+    """A stream that is digested while it is read."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.stream = stream
+        self.hash = hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes."""
+        content = self.stream.read(size)
+        self.hash.update(content)
+        return content
+
+
+class Writer:
+    """Writes an archive; nothing of what was written is kept in memory."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.tar = tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT)  # noqa: SIM115
+        self.chain = Chain()
+        self.files = self.file_bytes = 0
+
+    def add(self, name: str, content: bytes) -> None:
+        """Write a member that is in memory."""
+        self.tar.addfile(_described(name, len(content)), io.BytesIO(content))
+        forget(self.tar)
+        self.chain.add(name, len(content), hashlib.sha256(content).hexdigest())
+
+    def add_json(self, name: str, content: Any) -> None:
+        """Write a member that is JSON."""
+        self.add(name, json.dumps(content, indent=1).encode())
+
+    def add_file(self, name: str, stream: IO[bytes], *, size: int) -> None:
+        """Write a file of the storage."""
+        digested = Digested(stream)
+        self.tar.addfile(_described(FILES + name, size), digested)
+        forget(self.tar)
+        self.chain.add(FILES + name, size, digested.hash.hexdigest())
+        self.files += 1
+        self.file_bytes += size
+
+    def finish(self, *, rows: Mapping[str, int]) -> Contents:
+        """Return what was written, now noted at the end."""
+        contents = Contents(
+            digest=self.chain.hexdigest(),
+            members=self.chain.members,
+            rows=dict(rows),
+            files=self.files,
+            file_bytes=self.file_bytes,
+        )
+        self.add(CONTENTS, contents.model_dump_json(indent=1).encode())
+        self.tar.close()
+        return contents
+
+
+def is_plain_name(name: str) -> bool:
+    """Return whether a name can be one of a stored file: relative, nothing hidden, no way out of the folder."""
+    parts = name.split("/")
+    plain = all(part and not part.startswith(".") for part in parts)
+    return plain and len(name) <= NAME_LENGTH and not UNWANTED.search(name)
+
+
+def forget(tar: tarfile.TarFile) -> None:
+    """Drop what a tar file remembers of its members: there may be hundreds of thousands."""
+    tar.members.clear()  # type: ignore[attr-defined]
+
+
+def _described(name: str, size: int) -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.size, info.mode = size, 0o600
+    return info

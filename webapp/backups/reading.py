@@ -1,0 +1,241 @@
+"""Reading an archive: in one pass, nothing of it believed before it was compared with what it says of itself."""
+
+import gzip
+import json
+import tarfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from pydantic import ValidationError
+
+from webapp.backups.archive import (
+    BLOCK,
+    CONTENTS,
+    FILES,
+    FORMAT,
+    HEADER,
+    NAME_LENGTH,
+    PART,
+    SECRETS,
+    BadArchive,
+    Chain,
+    Contents,
+    Digested,
+    Header,
+    forget,
+    is_plain_name,
+)
+
+JSON_BYTES = 16 * BLOCK  # of a member that is read at once
+ROW_BYTES = 1024 * BLOCK  # of one row
+
+
+class Unbroken(Digested):
+    """A stream of an archive; where it breaks off, that is said as of the archive."""
+
+    def __init__(self, stream: IO[bytes], *, path: Path) -> None:
+        super().__init__(stream)
+        self.path = path
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes."""
+        with refused(self.path):
+            return super().read(size)
+
+
+@contextmanager
+def refused(path: Path) -> Iterator[None]:
+    """Turn what goes wrong while reading what isn't an archive of ours into `BadArchive`."""
+    try:
+        yield
+    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
+        raise bad(path, "an archive that `manage.py backup` wrote", f"something else ({error})") from error
+    except FileNotFoundError as error:
+        raise bad(path, "an archive that `manage.py backup` wrote", "no file") from error
+
+
+def bad(path: Path, expected: str, got: str) -> BadArchive:
+    """Return what is wrong with an archive."""
+    return BadArchive(f"Expected {expected}, got {got}.", where=str(path))
+
+
+class Member(NamedTuple):
+    """A part of an archive that is being read.
+
+    Attributes
+    ----------
+    table : str
+        The model of which it has rows; empty of secrets and files.
+    file : str
+        The name of the file in the storage; empty of secrets and tables.
+    """
+
+    table: str
+    file: str
+    size: int
+    stream: Digested
+
+
+class Reader:
+    """An archive, read from its first byte to its last, each time `members` is called."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.contents: Contents | None = None
+        with self._opened() as tar:
+            info = self._next(tar)
+            if info is None or info.name != HEADER:
+                raise self._bad(f"its first member to be {HEADER}", "none" if info is None else repr(info.name))
+            self.header = self._header(self._json(self._stream(tar, info), info.size, name=HEADER))
+
+    def verify(self, *, show: Any = lambda size: None) -> Contents:
+        """Return what is in the archive, all of it read and found as it was written; raise `BadArchive`."""
+        for member in self.members():
+            while block := member.stream.read(BLOCK):
+                show(len(block))
+        assert self.contents is not None
+        return self.contents
+
+    def members(self) -> Iterator[Member]:
+        """Yield secrets, rows and files in their order; raise `BadArchive`, at the latest at the end."""
+        chain, order = Chain(), _Order(self.header)
+        files = file_bytes = 0
+        with self._opened() as tar:
+            while (info := self._next(tar)) is not None:
+                name, stream = info.name, self._stream(tar, info)
+                if not order.allows(name):
+                    raise self._bad("members in their order", repr(name[:NAME_LENGTH]))
+                if name == CONTENTS:
+                    read = Contents(
+                        digest=chain.hexdigest(),
+                        members=chain.members,
+                        rows=dict.fromkeys(order.seen, 0),
+                        files=files,
+                        file_bytes=file_bytes,
+                    )
+                    self._check(self._json(stream, info.size, name=name), read)
+                    return
+                if name != HEADER:
+                    table = PART.fullmatch(name)
+                    file = name.removeprefix(FILES) if name.startswith(FILES) else ""
+                    files, file_bytes = files + bool(file), file_bytes + info.size * bool(file)
+                    yield Member(table[1] if table else "", file, info.size, stream)
+                while stream.read(BLOCK):
+                    pass
+                chain.add(name, info.size, stream.hash.hexdigest())
+        raise self._bad(f"{CONTENTS} at its end", "none: it is cut off")
+
+    def read_json(self, member: Member) -> Any:
+        """Return a member that is JSON."""
+        return self._json(member.stream, member.size, name=SECRETS)
+
+    def read_rows(self, member: Member) -> Iterator[list[Any]]:
+        """Yield the rows of a part of a table."""
+        with refused(self.path), gzip.open(member.stream) as lines:  # type: ignore[call-overload]  # it only reads
+            while line := lines.readline(ROW_BYTES):
+                yield self._row(line, table=member.table)
+
+    def _row(self, line: bytes, *, table: str) -> list[Any]:
+        width = len(self.header.tables[table])
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise self._bad(f"rows of {table} as JSON", f"{line[:40]!r}") from error
+        if not isinstance(row, list) or len(row) != width:
+            raise self._bad(f"lists of {width} values in {table}", f"{line[:40]!r}")
+        return row
+
+    def _check(self, found: Any, read: Contents) -> None:
+        """Raise `BadArchive` unless what was read is what was written; rows are not counted yet."""
+        try:
+            contents = Contents.model_validate(found)
+        except ValidationError as error:
+            raise self._bad(f"{CONTENTS} to say what is in it", _first(error)) from error
+        written = contents.model_copy(update={"rows": dict.fromkeys(contents.rows, 0)})
+        if written != read or set(read.rows) != set(self.header.tables):
+            raise self._bad("what was written", "something else: it is damaged or was changed")
+        if self.contents not in (None, contents):
+            raise self._bad("the archive that was checked", "another one: it was changed meanwhile")
+        self.contents = contents
+
+    def _header(self, found: Any) -> Header:
+        number = found.get("format") if isinstance(found, dict) else None
+        if number != FORMAT:
+            release = f" by release {found['release']}" if isinstance(found, dict) and "release" in found else ""
+            raise self._bad(f"an archive of format {FORMAT}", f"format {number!r}, written{release}")
+        try:
+            return Header.model_validate(found)
+        except ValidationError as error:
+            raise self._bad(f"{HEADER} to say who wrote it", _first(error)) from error
+
+    def _json(self, stream: Digested, size: int, *, name: str) -> Any:
+        if size > JSON_BYTES:
+            raise self._bad(f"{name} of {JSON_BYTES:,} bytes at most", f"{size:,}")
+        try:
+            return json.loads(stream.read())
+        except (ValueError, RecursionError) as error:
+            raise self._bad(f"{name} as JSON", "something else") from error
+
+    @contextmanager
+    def _opened(self) -> Iterator[tarfile.TarFile]:
+        with refused(self.path), tarfile.open(self.path, mode="r:") as tar:
+            yield tar
+
+    def _stream(self, tar: tarfile.TarFile, info: tarfile.TarInfo) -> Digested:
+        stream = tar.extractfile(info)
+        assert stream is not None  # it is a plain file
+        return Unbroken(stream, path=self.path)
+
+    def _next(self, tar: tarfile.TarFile) -> tarfile.TarInfo | None:
+        """Return the next member, which has to be a plain file; those before are forgotten."""
+        info = tar.next()
+        forget(tar)
+        if info is not None and (not info.isreg() or info.issparse()):
+            raise self._bad("plain files alone", f"{info.name[:NAME_LENGTH]!r}, which is none")
+        return info
+
+    def _bad(self, expected: str, got: str) -> BadArchive:
+        return bad(self.path, expected, got)
+
+
+class _Order:
+    """The order of members: each name has exactly one place, and comes after the one before."""
+
+    def __init__(self, header: Header) -> None:
+        self.tables = {label: number for number, label in enumerate(header.tables)}
+        self.last: tuple[Any, ...] = ()
+        self.seen: set[str] = set()
+
+    def allows(self, name: str) -> bool:
+        """Return whether a member of that name may come now; it then counts as the last one."""
+        place = self._place(name)
+        if place is None or place <= self.last or not self._follows(place):
+            return False
+        self.last = place
+        return True
+
+    def _place(self, name: str) -> tuple[Any, ...] | None:
+        if name in (HEADER, SECRETS, CONTENTS):
+            return ({HEADER: 0, SECRETS: 1, CONTENTS: 4}[name],)
+        if (part := PART.fullmatch(name)) is not None:
+            self.seen.add(part[1])
+            return (2, self.tables[part[1]], int(part[2])) if part[1] in self.tables else None
+        if name.startswith(FILES) and is_plain_name(name.removeprefix(FILES)):
+            return (3, *name.removeprefix(FILES).split("/"))
+        return None
+
+    def _follows(self, place: tuple[Any, ...]) -> bool:
+        """Return whether no part of a table is left out."""
+        if place[0] != 2:
+            return True
+        same_table = self.last[:2] == place[:2]
+        return bool(place[2] == (self.last[2] + 1 if same_table else 0))
+
+
+def _first(error: ValidationError) -> str:
+    """Return the first thing that a document gets wrong."""
+    found = error.errors()[0]
+    return f"{'.'.join(str(part) for part in found['loc']) or 'nothing'}: {found['msg']}"

@@ -1,0 +1,234 @@
+"""Restoring a backup into an empty site: everything comes back, or nothing does."""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from django.apps import apps
+from django.conf import settings
+from django.core.management import call_command
+from django.db import DEFAULT_DB_ALIAS, transaction
+from django.db.models import F
+from django.db.models.functions import Greatest
+
+from generation import redrawing, sealing
+from generation.engine.errors import EngineError
+from generation.models import AbstractJob, Dataset, Split
+from webapp import keys
+from webapp.backups import rows, schema, stored
+from webapp.backups.archive import BadArchive, Contents
+from webapp.backups.reading import Member, Reader
+from webapp.backups.writing import SILENT, Progress
+from webapp.settings import env
+
+USING = DEFAULT_DB_ALIAS
+KEY_FILE = "secret_key"
+
+log = logging.getLogger(__name__)
+
+
+class NotEmpty(EngineError):
+    """There is something where the backup would go."""
+
+
+class Proof(NamedTuple):
+    """A sealed split, and whether its rows still give the fingerprint that it was sealed with."""
+
+    split: Split
+    holds: bool
+
+
+class Restored(NamedTuple):
+    """What came back.
+
+    Attributes
+    ----------
+    contents : Contents
+    missing : Missing
+        Pictures.
+    keeps_key : bool
+        Whether this site's secret key is another one than the backup's, because its environment says so.
+    """
+
+    contents: Contents
+    missing: "Missing"
+    keeps_key: bool
+
+
+class Missing(NamedTuple):
+    """Pictures that are not in the storage, counted for each split by its name.
+
+    Attributes
+    ----------
+    drawn_again : dict of str to int
+        They wait for a background process.
+    lost : dict of str to int
+        Another release drew them, and this one would draw others.
+    """
+
+    drawn_again: dict[str, int]
+    lost: dict[str, int]
+
+
+def check_archive(path: Path, *, show: Callable[[int], object] = lambda size: None) -> Reader:
+    """Return an archive that is whole and that this release can read; raise `BadArchive`. Nothing is changed."""
+    archive = Reader(path)
+    header = archive.header
+    if strange := schema.unknown(header.migrations):
+        raise BadArchive(
+            f"Expected an archive of this release or an older one, got one of release {header.release} with "
+            f"{strange[0]}. Use that release.",
+            where=str(path),
+        )
+    models = schema.models_at(header.migrations)
+    for label, columns in header.tables.items():  # what counts as transient may have changed since
+        if label not in models or columns != [field.attname for field in schema.columns_of(models[label])]:
+            raise BadArchive(f"Expected the tables of release {header.release}, got another {label}.", where=str(path))
+    archive.verify(show=show)
+    return archive
+
+
+def restore(archive: Reader, *, keep_files: bool = False, progress: Progress = SILENT) -> Restored:
+    """Return what was restored from an archive that was checked, into an empty site.
+
+    Parameters
+    ----------
+    archive : Reader
+    keep_files : bool
+        Whether files that are in the storage already are this site's own and stay.
+    progress : Progress
+
+    Raises
+    ------
+    NotEmpty, BadArchive, BadRow
+        Nothing was changed then, or all of it was changed back.
+    """
+    contents = archive.contents
+    assert contents is not None  # it was checked
+    check_empty(contents, keep_files=keep_files)
+    schema.bring_to(archive.header.migrations, using=USING)
+    outdated = schema.is_outdated(archive.header.migrations)
+    missing = Missing({}, {})
+    with _undone_on_failure(contents, keep_files=keep_files), transaction.atomic(using=USING):
+        keeps_key = Filling(archive, progress=progress).fill()
+        if not outdated:
+            missing = look_for_pictures()
+    if outdated:
+        call_command("migrate", database=USING, run_syncdb=True, interactive=False, verbosity=0)
+        with transaction.atomic(using=USING):
+            missing = look_for_pictures()
+    return Restored(contents, missing, keeps_key)
+
+
+def check_empty(contents: Contents, *, keep_files: bool) -> None:
+    """Raise `NotEmpty` where there is something already; files of an interrupted restore of the same are nothing."""
+    if label := schema.rows_in_the_way(USING):
+        raise NotEmpty(
+            f"Expected an empty database, got one with rows of {label}. Name a new one: DATABASE_URL or VAR_DIR."
+        )
+    if not keep_files and not stored.is_empty() and not stored.is_marked(contents.digest):
+        raise NotEmpty(
+            "Expected an empty MEDIA_ROOT or bucket, got one with files. Name a new one; or, where they are the files "
+            "of the site that was backed up, say --keep-files."
+        )
+
+
+@contextmanager
+def _undone_on_failure(contents: Contents, *, keep_files: bool) -> Iterator[None]:
+    """Put secrets and files back as they were where the block fails; the mark is for what ends without a word."""
+    key = settings.VAR_DIR / KEY_FILE
+    before = key.read_text() if key.exists() else ""
+    if not keep_files:
+        stored.mark(contents.digest)
+    try:
+        yield
+    except BaseException:
+        if before:
+            keys.put_secret(key, before)
+        if not keep_files:
+            stored.erase()
+            stored.unmark()
+        raise
+    stored.unmark()
+
+
+class Filling:
+    """An archive on its way into tables and storage, within a transaction."""
+
+    def __init__(self, archive: Reader, *, progress: Progress) -> None:
+        self.archive, self.progress = archive, progress
+        self.models = schema.models_at(archive.header.migrations)
+        self.keeps_key = False
+
+    def fill(self) -> bool:
+        """Return whether this site keeps a secret key of its own; raise `BadArchive`, `BadRow`."""
+        assert self.archive.contents is not None  # it was checked
+        self.progress.expect(sum(self.archive.contents.rows.values()))
+        rows.clear(self.models, using=USING)
+        counts = dict.fromkeys(self.archive.header.tables, 0)
+        for member in self.archive.members():
+            if member.table:
+                counts[member.table] += self._insert(member)
+            elif member.file:
+                stored.write(member.file, member.stream)
+                self.progress.file(member.size)
+            else:
+                self._take_secrets(member)
+        if counts != self.archive.contents.rows:
+            raise BadArchive("Expected as many rows as were written, got others.", where=str(self.archive.path))
+        self._let_jobs_wait()
+        rows.check_references(USING)
+        rows.reset_sequences(self.models, using=USING)
+        stored.sync()
+        return self.keeps_key
+
+    def _insert(self, member: Member) -> int:
+        lines = self.archive.read_rows(member)
+        return rows.insert(self.models[member.table], lines, using=USING, note=self.progress.rows)
+
+    def _take_secrets(self, member: Member) -> None:
+        found = self.archive.read_json(member)
+        key = found.get("secret_key") if isinstance(found, dict) else None
+        if not isinstance(key, str):
+            raise BadArchive("Expected a secret key, got none.", where=str(self.archive.path))
+        if env["SECRET_KEY"] or len(key) < keys.LENGTH:
+            self.keeps_key = key != settings.SECRET_KEY
+        else:
+            keys.put_secret(settings.VAR_DIR / KEY_FILE, key)
+
+    def _let_jobs_wait(self) -> None:
+        """Let jobs that somebody was doing wait again, as if they had not been tried."""
+        for model in apps.get_models():
+            if issubclass(model, AbstractJob) and model._meta.label in self.models:
+                held = self.models[model._meta.label]._base_manager.using(USING).filter(state=AbstractJob.State.RUNNING)
+                held.update(
+                    state=AbstractJob.State.WAITING, token="", lease=None, attempts=Greatest(F("attempts") - 1, 0)
+                )
+
+
+def look_for_pictures() -> Missing:
+    """Return how many pictures are not in the storage; those that this program draws alike wait to be drawn."""
+    missing = Missing({}, {})
+    drawn = Split.objects.filter(dataset__with_images=True).exclude(dataset__state=Dataset.State.DELETING)
+    for split in drawn.select_related("dataset").order_by("pk"):
+        if redrawing.is_drawable(kind=split.kind, engine_version=split.dataset.engine_version):
+            count, where = redrawing.draw_again(split), missing.drawn_again
+        else:
+            count, where = sum(1 for _ in redrawing.lost(split)), missing.lost
+        if count:
+            where[str(split)] = count
+    return missing
+
+
+def proofs() -> Iterator[Proof]:
+    """Yield each sealed split that has rows of its own, and whether they give its fingerprint."""
+    sealed = Split.objects.filter(state=Split.State.COMPLETE).exclude(kind=Split.Kind.DERIVED)
+    for split in sealed.select_related("dataset").order_by("dataset__slug", "ordinal"):
+        try:
+            holds = sealing.fingerprint_of(split) == split.fingerprint
+        except EngineError as error:
+            log.error("%s", error)
+            holds = False
+        yield Proof(split, holds)

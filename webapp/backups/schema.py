@@ -1,0 +1,134 @@
+"""What the tables look like: those of the running program, of a database, or of an archive.
+
+They may differ: a database waits for migrations after an update, an archive may come from an older release. So tables
+are read and written as they were after the migrations that they had seen, not as the code has them now.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.apps import apps
+from django.core.management import call_command
+from django.db import connections
+from django.db.migrations.exceptions import IrreversibleError
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.db.models import Model
+
+from generation.engine.errors import EngineError
+
+Migrations = Mapping[str, list[str]]
+Models = Mapping[str, type[Model]]
+
+# Not in a backup, because it means nothing in another place or at another time. Everything else is in it.
+TRANSIENT = {
+    "sessions.Session": "who is logged in",
+    "webapp.LoginLink": "links that log somebody in, once, within a day",
+    "generation.Heartbeat": "which processes are alive",
+    "generation.PreviewTurn": "whose preview is running",
+}
+# What migrations themselves put into an empty database.
+BY_MIGRATIONS = frozenset({"contenttypes.ContentType", "auth.Permission", "auth.Group"})
+
+
+class WrongSchema(EngineError):
+    """Tables are not as they have to be: too new for this program, or not empty."""
+
+
+def known() -> Migrations:
+    """Return the migrations that this program has, by app."""
+    return _by_app(_loader().graph.nodes)
+
+
+def seen_by(using: str) -> Migrations:
+    """Return the migrations that a database has seen, by app, of the apps that this program has."""
+    apps = known()
+    seen = _by_app(MigrationRecorder(connections[using]).applied_migrations())
+    return {app: names for app, names in seen.items() if app in apps}
+
+
+def unknown(migrations: Migrations) -> list[str]:
+    """Return those of some migrations that this program does not have."""
+    here = known()
+    return [f"{app}.{name}" for app, names in migrations.items() for name in names if name not in here.get(app, [])]
+
+
+def is_outdated(migrations: Migrations) -> bool:
+    """Return whether this program has migrations that are not among these."""
+    return any(set(names) - set(migrations.get(app, [])) for app, names in known().items())
+
+
+def models_at(migrations: Migrations) -> Models:
+    """Return the models of all tables as they are after these migrations, by their labels, in order."""
+    loader = _loader()
+    nodes = [(app, name) for app, names in migrations.items() for name in names if (app, name) in loader.graph.nodes]
+    models = {
+        model._meta.label: model
+        for source in (loader.project_state(nodes).apps, apps)
+        for model in source.get_models(include_auto_created=True)
+        if (model._meta.app_label in loader.unmigrated_apps) == (source is apps)  # which have no history
+    }
+    tables = {label: model for label, model in models.items() if model._meta.managed and not model._meta.proxy}
+    return dict(sorted(tables.items()))
+
+
+def backed_up(models: Models) -> Models:
+    """Return those models whose rows belong into a backup."""
+    return {label: model for label, model in models.items() if label not in TRANSIENT}
+
+
+def columns_of(model: type[Model]) -> list[Any]:
+    """Return the fields that a row has, in their order."""
+    return [field for field in model._meta.local_concrete_fields if not field.generated]
+
+
+def rows_in_the_way(using: str) -> str:
+    """Return the name of a table of ours that has rows other than those of migrations; empty where none has."""
+    migrations = seen_by(using)
+    tables = set(connections[using].introspection.table_names())
+    if not any(migrations.values()):
+        return ""
+    for label, model in models_at(migrations).items():
+        there = label not in BY_MIGRATIONS and model._meta.db_table in tables
+        if there and model._base_manager.using(using).exists():
+            return label
+    return ""
+
+
+def bring_to(migrations: Migrations, *, using: str) -> None:
+    """Give a database without rows the tables as they are after these migrations."""
+    if not is_outdated(migrations):
+        call_command("migrate", database=using, run_syncdb=True, interactive=False, verbosity=0)
+        return
+    executor = MigrationExecutor(connections[using])
+    targets = _ends(executor.loader, migrations)
+    try:
+        executor.migrate(targets)
+    except IrreversibleError as error:
+        raise WrongSchema(
+            "Expected a database without tables, for an archive of an older release; got one with newer tables. "
+            "Name a new database."
+        ) from error
+
+
+def _ends(loader: MigrationLoader, migrations: Migrations) -> list[Any]:
+    """Return the last of these migrations of each app; (app, None) where it has none."""
+    wanted = {(app, name) for app, names in migrations.items() for name in names}
+    ends: list[Any] = [(app, None) for app in sorted(loader.migrated_apps) if not migrations.get(app)]
+    for node in sorted(wanted):
+        later = {child.key for child in loader.graph.node_map[node].children if child.key[0] == node[0]}
+        if not later & wanted:
+            ends.append(node)
+    return ends
+
+
+def _loader() -> MigrationLoader:
+    return MigrationLoader(None)
+
+
+def _by_app(nodes: Any) -> dict[str, list[str]]:
+    result: dict[str, list[str]] = {}
+    for app, name in sorted(nodes):
+        result.setdefault(app, []).append(name)
+    return result
