@@ -1,0 +1,105 @@
+"""Updates: archives of older releases come back and are brought up to date; a start backs up before it does that."""
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.webapp.commands import environment_of, manage
+from tests.webapp.test_quickstart import Site, small_site, start  # noqa: F401  # fixtures
+from webapp.backups import schema
+from webapp.backups.before_migrating import KEPT, STEM, back_up_before_migrating, drop_old
+from webapp.backups.reading import Reader
+from webapp.models import User
+
+pytestmark = pytest.mark.slow
+LATEST = schema.known()["generation"][-1]
+FIRST = "0001_initial"
+
+
+def rows(folder: Path, query: str) -> list[Any]:
+    with closing(sqlite3.connect(folder / "horsesense.sqlite3")) as connection:
+        return connection.execute(query).fetchall()
+
+
+def seen(folder: Path) -> str:
+    """Return the last migration that a site's datasets have seen."""
+    query = "SELECT name FROM django_migrations WHERE app = 'generation' ORDER BY name DESC LIMIT 1"
+    return str(rows(folder, query)[0][0])
+
+
+@pytest.fixture(scope="session")
+def first_old_site(small_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:  # noqa: F811
+    """Return the VAR_DIR of a site as an older release left it, to be copied."""
+    folder = tmp_path_factory.mktemp("old") / "var"
+    shutil.copytree(small_site, folder)
+    ended = manage("migrate", "generation", FIRST, "--verbosity", "0", environment=environment_of(folder), seconds=300)
+    assert ended.returncode == 0, ended.stderr
+    return folder
+
+
+@pytest.fixture
+def old_site(first_old_site: Path, own_folder: Path) -> Path:
+    """Return the VAR_DIR of a site as an older release left it."""
+    shutil.copytree(first_old_site, own_folder, dirs_exist_ok=True)
+    return own_folder
+
+
+def test_an_archive_of_an_older_release_comes_back_and_is_brought_up_to_date(old_site: Path, tmp_path: Path) -> None:
+    archive, new = tmp_path / "old.tar", tmp_path / "new"
+    ended = manage("backup", str(archive), environment=environment_of(old_site), seconds=300)
+    assert ended.returncode == 0, ended.stderr
+    header = Reader(archive).header
+    assert header.migrations["generation"] == [FIRST]
+    assert "generation.Quota" not in header.tables and "licence" not in header.tables["generation.Dataset"]
+    assert seen(old_site) == FIRST  # a backup changes nothing
+    ended = manage("restore", str(archive), environment=environment_of(new), seconds=300)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.count("  proved") == 1 and seen(new) == LATEST
+    kept = "SELECT id, slug, fingerprint, substr(created, 1, 23) FROM generation_dataset"
+    assert rows(new, kept) == rows(old_site, kept)
+    assert rows(new, "SELECT licence FROM generation_dataset") == [("CC BY 4.0",)]
+
+
+def test_a_start_backs_up_before_it_changes_the_database_or_changes_nothing(
+    start: Callable[..., Site],  # noqa: F811
+    old_site: Path,
+) -> None:
+    folder = old_site / "backups"
+    folder.write_text("in the way")
+    ended = manage("quickstart", "--port", "0", environment=environment_of(old_site), seconds=300)
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+    assert ended.stderr.startswith("Expected to write a backup before the database is changed, got: ")
+    assert ended.stderr.endswith(" Nothing was changed.\n")
+    assert seen(old_site) == FIRST
+
+    folder.unlink()
+    site = start()
+    site.wait_until_ready()
+    (backup,) = folder.iterdir()
+    assert f"The database waits for an update. Writing a backup first: {backup}" in site.lines
+    assert Reader(backup).header.migrations["generation"] == [FIRST]
+    assert seen(old_site) == LATEST
+
+    site.process.terminate()
+    assert site.process.wait(60) == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_is_written_where_nothing_waits_or_nothing_is_there(own_folder: Path) -> None:
+    assert back_up_before_migrating(say=pytest.fail) is None
+    User.objects.create_user("grace")
+    assert back_up_before_migrating(say=pytest.fail) is None
+    assert list(own_folder.iterdir()) == []
+
+
+def test_only_the_last_few_are_kept_and_others_left_alone(own_folder: Path) -> None:
+    names = [f"{STEM}2026112{day}-120000.tar" for day in range(KEPT + 2)]
+    for name in [*names, "mine.tar", f".{names[0]}.00.part"]:
+        (own_folder / name).touch()
+    drop_old(own_folder)
+    assert sorted(path.name for path in own_folder.iterdir()) == [*names[-KEPT:], "mine.tar"]
