@@ -1,6 +1,7 @@
 """Servers of a test's own, to be stopped and killed as it likes: Redis, PostgreSQL, a bucket."""
 
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -21,10 +22,11 @@ LIMIT = 60.0  # seconds; what takes longer does not come
 
 
 def free_port() -> int:
-    """Return a port of this machine on which nobody listens now."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-    return port
+    """Return a port of this machine on which nobody listens, and which no connection will be given."""
+    while True:
+        port = random.SystemRandom().randrange(20000, 32000)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def wait_for(answers: Callable[[], object], *, what: str) -> None:

@@ -65,8 +65,9 @@ def carry_out(site: Site, kill: Kill) -> None:
     site.wait_until(lambda: site.jobs() >= kill.jobs or site.state().state == "failed", what=str(kill))
     time.sleep(kill.seconds)
     if kill.what == CHILD:
+        children = sorted(site.children(kill.role)) or [NOBODY]
         with suppress(ProcessLookupError):
-            os.kill(max(site.children(kill.role), default=NOBODY), signal.SIGKILL)
+            os.kill(children[int(1000 * kill.seconds) % len(children)], signal.SIGKILL)
     else:
         site.kill(kill.role, alone=kill.what == MAIN)
 
