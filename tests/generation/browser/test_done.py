@@ -167,6 +167,11 @@ def create(page: Page, title: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text(title)
 
 
+def keys_work(page: Page) -> None:
+    """Wait until the page's script listens: a key pressed before is lost."""
+    expect(page.locator("#keys-button")).to_be_visible()
+
+
 def number_in(shown: Locator) -> int:
     """Return the first number in a text."""
     found = re.search(r"\d[\d,]*", shown.inner_text())
@@ -259,6 +264,7 @@ def test_from_the_form_to_the_opened_answers(
     filter_by(page, "length", 2)
     page.locator(".chip.remove").first.click()
     expect(page.locator(".chip.remove")).to_have_count(1)
+    keys_work(page)
     page.keyboard.press("/")
     page.keyboard.type("the")
     page.keyboard.press("Enter")
@@ -269,6 +275,7 @@ def test_from_the_form_to_the_opened_answers(
     page.goto("/datasets/by-hand/train/")
     enter(page, page.locator(".asked a").nth(2))
     expect(page.locator(".crumbs [aria-current]")).to_have_text("Question 2")
+    keys_work(page)
     play(page)
     ask_first_and_present(page)
 

@@ -284,6 +284,7 @@ def test_questions_are_picked_out_over_pages_and_presented_by_keyboard(
     page.get_by_role("button", name="Present them").press("Enter")
     expect(page.locator("header.site")).to_be_hidden()
     expect(page.locator(".way")).to_have_text("1 of 2 chosen")
+    expect(page.locator("#keys-button")).to_be_visible()  # the new page's script listens
     page.keyboard.press("n")
     expect(page).to_have_url(re.compile(r"/q/8/\?list=4,8&present=1$"))
     page.keyboard.press("b")
