@@ -1,9 +1,11 @@
 """Files as they are kept: whole or not at all, on this machine's disk or in an S3 bucket."""
 
+import errno
 import os
 import re
 import secrets
 import shutil
+import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,6 +17,9 @@ from django.core.files.storage import default_storage
 
 GIB = 1024**3
 DRAFT_LIFE = 86400.0  # seconds after which nobody writes at a temporary file or folder any more
+FULL = {errno.ENOSPC, errno.EDQUOT}
+REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR, errno.EIO}
+POSTGRESQL_FULL = "53100"
 
 
 def local_path(name: str) -> Path | None:
@@ -127,3 +132,20 @@ def disk_shortage() -> str:
         f"Waiting for disk space: expected {settings.DISK_RESERVE_GB:g} GB under MEDIA_ROOT, got {free:.1f}. "
         "Delete something, or change DISK_RESERVE_GB."
     )
+
+
+def is_full(error: Exception) -> bool:
+    """Return whether an error says that no space was left, be it for a file or for the database."""
+    if isinstance(error, OSError):
+        return error.errno in FULL
+    cause = error.__cause__
+    full = getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+    return full or getattr(cause, "sqlstate", None) == POSTGRESQL_FULL
+
+
+def in_words(error: Exception) -> str:
+    """Return what to tell people about an error that nobody expected."""
+    if isinstance(error, OSError) and error.errno in REFUSED:
+        what = f": {error.filename}" if error.filename else ""
+        return f"{error.strerror}{what}. Make MEDIA_ROOT a folder that can be written, then go on."
+    return f"unexpected {type(error).__name__}: {error}. The log says more."

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from django.db import Error as DatabaseError
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce, Now
@@ -175,15 +176,17 @@ def work(
             wake(1)
             break
         job = claim(dataset=dataset)
-        if job is None:
+        if job is None or not run(job):
             break
-        run(job)
         done += 1
     return done
 
 
-def run(job: Job) -> None:
-    """Do a claimed job. Whatever happens is on its row afterwards."""
+def run(job: Job) -> bool:
+    """Do a claimed job, and return whether it makes sense to go on with others now.
+
+    Whatever happens is on its row afterwards; where the database can't be reached for that, its lease runs out.
+    """
     try:
         with leases.kept(job) as lease:
             RUNNERS[Job.Kind(job.kind)](job, lease)
@@ -194,10 +197,24 @@ def run(job: Job) -> None:
         _fail(job, str(error))
     except Exception as error:
         log.exception("%s went wrong", job)
-        _try_again(job, f"{job}: unexpected {type(error).__name__}: {error}. The log says more.")
+        return _let_go(job, error)
     except BaseException:  # asked to stop
         leases.put_back(job)
         raise
+    return True
+
+
+def _let_go(job: Job, error: Exception) -> bool:
+    """Let somebody try again what went wrong, and return whether it makes sense to go on with other jobs now."""
+    try:
+        if files.is_full(error):
+            leases.put_back(job, message=f"Waiting for disk space: {error}. Once there is some, it goes on by itself.")
+            return False
+        _try_again(job, f"{job}: {files.in_words(error)}")
+    except DatabaseError:
+        log.warning("%s could not be given back; it is free when its lease is over.", job, exc_info=True)
+        return False
+    return True
 
 
 def _try_again(job: Job, message: str) -> None:

@@ -69,9 +69,9 @@ def give_back(job: AbstractJob, *, message: str = "") -> bool:
     return _rows(job).held(job).update(**waiting) == 1
 
 
-def put_back(job: AbstractJob) -> bool:
-    """Return whether the job waits again as if it had not been tried: its holder was asked to stop."""
-    waiting = {"state": AbstractJob.State.WAITING, **FREE, "attempts": F("attempts") - 1}
+def put_back(job: AbstractJob, *, message: str = "") -> bool:
+    """Return whether the job waits again as if it had not been tried: it was no fault of its own."""
+    waiting = {"state": AbstractJob.State.WAITING, **FREE, "attempts": F("attempts") - 1, "message": message}
     return _rows(job).held(job).update(**waiting) == 1
 
 

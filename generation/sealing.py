@@ -263,8 +263,9 @@ def _entry(facet: Facet, *, file: str) -> dict[str, Any]:
 
 
 def _save(path: Path, values: NDArray[Any]) -> None:
-    with path.open("wb") as file:
-        np.save(file, values, allow_pickle=False)
+    with path.open("wb") as file:  # as `np.save`, which would not say why it failed
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(values))
+        file.write(values.data)
         file.flush()
         os.fsync(file.fileno())
 

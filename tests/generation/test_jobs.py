@@ -1,5 +1,6 @@
 """Jobs: who gets which, what becomes of them, and that the dataset is the same whatever happens."""
 
+import errno
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -289,6 +290,26 @@ def test_too_little_disk_makes_work_wait_and_says_so(begin: Begin, settings: Laz
     assert "Waiting for disk space" in dataset.jobs.order_by("pk")[0].message
     settings.DISK_RESERVE_GB = 0
     assert claim().message == ""
+
+
+def test_a_disk_that_is_full_in_the_middle_of_a_job_makes_it_wait(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = begin()
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store.Pictures, "store", full)
+        for _ in range(5):
+            jobs.work()
+    job = dataset.jobs.filter(kind="images").exclude(message="")[0]
+    assert (job.state, job.attempts) == ("waiting", 0)
+    assert job.message.startswith("Waiting for disk space: [Errno 28] No space left on device.")
+    jobs.work()
+    dataset.refresh_from_db()
+    assert dataset.state == "complete"
 
 
 def test_deleting_goes_on_when_the_disk_is_full(made: Dataset, settings: LazySettings) -> None:
