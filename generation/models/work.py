@@ -176,7 +176,7 @@ class Job(AbstractJob):
             ),
         )
         indexes = (
-            models.Index(fields=["state", "dataset", "-priority"], name="job_by_state"),
+            models.Index(fields=["state", "dataset", "-priority", "id"], name="job_by_rank"),  # as they are claimed
             models.Index(fields=["dataset", "-started"], name="job_by_turn"),
         )
 

@@ -16,7 +16,7 @@ from tests.webapp.commands import ROOT, manage
 pytestmark = pytest.mark.slow
 GENERATE = ["generate", "fake-mini", "--secret", f"test={'0f' * 16}", "--workers", "2"]
 WORKER = ["worker", "--queues", "generation", "--concurrency", "2", "--without-gossip", "--without-mingle"]
-RULES = ["tests/generation/test_jobs.py", "tests/generation/test_models.py", "tests/generation/test_store.py"]
+RULES = [f"tests/generation/test_{name}.py" for name in ("jobs", "models", "store", "turns", "deadlines")]
 BEGIN = """
 import django; django.setup()
 from django.core.management import call_command
@@ -115,7 +115,7 @@ def test_two_processes_never_claim_the_same_job_of_postgresql(site: Site) -> Non
 def test_claims_and_leases_keep_their_rules_on_postgresql(postgres_url: str, tmp_path: Path) -> None:
     environment = {**os.environ, "DATABASE_URL": postgres_url, "HORSESENSE_TEST_DIR": str(tmp_path)}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow", *RULES]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stdout
 
 
