@@ -13,6 +13,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+import pytest
+
 from tests import proof
 from tests.faults.stack import CLEVR, SPEC, Site
 
@@ -122,10 +124,12 @@ def test_who_is_killed_thrice_by_the_same_job_says_so_and_resuming_mends_it(
     site.check_stored_once()
 
 
+@pytest.mark.parametrize("stack", ["embedded", "services"][: proof.size(2)])
 def test_a_killed_quickstart_takes_its_processes_along_and_the_next_goes_on(
-    embedded_site: Site, undisturbed: Undisturbed
+    stack: str, request: pytest.FixtureRequest, undisturbed: Undisturbed
 ) -> None:
-    site, draw = embedded_site, chance("quickstart")
+    site: Site = request.getfixturevalue(f"{stack}_site")
+    draw = chance(f"quickstart {stack}")
     site.begin(CLEVR)
     site.start("quickstart", kept=False)
     for jobs in sorted(draw.randrange(JOBS) for _ in range(proof.size(5))):
