@@ -96,9 +96,9 @@ HEADERS: dict[str, tuple[Callable[[Members], Members], str]] = {
     "secrets no JSON": (with_content("secrets.json", lambda _: b"[]"), "a secret key, got none"),
 }
 NAMES = {
-    "up and out": with_member("files/../../evil"),
-    "hidden": with_member("files/datasets/.ssh"),
-    "absolute": with_member("files//etc/evil"),
+    "up and out": with_member("files/zz/../../../evil"),
+    "hidden": with_member("files/zz/.ssh"),
+    "absolute": with_member("files/zz//evil"),
     "backslash": with_member("files/zz\\..\\evil"),
     "line end": with_member("files/zz\nevil"),
     "elsewhere": with_member("evil"),
@@ -200,7 +200,7 @@ def test_a_cut_archive_is_refused(archive: Path, before: Any, own_folder: Path) 
 
 def test_a_flipped_bit_is_found_wherever_it_matters(archive: Path, before: Any, own_folder: Path) -> None:
     good = archive.read_bytes()
-    contents = check_archive(archive).contents
+    kept = [(info.name, content) for info, content in members_of(archive)]
     draw, found, cases = random.Random(7), 0, proof.size(2000)
     for _ in range(cases):
         place, bit = draw.randrange(len(good)), 1 << draw.randrange(8)
@@ -208,7 +208,8 @@ def test_a_flipped_bit_is_found_wherever_it_matters(archive: Path, before: Any, 
             file.seek(place)
             file.write(bytes([good[place] ^ bit]))
         try:
-            assert Reader(archive).verify() == contents  # in the padding, which says nothing
+            Reader(archive).verify()
+            assert [(info.name, content) for info, content in members_of(archive)] == kept  # what changed says nothing
         except EngineError:
             found += 1
         with archive.open("r+b") as file:
