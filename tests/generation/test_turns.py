@@ -17,7 +17,7 @@ DATASETS = 30
 
 def test_many_datasets_take_turns(begin: Begin) -> None:
     for number in range(DATASETS):
-        begin(f"rows-{number}", scenes_per_chunk=1, splits={"train": {"scenes": 2}}, images=False)
+        begin(f"rows-{number}", scenes_per_chunk=1, splits={"train": {"scenes": 3}}, images=False)
     served: Counter[int] = Counter()
     while (job := jobs.claim()) is not None:
         jobs.run(job)
@@ -25,7 +25,7 @@ def test_many_datasets_take_turns(begin: Begin) -> None:
         busy = Dataset.objects.filter(state="making").values_list("pk", flat=True)
         counts = [served[pk] for pk in busy]
         assert max(counts, default=0) - min(counts, default=0) <= 1
-    assert set(served.values()) == {3} and len(served) == DATASETS
+    assert set(served.values()) == {4} and len(served) == DATASETS
     assert not Dataset.objects.exclude(state="complete").exists()
 
 
