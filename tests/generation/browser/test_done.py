@@ -40,6 +40,11 @@ ada = User.objects.create_user("ada", "ada@example.org", {PASSWORD!r})
 ada.groups.add(Group.objects.get(name="researcher"))
 """
 
+OUTLINED = """() => [
+    [...document.querySelectorAll("svg.outlines .over")].map((path) => `object-${path.dataset.element}`),
+    [...document.querySelectorAll("tr.pointed")].filter((tr) => !tr.innerText.includes("hidden")).map((tr) => tr.id),
+]"""
+
 Start = Callable[..., None]
 
 
@@ -218,11 +223,13 @@ def play(page: Page) -> None:
 
 def outlined(page: Page) -> int:
     """Return how many objects are outlined: those that the step points at, as far as they can be seen."""
-    outlines = {one.get_attribute("data-element") for one in page.locator("svg.outlines .over").all()}
-    pointed = page.locator("tr.pointed").filter(has_not_text="hidden")
-    ids = {(row.get_attribute("id") or "").removeprefix("object-") for row in pointed.all()}
-    assert outlines == ids
-    return len(outlines)
+    deadline = time.monotonic() + LONG
+    while True:  # classes settle a moment after the new step stands on the page
+        outlines, pointed = map(set, page.evaluate(OUTLINED))
+        if outlines == pointed:
+            return len(outlines)
+        assert time.monotonic() < deadline, (outlines, pointed)
+        page.wait_for_timeout(100)
 
 
 def ask_first_and_present(page: Page) -> None:
