@@ -132,6 +132,7 @@ class Sole:
 @contextmanager
 def kept(job: AbstractJob) -> Iterator[Lease]:
     """Give the lease of a job, renewed in the background until the end of the block."""
+    _hold_no_rows_asleep()
     lease = Lease(job)
     thread = threading.Thread(target=lease.keep, name=f"lease of job {job.pk}", daemon=True)
     thread.start()
@@ -140,6 +141,13 @@ def kept(job: AbstractJob) -> Iterator[Lease]:
     finally:
         lease.ended.set()
         thread.join()
+
+
+def _hold_no_rows_asleep() -> None:
+    """Let PostgreSQL end our transaction should we stand still in the middle of it: others could not touch its rows."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET idle_in_transaction_session_timeout = {int(LEASE * 1000)}")
 
 
 def worker_name() -> str:

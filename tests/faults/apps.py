@@ -1,6 +1,7 @@
 """Leases and heartbeats at the pace of a test."""
 
 import os
+from typing import Any
 
 from django.apps import AppConfig
 
@@ -10,9 +11,17 @@ class FaultsConfig(AppConfig):
 
     def ready(self) -> None:
         from generation import heartbeat, leases, removal, tasks
+        from tests.faults.slow_world import reach
 
         leases.LEASE = float(os.environ.get("FAULTS_LEASE", leases.LEASE))
         leases.RENEWAL = min(leases.RENEWAL, leases.LEASE / 6)
         heartbeat.INTERVAL = float(os.environ.get("FAULTS_HEARTBEAT", heartbeat.INTERVAL))
+        finish = leases.finish
+
+        def reach_finish(job: Any) -> None:
+            finish(job)
+            reach("finish")
+
+        leases.finish = reach_finish
         tasks.SLICE = float(os.environ.get("FAULTS_SLICE", tasks.SLICE))
         removal.ROWS = int(os.environ.get("FAULTS_BATCH", removal.ROWS))

@@ -16,7 +16,8 @@ site's `environment`, which may be changed between two starts:
     FAULTS_SLICE      seconds that a background process works before it lets other work go first (default: 10)
     FAULTS_BATCH      rows that are deleted in one transaction (default: 1,000)
     FAULTS_STOPS_AT   items:15, images:2 or seal:5: a process stops, as by SIGSTOP, at its 15th scene to make, its 2nd
-                      picture to draw, its 5th scene to read for the index
+                      picture to draw, its 5th scene to read for the index; finish:4 in the transaction that ends its
+                      4th job
 """
 
 import json

@@ -48,3 +48,24 @@ def test_who_wakes_too_late_writes_nothing(site: Site, undisturbed: Callable[[di
     assert contents(site) == files
     assert site.drafts() == []
     site.check_stored_once()
+
+
+def test_who_stands_still_in_a_transaction_does_not_keep_others_from_its_rows(
+    services_site: Site, undisturbed: Callable[[dict[str, Any]], str]
+) -> None:
+    site = services_site
+    site.environment.update(FAULTS_LEASE="4", FAULTS_HEARTBEAT="0.5", FAULTS_STOPS_AT="finish:5")
+    site.begin()
+    site.start("work", kept=False)
+    pid = site.processes["work"].pid
+    site.wait_until(lambda: has_stopped(pid), what="it to stop")
+    del site.environment["FAULTS_STOPS_AT"]
+    site.start("generation")
+    assert site.wait_for_end() == ("complete", "")
+    assert site.fingerprint() == undisturbed(SPEC)
+    site.stop("generation")
+    rows, files = site.dump(), contents(site)
+    site.send("work", signal.SIGCONT)
+    site.wait_until(lambda: site.processes["work"].has_ended, what="it to end")
+    assert (site.dump(), contents(site)) == (rows, files)
+    site.check_stored_once()
