@@ -118,6 +118,7 @@ NAMES = {
 }
 ROWS: dict[str, Callable[[Members], Members]] = {
     "a row less": with_rows(USERS, lambda rows: rows[1:]),
+    "a row less that nobody refers to": with_rows("tables/webapp.User_groups/000000.jsonl.gz", lambda rows: rows[1:]),
     "a value less": with_rows(USERS, lambda rows: [row[:-1] for row in rows]),
     "no list": with_rows(USERS, lambda rows: [{}]),
     "the same key twice": with_rows(USERS, lambda rows: rows * 2),
