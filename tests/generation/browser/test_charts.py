@@ -1,6 +1,7 @@
 """Charts in a real browser: links, tables, room, both colour schemes."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +17,16 @@ OVERVIEW = "/datasets/shapes/"
 
 
 @pytest.fixture
-def page(browser: Browser, live_server: Any, transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
+def page(
+    browser: Browser,
+    live_server: Any,
+    transactional_db: None,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Any,
+    tmp_path: Path,
+) -> Iterator[Page]:
     """Give a page of a site whose small dataset is large enough for charts."""
+    settings.VAR_DIR = tmp_path
     monkeypatch.setattr(charts, "TOO_FEW", 4)
     monkeypatch.setattr(charts_drawing, "SECONDS", 60)
     small.made()

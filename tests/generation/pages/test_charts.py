@@ -7,6 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,8 +37,9 @@ def drawn(orders: Sequence[Order]) -> dict[str, bytes | None]:
 
 
 @pytest.fixture
-def enough(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> Dataset:
-    """Give the dataset, large enough for charts, which are drawn by nobody in particular."""
+def enough(shapes: Dataset, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Dataset:
+    """Give the dataset, large enough for charts, which are drawn by nobody in particular and kept for no other test."""
+    settings.VAR_DIR = tmp_path
     monkeypatch.setattr(charts, "TOO_FEW", 4)
     monkeypatch.setattr(charts_drawing, "_drawn", drawn)
     return shapes
