@@ -20,14 +20,19 @@ help:
 run: $(VENV)/.run
 	@$(BIN)/python manage.py quickstart $(if $(PORT),--port $(PORT)) $(if $(HOST),--host $(HOST))
 
-test: $(VENV)/.dev
+test: $(VENV)/.dev warm
 	PROOF=$(or $(PROOF),1/20) $(PYTEST) $(ARGS)
 
 test-quick: $(VENV)/.dev
 	PROOF=$(or $(PROOF),1/100) $(PYTEST) -m "not slow" $(ARGS)
 
-prove: $(VENV)/.dev
+prove: $(VENV)/.dev warm
 	PROOF=1 $(PYTEST) $(ARGS)
+
+# Compiling what is compiled takes half a minute once; without this every test process would do it beside the others.
+.PHONY: warm
+warm: $(VENV)/.dev
+	@NUMBA_CACHE_DIR=var/numba $(BIN)/python manage.py warm
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check
