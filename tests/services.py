@@ -5,6 +5,7 @@ With HORSESENSE_REQUIRE_SERVICES=1 such a skip is a failure.
 
 import os
 import shutil
+import urllib.request
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -115,6 +116,11 @@ def s3() -> Iterator[S3]:
     server.start()
     host, port = server.get_host_and_port()
     service = S3(endpoint=f"http://{host}:{port}")
+    # What the servers of one process hold is one and the same; an earlier test may have left something.
+    with urllib.request.urlopen(
+        urllib.request.Request(f"{service.endpoint}/moto-api/reset", method="POST"), timeout=60
+    ):
+        pass
     client = boto3.client(
         "s3",
         endpoint_url=service.endpoint,

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from tests import proof
 from tests.faults.servers import Bucket, PostgresCluster, RedisProcess, own_postgres, own_redis
 from tests.faults.stack import SLUG, Site
 from tests.services import POSTGRES_URL, S3, missing
@@ -23,13 +24,31 @@ SETTINGS = {"DJANGO_SETTINGS_MODULE": "tests.faults.site_settings", "DISK_RESERV
 EMBEDDED, SERVICES = "embedded", "services"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
+    ours = [item for item in items if here in item.path.parents]
+    for item in ours:
+        item.add_marker(pytest.mark.slow)
+        if sys.platform != "linux":
+            item.add_marker(pytest.mark.skip(reason="finds the site's processes in /proc, which only Linux has"))
+    if proof.SHARE < 1:
+        left_out = on_the_other_stack(ours)
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=left_out)
+
+
+def on_the_other_stack(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return what is for full proofs alone: of the tests for both stacks, by turns one run or the other."""
+    both: dict[str, list[pytest.Item]] = {}
     for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.slow)
-            if sys.platform != "linux":
-                item.add_marker(pytest.mark.skip(reason="finds the site's processes in /proc, which only Linux has"))
+        stack = getattr(item, "callspec", None) and item.callspec.params.get("site")  # type: ignore[attr-defined]
+        if stack in (EMBEDDED, SERVICES):
+            both.setdefault(f"{item.path.name}::{item.originalname}", []).append(item)  # type: ignore[attr-defined]
+    left_out: list[pytest.Item] = []
+    for number, name in enumerate(sorted(both)):
+        keep = (EMBEDDED, SERVICES)[number % 2]
+        left_out += [item for item in both[name] if item.callspec.params["site"] != keep]  # type: ignore[attr-defined]
+    return left_out
 
 
 @pytest.fixture(scope="session")

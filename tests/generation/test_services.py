@@ -131,7 +131,7 @@ def test_celerys_processes_make_a_dataset_with_postgresql_and_redis(
             assert time.monotonic() < end and worker.poll() is None
             time.sleep(0.3)
         assert site.ask("SELECT state, error FROM generation_dataset") == [("complete", "")]
-        assert site.ask("SELECT queues FROM generation_heartbeat") == [("generation",)]
+        assert site.ask("SELECT queues FROM generation_heartbeat WHERE queues <> ''") == [("generation",)]
         assert not Path(site.environment["VAR_DIR"], "broker.sqlite3").exists()
     finally:
         worker.terminate()

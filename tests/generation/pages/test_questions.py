@@ -124,7 +124,8 @@ def test_of_a_withheld_split_only_picture_text_and_plain_facets_are_shown(client
         assert 'class="answer"' not in page
         assert 'id="step-' not in page
         assert "Objects" not in page
-        assert {fact.facet.name for fact in response.context["facts"]} == {"group", "type", "template", "length"}
+        plain = {"group", "type", "template", "length", "words"}
+        assert {fact.facet.name for fact in response.context["facts"]} == plain
         assert "<img" in page
 
 
