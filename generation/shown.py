@@ -9,7 +9,7 @@ from generation.browse import Condition, Query, label_of
 from generation.engine.errors import EngineError
 from generation.engine.program import execute
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import Element, FacetKind, Item, Media, World
+from generation.engine.worlds import Element, Equivalent, FacetKind, Item, Media, World
 from generation.index import IndexedFacet, SplitIndex
 from generation.models import Question, Split
 from generation.outline import Place, Seen
@@ -65,6 +65,8 @@ class Shown:
         One for each facet that the question has a value of; who may see which is for the caller to ask.
     rows : list of Row
         The program's steps; empty where there is none, or it may not be seen.
+    equivalent : Equivalent or None
+        The shortest equivalent question, where it is known and the program may be seen.
     graph_width : int
         Of the lines beside the steps, in pixels.
     columns : list of str
@@ -81,6 +83,7 @@ class Shown:
     picture: Picture | None
     facts: list[Fact]
     rows: list[Row]
+    equivalent: Equivalent | None
     columns: list[str]
     elements: list[Listed]
     areas: list[Area]
@@ -117,7 +120,7 @@ class Shown:
 
 def show(split: Split, asked: Question, *, allowed: Collection[What]) -> Shown:
     """Return what a page shows of a question to somebody who is allowed these kinds of things."""
-    rows, elements, trouble = _run(split, asked, allowed=allowed)
+    rows, elements, equivalent, trouble = _run(split, asked, allowed=allowed)
     seen = seen_in(asked.scene, split) if elements and What.IDS_IMAGE in allowed else None
     picture = picture_of(asked.scene, split) if What.IMAGE in allowed else None
     columns = list(dict.fromkeys(name for element in elements for name in element.attributes))
@@ -125,6 +128,7 @@ def show(split: Split, asked: Question, *, allowed: Collection[What]) -> Shown:
         picture=picture,
         facts=facts_of(split, asked.position),
         rows=rows,
+        equivalent=equivalent,
         columns=columns,
         elements=_listed(elements, columns=columns, seen=seen),
         areas=areas_of(elements, seen, picture) if seen and picture else [],
@@ -133,21 +137,32 @@ def show(split: Split, asked: Question, *, allowed: Collection[What]) -> Shown:
     )
 
 
-def _run(split: Split, asked: Question, *, allowed: Collection[What]) -> tuple[list[Row], Sequence[Element], str]:
-    """Return the steps of the program, the elements of the scene, and why something of it is missing."""
+class _Ran(NamedTuple):
+    """What came of running a question's program; `trouble` says why something is missing."""
+
+    rows: list[Row]
+    elements: Sequence[Element]
+    equivalent: Equivalent | None
+    trouble: str
+
+
+def _run(split: Split, asked: Question, *, allowed: Collection[What]) -> _Ran:
+    """Return the steps of the program, the elements of the scene, the shortest equivalent question."""
     elements: Sequence[Element] = ()
     if What.SCENE not in allowed:
-        return [], elements, ""
+        return _Ran([], elements, None, "")
     try:
         world, spec = split.dataset.get_world(), split.read_spec()
         item = item_of(asked.scene, world=world)
         if item.scene is None:
-            return [], elements, ""
+            return _Ran([], elements, None, "")
         elements = world.elements(spec, item)
-        may_run = What.PROGRAM in allowed
-        return _rows(world, spec, asked=asked, item=item, elements=elements) if may_run else [], elements, ""
+        if What.PROGRAM not in allowed or asked.steps is None:
+            return _Ran([], elements, None, "")
+        rows = _rows(world, spec, asked=asked, item=item, elements=elements)
+        return _Ran(rows, elements, world.equivalent(spec, item, asked.steps) if rows else None, "")
     except EngineError as error:
-        return [], elements, str(error)
+        return _Ran([], elements, None, str(error))
 
 
 def facts_of(split: Split, position: int) -> list[Fact]:

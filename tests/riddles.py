@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from generation.engine.program import Function, FunctionTable, Shown, Step
+from generation.engine.program import Function, FunctionTable, Program, Shown, Step
 from generation.engine.seeding import Stage, Stream, stream
 from generation.engine.spec import BaseSpec, read
 from generation.engine.worlds import (
@@ -191,6 +191,9 @@ class RiddleWorld:
 
     def answer_form(self, spec: BaseSpec, question: Question) -> AnswerForm:
         return AnswerForm(AnswerKind.WORD, ANSWERS, {})
+
+    def equivalent(self, spec: BaseSpec, item: Item, program: Program) -> None:
+        return None
 
     def elements(self, spec: BaseSpec, item: Item) -> tuple[Element, ...]:
         scene = item.scene

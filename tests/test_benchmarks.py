@@ -53,3 +53,11 @@ def test_browsing_is_measured_on_a_site_of_its_own() -> None:
     assert result["value"] == result["details"][0]["value"]
     assert all(one["value"] > 0 for one in result["details"])
     assert [one["goal"] for one in result["details"][:4]] == ["at most 60", None, None, "at most 400"]
+
+
+def test_diagnosing_is_measured_beside_asking() -> None:
+    from tests.benchmarks import diagnose
+
+    result = diagnose.run(most=5)
+    assert [one["goal"] for one in result["details"]] == ["at most 100", None, None]
+    assert all(one["value"] > 0 for one in result["details"])

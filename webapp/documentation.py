@@ -15,7 +15,19 @@ FOLDER = Path(__file__).with_name("docs")
 GENERATED = "<!-- generated: settings -->"
 
 # Pages in reading order. The first heading of each file is its title.
-ORDER = ("index", "running", "settings", "datasets", "browsing", "spec", "vocabulary", "families", "files", "backups")
+ORDER = (
+    "index",
+    "running",
+    "settings",
+    "backups",
+    "datasets",
+    "browsing",
+    "diagnostics",
+    "spec",
+    "vocabulary",
+    "families",
+    "files",
+)
 
 TAGS = nh3.ALLOWED_TAGS | {"section"}
 ATTRIBUTES = {tag: set(names) for tag, names in nh3.ALLOWED_ATTRIBUTES.items()}

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from generation.engine.errors import BadScene, BadSpec, Exhausted
-from generation.engine.program import FunctionTable, Step
+from generation.engine.program import FunctionTable, Program, Step
 from generation.engine.seeding import Stage, stream
 from generation.engine.spec import BaseSpec, merged, read
 from generation.engine.worlds import (
@@ -222,6 +222,9 @@ class RowWorld:
 
     def answer_form(self, spec: BaseSpec, question: Question) -> AnswerForm:
         return AnswerForm(AnswerKind.INTEGER, self.answers(spec), {})
+
+    def equivalent(self, spec: BaseSpec, item: Item, program: Program) -> None:
+        return None
 
     def elements(self, spec: BaseSpec, item: Item) -> tuple[Element, ...]:
         assert isinstance(item.scene, Row)

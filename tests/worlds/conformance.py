@@ -258,6 +258,17 @@ def steps_point_at_elements(case: Case) -> None:
                 assert set(step.elements) <= set(range(len(elements))), question.text
 
 
+def equivalents_are_no_longer(case: Case) -> None:
+    """An equivalent of a question has words and a program that is no longer than its own."""
+    for item, question in case.questions():
+        if question.program is None:
+            continue
+        found = case.world.equivalent(case.own, item, question.program)
+        if found is not None:
+            assert 0 < len(found.program) <= len(question.program), question.text
+            assert found.text == found.text.strip() != "", question.text
+
+
 def pictures_show_the_elements(case: Case) -> None:
     """A picture is RGB bytes with an image of ids of its size: 0 or an element's id + 1; the same twice."""
     if case.world.media != Media.IMAGE:
@@ -379,6 +390,7 @@ MAKING: tuple[Rule, ...] = (
     facet_codes_are_complete_and_in_range,
     facets_that_reveal_nothing_need_the_words_alone,
     steps_point_at_elements,
+    equivalents_are_no_longer,
     pictures_show_the_elements,
     prompts_ask_the_question_and_do_not_tell,
     forms_offer_the_answer,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.errors import BadScene, BadSpec
-from generation.engine.program import Function, FunctionTable, Shown, Step
+from generation.engine.program import Function, FunctionTable, Program, Shown, Step
 from generation.engine.score import ACCURACY
 from generation.engine.seeding import Stage, stream
 from generation.engine.spec import BaseSpec, read
@@ -163,6 +163,9 @@ class MarbleWorld:
 
     def answer_form(self, spec: BaseSpec, question: Question) -> AnswerForm:
         return AnswerForm(AnswerKind.INTEGER, NUMBERS, {})
+
+    def equivalent(self, spec: BaseSpec, item: Item, program: Program) -> None:
+        return None
 
     def elements(self, spec: BaseSpec, item: Item) -> tuple[Element, ...]:
         assert isinstance(item.scene, Row)

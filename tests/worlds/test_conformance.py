@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from generation.engine.program import Program
 from generation.engine.spec import BaseSpec, read
 from generation.engine.worlds import (
     REGISTRY,
@@ -17,6 +18,7 @@ from generation.engine.worlds import (
     Chunk,
     Column,
     Element,
+    Equivalent,
     Facet,
     FacetKind,
     Item,
@@ -142,6 +144,11 @@ def elements(change: Callable[[list[Element]], list[Element]]) -> MarbleWorld:
     return world(elements=lambda self, spec, item: tuple(change(list(MarbleWorld().elements(spec, item)))))
 
 
+def equivalents(change: Callable[[Program], Equivalent]) -> MarbleWorld:
+    """Return the small world with something said to be equivalent to its questions."""
+    return world(equivalent=lambda self, spec, item, program: change(program))
+
+
 def rendering(change: Callable[[Any, Any], Any]) -> MarbleWorld:
     """Return the small world with its pictures changed."""
     return making(render=lambda self, spec, split, item: change(*MarbleMaker().render(spec, split, item)))
@@ -216,6 +223,11 @@ BROKEN: dict[str, list[MarbleWorld]] = {
         elements(lambda all_of_them: all_of_them[:-1]),
         elements(lambda all_of_them: all_of_them[::-1]),
         elements(lambda all_of_them: [one._replace(label="") for one in all_of_them]),
+    ],
+    "equivalents_are_no_longer": [
+        equivalents(lambda program: Equivalent((*program, program[-1]), "How many?")),
+        equivalents(lambda program: Equivalent((), "How many?")),
+        equivalents(lambda program: Equivalent(program, "")),
     ],
     "pictures_show_the_elements": [
         rendering(lambda rgb, ids: (rgb, ids + np.uint16(1))),

@@ -255,6 +255,13 @@ class Element(NamedTuple):
 NO_FILES: Mapping[str, bytes] = MappingProxyType({})
 
 
+class Equivalent(NamedTuple):
+    """A program that gives the same answer as a question's, and what it asks in words."""
+
+    program: Program
+    text: str
+
+
 class World(Protocol):
     """How data of a kind are read: every dataset has one, imports too."""
 
@@ -299,6 +306,9 @@ class World(Protocol):
 
     def elements(self, spec: BaseSpec, item: Item) -> tuple[Element, ...]:
         """Return what steps can point at; an element's silhouette has value id + 1 in the object-id image."""
+
+    def equivalent(self, spec: BaseSpec, item: Item, program: Program) -> Equivalent | None:
+        """Return the smallest program that gives a well-posed one's answer on an item; None where that isn't known."""
 
 
 class Maker(Protocol):

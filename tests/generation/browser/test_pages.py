@@ -76,7 +76,8 @@ def test_words_and_a_range_by_their_forms(page: Page) -> None:
     page.locator(".facet summary", has_text="Number of objects").scroll_into_view_if_needed()
     page.get_by_label("Number of objects from").fill("3")
     page.get_by_label("Number of objects to").fill("10")
-    page.get_by_role("button", name="Set").last.click()
+    form = page.locator("form", has=page.get_by_label("Number of objects to"))
+    form.get_by_role("button", name="Set").click()
     expect(page.locator(".chip.remove")).to_have_count(2)
     assert page.url.endswith("?objects=3..10&q=the")
 

@@ -10,6 +10,8 @@ from generation.models import Question, Split
 from generation.paging import NoSuchPage, page_of
 
 TRAIN, TEST = "/datasets/shapes/train/", "/datasets/shapes/test/"
+PLAIN = {"group", "type", "template", "length", "words", "topology", "spatial", "same"}  # the question's words say it
+REVEALING = {"answer", "objects", "effective", "absolute"}
 
 
 def text_of(response):
@@ -47,7 +49,7 @@ def test_values_of_one_facet_are_joined_by_or_and_facets_by_and(client, shapes):
 
 def test_counts_say_what_choosing_a_value_would_give(client, shapes):
     panels = client.get(TRAIN, {"length": "5.."}).context["panels"]
-    assert {panel.name for panel in panels} == {"group", "type", "template", "answer", "length", "words", "objects"}
+    assert {panel.name for panel in panels} == PLAIN | REVEALING
     for panel in panels:
         for choice in panel.choices:
             if not choice.chosen:
@@ -135,11 +137,13 @@ def test_withheld_answers_show_on_no_part_of_the_page(client, shapes):
     page = text_of(response)
     assert "Answers are withheld" in page
     assert 'class="answer"' not in page
-    assert {panel.name for panel in response.context["panels"]} == {"group", "type", "template", "length", "words"}
+    assert {panel.name for panel in response.context["panels"]} == PLAIN
     assert page.count("<img") == 2
 
 
-@pytest.mark.parametrize("query", ["?answer=yes", "?objects=3..5", "?objects.from=3"])
+@pytest.mark.parametrize(
+    "query", ["?answer=yes", "?objects=3..5", "?objects.from=3", "?effective=2", "?absolute=enough"]
+)
 def test_filters_that_would_reveal_withheld_answers_are_refused(client, as_stranger, as_owner, shapes, query):
     for who in (client, as_stranger):
         response = who.get(TEST + query, follow=True)

@@ -124,7 +124,7 @@ def test_of_a_withheld_split_only_picture_text_and_plain_facets_are_shown(client
         assert 'class="answer"' not in page
         assert 'id="step-' not in page
         assert "Objects" not in page
-        plain = {"group", "type", "template", "length", "words"}
+        plain = {"group", "type", "template", "length", "words", "topology", "spatial", "same"}
         assert {fact.facet.name for fact in response.context["facts"]} == plain
         assert "<img" in page
 
@@ -247,3 +247,24 @@ def test_the_page_is_the_same_for_a_world_without_functions(client, db):
     assert len(response.context["shown"].elements) == 4
     assert client.get("/datasets/rows/train/?has=zero&total=1..30").status_code == 200
     assert client.get("/datasets/rows/").status_code == 200
+
+
+def test_the_shortest_equivalent_question_stands_beside_the_asked_one(client, shapes):
+    shorter = longer = 0
+    dataset = asked(shapes).split
+    for position in range(16):
+        question = asked(shapes, position=position)
+        item = item_of(question.scene, world=shapes.get_world())
+        found = shapes.get_world().equivalent(dataset.read_spec(), item, question.steps)
+        page = text_of(client.get(f"/datasets/shapes/train/q/{position}/"))
+        assert 'id="equivalent"' in page
+        assert (f'<p class="asked-so">{found.text}</p>' in page) == (len(found.program) < len(question.steps))
+        shorter += len(found.program) < len(question.steps)
+        longer += len(found.program) == len(question.steps)
+    assert shorter and longer
+
+
+def test_the_shortest_equivalent_question_is_hidden_until_asked_for_and_while_withheld(client, shapes):
+    assert 'id="equivalent"' in text_of(client.get(PAGE))
+    assert 'id="equivalent"' not in text_of(client.get(PAGE, {"ask": "on"}))
+    assert 'id="equivalent"' not in text_of(client.get(WITHHELD))

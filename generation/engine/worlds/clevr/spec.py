@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import Field, PrivateAttr, StringConstraints, model_validator
 
 from generation.engine.errors import BadFamily, BadMesh, BadSpec
-from generation.engine.families import Family, Language
+from generation.engine.families import Family, Language, Op
 from generation.engine.family_files import read_families
 from generation.engine.render.mesh import Mesh, parse_mesh
 from generation.engine.spec import COMMON, LIMITS, BaseSpec, Frozen, limited, merged, read
@@ -141,6 +141,14 @@ class QuestionKnobs(Frozen):
     balance: BalanceKnobs = BalanceKnobs()
 
 
+class Most(NamedTuple):
+    """The largest numbers of steps, relations in space and relations of having the same value in a program."""
+
+    steps: int
+    spatial: int
+    same: int
+
+
 class ClevrSpec(BaseSpec):
     """A CLEVR dataset, whole."""
 
@@ -175,6 +183,17 @@ class ClevrSpec(BaseSpec):
             most_words(wording, said, types=[param.type for param in family.params])
             for family in self.families
             for wording in family.wordings
+        )
+
+    @cached_property
+    def most(self) -> "Most":
+        """What the families' programs have at most, every filter set."""
+        steps = {Op.FILTER: len(ATTRIBUTES), Op.RELATE_FILTER: len(ATTRIBUTES) + 1}
+        programs = [[operation.op for operation in family.operations] for family in self.families]
+        return Most(
+            steps=max(sum(steps.get(op, 1) for op in program) for program in programs),
+            spatial=max(sum(op in (Op.RELATE, Op.RELATE_FILTER) for op in program) for program in programs),
+            same=max(program.count(Op.SAME) for program in programs),
         )
 
     def changed_for(self, name: str) -> Self:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.errors import Exhausted
-from generation.engine.program import FunctionTable
+from generation.engine.program import FunctionTable, Program
 from generation.engine.score import ACCURACY
 from generation.engine.seeding import Stage, stream
 from generation.engine.spec import BaseSpec
@@ -21,6 +21,7 @@ from generation.engine.worlds import (
     Column,
     Display,
     Element,
+    Equivalent,
     Facet,
     Item,
     Maker,
@@ -32,9 +33,11 @@ from generation.engine.worlds.clevr import facets as clevr_facets
 from generation.engine.worlds.clevr import spec as clevr_spec
 from generation.engine.worlds.clevr.asking import Asker
 from generation.engine.worlds.clevr.camera import View
+from generation.engine.worlds.clevr.diagnosing import diagnose
 from generation.engine.worlds.clevr.functions import function_table
 from generation.engine.worlds.clevr.picture import draw
 from generation.engine.worlds.clevr.sampling import sample_scene
+from generation.engine.worlds.clevr.saying import say
 from generation.engine.worlds.clevr.scene import Scene, read_scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES
@@ -127,8 +130,8 @@ class ClevrWorld:
         return clevr_facets.facets(_clevr(spec), self.answers(spec))
 
     def facet_codes(self, spec: BaseSpec, item: Item) -> Mapping[str, Sequence[int]]:
-        scene, _ = _seen(item)
-        return clevr_facets.facet_codes(self.facets(spec), item, len(scene.objects))
+        scene, view = _seen(item)
+        return clevr_facets.facet_codes(self.facets(spec), _clevr(spec), scene, view, item.questions)
 
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
         return tuple(Column(label, "type", kind) for kind, label in clevr_facets.TYPES.items())
@@ -159,6 +162,13 @@ class ClevrWorld:
             Element(number, thing.describe(), {name: getattr(thing, name) for name in ATTRIBUTES})
             for number, thing in enumerate(scene.objects)
         )
+
+    def equivalent(self, spec: BaseSpec, item: Item, program: Program) -> Equivalent | None:
+        scene, view = _seen(item)
+        [found] = diagnose(_clevr(spec), scene, view, [program])
+        if found.effective is None:
+            return None
+        return Equivalent(found.effective, say(found.effective, _clevr(spec).vocabulary))
 
 
 def _answer_kind(question: Question) -> AnswerKind:

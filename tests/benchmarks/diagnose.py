@@ -1,0 +1,53 @@
+"""How long all facets of CLEVR's questions take beside asking those questions; one core."""
+
+import statistics
+import time
+from typing import Any
+
+from generation.engine.seeding import Stage, stream
+from generation.engine.worlds import Item, get_world
+from generation.engine.worlds.clevr.asking import Asker
+from generation.engine.worlds.clevr.scene import Scene
+from generation.engine.worlds.clevr.spec import ClevrSpec
+from tests.benchmarks.figures import figure, together
+from tests.benchmarks.questions import released, sampled
+
+PASSES = 5
+
+
+def run(*, most: int = 300) -> dict[str, Any]:
+    """Return the share of asking's time that facets take, and questions diagnosed a second."""
+    world = get_world("clevr")
+    spec = world.read_spec({"base": "clevr"})
+    assert isinstance(spec, ClevrSpec)
+    scenes = (released() or sampled(spec)[0])[:most]
+    world.facet_codes(spec, _asked(spec, scenes[:1], number=0)[0])  # compiles, or loads what was compiled
+    shares, rates = [], []
+    for number in range(1, PASSES + 1):
+        before = time.perf_counter()
+        items = _asked(spec, scenes, number=number)
+        made = time.perf_counter()
+        for item in items:
+            world.facet_codes(spec, item)
+        done = time.perf_counter()
+        shares.append(100 * (done - made) / (made - before))
+        rates.append(sum(len(item.questions) for item in items) / (done - made))
+    what = f"all facets of the questions about {len(scenes)} scenes"
+    figures = [
+        figure(f"{what}, of the time that asking them takes", statistics.median(shares), "%", most=100, cores=1),
+        figure(f"{what}, median of {PASSES}", statistics.median(rates), "questions/s", cores=1),
+        figure("slowest pass", min(rates), "questions/s", cores=1),
+    ]
+    return together("diagnose", figures)
+
+
+def _asked(spec: ClevrSpec, scenes: list[Scene], *, number: int) -> list[Item]:
+    """Return scenes with questions; the scenes remember nothing of what asking worked out, as stored ones don't."""
+    search, words = (
+        stream(seed=number, split="benchmark", index=0, stage=stage) for stage in (Stage.QUESTIONS, Stage.WORDS)
+    )
+    asker = Asker(spec, search=search, words=words)
+    fresh = [Scene(scene.objects, scene.directions, scene.relationships) for scene in scenes]
+    asked = [(scene, asker.ask(scene)) for scene in fresh]
+    again = [Scene(scene.objects, scene.directions, scene.relationships) for scene in scenes]
+    return [Item(scene, None, questions) for scene, (_, questions) in zip(again, asked, strict=True) if questions]

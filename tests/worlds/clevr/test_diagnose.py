@@ -1,0 +1,188 @@
+"""What questions demand, held against a twin that tries every cut program one after the other."""
+
+import random
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+
+from generation.engine.diagnose import Topology, demands
+from generation.engine.program import from_json, to_json
+from generation.engine.seeding import Stage, stream
+from generation.engine.worlds import Item, get_world
+from generation.engine.worlds.clevr.asking import Asker
+from generation.engine.worlds.clevr.camera import View
+from generation.engine.worlds.clevr.diagnosing import diagnose
+from generation.engine.worlds.clevr.scene import read_scene
+from generation.engine.worlds.clevr.spec import ClevrSpec
+from tests.proof import size
+from tests.worlds.clevr import diagnose_twin, twin
+from tests.worlds.clevr.drawn import FEW, questions
+
+SPEC = get_world("clevr").read_spec({"base": "clevr-mini"})
+assert isinstance(SPEC, ClevrSpec)
+MOST_WAYS = 300
+Published = list[dict[str, Any]]
+
+
+def hold_together(program: Published, scene: dict[str, Any], *, view: View) -> int:
+    """Check engine and twin against each other on one question; return the size of the effective one."""
+    assert isinstance(SPEC, ClevrSpec)
+    [found] = diagnose(SPEC, read_scene(scene), view, [from_json(program)])
+    assert found.effective is not None
+    wanted = diagnose_twin.effective(program, scene)
+    if wanted is None:
+        assert to_json(found.effective) == program
+    else:
+        assert _tree(to_json(found.effective)) == wanted
+        assert len(found.effective) == wanted.size
+    assert found.absolute == diagnose_twin.is_absolute(program, scene, width=view.width, height=view.height)
+    return len(found.effective)
+
+
+def _tree(program: Published) -> diagnose_twin.Tree:
+    def tree(number: int) -> diagnose_twin.Tree:
+        step = program[number]
+        inputs = tuple(tree(source) for source in step["inputs"])
+        return diagnose_twin.Tree(step["function"], tuple(step["value_inputs"]), inputs)
+
+    return tree(len(program) - 1)
+
+
+@given(questions(values=FEW))
+def test_random_programs_are_diagnosed_as_the_twin_does(drawn: tuple[Published, dict[str, Any]]):
+    program, scene = _used(drawn[0]), drawn[1]
+    last = twin.OUTPUT[program[-1]["function"]]
+    assume(last not in ("ObjectSet", "Object"))
+    assume(_ways(program, len(program) - 1) <= MOST_WAYS)
+    try:
+        twin.run(program, scene)
+    except twin.TwinIllPosed:
+        assume(False)
+    hold_together(program, _placed(scene), view=View())
+
+
+def _used(program: Published) -> Published:
+    """Return the steps that the last one needs."""
+    used = {len(program) - 1}
+    for number in range(len(program) - 1, -1, -1):
+        if number in used:
+            used.update(program[number]["inputs"])
+    places = {number: place for place, number in enumerate(sorted(used))}
+    return [{**program[number], "inputs": [places[i] for i in program[number]["inputs"]]} for number in sorted(used)]
+
+
+def _ways(program: Published, last: int) -> int:
+    ways = 1
+    for source in program[last]["inputs"]:
+        ways *= 1 + _ways(program, source)
+    return ways
+
+
+def _placed(scene: dict[str, Any]) -> dict[str, Any]:
+    """Return a scene whose objects have places in the picture."""
+    chance = random.Random(len(scene["objects"]))
+    placed = [
+        {**thing, "pixel_coords": [chance.randint(0, 480), chance.randint(0, 320), 10.0]} for thing in scene["objects"]
+    ]
+    return {**scene, "objects": placed}
+
+
+def test_our_questions_about_real_scenes_are_diagnosed_as_the_twin_does(real_scenes: list[dict[str, Any]]):
+    asked = list(_asked(real_scenes))
+    for program, scene in random.Random(0).sample(asked, size(2000, name="questions about real scenes diagnosed")):
+        hold_together(program, scene, view=View())
+
+
+def _asked(real_scenes: list[dict[str, Any]]) -> Iterator[tuple[Published, dict[str, Any]]]:
+    assert isinstance(SPEC, ClevrSpec)
+    numbers = (stream(seed=0, split="real", index=0, stage=stage) for stage in (Stage.QUESTIONS, Stage.WORDS))
+    asker = Asker(SPEC, search=next(numbers), words=next(numbers))
+    for data in real_scenes:
+        for question in asker.ask(read_scene(data)) or ():
+            assert question.program is not None
+            yield to_json(question.program), data
+
+
+def test_our_own_questions_are_diagnosed_as_the_twin_does(mini_items: Mapping[str, list[Item]]):
+    shorter = tried = 0
+    for item in mini_items["val"]:
+        assert item.scene is not None
+        assert isinstance(item.view, View)
+        for question in item.questions:
+            assert question.program is not None
+            found = hold_together(to_json(question.program), item.scene.to_json(), view=item.view)
+            shorter += found < len(question.program)
+            tried += 1
+    assert tried == 200
+    assert tried / 2 < shorter < tried
+
+
+def test_the_papers_example():
+    """Figure 10: the cube behind the cylinder is brown, and so is every cube."""
+    things = [
+        {"shape": "cube", "size": "large", "color": "brown", "material": "rubber"},
+        {"shape": "cylinder", "size": "large", "color": "gray", "material": "rubber"},
+        {"shape": "cube", "size": "small", "color": "brown", "material": "metal"},
+    ]
+    objects = [
+        {**thing, "3d_coords": [0, 2 - number, 0], "rotation": 0, "pixel_coords": [100, 100 + 20 * number, 10]}
+        for number, thing in enumerate(things)
+    ]
+    further = [list(range(number)) for number in range(3)]
+    nearer = [list(range(number + 1, 3)) for number in range(3)]
+    scene = {
+        "objects": objects,
+        "directions": {"behind": [0, 1, 0]},
+        "relationships": {"behind": further, "front": nearer, "left": [[]] * 3, "right": [[]] * 3},
+    }
+    functions = [
+        ("scene", ""),
+        ("filter_shape", "cylinder"),
+        ("unique", ""),
+        ("relate", "behind"),
+        ("filter_shape", "cube"),
+        ("unique", ""),
+        ("query_color", ""),
+    ]
+    program = [
+        {"function": name, "inputs": [number - 1] if number else [], "value_inputs": [value] if value else []}
+        for number, (name, value) in enumerate(functions)
+    ]
+    [found] = diagnose(SPEC, read_scene(scene), View(), [from_json(program)])
+    assert [step.function for step in found.effective or ()] == ["scene", "filter_shape", "unique", "query_color"]
+    assert not found.absolute  # two cubes are in the upper half
+
+
+@pytest.mark.parametrize(
+    ("functions", "topology", "spatial", "same"),
+    [
+        ("scene filter_color count", Topology.ZERO_HOP, 0, 0),
+        ("scene unique relate unique relate exist", Topology.CHAIN, 2, 0),
+        ("scene unique same_color count", Topology.CHAIN, 0, 1),
+        ("scene unique relate scene unique relate intersect unique query_size", Topology.TREE_AND, 2, 0),
+        ("scene filter_size scene filter_color union count", Topology.TREE_OR, 0, 0),
+        ("scene unique relate count scene count less_than", Topology.COMPARISON, 1, 0),
+        ("scene unique query_size scene unique query_size equal_size", Topology.COMPARISON, 0, 0),
+    ],
+)
+def test_topologies(functions: str, topology: Topology, spatial: int, same: int):
+    assert demands(tuple(functions.split())) == (topology, spatial, same)
+
+
+def test_more_cuts_than_can_be_told_apart_are_said_to_be_too_many():
+    branch = [{"function": "filter_color", "inputs": [0], "value_inputs": ["red"]}]
+    program: Published = [{"function": "scene", "inputs": [], "value_inputs": []}, *branch]
+    for _ in range(70):
+        program.append({"function": "filter_color", "inputs": [len(program) - 1], "value_inputs": ["red"]})
+    program.append({"function": "count", "inputs": [len(program) - 1], "value_inputs": []})
+    scene = {
+        "objects": [],
+        "directions": {},
+        "relationships": {name: [[]] for name in ("left", "right", "behind", "front")},
+    }
+    thing = {"shape": "cube", "size": "large", "color": "red", "material": "metal"}
+    scene["objects"] = [{**thing, "3d_coords": [0, 0, 0], "rotation": 0, "pixel_coords": [1, 1, 1]}]
+    [found] = diagnose(SPEC, read_scene(scene), View(), [from_json(program)])
+    assert found.effective is None
