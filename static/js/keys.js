@@ -8,8 +8,10 @@ export function wireKeys() {
     const target = targetOf(event.key);
     if (!target) return;
     event.preventDefault();
-    if (target.matches("input")) target.focus();
-    else target.click();
+    // Links that came just now would load a whole page: they are wired a moment after they are shown.
+    const isNew = document.querySelector(".htmx-added");
+    if (isNew) document.addEventListener("htmx:afterSettle", () => follow(targetOf(event.key)), { once: true });
+    else follow(target);
   });
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-opens-keys]")) document.getElementById("keys").showModal();
@@ -23,6 +25,11 @@ function isMeant(event) {
   if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey) return false;
   if (document.querySelector("dialog[open]") || event.target.closest?.(EDITABLE)) return false;
   return event.key === "?" || !areOff();
+}
+
+function follow(target) {
+  if (target?.matches("input")) target.focus();
+  else target?.click();
 }
 
 function targetOf(key) {
