@@ -9,7 +9,7 @@ export function wireKeys() {
     if (!target) return;
     event.preventDefault();
     // Links that came just now would load a whole page: they are wired a moment after they are shown.
-    const isNew = document.querySelector(".htmx-added");
+    const isNew = !target.matches("input") && document.querySelector(".htmx-added");
     if (isNew) document.addEventListener("htmx:afterSettle", () => follow(targetOf(event.key)), { once: true });
     else follow(target);
   });
