@@ -55,6 +55,7 @@ def test_browsing_is_measured_on_a_site_of_its_own() -> None:
     assert [one["goal"] for one in result["details"][:4]] == ["at most 60", None, None, "at most 400"]
 
 
+@pytest.mark.slow
 def test_diagnosing_is_measured_beside_asking() -> None:
     from tests.benchmarks import diagnose
 

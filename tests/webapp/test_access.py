@@ -106,7 +106,7 @@ def test_an_unknown_visibility_shows_nothing() -> None:
 def group(db: None) -> Group:
     """Give the group that the migration makes; tests with real transactions may have emptied its table before."""
     importlib.import_module("webapp.migrations.0002_researchers").make_group(apps, None)
-    return Group.objects.get(name=RESEARCHERS)
+    return Group.objects.get_or_create(name=RESEARCHERS)[0]
 
 
 def test_members_of_the_group_and_staff_are_researchers(group: Group) -> None:

@@ -50,6 +50,7 @@ def _tree(program: Published) -> diagnose_twin.Tree:
     return tree(len(program) - 1)
 
 
+@pytest.mark.slow
 @given(questions(values=FEW))
 def test_random_programs_are_diagnosed_as_the_twin_does(drawn: tuple[Published, dict[str, Any]]):
     program, scene = _used(drawn[0]), drawn[1]
@@ -89,6 +90,7 @@ def _placed(scene: dict[str, Any]) -> dict[str, Any]:
     return {**scene, "objects": placed}
 
 
+@pytest.mark.slow
 def test_our_questions_about_real_scenes_are_diagnosed_as_the_twin_does(real_scenes: list[dict[str, Any]]):
     asked = list(_asked(real_scenes))
     for program, scene in random.Random(0).sample(asked, size(2000, name="questions about real scenes diagnosed")):
