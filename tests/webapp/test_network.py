@@ -75,6 +75,7 @@ def test_a_bind_to_another_machine_is_refused() -> None:
         check_bind("192.0.2.1:8000")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bind", ["nonsense", ":99999"])
 def test_a_process_that_cannot_listen_is_one_line(site_environment: dict[str, str], bind: str) -> None:
     ended = manage("process", "web", "--bind", bind, environment=site_environment)

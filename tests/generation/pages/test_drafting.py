@@ -109,6 +109,7 @@ def test_a_turn_that_was_never_given_back_ends(researcher: User) -> None:
     assert PreviewTurn.objects.take(researcher)
 
 
+@pytest.mark.slow
 def test_a_spec_that_runs_on_and_on_is_stopped(page: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(previews, "SECONDS", 2)
     endless = {

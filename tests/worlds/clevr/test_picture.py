@@ -134,6 +134,7 @@ def test_a_mesh_is_found_by_its_digest():
     assert (ids[rows[2]] == 1).sum() < (ids[rows[-8]] == 1).sum() / 3
 
 
+@pytest.mark.slow
 def test_metal_and_rubber_of_one_colour_can_be_told_apart():
     """A metal thing has bright highlights and dark reflections, a rubber one neither; small ones too."""
     for color in ("gray", "cyan", "blue", "yellow"):
