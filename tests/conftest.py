@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 from tests import proof
 from tests.webapp.commands import environment_of
 
-pytest_plugins = ["tests.services"]
+pytest_plugins = ["tests.services", "tests.skips"]
 
 HYPOTHESIS_FULL = 2000
 settings.register_profile(

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-import pytest
+from tests.skips import Unshared
 
 ROOT = Path(os.environ.get("HORSESENSE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 
@@ -12,5 +12,5 @@ def shared_path(*parts: str) -> Path:
     """Return the path of a shared data file, or skip the test saying what is missing."""
     path = ROOT.joinpath(*parts)
     if not path.exists():
-        pytest.skip(f"no {'/'.join(parts)} in {ROOT}: put the data there or name its folder in HORSESENSE_SHARED")
+        raise Unshared(f"no {'/'.join(parts)} in {ROOT}: put the data there or name its folder in HORSESENSE_SHARED")
     return path

@@ -11,6 +11,7 @@ import pytest
 
 from tests.faults.conftest import embedded
 from tests.faults.stack import SPEC, Site
+from tests.services import missing
 
 BLOCK = 4096  # bytes
 WAITING = "SELECT message FROM generation_job WHERE state = 'waiting' AND message LIKE 'Waiting for disk space: %'"
@@ -25,7 +26,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     command = ["mount", "-t", "tmpfs", "-o", "size=8m,nr_inodes=10k", "tmpfs", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        pytest.skip(f"a small disk can't be mounted here, for which one must be root: {done.stderr.strip()}")
+        missing(f"small disk that can be mounted ({done.stderr.strip()})", "be root, and allowed to mount")
     try:
         yield folder
     finally:

@@ -3,7 +3,9 @@
 import random
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -12,7 +14,7 @@ from moto.server import ThreadedMotoServer
 
 from tests.faults.servers import free_port
 from tests.faults.stack import SPEC, Site
-from tests.services import S3
+from tests.services import S3, missing
 
 Undisturbed = Callable[[dict[str, Any]], str]
 
@@ -90,25 +92,36 @@ def test_the_folder_of_files_can_not_be_written(embedded_site: Site, undisturbed
     check_resumed(embedded_site, undisturbed)
 
 
-def test_the_folder_of_files_is_made_unchangeable(embedded_site: Site, undisturbed: Undisturbed) -> None:
+@pytest.fixture
+def mounted(embedded_site: Site) -> Iterator[Path]:
+    """Give the site's folder of files, mounted by itself."""
     media = embedded_site.folder / "media"
-    for place in ("datasets/1/train/0000", "index"):
-        (media / place).mkdir(parents=True)
-    folders = [str(path) for path in [media, *media.rglob("*")]]
-    if subprocess.run(["chattr", "+i", str(media)], capture_output=True, check=False).returncode:
-        pytest.skip("folders can't be made unchangeable here: chattr +i is refused")
-    subprocess.run(["chattr", "-i", str(media)], check=True)
-    try:
-        error = run_until_refused(embedded_site, lambda: _run("chattr", "+i", *folders))
-        assert "Operation not permitted: " in error
-        assert "Make MEDIA_ROOT a folder that can be written, then go on." in error
-    finally:
-        _run("chattr", "-i", *folders)
+    media.mkdir(exist_ok=True)
+    done = subprocess.run(["mount", "--bind", media, media], capture_output=True, text=True, check=False)
+    if done.returncode:
+        missing(f"folder that can be mounted ({done.stderr.strip()})", "be root, and allowed to mount")
+    yield media
+    subprocess.run(["umount", "--lazy", media], check=True)
+
+
+def test_the_disk_of_files_becomes_read_only(embedded_site: Site, mounted: Path, undisturbed: Undisturbed) -> None:
+    def refuse() -> None:
+        while not _remounted(mounted, "ro"):  # not in the middle of a file
+            embedded_site.send("work", signal.SIGCONT)
+            time.sleep(0.01)
+            embedded_site.send("work", signal.SIGSTOP)
+
+    error = run_until_refused(embedded_site, refuse)
+    assert "Read-only file system: " in error
+    assert "Make MEDIA_ROOT a folder that can be written, then go on." in error
+    assert _remounted(mounted, "rw")
     check_resumed(embedded_site, undisturbed)
 
 
-def _run(*command: str) -> None:
-    subprocess.run(command, check=True)
+def _remounted(folder: Path, way: str) -> bool:
+    done = subprocess.run(["mount", "-o", f"remount,bind,{way}", folder], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 or "busy" in done.stderr, done.stderr
+    return done.returncode == 0
 
 
 def test_the_bucket_can_not_be_reached(services_site: Site, store: Store, undisturbed: Undisturbed) -> None:
