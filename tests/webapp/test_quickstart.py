@@ -11,6 +11,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from http.cookiejar import CookieJar
@@ -18,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.webapp.commands import ROOT, manage
+from tests.webapp.commands import ROOT, environment_of, manage
 from tests.webapp.test_supervise import alive, wait_for
 from webapp.network import machine_addresses
 
@@ -85,29 +86,24 @@ def command_of(pid: int) -> str:
 @pytest.fixture(scope="session")
 def small_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a VAR_DIR with one tiny dataset, to be copied."""
-    from webapp.settings import NUMBA_CACHE_DIR, env
-
     folder = tmp_path_factory.mktemp("small") / "var"
-    ours = {*env.variables, "DJANGO_SETTINGS_MODULE", "HORSESENSE_TEST_DIR"}
-    environment = {name: value for name, value in os.environ.items() if name not in ours}
-    environment |= {"VAR_DIR": str(folder), "NUMBA_CACHE_DIR": str(NUMBA_CACHE_DIR)}
     for command in (("migrate", "--verbosity", "0"), SMALL):
-        ended = manage(*command, environment=environment, seconds=300)
+        ended = manage(*command, environment=environment_of(folder), seconds=300)
         assert ended.returncode == 0, ended.stderr
     return folder
 
 
-@pytest.fixture
-def start(site_environment: dict[str, str]) -> Iterator[Callable[..., Site]]:
+@contextmanager
+def starting(environment: dict[str, str]) -> Iterator[Callable[..., Site]]:
     """Give a function that starts quickstart; whatever runs afterwards is stopped."""
     sites: list[Site] = []
 
-    def run(*arguments: str, **more: str) -> Site:
+    def run(*arguments: str) -> Site:
         command = [sys.executable, str(ROOT / "manage.py"), "quickstart", *(arguments or ("--port", "0"))]
         process = subprocess.Popen(
             command,
             cwd=ROOT,
-            env=site_environment | more,
+            env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
@@ -124,6 +120,24 @@ def start(site_environment: dict[str, str]) -> Iterator[Callable[..., Site]]:
                 site.process.wait(30)
             except subprocess.TimeoutExpired:
                 site.process.kill()
+
+
+@pytest.fixture
+def start(site_environment: dict[str, str]) -> Iterator[Callable[..., Site]]:
+    """Give a function that starts quickstart in a folder of the test's own."""
+    with starting(site_environment) as run:
+        yield run
+
+
+@pytest.fixture(scope="session")
+def unharmed(small_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, dict[str, str]]]:
+    """Give a site that is ready, for tests that only look at it, and its environment."""
+    folder = tmp_path_factory.mktemp("unharmed") / "var"
+    shutil.copytree(small_site, folder)
+    with starting(environment_of(folder)) as run:
+        running = run()
+        running.wait_until_ready()
+        yield running, environment_of(folder)
 
 
 @pytest.fixture
@@ -192,7 +206,8 @@ def test_each_crashed_process_is_started_again(site: Site) -> None:
     assert fetch(f"{site.addresses[0]}health/")[0] == 200
 
 
-def test_generation_is_nicer_than_the_rest(site: Site) -> None:
+def test_generation_is_nicer_than_the_rest(unharmed: tuple[Site, dict[str, str]]) -> None:
+    site, _ = unharmed
     nice = {
         name: os.getpriority(os.PRIO_PROCESS, next(pid for pid in site.everyone() if name in command_of(pid)))
         for name in ("--queues generation", "--queues default", "gunicorn")
@@ -200,7 +215,8 @@ def test_generation_is_nicer_than_the_rest(site: Site) -> None:
     assert nice["--queues generation"] == nice["--queues default"] + 10 == nice["gunicorn"] + 10
 
 
-def test_the_login_link_lets_admin_in_once(site: Site) -> None:
+def test_the_login_link_lets_admin_in_once(unharmed: tuple[Site, dict[str, str]]) -> None:
+    site, _ = unharmed
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
     page = browser.open(site.login_link).read().decode()
     token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page)
@@ -214,12 +230,14 @@ def test_the_login_link_lets_admin_in_once(site: Site) -> None:
     assert fetch(site.login_link)[0] == 410
 
 
-def test_background_processes_say_that_they_are_alive(site: Site) -> None:
+def test_background_processes_say_that_they_are_alive(unharmed: tuple[Site, dict[str, str]]) -> None:
+    site, _ = unharmed
     wait_for(lambda: '"background_processes": 2' in fetch(f"{site.addresses[0]}health/")[1], seconds=30)
 
 
-def test_a_second_quickstart_in_the_same_folder_is_refused(site: Site, site_environment: dict[str, str]) -> None:
-    ended = manage("quickstart", "--port", "0", environment=site_environment)
+def test_a_second_quickstart_in_the_same_folder_is_refused(unharmed: tuple[Site, dict[str, str]]) -> None:
+    site, environment = unharmed
+    ended = manage("quickstart", "--port", "0", environment=environment)
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
     assert f"but process {site.process.pid} runs there already" in ended.stderr
 
