@@ -3,10 +3,12 @@
 from generation.models.datasets import Dataset, DatasetQuerySet, SpecFile, Split, SplitQuerySet
 from generation.models.items import Chunk, Question, QuestionQuerySet, Scene, SceneQuerySet
 from generation.models.makers import Limit, PreviewTurn, Quota, Upload
+from generation.models.reports import BlindReport
 from generation.models.work import AbstractJob, Heartbeat, Job, JobQuerySet, from_now
 
 __all__ = [
     "AbstractJob",
+    "BlindReport",
     "Chunk",
     "Dataset",
     "DatasetQuerySet",

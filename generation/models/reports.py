@@ -1,0 +1,52 @@
+"""What was found out about a dataset as a whole, computed once: a job whose row keeps the result."""
+
+import json
+from typing import Any, ClassVar
+
+from django.db import models
+
+from generation.models.datasets import Dataset
+from generation.models.work import AbstractJob, AbstractJobQuerySet
+
+
+class BlindReportQuerySet(AbstractJobQuerySet["BlindReport"]):
+    """Reads of reports."""
+
+    def waiting(self) -> "BlindReportQuerySet":
+        """Return reports that are to be made, in the order in which they were asked for."""
+        return self.filter(state=AbstractJob.State.WAITING).order_by("pk")
+
+
+class BlindReport(AbstractJob):
+    """What can be scored on a dataset's splits without looking at their pictures, and the work of finding that out.
+
+    `key` names what `figures` were computed of; where the dataset's splits amount to another key by now, they are
+    outdated. `figures` is JSON for the program alone: it tells of withheld splits too.
+    """
+
+    dataset = models.OneToOneField(Dataset, on_delete=models.CASCADE, related_name="blind_report")
+    key = models.CharField(max_length=64, blank=True)
+    figures = models.TextField(blank=True)
+
+    objects = BlindReportQuerySet.as_manager()
+
+    class Meta(AbstractJob.Meta):
+        """What is done has figures."""
+
+        abstract = False
+        constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
+            *AbstractJob.Meta.constraints,
+            models.CheckConstraint(
+                condition=~models.Q(state="done") | (~models.Q(key="") & ~models.Q(figures="")),
+                name="blindreport_done_has_figures",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"report of {self.dataset}"
+
+    @property
+    def figures_json(self) -> dict[str, Any]:
+        """Return the figures as JSON."""
+        figures: dict[str, Any] = json.loads(self.figures)
+        return figures
