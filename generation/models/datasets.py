@@ -267,6 +267,9 @@ class Split(models.Model):
     replaced = models.PositiveIntegerField(default=0)
     fingerprint = models.CharField(max_length=64, blank=True)
     index_digest = models.CharField(max_length=64, blank=True)
+    seen_digest = models.CharField(
+        max_length=64, blank=True, help_text="Of the part of the index that tells what the reference split had seen."
+    )
 
     objects = SplitQuerySet.as_manager()
 

@@ -113,12 +113,15 @@ class JobQuerySet(AbstractJobQuerySet["Job"]):
         """Return waiting jobs that may be done now.
 
         A dataset is worked on while it is being made; a split is sealed when nothing else of it is
-        left to do.
+        left to do, and compared with its reference when both are sealed.
         """
-        left = Job.objects.filter(split=OuterRef("split")).exclude(kind=Job.Kind.SEAL).exclude(state=Job.State.DONE)
+        last = [Job.Kind.SEAL, Job.Kind.SEEN]
+        left = Job.objects.filter(split=OuterRef("split")).exclude(kind__in=last).exclude(state=Job.State.DONE)
         making = ~Q(kind=Job.Kind.DELETE) & Q(dataset__state=Dataset.State.MAKING)
         deleting = Q(kind=Job.Kind.DELETE, dataset__state=Dataset.State.DELETING)
-        return self.filter(making | deleting, state=Job.State.WAITING).exclude(Q(kind=Job.Kind.SEAL) & Exists(left))
+        both = Q(split__state=Split.State.COMPLETE, split__reference__state=Split.State.COMPLETE)
+        may = self.filter(making | deleting, ~Q(kind=Job.Kind.SEEN) | both, state=Job.State.WAITING)
+        return may.exclude(Q(kind=Job.Kind.SEAL) & Exists(left))
 
     def queue(self) -> Queue:
         """Return how long work has waited; `idle` is no time while a job is being done."""
@@ -141,6 +144,7 @@ class Job(AbstractJob):
         ITEMS = "items", "scenes and questions"
         IMAGES = "images"
         SEAL = "seal", "content hash and index"
+        SEEN = "seen", "comparison with the reference split"
         DELETE = "delete"
 
     kind = models.CharField(max_length=10, choices=Kind.choices)
@@ -170,7 +174,7 @@ class Job(AbstractJob):
             ),
             models.CheckConstraint(
                 condition=Q(kind__in=["items", "images"], split__isnull=False, chunk__isnull=False)
-                | Q(kind="seal", split__isnull=False, chunk__isnull=True)
+                | Q(kind__in=["seal", "seen"], split__isnull=False, chunk__isnull=True)
                 | Q(kind="delete", split__isnull=True, chunk__isnull=True),
                 name="job_kind_names_its_work",
             ),

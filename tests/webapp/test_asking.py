@@ -26,7 +26,7 @@ FIELDS = {
     Split: {
         **dict.fromkeys(("id", "dataset", "name", "ordinal", "kind", "state", "withheld", "reference"), PUBLIC),
         "opened": PUBLIC,
-        **dict.fromkeys(("secret_sha256", "scenes", "questions", "fingerprint", "index_digest"), PUBLIC),
+        **dict.fromkeys(("secret_sha256", "scenes", "questions", "fingerprint", "index_digest", "seen_digest"), PUBLIC),
         "secret": What.ANSWER,
         "replaced": What.SCENE,
     },
