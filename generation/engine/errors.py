@@ -12,6 +12,7 @@ Every message says what was expected, what came, where, and what to do.
     +- IllPosed                 a program met a `unique` without exactly one object, or the like
     +- Exhausted                a bounded search found nothing within its bound (``count``: tries made)
     +- BadScene                 a scene (ours or somebody else's) isn't usable
+    +- BadExport                a dataset can't be exported so (``where``: the option, the split, the folder)
 """
 
 
@@ -66,6 +67,10 @@ class IllPosed(EngineError):
 
 class BadScene(EngineError):
     """A scene isn't usable."""
+
+
+class BadExport(EngineError):
+    """A dataset can't be exported as it was asked for."""
 
 
 class Exhausted(EngineError):

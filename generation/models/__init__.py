@@ -1,6 +1,7 @@
 """Datasets and everything in them, and the jobs that make them."""
 
 from generation.models.datasets import Dataset, DatasetQuerySet, SpecFile, Split, SplitQuerySet
+from generation.models.exports import Export, ExportQuerySet
 from generation.models.items import Chunk, Question, QuestionQuerySet, Scene, SceneQuerySet
 from generation.models.makers import Limit, PreviewTurn, Quota, Upload
 from generation.models.reports import BlindReport
@@ -12,6 +13,8 @@ __all__ = [
     "Chunk",
     "Dataset",
     "DatasetQuerySet",
+    "Export",
+    "ExportQuerySet",
     "Heartbeat",
     "Job",
     "JobQuerySet",

@@ -263,7 +263,10 @@ class Equivalent(NamedTuple):
 
 
 class World(Protocol):
-    """How data of a kind are read: every dataset has one, imports too."""
+    """How data of a kind are read: every dataset has one, imports too.
+
+    `formats` says where its own export formats are: `module:attribute`, each a `generation.engine.formats.Format`.
+    """
 
     name: ClassVar[str]
     label: ClassVar[str]

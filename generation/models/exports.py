@@ -1,0 +1,98 @@
+"""Exports that were asked for on a page: built in the background, kept for a while as one file."""
+
+import json
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.urls import reverse
+
+from generation.models.datasets import Dataset
+from generation.models.work import AbstractJob, AbstractJobQuerySet
+
+
+class ExportQuerySet(AbstractJobQuerySet["Export"]):
+    """Reads of exports."""
+
+    def claimable(self) -> "ExportQuerySet":
+        """Return those that wait to be built."""
+        complete = Q(dataset__state=Dataset.State.COMPLETE)
+        return self.filter(complete, state=Export.State.WAITING)
+
+    def outdated(self) -> "ExportQuerySet":
+        """Return those whose file is kept no longer."""
+        return self.filter(expires__lt=Now())
+
+
+class Export(AbstractJob):
+    """A dataset in some format, as one file. `view` says as whom it was made: that is who may have it."""
+
+    class View(models.TextChoices):
+        """What is in it."""
+
+        PUBLIC = "public", "what everybody may see who may open the dataset"
+        ALL = "all", "everything, withheld answers too"
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="exports", db_index=False)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="exports"
+    )
+    view = models.CharField(max_length=10, choices=View.choices, default=View.PUBLIC)
+    format = models.CharField(max_length=40)
+    splits = models.TextField(blank=True, help_text="Names, separated by blanks; empty for all.")
+    options = models.TextField(default="{}", help_text="JSON.")
+    images = models.BooleanField(default=True)
+    done = models.PositiveIntegerField(default=0, help_text="Scenes written.")
+    total = models.PositiveIntegerField(default=0, help_text="Scenes to write.")
+    file = models.CharField(max_length=200, blank=True, help_text="File name in the storage.")
+    size = models.PositiveBigIntegerField(default=0, help_text="Of the file, in bytes.")
+    expires = models.DateTimeField(null=True, blank=True, help_text="When the file is thrown away.")
+
+    objects = ExportQuerySet.as_manager()
+
+    class Meta(AbstractJob.Meta):
+        """Rules that the database holds."""
+
+        abstract = False
+        constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
+            *AbstractJob.Meta.constraints,
+            models.CheckConstraint(
+                condition=~Q(state="done") | (~Q(file="") & Q(expires__isnull=False)), name="export_done_has_file"
+            ),
+            models.CheckConstraint(condition=Q(view__in=["public", "all"]), name="export_view_known"),
+        )
+        indexes = (
+            models.Index(fields=["dataset", "-created"], name="export_by_age"),
+            models.Index(fields=["state", "id"], name="export_by_state"),
+        )
+
+    def __str__(self) -> str:
+        return f"export {self.pk} of {self.dataset.slug} as {self.format}"
+
+    def get_absolute_url(self) -> str:
+        """Return the address of the page that lists it."""
+        return f"{reverse('dataset_export', args=[self.dataset.slug])}#export-{self.pk}"
+
+    @property
+    def option_values(self) -> dict[str, Any]:
+        """Return the values of the format's options."""
+        values: dict[str, Any] = json.loads(self.options)
+        return values
+
+    @property
+    def split_names(self) -> list[str]:
+        """Return the names of its splits; empty for all."""
+        return self.splits.split()
+
+    @property
+    def file_name(self) -> str:
+        """Return what to call the file that is downloaded."""
+        only = f"-{'-'.join(self.split_names)}" if self.split_names else ""
+        return f"{self.dataset.slug}{only}-{self.format}.zip"
+
+    @property
+    def percent(self) -> int:
+        """Return how much is written, 0 .. 100."""
+        return 100 * self.done // self.total if self.total else 0
