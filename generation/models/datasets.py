@@ -21,6 +21,8 @@ SLUG_PATTERN = r"^[a-z0-9][a-z0-9-]{0,59}\Z"
 SLICE = 25  # scenes that one images job draws
 IMAGE_WEIGHT = 15  # how many times as long a scene's picture takes as its questions
 
+OWN = ~Q(splits__kind="derived")  # splits of a dataset that have scenes and questions of their own
+
 Viewer = Any  # settings.AUTH_USER_MODEL or AnonymousUser
 
 
@@ -81,8 +83,8 @@ class DatasetQuerySet(models.QuerySet["Dataset"]):
         """
         return (
             self.annotate(
-                scenes=Coalesce(Sum("splits__scenes"), 0),
-                questions=Coalesce(Sum("splits__questions"), 0),
+                scenes=Coalesce(Sum("splits__scenes", filter=OWN), 0),
+                questions=Coalesce(Sum("splits__questions", filter=OWN), 0),
             )
             .prefetch_related("splits")
             .newest_first()
@@ -188,7 +190,7 @@ class Dataset(models.Model):
         from generation.models.items import Chunk
         from generation.models.work import Job
 
-        splits = self.splits.aggregate(
+        splits = self.splits.own().aggregate(
             scenes=Coalesce(Sum("scenes"), 0),
             complete=models.Count("pk", filter=Q(state=Split.State.COMPLETE)),
             count=models.Count("pk"),
@@ -228,8 +230,12 @@ class SplitQuerySet(models.QuerySet["Split"]):
     """Reads of splits."""
 
     def for_browse(self) -> "SplitQuerySet":
-        """Return splits with their dataset and reference, in the spec's order."""
-        return self.select_related("dataset", "reference").order_by("dataset", "ordinal")
+        """Return splits with their dataset, reference and parent, in the spec's order."""
+        return self.select_related("dataset", "reference", "parent").order_by("dataset", "ordinal")
+
+    def own(self) -> "SplitQuerySet":
+        """Return splits that have scenes and questions of their own: those that are not derived."""
+        return self.exclude(kind=Split.Kind.DERIVED)
 
 
 class Split(models.Model):
@@ -262,6 +268,11 @@ class Split(models.Model):
     )
     secret_sha256 = models.CharField(max_length=64, blank=True)
     reference = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="measured")
+    parent = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.CASCADE, related_name="derived",
+        help_text="Of a derived split: the one that has its scenes and questions.",
+    )  # fmt: skip
+    recipe = models.TextField(blank=True, help_text="Of a derived split: JSON that says which questions it has.")
     scenes = models.PositiveIntegerField(default=0)
     questions = models.PositiveIntegerField(default=0)
     replaced = models.PositiveIntegerField(default=0)
@@ -296,6 +307,11 @@ class Split(models.Model):
                 condition=Q(state__in=["waiting", "making", "complete", "failed"]), name="split_state_known"
             ),
             models.CheckConstraint(condition=Q(kind__in=["generated", "imported", "derived"]), name="split_kind_known"),
+            models.CheckConstraint(
+                condition=Q(kind="derived", parent__isnull=False) & ~Q(recipe="")
+                | ~Q(kind="derived") & Q(parent__isnull=True, recipe=""),
+                name="split_derived_has_parent",
+            ),
         )
 
     def __str__(self) -> str:
@@ -310,9 +326,19 @@ class Split(models.Model):
         """Return whether it is sealed."""
         return self.state == self.State.COMPLETE
 
+    @property
+    def is_derived(self) -> bool:
+        """Return whether it is a choice of another split's questions, and has none of its own."""
+        return self.kind == self.Kind.DERIVED
+
+    @property
+    def source(self) -> "Split":
+        """Return the split that has its scenes and questions: itself, or its parent."""
+        return self.parent if self.parent is not None else self
+
     def read_spec(self) -> BaseSpec:
         """Return the dataset's spec as this split has it, its overrides merged in."""
-        return self.dataset.read_spec().for_split(self.name)
+        return self.dataset.read_spec().for_split(self.source.name)
 
     @property
     def secret_bytes(self) -> bytes:

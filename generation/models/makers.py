@@ -83,7 +83,7 @@ class QuotaQuerySet(models.QuerySet["Quota"]):
 
     def used(self, user: Any) -> int:
         """Return how many scenes an account's datasets have together, made or to be made."""
-        kept = Split.objects.filter(dataset__owner=user).exclude(dataset__state=Dataset.State.DELETING)
+        kept = Split.objects.own().filter(dataset__owner=user).exclude(dataset__state=Dataset.State.DELETING)
         used: int = kept.aggregate(n=Coalesce(Sum("scenes"), 0))["n"]
         return used
 

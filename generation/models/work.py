@@ -145,6 +145,7 @@ class Job(AbstractJob):
         IMAGES = "images"
         SEAL = "seal", "content hash and index"
         SEEN = "seen", "comparison with the reference split"
+        DERIVE = "derive", "question set"
         DELETE = "delete"
 
     kind = models.CharField(max_length=10, choices=Kind.choices)
@@ -174,7 +175,7 @@ class Job(AbstractJob):
             ),
             models.CheckConstraint(
                 condition=Q(kind__in=["items", "images"], split__isnull=False, chunk__isnull=False)
-                | Q(kind__in=["seal", "seen"], split__isnull=False, chunk__isnull=True)
+                | Q(kind__in=["seal", "seen", "derive"], split__isnull=False, chunk__isnull=True)
                 | Q(kind="delete", split__isnull=True, chunk__isnull=True),
                 name="job_kind_names_its_work",
             ),

@@ -25,7 +25,7 @@ PUBLIC = None
 FIELDS = {
     Split: {
         **dict.fromkeys(("id", "dataset", "name", "ordinal", "kind", "state", "withheld", "reference"), PUBLIC),
-        "opened": PUBLIC,
+        **dict.fromkeys(("opened", "parent", "recipe"), PUBLIC),  # no recipe asks what a withheld split reveals
         **dict.fromkeys(("secret_sha256", "scenes", "questions", "fingerprint", "index_digest", "seen_digest"), PUBLIC),
         "secret": What.ANSWER,
         "replaced": What.SCENE,
