@@ -43,7 +43,10 @@ class Visitor(Protocol):
 
 
 class DatasetLike(Protocol):
-    """What is asked of a dataset: `visibility` is "private", "link" or "public"; `archived` says since when."""
+    """What is asked of a dataset: `visibility` is "private", "link" or "public"; `archived` says since when.
+
+    `images_visible` is False where its pictures aren't ours to show.
+    """
 
     @property
     def visibility(self) -> str: ...
@@ -51,6 +54,8 @@ class DatasetLike(Protocol):
     def owner_id(self) -> object: ...
     @property
     def archived(self) -> object: ...
+    @property
+    def images_visible(self) -> bool: ...
 
 
 class SplitLike(Protocol):
@@ -126,12 +131,14 @@ def may_see(user: Visitor, split: SplitLike, what: What) -> bool:
     """Return whether this visitor may see this kind of thing in this split.
 
     Staff and owner see everything. Others see what belongs to a dataset they may open; where the split's
-    answers are withheld, image and question text alone.
+    answers are withheld, image and question text alone; no image where its owner keeps those to herself.
     """
     _note(split.dataset, split, what)
     if owns(user, split.dataset):
         return True
     if not may_open(user, split.dataset):
+        return False
+    if what == What.IMAGE and not split.dataset.images_visible:
         return False
     return not split.withheld or what in OPEN_WHILE_WITHHELD
 

@@ -2,6 +2,7 @@
 
 from generation.models.datasets import Dataset, DatasetQuerySet, SpecFile, Split, SplitQuerySet
 from generation.models.exports import Export, ExportQuerySet
+from generation.models.imports import Import, ImportedSplit
 from generation.models.items import Chunk, Question, QuestionQuerySet, Scene, SceneQuerySet
 from generation.models.makers import Limit, PreviewTurn, Quota, Upload
 from generation.models.reports import BlindReport
@@ -16,6 +17,8 @@ __all__ = [
     "Export",
     "ExportQuerySet",
     "Heartbeat",
+    "Import",
+    "ImportedSplit",
     "Job",
     "JobQuerySet",
     "Limit",

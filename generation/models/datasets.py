@@ -135,6 +135,12 @@ class Dataset(models.Model):
     archived = models.DateTimeField(null=True, blank=True, help_text="Since when only its owner's lists show it.")
     fingerprint = models.CharField(max_length=64, blank=True)
     with_images = models.BooleanField(default=True)
+    images_visible = models.BooleanField(
+        "pictures are shown to others", default=True, help_text="Off: only you and staff see its pictures."
+    )
+    images_folder = models.CharField(
+        max_length=1000, blank=True, help_text="Folder of this machine below which linked pictures lie."
+    )
     error = models.TextField(blank=True)
 
     objects = DatasetQuerySet.as_manager()

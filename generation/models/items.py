@@ -54,6 +54,9 @@ class Scene(models.Model):
     replaced = models.PositiveIntegerField(default=0)
     image = models.CharField(max_length=200, blank=True, help_text="File name in the storage.")
     ids_image = models.CharField(max_length=200, blank=True, help_text="File name of the object ids.")
+    linked = models.CharField(
+        max_length=300, blank=True, help_text="Somebody else's picture, by its path below the dataset's images_folder."
+    )
     width = models.PositiveIntegerField(default=0)
     height = models.PositiveIntegerField(default=0)
 
@@ -65,11 +68,19 @@ class Scene(models.Model):
         ordering = ("split", "position")
         constraints = (
             models.UniqueConstraint(fields=["split", "position"], name="scene_position_once"),
-            models.CheckConstraint(condition=Q(image="") | Q(width__gt=0, height__gt=0), name="scene_image_has_size"),
+            models.CheckConstraint(
+                condition=Q(image="", linked="") | Q(width__gt=0, height__gt=0), name="scene_image_has_size"
+            ),
+            models.CheckConstraint(condition=Q(image="") | Q(linked=""), name="scene_image_is_one"),
         )
 
     def __str__(self) -> str:
         return f"{self.split} scene {self.position}"
+
+    @property
+    def has_picture(self) -> bool:
+        """Return whether it has a picture, stored or linked."""
+        return bool(self.image or self.linked)
 
     @property
     def scene_json(self) -> dict[str, Any] | None:

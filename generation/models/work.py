@@ -142,6 +142,7 @@ class Job(AbstractJob):
         """What is to be done."""
 
         ITEMS = "items", "scenes and questions"
+        IMPORT = "import"
         IMAGES = "images"
         SEAL = "seal", "content hash and index"
         SEEN = "seen", "comparison with the reference split"
@@ -175,7 +176,7 @@ class Job(AbstractJob):
             ),
             models.CheckConstraint(
                 condition=Q(kind__in=["items", "images"], split__isnull=False, chunk__isnull=False)
-                | Q(kind__in=["seal", "seen", "derive"], split__isnull=False, chunk__isnull=True)
+                | Q(kind__in=["import", "seal", "seen", "derive"], split__isnull=False, chunk__isnull=True)
                 | Q(kind="delete", split__isnull=True, chunk__isnull=True),
                 name="job_kind_names_its_work",
             ),

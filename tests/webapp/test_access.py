@@ -20,6 +20,7 @@ class Dataset:
     visibility: str = "public"
     owner_id: int | None = 1
     archived: str | None = None
+    images_visible: bool = True
 
 
 @dataclass
@@ -144,3 +145,11 @@ def test_what_is_asked_is_recorded_while_somebody_listens() -> None:
         may_list(MEMBER, withheld.dataset)
     may_see(MEMBER, withheld, What.ANSWER)
     assert {(one.split is withheld, one.what) for one in asked} == {(True, What.FACET), (False, None)}
+
+
+@pytest.mark.parametrize("withheld", [False, True])
+def test_pictures_that_are_not_ours_to_show_are_seen_by_owner_and_staff_alone(withheld: bool) -> None:
+    split = Split(withheld=withheld, dataset=Dataset(images_visible=False))
+    seeing = {who for who, visitor in VISITORS.items() if may_see(visitor, split, What.IMAGE)}
+    assert seeing == {"owner", "staff"}
+    assert all(may_see(visitor, split, What.QUESTION) for visitor in VISITORS.values())

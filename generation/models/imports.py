@@ -1,0 +1,85 @@
+"""What is kept about imports: whose files became which dataset, how far they are read, what was found in them."""
+
+import json
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.urls import reverse
+
+from generation.models.datasets import Dataset, Split
+
+
+class ImportQuerySet(models.QuerySet["Import"]):
+    """Reads of imports."""
+
+    def of(self, user: Any) -> "ImportQuerySet":
+        """Return an account's own imports, the newest first."""
+        return self.filter(owner=user).select_related("dataset").order_by("-pk")
+
+
+class Import(models.Model):
+    """One import: the row stays where its dataset doesn't, to say why."""
+
+    class Images(models.TextChoices):
+        """What becomes of pictures."""
+
+        LINKED = "linked", "linked: they stay where they are"
+        COPIED = "copied"
+        NONE = "none", "left out"
+
+    dataset = models.OneToOneField(Dataset, null=True, blank=True, on_delete=models.SET_NULL, related_name="imported")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="imports"
+    )
+    slug = models.CharField(max_length=60)
+    format = models.CharField(max_length=40)
+    images = models.CharField(max_length=10, choices=Images.choices, default=Images.NONE)
+    stored = models.CharField(max_length=200, blank=True, help_text="Folder of the storage in which uploads wait.")
+    message = models.TextField(blank=True, help_text="Why nothing was kept.")
+    created = models.DateTimeField(db_default=Now())
+
+    objects = ImportQuerySet.as_manager()
+
+    class Meta:
+        """Rules that the database holds."""
+
+        constraints = (
+            models.CheckConstraint(condition=Q(images__in=["linked", "copied", "none"]), name="import_images_known"),
+        )
+
+    def __str__(self) -> str:
+        return f"import of {self.slug}"
+
+    def get_absolute_url(self) -> str:
+        """Return the address of the page that says how far it is."""
+        return reverse("import", args=[self.pk])
+
+
+class ImportedSplit(models.Model):
+    """Where a split's records come from, how far they are read, and what was found in them."""
+
+    split = models.OneToOneField(Split, on_delete=models.CASCADE, related_name="origin")
+    files = models.TextField(help_text="JSON: the files by what is in them, with size and time of change.")
+    total = models.PositiveBigIntegerField(default=0, help_text="Bytes to read.")
+    done = models.PositiveBigIntegerField(default=0, help_text="Bytes read.")
+    report = models.TextField(blank=True, help_text="JSON: what is there, what is missing, what disagrees.")
+
+    objects = models.Manager()
+
+    def __str__(self) -> str:
+        return f"origin of {self.split}"
+
+    @property
+    def files_json(self) -> dict[str, Any]:
+        """Return the files by what is in them."""
+        data: dict[str, Any] = json.loads(self.files)
+        return data
+
+    @property
+    def report_json(self) -> dict[str, Any]:
+        """Return what was found so far."""
+        data: dict[str, Any] = json.loads(self.report) if self.report else {}
+        return data
