@@ -35,12 +35,14 @@ from generation.engine.worlds.clevr.asking import Asker
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.diagnosing import diagnose
 from generation.engine.worlds.clevr.functions import function_table
+from generation.engine.worlds.clevr.paper import PUBLISHED
 from generation.engine.worlds.clevr.picture import draw
 from generation.engine.worlds.clevr.sampling import sample_scene
 from generation.engine.worlds.clevr.saying import say
 from generation.engine.worlds.clevr.scene import Scene, read_scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES
+from generation.engine.worlds.published import Published
 
 
 class ClevrMaker:
@@ -98,11 +100,15 @@ class ClevrWorld:
     name: ClassVar[str] = "clevr"
     label: ClassVar[str] = "CLEVR"
     media: ClassVar[Media] = Media.IMAGE
-    formats: ClassVar[tuple[str, ...]] = ()
+    formats: ClassVar[tuple[str, ...]] = (
+        "generation.engine.worlds.clevr.formats.released:FORMAT",
+        "generation.engine.worlds.clevr.formats.generator:FORMAT",
+    )
     metrics: ClassVar[tuple[Metric, ...]] = (ACCURACY,)
     views: ClassVar[tuple[ChartView, ...]] = clevr_facets.VIEWS
     display: ClassVar[Display] = Display(needs_colour=True)
     maker: ClassVar[Maker | None] = ClevrMaker()
+    published: ClassVar[Published] = PUBLISHED
 
     def read_spec(self, data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> ClevrSpec:
         return clevr_spec.read_spec(data, files=files)
