@@ -22,7 +22,7 @@ from PIL import Image
 
 from generation import files
 from generation.engine.errors import BadExport
-from generation.engine.formats import ExportItem, ExportSplit, Format, Tick
+from generation.engine.formats import ExportItem, ExportSplit, Format, Tick, writing
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import Facet, Needs, World
 from generation.index import SplitIndex
@@ -70,6 +70,8 @@ class StoredSplit:
         self.withheld, self.fingerprint = split.withheld, split.fingerprint
         self.reference = None if split.reference is None else split.reference.name
         self.parent: str | None = None
+        self.secret_sha256 = split.secret_sha256
+        self.secret = split.secret if viewer.may_see(split, What.ANSWER) else ""
         self.shows_answers = viewer.may_see(split, What.ANSWER)
         self.shows_programs = viewer.may_see(split, What.PROGRAM)
         self.shows_scenes = viewer.may_see(split, What.SCENE)
@@ -159,6 +161,15 @@ class StoredDataset:
         self.splits: list[ExportSplit] = [
             StoredSplit(split, viewer=viewer, images=images) for split in _chosen(dataset, splits)
         ]
+
+    @property
+    def scenes(self) -> int:
+        """Return how many scenes are exported."""
+        return sum(split.scenes for split in self.splits)
+
+    def notes(self) -> list[str]:
+        """Return what is left out and why, a sentence each."""
+        return writing.notes(self)
 
     @property
     def world(self) -> World:

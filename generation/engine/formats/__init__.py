@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from generation.engine.errors import BadExport
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import Facet, FacetKind, Item, World
+from generation.engine.worlds import REGISTRY, Facet, FacetKind, Item, World, get_world
 
 NEUTRAL: tuple[str, ...] = ()
 
@@ -106,6 +106,14 @@ class ExportSplit(Protocol):
     @property
     def fingerprint(self) -> str:
         """Return its content hash."""
+
+    @property
+    def secret_sha256(self) -> str:
+        """Return the SHA-256 of the secret that its chance drew from; empty where there was none."""
+
+    @property
+    def secret(self) -> str:
+        """Return that secret as hexadecimal digits; empty where there was none, or it may not be shown."""
 
     @property
     def spec(self) -> BaseSpec:
@@ -244,6 +252,14 @@ def find(name: str, world: World) -> Format:
     if name not in found:
         raise BadExport(f"Expected one of {', '.join(sorted(found))}, got {name!r}.", where="format")
     return found[name]
+
+
+def every() -> list[Format]:
+    """Return the formats of all worlds, by name."""
+    found: dict[str, Format] = {}
+    for world in sorted(REGISTRY):
+        found |= _found(get_world(world))
+    return [found[name] for name in sorted(found)]
 
 
 def checked(format_: Format, given: Mapping[str, Any]) -> dict[str, Any]:

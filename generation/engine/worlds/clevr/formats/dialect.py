@@ -1,0 +1,124 @@
+"""Scenes and questions in the two dialects of CLEVR's files.
+
+The release has `function` where the generator writes `type`, answers that are always strings, and one numbering of
+all question families; the generator names a template file and counts inside it.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from generation.engine.families import Family
+from generation.engine.formats import ExportDataset, ExportItem, ExportSplit
+from generation.engine.program import Program
+from generation.engine.worlds import Answer, AnswerKind
+
+PREFIX = "CLEVR"
+COGENT = re.compile(r"(train|val|test)[AB]")
+RELEASE, COGENT_RELEASE = "CLEVR_v1.0", "CLEVR_CoGenT_v1.0"
+YES = {"yes": True, "no": False}
+
+
+class Template(NamedTuple):
+    """Where a question family stands: its file, and its number there."""
+
+    file: str
+    number: int
+
+
+def release_folder(dataset: ExportDataset) -> str:
+    """Return the name of the release's folder: that of CoGenT where every split is named as one of its."""
+    is_cogent = all(COGENT.fullmatch(split.name) for split in dataset.splits)
+    return COGENT_RELEASE if is_cogent else RELEASE
+
+
+def image_name(split: str, index: int, *, suffix: str = ".png") -> str:
+    """Return what the release calls a picture."""
+    return f"{PREFIX}_{split}_{index:06d}{suffix}"
+
+
+def info(dataset: ExportDataset, split: ExportSplit) -> dict[str, str]:
+    """Return the head of a file."""
+    return {
+        "split": split.name,
+        "license": dataset.licence,
+        "version": dataset.version or "1.0",
+        "date": f"{dataset.completed:%m/%d/%Y}",
+    }
+
+
+def scene(split: str, entry: ExportItem, *, name: str) -> dict[str, Any]:
+    """Return a scene as both dialects have it: exactly six keys."""
+    assert entry.item.scene is not None
+    data = entry.item.scene.to_json()
+    return {
+        "split": split,
+        "image_index": entry.position,
+        "image_filename": name,
+        "objects": data["objects"],
+        "directions": data["directions"],
+        "relationships": data["relationships"],
+    }
+
+
+def bare_question(split: str, entry: ExportItem, number: int, *, name: str) -> dict[str, Any]:
+    """Return what the release tells of a test question: five keys."""
+    return {
+        "image_index": entry.position,
+        "image_filename": name,
+        "question_index": entry.first_question + number,
+        "question": entry.item.questions[number].text,
+        "split": split,
+    }
+
+
+def question(split: str, entry: ExportItem, number: int, *, name: str) -> dict[str, Any]:
+    """Return a question as the release has it: eight keys; what isn't known of it is left out."""
+    asked = entry.item.questions[number]
+    told: dict[str, Any] = bare_question(split, entry, number, name=name)
+    if asked.family is not None:
+        told["question_family_index"] = asked.family
+    if asked.program is not None:
+        told["program"] = program(asked.program, key="function")
+    if asked.answer is not None:
+        told["answer"] = asked.answer.text
+    return told
+
+
+def generator_question(
+    split: str, entry: ExportItem, number: int, *, name: str, templates: Mapping[int, Template]
+) -> dict[str, Any]:
+    """Return a question as the original generator writes it: ten keys; what isn't known of it is left out."""
+    asked = entry.item.questions[number]
+    told: dict[str, Any] = bare_question(split, entry, number, name=name)
+    told["image"] = name.rpartition(".")[0]
+    if asked.program is not None:
+        told["program"] = program(asked.program, key="type")
+    if asked.answer is not None:
+        told["answer"] = json_answer(asked.answer)
+    template = None if asked.family is None else templates.get(asked.family)
+    if template is not None:
+        told |= {"template_filename": template.file, "question_family_index": template.number}
+    return told
+
+
+def program(steps: Program, *, key: str) -> list[dict[str, Any]]:
+    """Return a program as a list of its steps, functions named under `key`."""
+    return [{"inputs": list(step.inputs), key: step.function, "value_inputs": list(step.values)} for step in steps]
+
+
+def json_answer(answer: Answer) -> bool | int | str:
+    """Return an answer as the generator has it: true or false, a number, or a word."""
+    if answer.kind == AnswerKind.YES_NO:
+        return YES[answer.text]
+    return int(answer.text) if answer.kind == AnswerKind.INTEGER else answer.text
+
+
+def templates_of(families: Sequence[Family]) -> dict[int, Template]:
+    """Return, for each family's number, its file and its number in that file."""
+    counts: dict[str, int] = {}
+    found = {}
+    for family in families:
+        found[family.number] = Template(family.source, counts.get(family.source, 0))
+        counts[family.source] = found[family.number].number + 1
+    return found

@@ -1,0 +1,67 @@
+"""The format `clevr-generator`: files as the original generator of CLEVR writes them, a folder a split."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path, PurePosixPath
+from typing import Any, ClassVar
+
+from generation.engine.formats import ExportDataset, ExportSplit, Option, Tick
+from generation.engine.formats.writing import embed_image, json_list, write_readme
+from generation.engine.worlds.clevr.formats import dialect
+from generation.engine.worlds.clevr.spec import ClevrSpec
+
+
+class AsGenerated:
+    """Writes what code around the original generator reads: `type`, answers as JSON values, template files' names."""
+
+    name: ClassVar[str] = "clevr-generator"
+    label: ClassVar[str] = "CLEVR, as its generator writes"
+    about: ClassVar[str] = (
+        "What code around the original generator reads: a folder a split, answers as JSON values, and the number of "
+        "each question's template inside its file."
+    )
+    options: ClassVar[tuple[Option, ...]] = ()
+    sums: ClassVar[str] = "SHA256SUMS"
+    embeds: ClassVar[bool] = True
+
+    def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
+        """Write a folder a split."""
+        for split in dataset.splits:
+            _write_split(dataset, split, folder / split.name, tick=tick)
+        write_readme(dataset, folder, layout=list(_layout(dataset)), sums=self.sums)
+
+
+def _write_split(dataset: ExportDataset, split: ExportSplit, folder: Path, *, tick: Tick) -> None:
+    assert isinstance(split.spec, ClevrSpec)
+    templates = dialect.templates_of(split.spec.families)
+    info = dialect.info(dataset, split)
+    with ExitStack() as stack:
+        ask = stack.enter_context(json_list(folder / f"{dialect.PREFIX}_questions.json", info=info, name="questions"))
+        show = None
+        if split.shows_scenes:
+            show = stack.enter_context(json_list(folder / f"{dialect.PREFIX}_scenes.json", info=info, name="scenes"))
+            (folder / "scenes").mkdir()
+        for entry in split.items():
+            name = dialect.image_name(split.name, entry.position, suffix=PurePosixPath(entry.image_name).suffix)
+            embed_image(folder / "images" / name, entry.image)
+            for number in range(len(entry.item.questions)):
+                ask(dialect.generator_question(split.name, entry, number, name=name, templates=templates))
+            if show is not None and entry.item.scene is not None:
+                scene = dialect.scene(split.name, entry, name=name)
+                show(scene)
+                path = folder / "scenes" / f"{PurePosixPath(name).stem}.json"
+                path.write_text(json.dumps(scene, indent=2), encoding="ascii", newline="\n")
+            tick(1)
+
+
+def _layout(dataset: ExportDataset) -> Iterator[str]:
+    yield "A folder a split, and in it:"
+    yield ""
+    yield f"- `{dialect.PREFIX}_questions.json`: questions, with programs and answers where they are open."
+    yield f"- `{dialect.PREFIX}_scenes.json`, and each scene of it alone in `scenes/`, where scenes may be seen."
+    if any(split.images for split in dataset.splits):
+        yield "- `images/`."
+
+
+FORMAT = AsGenerated()

@@ -1,0 +1,174 @@
+"""The format `clevr`: what CLEVR's release has, file by file, and beside it what the release leaves out."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any, ClassVar
+
+from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
+from generation.engine.formats.writing import (
+    compressed,
+    embed_image,
+    facet_rows,
+    json_list,
+    write_json,
+    write_readme,
+)
+from generation.engine.worlds.clevr.formats import dialect
+
+BESIDE = "horsesense"
+SUMS = f"{BESIDE}/SHA256SUMS"
+FORMAT_VERSION = 1
+Add = Callable[[Any], None]
+
+
+def is_released(split: ExportSplit) -> bool:
+    """Return whether the release tells answers, programs and scenes of a split: not of test, nor of one withheld."""
+    return split.shows_answers and not split.withheld and not split.name.startswith("test")
+
+
+class Released:
+    """Writes the release's folder, and `horsesense/` beside it."""
+
+    name: ClassVar[str] = "clevr"
+    label: ClassVar[str] = "CLEVR, as released"
+    about: ClassVar[str] = (
+        "What code for CLEVR v1.0 reads: questions, scenes and images in the release's folders. What the release "
+        "leaves out stands beside it, and importing it gives the same dataset again."
+    )
+    options: ClassVar[tuple[Option, ...]] = ()
+    sums: ClassVar[str] = SUMS
+    embeds: ClassVar[bool] = True
+
+    def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
+        """Write the release's folder and what stands beside it."""
+        release = dialect.release_folder(dataset)
+        for split in dataset.splits:
+            _write_split(dataset, split, folder, release=release, tick=tick)
+            _write_facets(split, folder / BESIDE, tick=tick)
+        _write_about(dataset, folder / BESIDE, release=release)
+        write_readme(dataset, folder, layout=list(_layout(dataset, release)), sums=SUMS)
+
+
+def _write_split(dataset: ExportDataset, split: ExportSplit, folder: Path, *, release: str, tick: Tick) -> None:
+    with _files(dataset, split, folder, release=release) as write:
+        for entry in split.items():
+            suffix = PurePosixPath(entry.image_name).suffix
+            name = dialect.image_name(split.name, entry.position, suffix=suffix)
+            embed_image(folder / release / "images" / split.name / name, entry.image)
+            write(entry, name)
+            tick(1)
+
+
+@contextmanager
+def _files(
+    dataset: ExportDataset, split: ExportSplit, folder: Path, *, release: str
+) -> Iterator[Callable[[ExportItem, str], None]]:
+    """Give a function that writes a scene, its view and its questions into the files they belong to."""
+    released, beside = is_released(split), folder / BESIDE
+    with ExitStack() as stack:
+
+        def opened(place: Path, kind: str) -> Add:
+            path = place / kind / f"{dialect.PREFIX}_{split.name}_{kind}.json"
+            return stack.enter_context(json_list(path, info=dialect.info(dataset, split), name=kind))
+
+        ask = opened(folder / release, "questions")
+        tell = None if released or not _tells_more(split) else opened(beside, "questions")
+        show = opened(folder / release if released else beside, "scenes") if split.shows_scenes else None
+        look = opened(beside, "views") if split.shows_scenes else None
+
+        def write(entry: ExportItem, name: str) -> None:
+            for number in range(len(entry.item.questions)):
+                form = dialect.question if released else dialect.bare_question
+                ask(form(split.name, entry, number, name=name))
+                if tell is not None:
+                    tell(dialect.question(split.name, entry, number, name=name))
+            if show is not None and entry.item.scene is not None:
+                show(dialect.scene(split.name, entry, name=name))
+            if look is not None and entry.item.view is not None:
+                look({"image_index": entry.position, "image_filename": name, **entry.item.view.to_json()})
+
+        yield write
+
+
+def _tells_more(split: ExportSplit) -> bool:
+    return split.shows_answers or split.shows_programs
+
+
+def _write_facets(split: ExportSplit, beside: Path, *, tick: Tick) -> None:
+    """Write what questions are broken down by: a line a question, comma-separated, of flags all that hold."""
+    with compressed(beside / "facets" / f"{dialect.PREFIX}_{split.name}_facets.csv.gz") as file:
+        file.write(",".join(["question_index", *(facet.name for facet in split.facets)]) + "\n")
+        for number, row in enumerate(facet_rows(split)):
+            file.write(",".join([str(number), *(_cell(value) for value in row.values())]) + "\n")
+            if number % 10_000 == 0:
+                tick(0)
+
+
+def _cell(value: Any) -> str:
+    """Return a value for a table; quoted where it has what a table means otherwise."""
+    text = "" if value is None else " ".join(value) if isinstance(value, list) else str(value)
+    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\n') else text
+
+
+def _write_about(dataset: ExportDataset, beside: Path, *, release: str) -> None:
+    """Write what is known of the dataset as a whole, its spec, and the files that the spec names."""
+    write_json(beside / "dataset.json", about(dataset, release=release))
+    write_json(beside / "spec.json", dataset.spec_json)
+    for digest, content in dataset.files.items():
+        (beside / "files").mkdir(exist_ok=True)
+        (beside / "files" / digest).write_bytes(content)
+
+
+def about(dataset: ExportDataset, *, release: str) -> dict[str, Any]:
+    """Return what `horsesense/dataset.json` says."""
+    return {
+        "format": FORMAT_VERSION,
+        "slug": dataset.slug,
+        "title": dataset.title,
+        "description": dataset.description,
+        "authors": list(dataset.authors),
+        "licence": dataset.licence,
+        "version": dataset.version,
+        "citation": dataset.citation,
+        "world": dataset.world.name,
+        "release": dataset.release,
+        "engine_version": dataset.engine_version,
+        "fingerprint": dataset.fingerprint,
+        "completed": dataset.completed.isoformat(),
+        "url": dataset.url,
+        "folder": release,
+        "splits": [
+            {
+                "name": split.name,
+                "scenes": split.scenes,
+                "questions": split.questions,
+                "images": split.images,
+                "withheld": split.withheld,
+                "reference": split.reference,
+                "parent": split.parent,
+                "fingerprint": split.fingerprint,
+                "secret_sha256": split.secret_sha256,
+                "secret": split.secret,
+                "facets": [facet.name for facet in split.facets],
+            }
+            for split in dataset.splits
+        ],
+    }
+
+
+def _layout(dataset: ExportDataset, release: str) -> Iterator[str]:
+    told = [split.name for split in dataset.splits if is_released(split)]
+    more = [split.name for split in dataset.splits if not is_released(split) and split.shows_scenes]
+    yield f"- `{release}/questions/`: a file a split."
+    if told:
+        yield f"- `{release}/scenes/`: scenes of {', '.join(told)}."
+    if any(split.images for split in dataset.splits):
+        yield f"- `{release}/images/`: a folder a split."
+    yield f"- `{BESIDE}/dataset.json`, `spec.json`: what the dataset is and what it was made from."
+    yield f"- `{BESIDE}/views/`: cameras and lights. `{BESIDE}/facets/`: what questions are broken down by."
+    if more:
+        yield f"- `{BESIDE}/questions/`, `{BESIDE}/scenes/`: answers, programs and scenes of {', '.join(more)}."
+
+
+FORMAT = Released()
