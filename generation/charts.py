@@ -99,11 +99,12 @@ def charts_of(user: Visitor, dataset: Dataset, splits: Sequence[Split]) -> list[
 def side_by_side(splits: Sequence[Split], wanted: str | None) -> list[Split]:
     """Return the complete splits that charts show: the one asked for, else all, or the first where they are many.
 
-    Nothing where there is no complete split of the name asked for.
+    Derived ones are shown where they are asked for. Nothing where there is no complete split of the name asked for.
     """
     complete = [split for split in splits if split.is_complete]
     if wanted is not None:
         return [split for split in complete if split.name == wanted]
+    complete = [split for split in complete if not split.is_derived]
     return complete if len(complete) <= SIDE_BY_SIDE else complete[:1]
 
 

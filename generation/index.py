@@ -26,6 +26,7 @@ from generation.tally import MANY, count_codes, mark_codes
 FORMAT = 1
 FOLDER = "index"
 MANIFEST = "manifest.json"
+POSITIONS = "positions.npy"
 WORD = re.compile(r"\w+(?:'\w+)*")  # what is searched for, of lower-cased texts
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
@@ -118,6 +119,14 @@ class Found(NamedTuple):
     counts: Callable[[], dict[str, NDArray[np.int64]]]
 
 
+class Postings(NamedTuple):
+    """Words, sorted; `starts` says where each one's postings begin, and where the last ones end."""
+
+    vocabulary: list[str]
+    starts: NDArray[np.int64]
+    postings: NDArray[np.uint32]
+
+
 class SplitIndex:
     """A sealed split, in question order; `SplitIndex.open(split)` gets it.
 
@@ -135,6 +144,8 @@ class SplitIndex:
         The position of each question's scene.
     vocabulary : tuple of str
         Every lower-cased word that occurs, sorted.
+    positions : array (n,) of int32, or None
+        Of a derived split, where each question stands in its parent, ascending.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -151,6 +162,7 @@ class SplitIndex:
         self._starts: NDArray[np.uint32] = _array(folder, "word_starts.npy")
         self._postings: NDArray[np.uint32] = _array(folder, "word_postings.npy")
         self._sources: NDArray[np.bytes_] | None = _array(folder, "sources.npy") if manifest["sources"] else None
+        self.positions: NDArray[np.int32] | None = _array(folder, POSITIONS) if manifest.get("derived") else None
 
     @classmethod
     def open(cls, split: Split) -> "SplitIndex":
@@ -162,6 +174,38 @@ class SplitIndex:
     def source_id(self, position: int) -> str | None:
         """Return what the question was called where it was published, or None."""
         return None if self._sources is None else bytes(self._sources[position]).decode() or None
+
+    def sources_of(self, positions: NDArray[np.int64]) -> NDArray[np.bytes_] | None:
+        """Return what questions were called where they were published; None where that is said of none."""
+        return None if self._sources is None else self._sources[positions]
+
+    def in_source(self, positions: Sequence[int]) -> list[int]:
+        """Return where questions stand in the split that has them: its parent where it is derived, else itself."""
+        return list(positions) if self.positions is None else self.positions[list(positions)].tolist()
+
+    def place_of(self, position: int) -> int | None:
+        """Return where a question of the split that has them stands in this one; None where it isn't one of its."""
+        if self.positions is None:
+            return position if 0 <= position < self.n else None
+        at = int(np.searchsorted(self.positions, position))
+        return at if at < self.n and self.positions[at] == position else None
+
+    @functools.cached_property
+    def scene_starts(self) -> NDArray[np.int64]:
+        """Return the position of each scene's first question, of those scenes that have questions here, in order."""
+        changes = np.flatnonzero(np.diff(self.scenes.astype(np.int64), prepend=-1))
+        return changes.astype(np.int64)
+
+    def words_of(self, positions: NDArray[np.int64]) -> "Postings":
+        """Return the words of some questions, given ascending, as an index of these alone has them."""
+        place = np.full(self.n, -1, dtype=np.int32)
+        place[positions] = np.arange(len(positions), dtype=np.int32)
+        moved = place[self._postings]
+        kept = moved >= 0
+        counts = np.add.reduceat(kept, self._starts[:-1].astype(np.int64), dtype=np.int64) if self.vocabulary else kept
+        occurring = np.flatnonzero(counts)
+        starts = np.concatenate([[0], np.cumsum(counts[occurring])])
+        return Postings([self.vocabulary[code] for code in occurring.tolist()], starts, moved[kept].astype(np.uint32))
 
     def containing(self, word: str) -> NDArray[np.uint32]:
         """Return the positions of the questions that have a word, whichever its case, in order."""

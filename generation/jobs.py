@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce, Now
 
-from generation import deadlines, files, leases, referrers, removal, sealing, store
+from generation import deadlines, deriving, files, leases, referrers, removal, sealing, store
 from generation.engine import ENGINE_VERSION
 from generation.engine import worlds as engine
 from generation.engine.canonical import dataset_fingerprint
@@ -22,6 +22,7 @@ from generation.engine.errors import EngineError
 from generation.estimates import duration
 from generation.models import Chunk, Dataset, Job, Scene, Split, from_now
 from generation.models.datasets import SLICE
+from generation.recipes import Recipe
 
 PREVIEW = 10  # the priority of a dataset's first scenes and pictures
 CANDIDATES = 8
@@ -51,7 +52,7 @@ def start(data: Mapping[str, Any], **options: Any) -> Dataset:
 def plan(dataset: Dataset) -> None:
     """Make the jobs of a dataset that are not there yet; pictures' jobs come when their chunk is stored."""
     rows = []
-    for split in dataset.splits.order_by("ordinal"):
+    for split in dataset.splits.own().order_by("ordinal"):
         for chunk in split.chunks.filter(made=False).order_by("number"):
             priority = PREVIEW if split.ordinal == 0 and chunk.number == 0 else 0
             rows.append(Job(kind=Job.Kind.ITEMS, dataset=dataset, split=split, chunk=chunk, priority=priority))
@@ -111,6 +112,20 @@ def delete(dataset: Dataset) -> None:
 def _call_off(dataset: Dataset) -> None:
     unfinished = dataset.jobs.exclude(kind=Job.Kind.DELETE).filter(state__in=[Job.State.WAITING, Job.State.RUNNING])
     unfinished.update(state=Job.State.CANCELLED, **leases.FREE, finished=Now())
+
+
+def derive(parent: Split, *, name: str, recipe: Recipe) -> Split:
+    """Return a new derived split: complete where it is small, else it waits for a background process.
+
+    Raises `BadRecipe`; nothing is stored then.
+    """
+    job = deriving.create(parent, name=name, recipe=recipe)
+    assert job.split is not None
+    if job.split.questions > deriving.AT_ONCE:
+        wake(1)
+    elif leases.take(job, seconds=deadlines.seconds_for(job)):
+        run(job)
+    return Split.objects.for_browse().get(pk=job.split_id)
 
 
 def check_version(dataset: Dataset) -> None:
@@ -312,9 +327,24 @@ def _store_seal(job: Job, split: Split, sealed: sealing.Sealed) -> None:
         _complete(dataset)
 
 
+def run_derive(job: Job, lease: leases.Lease) -> None:
+    """Make a derived split; the dataset is complete before and after."""
+    split = job.split
+    assert split is not None
+    sealed = deriving.make(split, lease)
+    try:
+        with transaction.atomic():
+            leases.finish(job)
+            Split.objects.filter(pk=split.pk).update(state=Split.State.COMPLETE, **sealed._asdict())
+    except leases.LeaseLost:
+        deriving.drop_late_index(sealed.index_digest)
+        raise
+
+
 def _complete(dataset: Dataset) -> None:
-    splits = list(dataset.splits.all())
-    unfinished = dataset.jobs.exclude(state=Job.State.DONE)  # also where pictures of complete splits are drawn again
+    splits = list(dataset.splits.own())
+    # Also where pictures of complete splits are drawn again; a derived split is no part of the dataset's making.
+    unfinished = dataset.jobs.exclude(kind=Job.Kind.DERIVE).exclude(state=Job.State.DONE)
     if unfinished.exists() or not all(split.is_complete for split in splits):
         return
     fingerprint = dataset_fingerprint({split.name: split.fingerprint for split in splits})
@@ -331,6 +361,7 @@ RUNNERS: Mapping[Job.Kind, Callable[[Job, leases.Lease], None]] = {
     Job.Kind.ITEMS: run_items,
     Job.Kind.IMAGES: run_images,
     Job.Kind.SEAL: run_seal,
+    Job.Kind.DERIVE: run_derive,
     Job.Kind.DELETE: run_delete,
 }
 
@@ -385,7 +416,7 @@ def settle() -> int:
     """
     making = Dataset.objects.filter(state=Dataset.State.MAKING)
     theirs = Job.objects.filter(dataset=OuterRef("pk"))
-    failed = theirs.filter(state=Job.State.FAILED).order_by("pk")
+    failed = theirs.filter(state=Job.State.FAILED).exclude(kind=Job.Kind.DERIVE).order_by("pk")
     stuck = making.filter(Exists(failed)).exclude(Exists(theirs.filter(state=Job.State.RUNNING)))
     stuck = stuck.exclude(Exists(Job.objects.claimable().filter(dataset=OuterRef("pk"))))
     ended = 0

@@ -14,6 +14,7 @@ from webapp.celery import GENERATION
 
 FAILURES_SHOWN = 10
 IGNORED = 600.0  # seconds that work may wait while nobody does any
+OTHER_WORK = (Job.Kind.DELETE, Job.Kind.DERIVE)  # that makes no dataset
 LATELY = 60.0  # seconds over which the rate is taken
 
 
@@ -100,7 +101,7 @@ def _is_ignored(dataset: Dataset, since: datetime) -> bool:
 
 def _counts(dataset: Dataset) -> dict[str, Any]:
     state = Job.State
-    jobs = Job.objects.filter(dataset=dataset).exclude(kind=Job.Kind.DELETE)
+    jobs = Job.objects.filter(dataset=dataset).exclude(kind__in=OTHER_WORK)
     return jobs.aggregate(
         done=Count("pk", filter=Q(state=state.DONE)),
         running=Count("pk", filter=Q(state=state.RUNNING, lease__gte=Now())),
@@ -141,6 +142,6 @@ def _left(dataset: Dataset, progress: Progress, *, running: int) -> str:
 
 
 def _failures(dataset: Dataset) -> list[Job]:
-    failed = Job.objects.filter(dataset=dataset, state=Job.State.FAILED).exclude(kind=Job.Kind.DELETE)
+    failed = Job.objects.filter(dataset=dataset, state=Job.State.FAILED).exclude(kind__in=OTHER_WORK)
     jobs = failed.select_related("dataset", "split__dataset", "chunk__split__dataset").order_by("pk")
     return list(jobs[:FAILURES_SHOWN])

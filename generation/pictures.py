@@ -30,8 +30,9 @@ def picture_of(scene: Scene, split: Split, *, small: bool = False) -> Picture | 
     """Return a scene's picture, or its small version; None where it has none (yet)."""
     if not scene.image:
         return None
-    place = [split.dataset.slug, split.name, scene.position, version_of(split.dataset)]
-    alt = f"Picture of scene {scene.position} of {split.name}"
+    name = split.source.name
+    place = [split.dataset.slug, name, scene.position, version_of(split.dataset)]
+    alt = f"Picture of scene {scene.position} of {name}"
     return Picture(reverse("scene_thumbnail" if small else "scene_image", args=place), scene.width, scene.height, alt)
 
 

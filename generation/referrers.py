@@ -7,11 +7,13 @@ its things refer to a dataset.
 from collections.abc import Callable, Iterable
 
 from generation.engine.errors import EngineError
-from generation.models import Dataset
+from generation.models import Dataset, Split
 
 Referrer = Callable[[Dataset], Iterable[str]]
+SplitReferrer = Callable[[Split], Iterable[str]]
 
 _REFERRERS: dict[str, Referrer] = {}
+_OF_SPLITS: dict[str, SplitReferrer] = {}
 NAMED = 5
 
 
@@ -19,9 +21,14 @@ class Referred(EngineError):
     """A dataset can't be deleted because something needs it."""
 
 
-def register(name: str, referrer: Referrer) -> None:
-    """Let `referrer` say what refers to a dataset; the same name registered again replaces it."""
+def register(name: str, referrer: Referrer, *, of_split: SplitReferrer | None = None) -> None:
+    """Let `referrer` say what refers to a dataset; the same name registered again replaces it.
+
+    `of_split` says what refers to one of its splits. Without it, whatever refers to a dataset is taken to refer to
+    each of its splits.
+    """
     _REFERRERS[name] = referrer
+    _OF_SPLITS[name] = of_split or (lambda split: referrer(split.dataset))
 
 
 def referring_to(dataset: Dataset) -> list[str]:
@@ -29,13 +36,26 @@ def referring_to(dataset: Dataset) -> list[str]:
     return [thing for name in sorted(_REFERRERS) for thing in _REFERRERS[name](dataset)]
 
 
+def referring_to_split(split: Split) -> list[str]:
+    """Return what refers to a split, in words."""
+    return [thing for name in sorted(_OF_SPLITS) for thing in _OF_SPLITS[name](split)]
+
+
 def check_unreferred(dataset: Dataset) -> None:
     """Raise `Referred` where something needs the dataset."""
-    things = referring_to(dataset)
+    _check("dataset", referring_to(dataset), where=dataset.slug, advice=" Archive it instead.")
+
+
+def check_split_unreferred(split: Split) -> None:
+    """Raise `Referred` where something needs the split."""
+    _check("split", referring_to_split(split), where=str(split))
+
+
+def _check(kind: str, things: list[str], *, where: str, advice: str = "") -> None:
     if things:
         more = f" and {len(things) - NAMED} more" if len(things) > NAMED else ""
         raise Referred(
-            f"Expected a dataset that nothing refers to, got one that {', '.join(things[:NAMED])}{more} "
-            f"refer{'s' if len(things) == 1 else ''} to. Archive it instead.",
-            where=dataset.slug,
+            f"Expected a {kind} that nothing refers to, got one that {', '.join(things[:NAMED])}{more} "
+            f"refer{'s' if len(things) == 1 else ''} to.{advice}",
+            where=where,
         )

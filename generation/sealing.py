@@ -60,7 +60,8 @@ def seal(split: Split, lease: Lease | Sole = SOLE) -> Sealed:
 def fingerprint_of(split: Split) -> str:
     """Return the fingerprint of the rows that a split has now; raise `BadScene` where one is missing."""
     fingerprint, questions = Fingerprint(), 0
-    for stored in _all_items(split, check=lambda: None):
+    own = _all_items(split, check=lambda: None)
+    for stored in load_items(split, 0, split.scenes) if split.is_derived else own:
         fingerprint.add(stored.scene.scene_json, (question.to_json() for question in stored.item.questions))
         questions += len(stored.questions)
     if questions != split.questions:

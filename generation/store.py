@@ -23,10 +23,12 @@ from generation.engine.errors import BadScene, BadSpec
 from generation.engine.program import to_json
 from generation.engine.seeding import SECRET_BYTES
 from generation.engine.spec import RESERVED_NAMES, BaseSpec
+from generation.index import SplitIndex
 from generation.models import Chunk, Dataset, Job, Question, Scene, SpecFile, Split
 from generation.models.datasets import SLUG_PATTERN
 
 ROWS = 5000  # at most, in one transaction
+CHOSEN = 900  # questions of a derived split that are read at a time
 PNG_LEVEL = 1  # twice as fast as the default for files a tenth larger
 
 
@@ -279,7 +281,18 @@ def load_item(scene: Scene) -> Stored:
 
 
 def load_items(split: Split, first: int, count: int) -> Iterator[Stored]:
-    """Yield the stored scenes from position `first`, at most `count`, each with its questions, in order."""
+    """Yield the stored scenes from position `first`, at most `count`, each with its questions, in order.
+
+    Of a derived split the scenes that its questions are about are counted, each with those of its questions that it
+    has, numbered as it counts them; the scenes keep the positions they have in the parent.
+    """
+    if split.is_derived:
+        index = SplitIndex.open(split)
+        assert index.positions is not None
+        starts = [*index.scene_starts[first : first + count + 1].tolist(), index.n][: count + 1]
+        part = slice(starts[0], starts[-1])
+        yield from load_chosen(split.source, index.positions[part], scenes=index.scenes[part], start=starts[0])
+        return
     world = split.dataset.get_world()
     scenes = list(Scene.objects.between(split, first, count))
     asked: dict[int, list[Question]] = {scene.pk: [] for scene in scenes}
@@ -287,6 +300,35 @@ def load_items(split: Split, first: int, count: int) -> Iterator[Stored]:
         asked[question.scene_id].append(question)
     for scene in scenes:
         yield _stored(world, scene, asked[scene.pk])
+
+
+def load_chosen(
+    split: Split, positions: NDArray[np.integer], *, scenes: NDArray[np.integer], start: int = 0
+) -> Iterator[Stored]:
+    """Yield the scenes of some questions with these questions alone, in order, numbered from `start`.
+
+    Parameters
+    ----------
+    split : Split
+        The one that has them.
+    positions, scenes : arrays of int
+        Of each question its position and that of its scene, ascending.
+    start : int
+    """
+    world = split.dataset.get_world()
+    first = 0
+    while first < len(positions):
+        last = scenes[min(first + CHOSEN, len(scenes)) - 1]
+        stop = int(np.searchsorted(scenes, last, side="right"))
+        about = Scene.objects.filter(split=split, position__in=np.unique(scenes[first:stop]).tolist())
+        asked: dict[int, list[Question]] = {}
+        rows = Question.objects.filter(split=split, position__in=positions[first:stop].tolist()).order_by("position")
+        for number, question in enumerate(rows, start + first):
+            question.position = number
+            asked.setdefault(question.scene_id, []).append(question)
+        for scene in about.order_by("position"):
+            yield _stored(world, scene, asked.get(scene.pk, []))
+        first = stop
 
 
 def _stored(world: engine.World, scene: Scene, questions: Sequence[Question]) -> Stored:

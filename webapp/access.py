@@ -131,16 +131,21 @@ def may_see(user: Visitor, split: SplitLike, what: What) -> bool:
     """Return whether this visitor may see this kind of thing in this split.
 
     Staff and owner see everything. Others see what belongs to a dataset they may open; where the split's
-    answers are withheld, image and question text alone; no image where its owner keeps those to herself.
+    answers are withheld, image and question text alone; no image where its owner keeps those to herself. What is
+    withheld of a split is withheld of those derived from it: its parent is asked as well.
     """
     _note(split.dataset, split, what)
+    parent: SplitLike | None = getattr(split, "parent", None)
+    if parent is not None:
+        _note(split.dataset, parent, what)
     if owns(user, split.dataset):
         return True
     if not may_open(user, split.dataset):
         return False
     if what == What.IMAGE and not split.dataset.images_visible:
         return False
-    return not split.withheld or what in OPEN_WHILE_WITHHELD
+    withheld = split.withheld or (parent is not None and parent.withheld)
+    return not withheld or what in OPEN_WHILE_WITHHELD
 
 
 def may_see_facet(user: Visitor, split: SplitLike, facet: FacetLike) -> bool:

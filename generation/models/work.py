@@ -113,20 +113,24 @@ class JobQuerySet(AbstractJobQuerySet["Job"]):
         """Return waiting jobs that may be done now.
 
         A dataset is worked on while it is being made; a split is sealed when nothing else of it is
-        left to do, and compared with its reference when both are sealed.
+        left to do, and compared with its reference when both are sealed; another is derived from it
+        when the dataset is complete.
         """
         last = [Job.Kind.SEAL, Job.Kind.SEEN]
         left = Job.objects.filter(split=OuterRef("split")).exclude(kind__in=last).exclude(state=Job.State.DONE)
-        making = ~Q(kind=Job.Kind.DELETE) & Q(dataset__state=Dataset.State.MAKING)
+        making = ~Q(kind__in=[Job.Kind.DELETE, Job.Kind.DERIVE]) & Q(dataset__state=Dataset.State.MAKING)
+        deriving = Q(kind=Job.Kind.DERIVE, dataset__state=Dataset.State.COMPLETE)
         deleting = Q(kind=Job.Kind.DELETE, dataset__state=Dataset.State.DELETING)
         both = Q(split__state=Split.State.COMPLETE, split__reference__state=Split.State.COMPLETE)
-        may = self.filter(making | deleting, ~Q(kind=Job.Kind.SEEN) | both, state=Job.State.WAITING)
+        may = self.filter(making | deriving | deleting, ~Q(kind=Job.Kind.SEEN) | both, state=Job.State.WAITING)
         return may.exclude(Q(kind=Job.Kind.SEAL) & Exists(left))
 
     def queue(self) -> Queue:
         """Return how long work has waited; `idle` is no time while a job is being done."""
         waits, runs = Q(state=Job.State.WAITING), Q(state=Job.State.RUNNING, lease__gte=Now())
-        found = self.filter(dataset__state__in=[Dataset.State.MAKING, Dataset.State.DELETING]).aggregate(
+        deriving = Q(kind=Job.Kind.DERIVE, dataset__state=Dataset.State.COMPLETE)
+        busy = Q(dataset__state__in=[Dataset.State.MAKING, Dataset.State.DELETING])
+        found = self.filter(busy | deriving).aggregate(
             oldest=ago(Min("created", filter=waits)), begun=ago(Max("started")), running=Count("pk", filter=runs)
         )
         oldest, begun = found["oldest"], found["begun"]

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from generation import rows
 from generation.browse import PAGE, BadAddress, Query, ranges_joined, read_query
 from generation.choosing import address_of, parted, read_choice
 from generation.index import IndexedFacet, SplitIndex, counts_of_all
@@ -62,7 +63,7 @@ def _page(
     found = index.find(query.filters, query.each_word)
     page = page_of(query, len(found.positions))
     shown = found.positions[page.start : page.stop].tolist()
-    questions = Question.objects.for_browse(split, shown)
+    questions = rows.browsed(split, shown)
     context = {
         "split": split,
         "path": request.path,

@@ -9,6 +9,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 from django_htmx.middleware import HtmxDetails
 
+from generation import rows
 from generation.browse import BadAddress, shortened
 from generation.index import IndexedFacet
 from generation.models import Question, Split
@@ -30,7 +31,7 @@ def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpRes
     A filter or `?list=3,17,55` in the address says which questions come before and after it.
     """
     split = find_split(request.user, slug, name)
-    asked = Question.objects.filter(split=split, position=number).select_related("scene").first()
+    asked = rows.question_at(split, number)
     if asked is None:
         return refuse(request, split, _no_question(split, number), status=404)
     try:
@@ -45,11 +46,12 @@ def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpRes
     shown = show(split, asked, allowed=allowed)
     if visit.step is not None and not _is_step(visit.step, shown):
         return refuse(request, split, _no_step(visit.step, shown), status=400, question=asked)
-    others = _others(asked)
+    others = rows.others_of(split, asked)
     context = {
         "split": split,
         "dataset": split.dataset,
         "question": asked,
+        "in_parent": rows.position_in_source(split, number) if split.is_derived else None,
         "here": f"Question {asked.position}",
         "address": request.path,
         "answers_open": may_see(request.user, split, What.ANSWER),
@@ -86,12 +88,6 @@ def _answered(request: HttpRequest, context: dict[str, Any], *, visit: Visit) ->
 def _may_know(user: Visitor, split: Split, facet: IndexedFacet, *, visit: Visit) -> bool:
     """Return whether a facet's value may stand on the page: not where it says what is still to be asked."""
     return may_see_facet(user, split, facet) and not (visit.hides and facet.reveals)
-
-
-def _others(asked: Question) -> list[Question]:
-    """Return the other questions about a question's scene."""
-    others = Question.objects.filter(scene=asked.scene).exclude(pk=asked.pk).order_by("position")
-    return list(others.only("position", "text", "answer"))
 
 
 def _scene_list(asked: Question, others: list[Question]) -> str:

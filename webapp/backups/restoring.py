@@ -34,7 +34,7 @@ class NotEmpty(EngineError):
 
 
 class Proof(NamedTuple):
-    """A sealed split, and whether its rows still give the fingerprint that it was sealed with."""
+    """A sealed split, and whether its rows, or its parent's, still give the fingerprint that it was sealed with."""
 
     split: Split
     holds: bool
@@ -223,9 +223,9 @@ def look_for_pictures() -> Missing:
 
 
 def proofs() -> Iterator[Proof]:
-    """Yield each sealed split that has rows of its own, and whether they give its fingerprint."""
-    sealed = Split.objects.filter(state=Split.State.COMPLETE).exclude(kind=Split.Kind.DERIVED)
-    for split in sealed.select_related("dataset").order_by("dataset__slug", "ordinal"):
+    """Yield each sealed split, and whether its rows give its fingerprint."""
+    sealed = Split.objects.filter(state=Split.State.COMPLETE)
+    for split in sealed.select_related("dataset", "parent__dataset").order_by("dataset__slug", "ordinal"):
         try:
             holds = sealing.fingerprint_of(split) == split.fingerprint
         except EngineError as error:

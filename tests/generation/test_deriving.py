@@ -1,0 +1,429 @@
+"""Derived splits: what they consist of, beside a slow reading of the parent's rows; made, deleted, kept in step."""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.files.storage import default_storage
+from django.db import IntegrityError, transaction
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generation import deriving, files, jobs, leases, recipes, referrers, rows, sealing, store
+from generation.engine.canonical import canonical
+from generation.engine.seeding import Stage, stream
+from generation.index import FOLDER, MANIFEST, SplitIndex
+from generation.models import Dataset, Job, Question, Split
+from generation.opening import open_answers
+from generation.recipes import BadRecipe, Recipe, read_recipe
+from tests.generation import fake_world
+
+Begin = Callable[..., Dataset]
+SPEC: dict[str, Any] = {"splits": {"train": {"scenes": 40}, "test": {"scenes": 5, "withheld": True}}}
+
+
+# The twin ---------------------------------------------------------------------------------------------------
+
+
+class Twin:
+    """Follows recipes row by row."""
+
+    def __init__(self, split: Split) -> None:
+        world, spec = split.dataset.get_world(), split.read_spec()
+        self.name, self.rows = split.name, []
+        self.facets = {facet.name: facet for facet in world.facets(spec)}
+        for stored in store.load_items(split, 0, split.scenes):
+            codes = world.facet_codes(spec, stored.item)
+            for number, row in enumerate(stored.questions):
+                self.rows.append((row.text.lower(), {name: column[number] for name, column in codes.items()}))
+
+    def select(self, filters: dict[str, set[int]], word: str) -> list[int]:
+        return [
+            at
+            for at, (text, codes) in enumerate(self.rows)
+            if word in text and all(codes[name] in wanted for name, wanted in filters.items())
+        ]
+
+    def draw(self, candidates: list[int], *, count: int, seed: int, which: int) -> set[int]:
+        draw = stream(seed=seed, split=self.name, index=which, stage=Stage.SAMPLE)
+        keys = [draw.random() for _ in self.rows]
+        return set(sorted(candidates, key=lambda at: (keys[at], at))[:count])
+
+    def follow(self, recipe: Recipe, filters: dict[str, set[int]], word: str) -> list[int]:
+        left = self.select(filters, word)
+        for name, shares in recipe.shares.items():
+            gone: set[int] = set()
+            for value, percent in shares.items():
+                code = self.facets[name].values.index(value)
+                theirs = [at for at in left if self.rows[at][1][name] == code]
+                kept = self.draw(theirs, count=half_up(len(theirs) * percent / 100), seed=recipe.seed, which=0)
+                gone |= set(theirs) - kept
+            left = [at for at in left if at not in gone]
+        if recipe.first is not None:
+            return left[: recipe.first]
+        count = recipe.sample if recipe.share is None else half_up(len(left) * recipe.share / 100)
+        return left if count is None else sorted(self.draw(left, count=count, seed=recipe.seed, which=1))
+
+
+def half_up(number: float) -> int:
+    return math.floor(round(number, 6) + 0.5)
+
+
+@pytest.fixture(scope="module")
+def both(django_db_setup: None, django_db_blocker: Any) -> Any:
+    """Give a split's chooser and its twin; they need no database any more."""
+    with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patched:
+        patched.setitem(jobs.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
+        spec = {**fake_world.PRESET, "splits": {"train": {"scenes": 60}}, "questions_per_scene": 5}
+        dataset = jobs.start(spec, slug="for-recipes", images=False)
+        jobs.work(dataset=dataset)
+        split = dataset.splits.get()
+        opened = SplitIndex.open(split)
+        yield recipes.Chooser(split, opened), Twin(split), opened
+        jobs.delete(dataset)
+        jobs.work(dataset=dataset)
+
+
+@given(
+    types=st.sets(st.sampled_from(fake_world.WORDS)),
+    word=st.sampled_from(["", "largest", "any"]),
+    thinned=st.dictionaries(st.sampled_from(fake_world.WORDS), st.sampled_from([0, 10, 33.3, 50, 100]), max_size=3),
+    way=st.sampled_from(["first", "sample", "share", ""]),
+    amount=st.integers(1, 100),
+    seed=st.integers(0, 2**64 - 1),
+)
+def test_a_recipe_takes_what_its_twin_takes(
+    both: Any, types: set[str], word: str, thinned: dict[str, float], way: str, amount: int, seed: int
+) -> None:
+    chooser, twin, _ = both
+    text = "&".join([*(f"type={one}" for one in sorted(types)), *([f"q={word}"] if word else [])])
+    data = {"parent": "train", "filter": text or "q=", "seed": seed} | ({way: amount} if way else {})
+    recipe = read_recipe(data | ({"shares": {"type": thinned}} if thinned else {}))
+    filters = {"type": {fake_world.WORDS.index(one) for one in types}} if types else {}
+    wanted = twin.follow(recipe, filters, word)
+    if way in ("first", "sample") and len(twin.follow(recipe.model_copy(update={way: None}), filters, word)) < amount:
+        wanted = []
+    if not wanted:
+        with pytest.raises(BadRecipe, match=r"Expected at (least one question|most)"):
+            chooser.choose(recipe)
+    else:
+        assert chooser.choose(recipe).tolist() == wanted
+
+
+@given(chosen=st.sets(st.integers(0, 299), min_size=1))
+def test_an_index_taken_from_the_parents_says_the_same(both: Any, chosen: set[int]) -> None:
+    _, _, whole = both
+    positions = np.array(sorted(chosen))
+    words = whole.words_of(positions)
+    assert words.vocabulary == [w for w in whole.vocabulary if set(whole.containing(w).tolist()) & chosen]
+    for number, word in enumerate(words.vocabulary):
+        found = words.postings[words.starts[number] : words.starts[number + 1]]
+        assert positions[found].tolist() == sorted(set(whole.containing(word).tolist()) & chosen)
+
+
+# Made -------------------------------------------------------------------------------------------------------
+
+
+def derive(dataset: Dataset, name: str = "few", parent: str = "train", **recipe: Any) -> Split:
+    """Return a split that is derived now."""
+    split = Split.objects.for_browse().get(dataset=dataset, name=parent)
+    return jobs.derive(split, name=name, recipe=read_recipe({"parent": parent, **recipe}))
+
+
+@pytest.fixture(scope="module")
+def kept(django_db_setup: None, django_db_blocker: Any) -> Any:
+    """Give the key of a complete dataset that stays for all tests of the file; what they change of it is undone."""
+    with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patched:
+        patched.setitem(jobs.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
+        dataset = jobs.start({**fake_world.PRESET, **SPEC}, slug="rows", images=False, secrets={"test": "0f" * 16})
+        jobs.work(dataset=dataset)
+        yield dataset.pk
+        Dataset.objects.filter(pk=dataset.pk).delete()
+
+
+@pytest.fixture
+def rows_of_numbers(kept: int, db: None) -> Dataset:
+    """Give a complete dataset without pictures."""
+    return Dataset.objects.get(pk=kept)
+
+
+def test_a_derived_split_is_complete_at_once_and_names_what_it_is(rows_of_numbers: Dataset) -> None:
+    few = derive(rows_of_numbers, filter="type=sum", sample=7, seed=3)
+    assert (few.state, few.kind, few.parent.name) == ("complete", "derived", "train")
+    assert (few.questions, few.ordinal, few.withheld, few.reference) == (7, 2, False, None)
+    assert deriving.described(few) == "7 of 120 questions of train where type is sum, sampled with seed 3"
+    assert not few.scene_set.exists()
+    assert not few.question_set.exists()
+    assert not few.chunks.exists()
+
+
+def test_everything_read_of_it_is_what_the_parents_rows_say(rows_of_numbers: Dataset) -> None:
+    few = derive(rows_of_numbers, share=40, seed=5)
+    own = [Question.objects.get(split=few.parent, position=at) for at in SplitIndex.open(few).positions.tolist()]
+    assert [row.text for row in rows.browsed(few, list(range(few.questions)))] == [row.text for row in own]
+    assert [row.position for row in rows.browsed(few, [5, 2])] == [5, 2]
+    assert few.scenes == len({row.scene_id for row in own})
+    stored = list(store.load_items(few, 0, few.scenes))
+    assert [one.pk for some in stored for one in some.questions] == [row.pk for row in own]
+    assert [one.position for some in stored for one in some.questions] == list(range(few.questions))
+    parts = [store.load_items(few, first, 3) for first in range(0, few.scenes, 3)]
+    pieces = [one.pk for part in parts for some in part for one in some.questions]
+    assert pieces == [row.pk for row in own]
+    mine, parents = SplitIndex.open(few), SplitIndex.open(few.parent)
+    for number, row in enumerate(own):
+        assert mine.scenes[number] == row.scene.position
+        assert mine.source_id(number) == (row.source_id or None)
+        for name, facet in mine.facets.items():
+            assert facet.codes[number] == parents.facets[name].codes[row.position]
+        assert mine.answers[number] == parents.answers[row.position]
+    assert mine.counts({})["type"].sum() == few.questions
+    assert mine.select({}, ["odd"]).tolist() == [n for n, row in enumerate(own) if "odd" in row.text]
+
+
+def test_its_content_hash_is_that_of_its_own_questions_in_order(rows_of_numbers: Dataset) -> None:
+    before = rows_of_numbers.fingerprint
+    few = derive(rows_of_numbers, sample=11)
+    lines, scene = [], None
+    for at in SplitIndex.open(few).positions.tolist():
+        row = Question.objects.select_related("scene").get(split=few.parent, position=at)
+        if row.scene != scene:
+            scene = row.scene
+            lines.append(canonical(scene.scene_json))
+        lines.append(canonical(store.engine_question(row).to_json()))
+    assert few.fingerprint == hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
+    assert sealing.fingerprint_of(few) == few.fingerprint
+    rows_of_numbers.refresh_from_db()
+    assert rows_of_numbers.fingerprint == before
+
+
+def test_the_same_recipe_gives_the_same_hash_and_another_index(rows_of_numbers: Dataset) -> None:
+    one, two = (derive(rows_of_numbers, name=name, share=50, seed=9) for name in ("one", "two"))
+    other = derive(rows_of_numbers, name="other", share=50, seed=8)
+    assert one.fingerprint == two.fingerprint != other.fingerprint
+    assert one.index_digest != two.index_digest
+
+
+def test_a_smaller_sample_of_a_seed_is_part_of_a_larger(rows_of_numbers: Dataset) -> None:
+    small, large = (derive(rows_of_numbers, name=f"of{n}", sample=n, seed=1) for n in (10, 60))
+    assert set(SplitIndex.open(small).positions.tolist()) < set(SplitIndex.open(large).positions.tolist())
+
+
+def test_a_share_of_some_values_leaves_the_others_whole(rows_of_numbers: Dataset) -> None:
+    train = SplitIndex.open(rows_of_numbers.splits.get(name="train")).counts({})["type"].tolist()
+    few = derive(rows_of_numbers, shares={"type": {"sum": 10, "odd": 0}}, seed=4)
+    kept = SplitIndex.open(few).counts({})["type"].tolist()
+    assert kept == [half_up(train[0] / 10), train[1], 0, train[3]]
+    said = "of those whose type is sum only 10 %, odd none, sampled with seed 4"
+    assert deriving.described(few) == f"{sum(kept)} of 120 questions of train, {said}"
+
+
+def test_a_large_one_waits_for_a_background_process(rows_of_numbers: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deriving, "AT_ONCE", 5)
+    woken: list[int] = []
+    monkeypatch.setattr(jobs, "wake", woken.append)
+    few = derive(rows_of_numbers, sample=6)
+    assert (few.state, woken, Job.objects.queue().oldest is None) == ("waiting", [1], False)
+    assert jobs.work() == 1
+    few.refresh_from_db()
+    assert few.is_complete
+    rows_of_numbers.refresh_from_db()
+    assert rows_of_numbers.state == Dataset.State.COMPLETE
+
+
+def test_one_whose_making_fails_says_so_and_leaves_the_dataset_complete(rows_of_numbers: Dataset) -> None:
+    Question.objects.filter(split__name="train", position=3).delete()
+    few = derive(rows_of_numbers, first=10)
+    assert few.state == Split.State.FAILED
+    assert few.jobs.get().message == "rows/few: Expected 10 questions, got 9."
+    rows_of_numbers.refresh_from_db()
+    assert rows_of_numbers.state == Dataset.State.COMPLETE
+    jobs.settle()
+    deriving.remove(few)
+    assert not Split.objects.filter(name="few").exists()
+
+
+def test_totals_and_quota_count_nothing_twice(rows_of_numbers: Dataset) -> None:
+    listed = Dataset.objects.for_list().get()
+    derive(rows_of_numbers, share=50)
+    again = Dataset.objects.for_list().get()
+    assert (again.scenes, again.questions) == (listed.scenes, listed.questions)
+    assert rows_of_numbers.progress().share == 1
+
+
+# Withheld ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [{"filter": "total=3"}, {"filter": "type=sum&has=nine"}, {"shares": {"total": {"3": 50}}}],
+)
+def test_nothing_is_chosen_by_what_a_withheld_split_reveals(rows_of_numbers: Dataset, recipe: dict[str, Any]) -> None:
+    with pytest.raises(BadRecipe, match=r"are withheld, and (a filter|shares) by (total|has) would give part"):
+        derive(rows_of_numbers, parent="test", **recipe)
+    assert not Split.objects.filter(kind="derived").exists()
+
+
+def test_it_withholds_what_its_parent_does_until_that_is_opened(rows_of_numbers: Dataset) -> None:
+    few = derive(rows_of_numbers, parent="test", filter="type=sum&type=odd", sample=3)
+    assert few.withheld
+    assert not open_answers(derive(rows_of_numbers, name="own", first=1))
+    assert open_answers(rows_of_numbers.splits.get(name="test"))
+    few.refresh_from_db()
+    assert not few.withheld
+    assert few.opened is not None
+    assert derive(rows_of_numbers, name="now", parent="test", filter="has=nine&has=zero&has=five").is_complete
+
+
+# Refused ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("recipe", "message"),
+    [
+        ({}, "Expected a filter, first, sample, share or shares, got none"),
+        ({"first": 3, "sample": 2}, "Expected one of first, sample and share, got first and sample"),
+        ({"first": 0}, "first: Expected greater than or equal to 1, got 0"),
+        ({"share": 101}, "share: Expected less than or equal to 100, got 101"),
+        ({"sample": 121}, "sample: Expected at most 120 questions, all there are, got 121"),
+        ({"filter": "type=sum", "first": 120}, "first: Expected at most [0-9]+ questions"),
+        ({"filter": "colour=red"}, "filter: Expected a filter .type, total, has, q. or a page, got 'colour'"),
+        ({"filter": "type=red"}, "filter: Filter type: expected one of sum, largest, odd, empty, got 'red'"),
+        ({"filter": "q=nowhere"}, "recipe: Expected at least one question, got none of 120"),
+        ({"share": 0.1}, "recipe: Expected at least one question, got none of 120"),
+        ({"shares": {"has": {"zero": 1}}}, "shares: Expected one of type, total, got 'has'"),
+        ({"shares": {"type": {"red": 1}}}, "shares.type: Expected one of sum, largest, odd, empty, got 'red'"),
+        ({"shares": {"type": {}}}, "shares: Expected values of type with their shares, got none"),
+        ({"shares": {"type": {"sum": 1}, "total": {"1": 1}}}, "shares: Expected at most 1 entry"),
+        ({"seed": -1, "sample": 1}, "seed: Expected greater than or equal to 0, got -1"),
+        ({"number": 1}, "number: Expected a known key"),
+    ],
+)
+def test_what_cant_be_followed_is_refused(rows_of_numbers: Dataset, recipe: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadRecipe, match=message):
+        derive(rows_of_numbers, **recipe)
+    assert not Split.objects.filter(kind="derived").exists()
+
+
+@pytest.mark.parametrize("name", ["", "1st", "with blank", "q", "edit", "x" * 41, "a/b", "train"])
+def test_a_name_that_cant_be_one_is_refused(rows_of_numbers: Dataset, name: str) -> None:
+    with pytest.raises(BadRecipe, match="name: Expected"):
+        derive(rows_of_numbers, name=name, first=1)
+
+
+def test_nothing_is_derived_from_a_derived_or_unfinished_split(begin: Begin, rows_of_numbers: Dataset) -> None:
+    derive(rows_of_numbers, first=10)
+    with pytest.raises(BadRecipe, match=r"got rows/few, which is derived. Derive from rows/train"):
+        derive(rows_of_numbers, name="fewer", parent="few", first=5)
+    with pytest.raises(BadRecipe, match="Expected a complete split of a complete dataset, got other/val, waiting"):
+        derive(begin("other"), parent="val", first=5)
+
+
+def test_there_is_an_end_to_derived_splits(rows_of_numbers: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deriving, "MOST", 1)
+    derive(rows_of_numbers, first=10)
+    with pytest.raises(BadRecipe, match="at most 1 derived splits"):
+        derive(rows_of_numbers, name="more", first=5)
+
+
+def test_only_a_derived_split_has_a_parent(rows_of_numbers: Dataset) -> None:
+    train, test = rows_of_numbers.splits.order_by("ordinal")
+    for change in ({"kind": "derived"}, {"parent": train}, {"recipe": "{}"}):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Split.objects.filter(pk=test.pk).update(**change)
+
+
+# Deleted ----------------------------------------------------------------------------------------------------
+
+
+def is_stored(split: Split) -> bool:
+    return default_storage.exists(f"{FOLDER}/{split.index_digest}/{MANIFEST}")
+
+
+def test_a_deleted_one_leaves_no_file_and_its_parent_alone(rows_of_numbers: Dataset) -> None:
+    few = derive(rows_of_numbers, first=10)
+    assert is_stored(few)
+    deriving.remove(few)
+    assert not is_stored(few)
+    assert is_stored(few.parent)
+    assert rows_of_numbers.splits.count() == 2
+    assert Question.objects.filter(split__name="train").count() == 120
+
+
+def test_a_deleted_dataset_takes_them_along(begin: Begin) -> None:
+    dataset = begin("gone", images=False, splits={"train": {"scenes": 4}})
+    jobs.work(dataset=dataset)
+    dataset.refresh_from_db()
+    few = derive(dataset, first=10)
+    assert is_stored(few)
+    jobs.delete(dataset)
+    jobs.work(dataset=dataset)
+    assert not Split.objects.filter(dataset=dataset.pk).exists()
+    assert not is_stored(few)
+    assert not is_stored(few.parent)
+
+
+def test_one_that_something_refers_to_stays(rows_of_numbers: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    few, other = derive(rows_of_numbers, first=10), derive(rows_of_numbers, name="other", first=11)
+    monkeypatch.setattr(referrers, "_REFERRERS", {})
+    monkeypatch.setattr(referrers, "_OF_SPLITS", {})
+    named = lambda split: ["study odd"] if split.name == "few" else []  # noqa: E731
+    referrers.register("study", lambda dataset: ["study odd"], of_split=named)
+    with pytest.raises(referrers.Referred, match=r"rows/few: Expected a split .* got one that study odd refers to"):
+        deriving.remove(few)
+    few.refresh_from_db()
+    assert few.is_complete
+    deriving.remove(other)
+    referrers.register("study", lambda dataset: ["study odd"])
+    with pytest.raises(referrers.Referred, match="study odd"):
+        deriving.remove(few)
+
+
+def test_one_that_is_deleted_while_it_is_made_leaves_no_file(
+    rows_of_numbers: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = deriving.make
+    digests: list[str] = []
+
+    def slow(split: Split, lease: Any) -> sealing.Sealed:
+        sealed = made(split, lease)
+        deriving.remove(Split.objects.get(pk=split.pk))
+        digests.append(sealed.index_digest)
+        files.put(f"{FOLDER}/{digests[0]}/late", b"")  # as if it was stored after that
+        return sealed
+
+    monkeypatch.setattr(deriving, "make", slow)
+    train = Split.objects.for_browse().get(name="train")
+    job = deriving.create(train, name="few", recipe=read_recipe({"parent": "train", "first": 3}))
+    assert leases.take(job)
+    jobs.run(job)
+    assert not default_storage.exists(f"{FOLDER}/{digests[0]}/late")
+    assert not Split.objects.filter(name="few").exists()
+
+
+# Again ------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_of_a_recipe_says_all_of_it() -> None:
+    recipe = read_recipe({
+        "parent": "val", "filter": "type=count&length=8..12", "shares": {"answer": {"1": 10, "it's": 0}}, "share": 2.5,
+    })  # fmt: skip
+    assert recipes.command(recipe, dataset="clevr", name="few") == (
+        "python manage.py derive clevr/val --name few --filter 'type=count&length=8..12' --keep answer=1:10 "
+        "--keep 'answer=it'\"'\"'s:0' --share 2.5 --seed 0"
+    )
+    assert json.loads(recipe.to_json()) == {
+        "parent": "val", "filter": "type=count&length=8..12", "shares": {"answer": {"1": 10, "it's": 0}}, "share": 2.5,
+        "seed": 0,
+    }  # fmt: skip
+    assert read_recipe(recipe.to_json()) == recipe
+
+
+def test_a_filter_is_read_as_an_address_and_kept_plain(rows_of_numbers: Dataset) -> None:
+    few = derive(rows_of_numbers, filter="?q=largest&page=3&total.from=5&total.to=30", first=2)
+    assert read_recipe(few.recipe).filter == "total=5..30&q=largest"
+    said = "where total is 5 to 30 and the words “largest” occur, the first of them"
+    assert deriving.described(few) == f"2 of 120 questions of train {said}"
