@@ -195,6 +195,9 @@ class RiddleWorld:
     def equivalent(self, spec: BaseSpec, item: Item, program: Program) -> None:
         return None
 
+    def prover(self, spec: BaseSpec, *, made: bool) -> None:
+        return None
+
     def elements(self, spec: BaseSpec, item: Item) -> tuple[Element, ...]:
         scene = item.scene
         assert isinstance(scene, Scene)

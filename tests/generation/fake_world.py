@@ -226,6 +226,9 @@ class RowWorld:
     def equivalent(self, spec: BaseSpec, item: Item, program: Program) -> None:
         return None
 
+    def prover(self, spec: BaseSpec, *, made: bool) -> None:
+        return None
+
     def elements(self, spec: BaseSpec, item: Item) -> tuple[Element, ...]:
         assert isinstance(item.scene, Row)
         return tuple(Element(i, str(number)) for i, number in enumerate(item.scene.numbers))

@@ -167,6 +167,9 @@ class MarbleWorld:
     def equivalent(self, spec: BaseSpec, item: Item, program: Program) -> None:
         return None
 
+    def prover(self, spec: BaseSpec, *, made: bool) -> None:
+        return None
+
     def elements(self, spec: BaseSpec, item: Item) -> tuple[Element, ...]:
         assert isinstance(item.scene, Row)
         return tuple(Element(at, f"{color} marble") for at, color in enumerate(item.scene.marbles))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from generation.engine.errors import BadSpec
 from generation.engine.program import FunctionTable, Program, to_json
+from generation.engine.proof import Prover
 from generation.engine.spec import BaseSpec
 
 REGISTRY: dict[str, str] = {"clevr": "generation.engine.worlds.clevr.world:WORLD"}
@@ -312,6 +313,9 @@ class World(Protocol):
 
     def equivalent(self, spec: BaseSpec, item: Item, program: Program) -> Equivalent | None:
         """Return the smallest program that gives a well-posed one's answer on an item; None where that isn't known."""
+
+    def prover(self, spec: BaseSpec, *, made: bool) -> Prover | None:
+        """Return what proves a split's items; None for nothing. `made`: we made it by its spec, it is no import."""
 
 
 class Maker(Protocol):

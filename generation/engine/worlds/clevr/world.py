@@ -37,6 +37,7 @@ from generation.engine.worlds.clevr.diagnosing import diagnose
 from generation.engine.worlds.clevr.functions import function_table
 from generation.engine.worlds.clevr.paper import PUBLISHED
 from generation.engine.worlds.clevr.picture import draw
+from generation.engine.worlds.clevr.proofs import ClevrProver
 from generation.engine.worlds.clevr.sampling import sample_scene
 from generation.engine.worlds.clevr.saying import say
 from generation.engine.worlds.clevr.scene import Scene, read_scene
@@ -175,6 +176,9 @@ class ClevrWorld:
         if found.effective is None:
             return None
         return Equivalent(found.effective, say(found.effective, _clevr(spec).vocabulary))
+
+    def prover(self, spec: BaseSpec, *, made: bool) -> ClevrProver:
+        return ClevrProver(_clevr(spec), our_scenes=made, our_questions=made)
 
 
 def _answer_kind(question: Question) -> AnswerKind:

@@ -1,0 +1,48 @@
+"""The balance of answers, replayed: which answers each family had given in a chunk when the next one was due."""
+
+from collections import Counter
+
+from generation.engine.families import Family
+from generation.engine.worlds.clevr.spec import QuestionKnobs
+
+
+class Balance:
+    """What the families of a chunk have answered so far. Questions of one scene count once all of them are known.
+
+    Parameters
+    ----------
+    knobs : QuestionKnobs
+    strict : bool
+        Whether relations may be idle in a share of each family's questions only.
+    """
+
+    def __init__(self, knobs: QuestionKnobs, *, strict: bool) -> None:
+        self.knobs, self.strict = knobs, strict
+        self.answers: dict[int, Counter[str]] = {}
+        self.idle: Counter[int] = Counter()
+        self._now: list[tuple[int, str, bool]] = []
+
+    def refusal(self, family: Family, answer: str, *, is_idle: bool) -> str:
+        """Return why a family may not give an answer now, in words; empty where it may. It counts in any case."""
+        self._now.append((family.number, answer, is_idle))
+        counts = self.answers.setdefault(family.number, Counter())
+        so_far = [counts[one] for one in family.answers]
+        rules, count = self.knobs.balance, counts[answer]
+        second = sorted(so_far)[-2] if len(so_far) > 1 else 0
+        if count > rules.ratio * second:
+            return f"an answer given at most {rules.ratio:g} times as often as the second most frequent ({second})"
+        middle = max(sorted(so_far)[len(so_far) // 2], rules.median_floor)
+        if count > rules.median_ratio * middle:
+            return f"an answer given at most {rules.median_ratio:g} times as often as the median ({middle})"
+        used = counts.total()
+        if self.strict and is_idle and self.idle[family.number] + 1 > self.knobs.trivial_share * (used + 1):
+            share = f"{100 * self.knobs.trivial_share:g} %"
+            return f"relations that are idle in at most {share} of a family's questions"
+        return ""
+
+    def settle(self) -> None:
+        """Count what was asked about one scene."""
+        for family, answer, is_idle in self._now:
+            self.answers[family][answer] += 1
+            self.idle[family] += is_idle
+        self._now = []

@@ -1,0 +1,140 @@
+"""Proving CLEVR's pictures: sizes, what object ids show and where, and that colours are the scene's.
+
+A silhouette must lie within the rectangle that the corners of its object's box are projected to; that needs no
+renderer. Beyond that, object ids are drawn again and compared pixel by pixel, and the picture is compared with a small
+one drawn again: enough to find another scene's picture, or an object painted over.
+"""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.engine.checking import IDS_ALIKE
+from generation.engine.proof import Proof
+from generation.engine.worlds.clevr.camera import View, project
+from generation.engine.worlds.clevr.picture import draw, draw_ids, turned
+from generation.engine.worlds.clevr.scene import Scene, SceneObject
+from generation.engine.worlds.clevr.spec import ClevrSpec
+from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, Vocabulary
+
+SIDE = 60  # pixels of the small picture's width
+SLACK = 1.0  # pixels by which a silhouette may be larger than its box
+OVERLAP = 0.9  # intersection over union of silhouettes that another renderer drew
+LOOK_APART = 6.0  # mean difference of colours, of 255
+OBJECT_APART = 40.0
+OBJECT_PIXELS = 6  # of the small picture that tell an object's colour
+
+
+def prove_pictures(
+    spec: ClevrSpec,
+    scene: Scene,
+    view: View,
+    proof: Proof,
+    *,
+    rgb: NDArray[np.uint8] | None,
+    ids: NDArray[np.uint16] | None,
+    again: NDArray[np.uint16] | None,
+) -> None:
+    """Prove that a picture and its object ids, as far as there are any, show a scene.
+
+    `again` is the object ids drawn anew, None where an object is of a kind that can't be drawn.
+    """
+    shape = (spec.images.height, spec.images.width)
+    if ids is not None and proof.same("masks", shape, ids.shape, what="object ids of shape "):
+        _prove_masks(spec, scene, view, ids, proof)
+        if again is not None:
+            _prove_silhouettes(spec, scene, ids, again, proof)
+    if rgb is not None and proof.same("images", (*shape, 3), rgb.shape, what="a picture of shape "):
+        if again is not None and spec.images.renderer == "tracer":
+            _prove_look(spec, scene, view, rgb, proof)
+        else:
+            proof.leave("the look of pictures that another renderer drew")
+
+
+def _prove_masks(spec: ClevrSpec, scene: Scene, view: View, ids: NDArray[np.uint16], proof: Proof) -> None:
+    """Prove that each object has its least pixels, all within its projected box, and that there are no others."""
+    most = int(ids.max(initial=0))
+    proof.hold("masks", most <= len(scene.objects), f"object ids up to {len(scene.objects)}", most)
+    for number, thing in enumerate(scene.objects):
+        rows, columns = np.nonzero(ids == number + 1)
+        least = spec.scene.min_pixels
+        expected = f"object {number} in at least {least} pixels"
+        if not proof.hold("masks", len(rows) >= least, expected, len(rows)) or not len(rows):
+            continue
+        left, top, right, bottom = box(thing, view, spec.vocabulary)
+        inside = (
+            columns.min() >= left - SLACK
+            and rows.min() >= top - SLACK
+            and columns.max() + 1 <= right + SLACK
+            and rows.max() + 1 <= bottom + SLACK
+        )
+        proof.hold(
+            "masks",
+            bool(inside),
+            f"object {number} within columns {left:.0f} to {right:.0f} and rows {top:.0f} to {bottom:.0f}",
+            f"columns {columns.min()} to {columns.max() + 1} and rows {rows.min()} to {rows.max() + 1}",
+        )
+
+
+def box(thing: SceneObject, view: View, vocabulary: Vocabulary) -> tuple[float, float, float, float]:
+    """Return the rectangle (left, top, right, bottom; pixels) around the projected corners of an object's box."""
+    scale = vocabulary.sizes[thing.size].scale if thing.size in vocabulary.sizes else thing.coords[2]
+    turn = turned(thing.rotation)
+    corners = []
+    for corner in product((-scale, scale), repeat=3):
+        x, y, z = (
+            sum(row[axis] * corner[axis] for axis in range(3)) + at for row, at in zip(turn, thing.coords, strict=True)
+        )
+        corners.append(project(view, (x, y, z)))
+    xs, ys = [corner[0] for corner in corners], [corner[1] for corner in corners]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def draw_known(spec: ClevrSpec, scene: Scene, view: View) -> NDArray[np.uint16] | None:
+    """Return a scene's object ids, drawn anew; None where an object is of a kind that can't be drawn."""
+    words = spec.vocabulary
+    known = all(getattr(thing, name) in words.values(name) for thing in scene.objects for name in ATTRIBUTES)
+    return draw_ids(scene.objects, view, words) if known else None
+
+
+def _prove_silhouettes(
+    spec: ClevrSpec, scene: Scene, ids: NDArray[np.uint16], again: NDArray[np.uint16], proof: Proof
+) -> None:
+    """Prove that object ids are those of the scene drawn again."""
+    if spec.images.renderer == "tracer":
+        alike = float((ids == again).mean())
+        expected = f"object ids as drawn again in {100 * IDS_ALIKE:g} % of pixels"
+        proof.hold("masks", alike >= IDS_ALIKE, expected, f"{100 * alike:.2f} %")
+        return
+    for number in range(len(scene.objects)):
+        one, two = ids == number + 1, again == number + 1
+        overlap = float((one & two).sum() / max(1, (one | two).sum()))
+        expected = f"object {number} over its silhouette drawn again by {OVERLAP:g}"
+        proof.hold("masks", overlap >= OVERLAP, expected, f"{overlap:.2f}")
+
+
+def _prove_look(spec: ClevrSpec, scene: Scene, view: View, rgb: NDArray[np.uint8], proof: Proof) -> None:
+    """Prove that a picture has about the colours of a small one drawn again, as a whole and object by object."""
+    height = max(1, round(SIDE * view.height / view.width))
+    small, ids = draw(scene.objects, replace(view, width=SIDE, height=height), spec.vocabulary, samples=4)
+    apart = np.abs(shrunk(rgb, height, SIDE) - small).mean(axis=2)
+    mean = float(apart.mean())
+    expected = f"a picture of this scene (mean difference below {LOOK_APART:g} to a small one drawn again)"
+    proof.hold("images", mean < LOOK_APART, expected, f"{mean:.1f}")
+    for number in range(len(scene.objects)):
+        there = ids == number + 1
+        if there.sum() >= OBJECT_PIXELS:
+            mean = float(apart[there].mean())
+            expected = f"object {number} in its colours (mean difference below {OBJECT_APART:g} to it drawn again)"
+            proof.hold("images", mean < OBJECT_APART, expected, f"{mean:.1f}")
+
+
+def shrunk(rgb: NDArray[np.uint8], height: int, width: int) -> NDArray[np.float64]:
+    """Return a picture `(height, width, 3)` whose pixels are the means of the larger one's."""
+    rows = np.linspace(0, rgb.shape[0], height + 1).astype(int)
+    columns = np.linspace(0, rgb.shape[1], width + 1).astype(int)
+    sums = np.add.reduceat(np.add.reduceat(rgb.astype(np.float64), rows[:-1], axis=0), columns[:-1], axis=1)
+    counts = np.diff(rows)[:, None] * np.diff(columns)[None, :]
+    return np.asarray(sums / counts[:, :, None])
