@@ -12,6 +12,7 @@ Every message says what was expected, what came, where, and what to do.
     +- IllPosed                 a program met a `unique` without exactly one object, or the like
     +- Exhausted                a bounded search found nothing within its bound (``count``: tries made)
     +- BadScene                 a scene (ours or somebody else's) isn't usable
+    +- BadRecord                somebody else's file, or a record in it, can't be read (``where``: file, record, field)
     +- BadExport                a dataset can't be exported so (``where``: the option, the split, the folder)
 """
 
@@ -79,3 +80,7 @@ class Exhausted(EngineError):
     def __init__(self, message: str, *, where: str = "", count: int = 0) -> None:
         super().__init__(message, where=where)
         self.count = count
+
+
+class BadRecord(EngineError):
+    """A file of somebody else's dataset, or a record in it, can't be read."""

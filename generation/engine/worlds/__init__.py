@@ -21,6 +21,7 @@ from generation.engine.proof import Prover
 from generation.engine.spec import BaseSpec
 
 REGISTRY: dict[str, str] = {"clevr": "generation.engine.worlds.clevr.world:WORLD"}
+READERS: dict[str, str] = {"clevr": "generation.engine.worlds.clevr.formats.release:READER"}  # of published files
 
 
 class Media(StrEnum):

@@ -1,0 +1,197 @@
+"""Which of people's files belong to which split: by what is in them, whatever they are called.
+
+A folder is searched through, so that the release's own folder, one of its parts, and what the program it was made with
+wrote are all found. Our exports have a folder `horsesense/` beside the release's, which tells more.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+import ijson
+
+from generation.engine.errors import BadRecord
+from generation.engine.reading import Open, SplitFiles, shortened
+from generation.engine.spec import RESERVED_NAMES
+from generation.engine.worlds.clevr.formats.released import BESIDE
+
+KINDS = ("scenes", "questions", "views")
+ORDER = ("train", "val", "test", "trainA", "valA", "valB", "testA", "testB")
+PICTURES = (".png", ".jpg", ".jpeg")
+PICTURE = re.compile(r"(?:[^_]*_)?(.*?)_?([0-9]{1,9})\.(?:png|jpe?g)", re.IGNORECASE)
+SPLIT = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,39}")
+NAMED = re.compile(r"CLEVR_([A-Za-z0-9-]+)_(?:scenes|questions)\.json")
+UNNAMED = "main"  # the split of records that name none, or `new`, which is the generating program's word for it
+DEPTH = 4
+OURS = ("dataset.json", "spec.json")
+
+
+class Part(NamedTuple):
+    """A file of records: what kind, and of which split."""
+
+    kind: str
+    split: str
+    path: str
+    is_beside: bool = False
+
+
+class Parts:
+    """Gathers files and folders of pictures into splits; a file that is ours tells more than the release's."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, dict[str, Part]] = {}
+        self.pictures: dict[str, str] = {}
+
+    def add(self, part: Part) -> None:
+        """Take a file; raise `BadRecord` where there is one like it."""
+        kept = self.files.setdefault(part.split, {})
+        if part.kind not in kept or (part.is_beside and not kept[part.kind].is_beside):
+            kept[part.kind] = part
+        elif part.is_beside == kept[part.kind].is_beside:
+            raise BadRecord(
+                f"Expected one file with {part.kind} of {part.split}, got also {kept[part.kind].path}.", where=part.path
+            )
+
+    def add_pictures(self, split: str, folder: str) -> None:
+        """Take a folder of pictures; raise `BadRecord` where the split has one."""
+        if self.pictures.setdefault(split, folder) != folder:
+            raise BadRecord(
+                f"Expected one folder of pictures of {split}, got also {self.pictures[split]}.", where=folder
+            )
+
+    def splits(self) -> tuple[SplitFiles, ...]:
+        """Return the splits, in their usual order."""
+        names = sorted(self.files.keys() | self.pictures.keys(), key=_rank)
+        return tuple(self._split(name) for name in names)
+
+    def _split(self, name: str) -> SplitFiles:
+        files = {kind: part.path for kind, part in sorted(self.files.get(name, {}).items())}
+        return SplitFiles(name, files, self.pictures.get(name, ""))
+
+
+def search(paths: Sequence[Path]) -> Parts:
+    """Return what lies in files and folders; raise `BadRecord` for what is not there or not of use."""
+    parts = Parts()
+    for path in paths:
+        if path.is_dir():
+            _search_folder(path, parts, depth=DEPTH, is_beside=path.name == BESIDE)
+        elif not path.is_file():
+            raise BadRecord("Expected a file or a folder, got nothing.", where=str(path))
+        elif path.suffix.lower() == ".json":
+            parts.add(_read_part(path))
+        else:
+            raise BadRecord("Expected a JSON file or a folder. Unpack what is packed.", where=str(path))
+    return parts
+
+
+def _search_folder(folder: Path, parts: Parts, *, depth: int, is_beside: bool) -> None:
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError as error:
+        raise BadRecord(f"Expected a folder that can be read, got: {error.strerror}.", where=str(folder)) from error
+    files = [path for path in entries if path.suffix.lower() == ".json" and path.name not in OURS and path.is_file()]
+    if files and not _is_single(files[0]):
+        for path in files:
+            parts.add(_read_part(path)._replace(is_beside=is_beside))
+    picture = next((path for path in entries if path.suffix.lower() in PICTURES), None)
+    if picture is not None:
+        parts.add_pictures(_split_of_picture(picture), str(folder))
+    for path in entries:
+        if path.is_dir() and depth > 0 and not path.name.startswith("."):
+            _search_folder(path, parts, depth=depth - 1, is_beside=is_beside or path.name == BESIDE)
+
+
+def _read_part(path: Path) -> Part:
+    with path.open("rb") as file:
+        kind, split = sniff(file, name=path.name)
+    return Part(kind, split, str(path))
+
+
+def _is_single(path: Path) -> bool:
+    """Return whether a file is one scene alone: the generating program writes each beside the file of all."""
+    with path.open("rb") as file:
+        try:
+            return any(prefix == "" and value == "objects" for prefix, _, value in _head(file))
+        except ijson.JSONError:
+            return False
+
+
+def _head(file: Any) -> Iterator[tuple[str, str, Any]]:
+    for number, event in enumerate(ijson.parse(file, use_float=True)):
+        yield event
+        if number > 1000:
+            return
+
+
+def sort(names: Sequence[str], *, opened: Open) -> Parts:
+    """Return what single files are."""
+    parts = Parts()
+    for name in names:
+        with opened(name) as file:
+            kind, split = sniff(file, name=PurePosixPath(name).name)
+        parts.add(Part(kind, split, name))
+    return parts
+
+
+def sniff(file: Any, *, name: str) -> tuple[str, str]:
+    """Return which kind of records a file has, and of which split, by its first record; raise `BadRecord`."""
+    kind = split = ""
+    try:
+        for prefix, event, value in ijson.parse(file, use_float=True):
+            if prefix in ("info.split", f"{kind}.item.split"):
+                split = str(value)
+                if kind and prefix != "info.split":
+                    break
+            elif prefix == "" and event == "map_key" and value in KINDS and not kind:
+                kind = str(value)
+            elif kind and (prefix, event) in ((f"{kind}.item", "end_map"), (kind, "end_array")):
+                break
+    except (ijson.JSONError, UnicodeDecodeError) as error:
+        reason = (str(error).splitlines() or ["it ends too early"])[0]
+        raise BadRecord(f"Expected JSON, got something else ({reason}).", where=name) from error
+    if not kind:
+        raise BadRecord("Expected a file with a list of scenes or questions, got one without.", where=name)
+    return kind, _named(split, name)
+
+
+def _named(split: str, file: str) -> str:
+    """Return a split's name as records or the file's name say it."""
+    if not split and (found := NAMED.fullmatch(file)):
+        split = found[1]
+    if not split or split in RESERVED_NAMES:
+        return UNNAMED
+    if not SPLIT.fullmatch(split):
+        raise BadRecord(f"Expected a split's name (letters, digits, - and _), got {shortened(split)}.", where=file)
+    return split
+
+
+def _split_of_picture(path: Path) -> str:
+    found = PICTURE.fullmatch(path.name)
+    return _named(found[1] if found and found[1] else path.parent.name, path.name)
+
+
+def picture_number(name: str) -> int | None:
+    """Return the number in a picture's file name."""
+    found = PICTURE.fullmatch(name)
+    return int(found[2]) if found else None
+
+
+def _rank(name: str) -> tuple[int, str]:
+    return (ORDER.index(name) if name in ORDER else len(ORDER), name)
+
+
+def beside(paths: Sequence[Path]) -> Path | None:
+    """Return our own folder that lies in or beside what is given."""
+    for path in paths:
+        for folder in (path, path / BESIDE, path.parent / BESIDE):
+            if folder.name == BESIDE and (folder / OURS[0]).is_file():
+                return folder
+    return None
+
+
+def references(names: Mapping[str, Any]) -> dict[str, str]:
+    """Return the split against which each is measured: where there is no `train`, that of its own kind."""
+    if "train" in names or "trainA" not in names:
+        return {}
+    return {name: "trainA" for name in names if name != "trainA"}
