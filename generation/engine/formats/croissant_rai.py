@@ -1,0 +1,116 @@
+"""What an export says of its making, its limits and its biases, for the card and for the Croissant file.
+
+References
+----------
+NeurIPS 2026, Evaluations and Datasets track, hosting guidelines: the minimal set of responsible-AI fields.
+Croissant RAI specification 1.0.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from generation.engine.formats import ExportDataset
+from generation.engine.formats.card_statistics import Tally
+from generation.engine.worlds import Media
+
+SHOWN = {Media.IMAGE: "an image", Media.STORY: "a story", Media.NONE: "nothing"}
+
+
+def rai(dataset: ExportDataset, tallies: Mapping[str, Tally]) -> dict[str, Any]:
+    """Return the responsible-AI fields of a Croissant file, each filled from the dataset's spec and its counts."""
+    return {
+        "rai:dataCollection": making(dataset),
+        "rai:dataCollectionType": ["Software Collection"],
+        "rai:dataBiases": biases(dataset, tallies),
+        "rai:dataLimitations": limits(dataset),
+        "rai:dataUseCases": uses(dataset),
+        "rai:dataSocialImpact": (
+            "Shows at which kind of question a model fails, and whether it answers from cues instead of from what it "
+            "is shown, before it is relied on. Harm could come from taking a high score here for the ability to "
+            "reason about the world at large: the scenes are simple and the language is that of templates. The "
+            "breakdown by question type, program length and the other facets is there to be reported with any score."
+        ),
+        "rai:personalSensitiveInformation": [
+            "None. Scenes, questions and answers describe invented things; no person is shown, named or described."
+        ],
+        "rai:hasSyntheticData": True,
+        "rai:dataReleaseMaintenancePlan": (
+            "A complete dataset never changes: its content hash names it. A corrected one is another version with "
+            "another hash."
+        ),
+        "prov:wasDerivedFrom": [
+            {
+                "@id": "spec.json",
+                "@type": "prov:Entity",
+                "prov:label": f"The specification of this dataset, spec.json: world {dataset.world.label}, "
+                f"seed {dataset.spec_json.get('seed', 0)}. It was derived from no other dataset.",
+            }
+        ],
+        "prov:wasGeneratedBy": [
+            {
+                "@type": "prov:Activity",
+                "prov:type": {"@id": "https://www.wikidata.org/wiki/Q4929239"},
+                "prov:label": "Generation by a program",
+                "sc:description": making(dataset),
+                "prov:wasAssociatedWith": {
+                    "@type": "prov:SoftwareAgent",
+                    "prov:label": f"Horsesense {dataset.release}, engine {dataset.engine_version}",
+                },
+            }
+        ],
+    }
+
+
+def making(dataset: ExportDataset) -> str:
+    """Return how the data came to be."""
+    sizes = [f"{split.name}: {split.scenes:,} scenes, {split.questions:,} questions" for split in dataset.splits]
+    return (
+        f"Nothing was collected and nobody annotated anything. A program (Horsesense {dataset.release}, engine "
+        f"{dataset.engine_version}, world {dataset.world.label}) drew every scene from the specification in spec.json "
+        f"with pseudo-random numbers of seed {dataset.spec_json.get('seed', 0)}, asked questions by templates, and "
+        "computed each answer by running the question's program on the scene. Same specification, same engine, same "
+        f"data: the content hash is {dataset.fingerprint}. Splits: {'; '.join(sizes)}."
+    )
+
+
+def limits(dataset: ExportDataset) -> list[str]:
+    """Return what the data are not good for, a sentence or two each."""
+    withheld = [split.name for split in dataset.splits if not split.shows_answers]
+    found = [
+        f"Everything is synthetic: a question comes with {SHOWN[dataset.world.media]} made by a program, and what "
+        "holds there need not hold for photographs or for people's own questions.",
+        "Questions are made by templates: their language is narrow, and a model may learn the templates.",
+        "Answers are single words, numbers or yes and no, of a vocabulary that is known beforehand; explanations are "
+        "not scored.",
+    ]
+    if withheld:
+        found.append(f"Answers, programs and scenes are withheld of: {', '.join(withheld)}.")
+    return found
+
+
+def biases(dataset: ExportDataset, tallies: Mapping[str, Tally]) -> list[str]:
+    """Return which way the answers lean, with what guessing blindly gets in each split that shows its answers."""
+    found = [
+        "Values are drawn evenly within the rules of the specification, and answers are kept from leaning too far "
+        "within each batch of scenes, not over the whole: some answers remain more frequent than others."
+    ]
+    for split in dataset.splits:
+        tally = tallies.get(split.name)
+        best = tally.majority() if tally else None
+        if tally is None or best is None:
+            continue
+        by_kind = 100 * tally.majority_by_kind() / tally.answered
+        found.append(
+            f"{split.name} (n = {best.of:,}): always answering {best.answer!r} is right for {best.percent}, always "
+            f"the most frequent answer of the question's type for {by_kind:.1f} %."
+        )
+    return found
+
+
+def uses(dataset: ExportDataset) -> list[str]:
+    """Return what the data are for."""
+    return [
+        "Diagnosing models that answer questions: accuracy broken down by what a question demands.",
+        "Training and validation of such models where the splits allow it, and comparison under shifts between splits.",
+        "Not for: judging how well a model sees or reasons outside of such scenes, and nothing about people.",
+    ]

@@ -1,0 +1,115 @@
+"""Rows as tables of other tools have them: a question with its choices, its prompt and its facets.
+
+Columns have the same names everywhere: those of `FIRST` in their order, then one for each facet, then the prompt.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from generation.engine.formats import ExportItem, ExportSplit, value_of
+from generation.engine.program import to_json
+from generation.engine.worlds import FacetKind, Media, Question, World
+
+FIRST = ("image", "question", "answer", "choices", "question_id", "image_index", "split", "program")
+PROMPT = "prompt"
+OURS = frozenset({*FIRST, PROMPT, "scene", "view", "questions"})  # no facet's column is called so
+BLOCK = 8192  # questions whose facets are read at once
+NOT_A_NAME = re.compile(r"\W+", re.ASCII)
+
+Row = dict[str, Any]
+
+
+def facet_columns(splits: Sequence[ExportSplit]) -> dict[str, FacetKind]:
+    """Return the columns of facets that any of the splits shows, in order, and how their values are to be read.
+
+    The facet `answer` has none: the answers stand in a column of their own.
+    """
+    facets = [facet for split in splits for facet in split.facets if facet.name != "answer"]
+    return {column_of(facet.name): facet.kind for facet in facets}
+
+
+def column_of(facet: str) -> str:
+    """Return what the column of a facet is called: as the facet is, where that doesn't name another one."""
+    return f"facet_{facet}" if facet in OURS else facet
+
+
+def plain_names(names: Sequence[str]) -> dict[str, str]:
+    """Return a name of letters, digits and underscores alone for each name, no two the same.
+
+    The Hub and `datasets` know no other names of splits.
+    """
+    plain: dict[str, str] = {}
+    for name in names:
+        base = NOT_A_NAME.sub("_", name)
+        taken = set(plain.values())
+        tries = (base, *(f"{base}_{number}" for number in range(2, len(names) + 2)))
+        plain[name] = next(wanted for wanted in tries if wanted not in taken)
+    return plain
+
+
+class Rows:
+    """The rows of a split's questions, read item by item, in order.
+
+    Parameters
+    ----------
+    split : ExportSplit
+    world : World
+    columns : mapping of str to FacetKind
+        The facets' columns; one that this split hasn't is None in each of its rows.
+    """
+
+    def __init__(self, split: ExportSplit, world: World, columns: Mapping[str, FacetKind]) -> None:
+        self.split, self.world, self.columns = split, world, columns
+        self._facets = {column_of(facet.name): facet for facet in split.facets}
+        self._values: dict[str, dict[int, Any]] = {name: {} for name in columns}
+        self._codes: dict[str, list[int]] = {}
+        self._start = self._end = 0
+
+    def of(self, item: ExportItem) -> list[Row]:
+        """Return the rows of an item's questions; `image` is its picture's name, None in worlds without pictures."""
+        questions = item.item.questions
+        facets = self._facet_values(item.first_question, len(questions))
+        return [
+            {
+                "image": item.image_name if self.world.media is Media.IMAGE else None,
+                "question": question.text,
+                "answer": question.answer.text if question.answer else None,
+                "choices": list(self.world.answer_form(self.split.spec, question).choices),
+                "question_id": item.first_question + number,
+                "image_index": item.position,
+                "split": self.split.name,
+                "program": program_text(question),
+                **{name: values[number] for name, values in facets.items()},
+                PROMPT: self.world.prompt(question),
+            }
+            for number, question in enumerate(questions)
+        ]
+
+    def _facet_values(self, first: int, count: int) -> dict[str, list[Any]]:
+        """Return the values of every facet's column for so many questions."""
+        if first < self._start or first + count > self._end:
+            self._read(first, max(count, min(BLOCK, self.split.questions - first)))
+        at = first - self._start
+        return {
+            name: self._meant(name, self._codes[name][at : at + count]) if name in self._codes else [None] * count
+            for name in self.columns
+        }
+
+    def _read(self, first: int, count: int) -> None:
+        codes = self.split.facet_codes(first, count)
+        self._codes = {column_of(name): array.tolist() for name, array in codes.items()}
+        self._start, self._end = first, first + count
+
+    def _meant(self, name: str, codes: Sequence[int]) -> list[Any]:
+        known = self._values[name]
+        for code in codes:
+            if code not in known:
+                known[code] = value_of(self._facets[name], code)
+        return [known[code] for code in codes]
+
+
+def program_text(question: Question) -> str | None:
+    """Return a question's program as JSON in one line, in the form that CLEVR publishes; None where it has none."""
+    return None if question.program is None else json.dumps(to_json(question.program), separators=(",", ":"))
