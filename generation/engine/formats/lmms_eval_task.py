@@ -1,0 +1,127 @@
+"""What lmms-eval asks of a task, for datasets exported by Horsesense: the pictures, the prompts, the scores.
+
+An export has a copy of this file, called utils.py, beside its tasks. It needs Pillow and nothing else: `images/` and
+`breakdown.json` lie beside it.
+"""
+
+import json
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+NOT_FACETS = frozenset(
+    {"image", "question", "answer", "choices", "question_id", "image_index", "split", "program", "prompt"}
+)
+NUMBERS = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+           "seventeen eighteen nineteen twenty")  # fmt: skip
+DIGITS = {word: str(number) for number, word in enumerate(NUMBERS.split())}
+
+Doc = Mapping[str, Any]
+
+log = logging.getLogger(__name__)
+
+
+def doc_to_visual(doc: Doc) -> list[Any]:
+    """Return a question's picture, as a list of one; an empty list where it has none."""
+    from PIL import Image
+
+    if doc["image"] is None:
+        return []
+    with Image.open(HERE / "images" / doc["split"] / doc["image"]) as image:
+        return [image.convert("RGB")]
+
+
+def doc_to_text(doc: Doc, lmms_eval_specific_kwargs: Mapping[str, str] | None = None) -> str:
+    """Return what the model is told: the stated prompt, between what the task puts before and after it."""
+    around = lmms_eval_specific_kwargs or {}
+    return f"{around.get('pre_prompt', '')}{doc['prompt']}{around.get('post_prompt', '')}"
+
+
+def doc_to_target(doc: Doc) -> str:
+    """Return the answer; an empty text where it is withheld."""
+    return doc["answer"] or ""
+
+
+def process_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
+    """Return a question's share in each metric: 1 for a right answer, 0 for another; or the answer to be submitted."""
+    said = read_answer(results[0], doc["choices"])
+    if doc["answer"] is None:
+        return {"submission": {"question_id": doc["question_id"], "answer": said, "split": doc["split"]}}
+    right = float(said == doc["answer"])
+    facets = {name: value for name, value in doc.items() if name not in NOT_FACETS}
+    record = {"score": right, "question_id": doc["question_id"], "split": doc["split"], "facets": facets}
+    columns = (one for one in breakdown()["columns"] if one["value"] in values_of(doc.get(one["facet"])))
+    return {"accuracy": record, **{one["metric"]: right for one in columns}}
+
+
+def aggregate_accuracy(results: Sequence[Mapping[str, Any]], args: Any = None) -> float:
+    """Return the share of right answers; beside lmms-eval's results goes a file with every facet's own share."""
+    scored = by_facet(results)
+    _write(scored, f"{_name(results)}_by_facet.json", args)
+    log.info("accuracy %.4f of %d questions, by facet: %s", scored["accuracy"], scored["n"], scored["facets"])
+    accuracy: float = scored["accuracy"]
+    return accuracy
+
+
+def aggregate_submission(results: Sequence[Mapping[str, Any]], args: Any = None) -> None:
+    """Write the answers of a split that withholds them to a file, to be scored where they are kept."""
+    answers = [{"question_id": one["question_id"], "answer": one["answer"]} for one in results]
+    _write(sorted(answers, key=lambda one: one["question_id"]), f"{_name(results)}_predictions.json", args)
+
+
+def by_facet(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return accuracy and n, and for every value of every facet how many questions have it and are answered right."""
+    facets: dict[str, dict[str, dict[str, int]]] = {}
+    for one in results:
+        for name, value in one["facets"].items():
+            for each in values_of(value):
+                cell = facets.setdefault(name, {}).setdefault(each, {"n": 0, "correct": 0})
+                cell["n"] += 1
+                cell["correct"] += int(one["score"])
+    right = sum(one["score"] for one in results)
+    return {"accuracy": right / len(results) if results else 0.0, "n": len(results), "facets": facets}
+
+
+def values_of(value: Any) -> list[str]:
+    """Return the values that a facet has for a question, as texts: none, one, or of flags any number."""
+    if value is None:
+        return []
+    return [str(one) for one in value] if isinstance(value, list | tuple) else [str(value)]
+
+
+def read_answer(text: str, choices: Sequence[str]) -> str:
+    """Return which choice a model's text gives: the text itself, or the only choice that it names.
+
+    Of a text that says "answer" counts what follows the last time. Numbers may be words. Where no choice or more than
+    one is named, the text is returned as it is, which is no answer.
+    """
+    known = {choice.lower(): choice for choice in choices}
+    said = re.split(r"\banswer(?:\s+is\b|\s*:)?", text.strip().lower())[-1].strip(" \t\n.,:;!?\"'*`()")
+    if DIGITS.get(said, said) in known:
+        return known[DIGITS.get(said, said)]
+    found = {choice for choice in known if re.search(rf"(?<!\w){re.escape(choice)}(?!\w)", said)}
+    found |= {DIGITS[word] for word in re.findall(r"\w+", said) if DIGITS.get(word) in known}
+    return known[found.pop()] if len(found) == 1 else text.strip()
+
+
+@cache
+def breakdown() -> dict[str, Any]:
+    """Return what the tasks break accuracy down by, as the export wrote it."""
+    found: dict[str, Any] = json.loads((HERE / "breakdown.json").read_text(encoding="utf-8"))
+    return found
+
+
+def _name(results: Sequence[Mapping[str, Any]]) -> str:
+    return f"{breakdown()['dataset']}_{results[0]['split']}" if results else breakdown()["dataset"]
+
+
+def _write(value: Any, name: str, args: Any) -> None:
+    """Write a file where lmms-eval writes its own, else into the current folder."""
+    output = Path(getattr(args, "output_path", None) or ".")
+    folder = output.parent if output.suffix == ".json" else output
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
