@@ -1,0 +1,135 @@
+"""The format `vlmevalkit`: a TSV file a split, as VLMEvalKit reads datasets that it doesn't know.
+
+A picture stands, in base64, in the row of its first question; the others name that row. With `--form choices` the
+kit asks multiple-choice questions: columns A, B, ... hold the choices and the answer is a letter. With `--form open`
+it asks the stated prompt and compares words; the file's name then ends in `_openended`, which is how the kit knows.
+"""
+
+import base64
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any, ClassVar
+
+from generation.engine.errors import BadExport
+from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
+from generation.engine.formats.huggingface_rows import PROMPT, Row, Rows, facet_columns, plain_names
+from generation.engine.formats.lmms_eval import check_pictures
+from generation.engine.formats.writing import write_readme
+
+CHOICES, OPEN = "choices", "open"
+
+
+class VlmEvalKit:
+    """Writes TSV files."""
+
+    name: ClassVar[str] = "vlmevalkit"
+    label: ClassVar[str] = "VLMEvalKit TSV"
+    about: ClassVar[str] = "a TSV file a split, pictures in base64, to evaluate vision-language models with VLMEvalKit"
+    options: ClassVar[tuple[Option, ...]] = (
+        Option("form", "choices: A, B, C ... to choose from; open: answers in words", CHOICES, (CHOICES, OPEN)),
+    )
+    sums: ClassVar[str] = "SHA256SUMS"
+    embeds: ClassVar[bool] = True
+
+    def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
+        """Write a file a split, and how to use them."""
+        check_pictures(dataset)
+        form = options["form"]
+        names = plain_names([split.name for split in dataset.splits])
+        files = {split.name: file_name(dataset, names[split.name], form=form) for split in dataset.splits}
+        for split in dataset.splits:
+            _write_split(dataset, split, folder / files[split.name], form=form, tick=tick)
+        write_readme(dataset, folder, layout=_layout(list(files.values()), form=form), sums=self.sums)
+
+
+def file_name(dataset: ExportDataset, plain: str, *, form: str) -> str:
+    """Return the name of a split's file, which without its ending is what the kit calls the dataset."""
+    return f"{dataset.slug}_{plain}{'_openended' if form == OPEN else ''}.tsv"
+
+
+def _write_split(dataset: ExportDataset, split: ExportSplit, path: Path, *, form: str, tick: Tick) -> None:
+    columns = facet_columns([split])
+    rows = Rows(split, dataset.world, columns)
+    letters = _letters(dataset, split, tick=tick) if form == CHOICES else ()
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, dialect="excel-tab", lineterminator="\n")
+        heads = ["index", "image", "question", *letters, *(["answer"] if split.shows_answers else [])]
+        table.writerow([*heads, "category", "split", "image_path", *columns])
+        for item in split.items():
+            for row, asked in zip(rows.of(item), item.item.questions, strict=True):
+                said = _said(row, letters, where=split.name, answers=split.shows_answers)
+                more = [asked.kind, split.name, row["image"] or "", *(_value(row[name]) for name in columns)]
+                table.writerow([row["question_id"], _picture(item, row), *said, *more])
+            tick(1)
+
+
+def _picture(item: ExportItem, row: Row) -> str | int:
+    """Return a picture in base64 in the row of its first question; in the others, that row's index."""
+    if item.image is None:
+        return ""
+    if row["question_id"] == item.first_question:
+        return base64.b64encode(item.image()).decode("ascii")
+    return item.first_question
+
+
+def _letters(dataset: ExportDataset, split: ExportSplit, *, tick: Tick) -> Sequence[str]:
+    """Return the letters that choices of a split have; raise `BadExport` where there are more than letters."""
+    most = 0
+    for item in split.items():
+        forms = (dataset.world.answer_form(split.spec, question) for question in item.item.questions)
+        most = max([most, *(len(form.choices) for form in forms)])
+        tick(0)
+    if most > len(ascii_uppercase):
+        raise BadExport(
+            f"Expected at most {len(ascii_uppercase)} choices a question, one a letter, got {most}: use --form open.",
+            where=f"{dataset.slug}/{split.name}",
+        )
+    return ascii_uppercase[:most]
+
+
+def _said(row: Row, letters: Sequence[str], *, where: str, answers: bool) -> list[str]:
+    """Return the question, its choices by letter and its answer, as far as there are columns for them."""
+    if not letters:
+        return [row[PROMPT], *([row["answer"]] if answers else [])]
+    choices = row["choices"]
+    said = [row["question"], *choices, *[""] * (len(letters) - len(choices))]
+    if not answers:
+        return said
+    if row["answer"] not in choices:
+        raise BadExport(
+            f"Expected an answer among {', '.join(choices)}, got {row['answer']!r}: use --form open.",
+            where=f"{where}, question {row['question_id']}",
+        )
+    return [*said, letters[choices.index(row["answer"])]]
+
+
+def _value(value: Any) -> Any:
+    if value is None:
+        return ""
+    return " ".join(value) if isinstance(value, list) else value
+
+
+def _layout(files: Sequence[str], *, form: str) -> list[str]:
+    names = [file.removesuffix(".tsv") for file in files]
+    how = (
+        "Each is a multiple-choice dataset: `question`, the choices `A`, `B`, ..., the right letter in `answer`."
+        if form == CHOICES
+        else "Each is an open dataset: `question` is the stated prompt, `answer` the word or number."
+    )
+    return [
+        f"{how} A picture stands in base64 in the row of its first question; other rows have that row's index.",
+        "",
+        "Put the files where VLMEvalKit looks for datasets (`$LMUData`, or `~/LMUData`), then run, in the kit:",
+        "",
+        f"    python run.py --data {names[0]} --model MODEL",
+        "",
+        *(f"- `{file}`" for file in files),
+        "",
+        "`category` is the question's type, by which the kit reports; further columns are facets. A file without "
+        "`answer` gives predictions only.",
+    ]
+
+
+FORMAT = VlmEvalKit()

@@ -1,0 +1,128 @@
+"""The format `vlmevalkit`: a TSV that holds what the kit looks for in a dataset it doesn't know."""
+
+import base64
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from generation.engine.errors import BadExport
+from generation.engine.formats import checked
+from generation.engine.formats.vlmevalkit import CHOICES, FORMAT, OPEN
+from generation.engine.spec import BaseSpec
+from generation.engine.worlds import AnswerForm, AnswerKind, Question
+from tests.engine.formats.sample import WORLD, Dataset, Marbles, marbles, picture
+
+
+def write(dataset: Dataset, folder: Path, *, form: str = CHOICES) -> Path:
+    folder.mkdir(parents=True)
+    FORMAT.write(dataset, folder, options={"form": form}, tick=lambda _: None)
+    return folder
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """Return a file's rows as the kit reads them, pictures found as it finds them."""
+    data = pd.read_csv(path, sep="\t", dtype=str)
+    images = dict(zip(data["index"], data["image"], strict=True))
+    for index, image in images.items():
+        if len(image) <= 64:
+            assert len(images[image]) > 64
+            images[index] = images[image]
+    data["image"] = [base64.b64decode(images[index]) for index in data["index"]]
+    return data.where(data.notna(), None).to_dict("records")
+
+
+def test_a_question_has_its_picture_and_its_choices_by_letter(tmp_path: Path) -> None:
+    folder = write(marbles(), tmp_path / "kit")
+    rows = read(folder / "marbles_train.tsv")
+    assert [row["index"] for row in rows] == [str(number) for number in range(14)]
+    [split, _] = marbles().splits
+    for row, question in zip(rows, (q for item in split.items() for q in item.item.questions), strict=True):
+        number = int(row["index"]) // 2
+        assert row["image"] == picture(number)
+        assert row["image_path"] == f"train_{number:06d}.png"
+        assert row["question"] == question.text
+        choices = [row[letter] for letter in ascii_uppercase if row.get(letter) is not None]
+        assert choices == list(WORLD.answer_form(split.spec, question).choices)
+        assert question.answer is not None
+        assert row[row["answer"]] == question.answer.text
+        assert (row["category"], row["split"]) == ("count", "train")
+        assert row["color"] in question.text
+
+
+def test_a_picture_stands_in_a_file_once(tmp_path: Path) -> None:
+    text = (write(marbles(), tmp_path / "kit") / "marbles_train.tsv").read_text()
+    assert text.count(base64.b64encode(picture(3)).decode()) == 1
+
+
+def test_open_answers_are_words_asked_for_by_the_stated_prompt(tmp_path: Path) -> None:
+    folder = write(marbles(), tmp_path / "kit", form=OPEN)
+    rows = read(folder / "marbles_val_openended.tsv")
+    assert not set(ascii_uppercase) & set(rows[0])
+    assert rows[0]["question"] == "How many marbles are black?\nAnswer with a number in digits."
+    [_, split] = marbles().splits
+    answers = [q.answer.text for item in split.items() for q in item.item.questions if q.answer]
+    assert [row["answer"] for row in rows] == answers
+
+
+@pytest.mark.parametrize("form", [CHOICES, OPEN])
+def test_a_withheld_split_has_no_column_of_answers(tmp_path: Path, form: str) -> None:
+    folder = write(marbles(hides=frozenset({"val"})), tmp_path / "kit", form=form)
+    [path] = folder.glob("marbles_val*.tsv")
+    rows = read(path)
+    assert len(rows) == 6
+    assert not {"answer", "has", "program", "scene"} & set(rows[0])
+
+
+def test_the_readme_says_where_to_put_the_files(tmp_path: Path) -> None:
+    text = (write(marbles(), tmp_path / "kit") / "README.md").read_text()
+    assert "--data marbles_train" in text
+    assert "LMUData" in text
+
+
+class Undecided(Marbles):
+    """Marbles with more choices than letters, or too few."""
+
+    def __init__(self, choices: tuple[str, ...]) -> None:
+        self.choices = choices
+
+    def answer_form(self, spec: BaseSpec, question: Question) -> AnswerForm:
+        return AnswerForm(AnswerKind.WORD, self.choices, {})
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        (
+            tuple(str(number) for number in range(27)),
+            "marbles/train: Expected at most 26 choices a question, .* got 27",
+        ),
+        (("many", "few"), "train, question 0: Expected an answer among many, few, got '7'"),
+    ],
+)
+def test_what_has_no_letters_is_refused_and_open_answers_are_offered(
+    tmp_path: Path, choices: tuple[str, ...], message: str
+) -> None:
+    given = marbles()
+    dataset = Dataset(given.splits, spec_json=given.spec_json, world=Undecided(choices))
+    with pytest.raises(BadExport, match=f"{message}.*use --form open"):
+        write(dataset, tmp_path / "refused")
+    write(dataset, tmp_path / "open", form=OPEN)
+
+
+def test_another_form_is_refused() -> None:
+    with pytest.raises(BadExport, match="form: Expected one of choices, open, got 'essay'"):
+        checked(FORMAT, {"form": "essay"})
+
+
+def test_without_pictures_there_is_nothing_to_evaluate(tmp_path: Path) -> None:
+    with pytest.raises(BadExport, match="Expected the pictures of every split"):
+        write(marbles(images=False), tmp_path / "none")
+
+
+def test_the_same_dataset_gives_the_same_bytes(tmp_path: Path) -> None:
+    first, second = (write(marbles(), tmp_path / name) for name in "ab")
+    for path in first.iterdir():
+        assert path.read_bytes() == (second / path.name).read_bytes()
