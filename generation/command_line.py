@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import InterfaceError, OperationalError, connection
 
 from generation.engine.errors import EngineError
-from generation.models import Dataset
+from generation.models import Dataset, Split
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 
@@ -59,6 +59,18 @@ class PlainCommand(BaseCommand):
                 f"Expected a dataset ({names or 'there is none yet'}), got {slug!r}.", returncode=BAD_INPUT
             )
         return dataset
+
+    def find_split(self, text: str) -> Split:
+        """Return the split that `DATASET/SPLIT` names, with dataset and parent; or refuse, naming those there are."""
+        slug, slash, name = text.partition("/")
+        if not slash:
+            raise CommandError(f"Expected DATASET/SPLIT, got {text!r}.", returncode=BAD_INPUT)
+        dataset = self.find_dataset(slug)
+        split = Split.objects.for_browse().filter(dataset=dataset, name=name).first()
+        if split is None:
+            names = ", ".join(dataset.splits.order_by("ordinal").values_list("name", flat=True)[:20])
+            raise CommandError(f"{slug}: Expected a split ({names}), got {name!r}.", returncode=BAD_INPUT)
+        return split
 
 
 def _database_trouble(error: Exception) -> str:

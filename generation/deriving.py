@@ -176,9 +176,11 @@ def drop_late_index(digest: str) -> None:
 def remove(split: Split) -> None:
     """Delete a derived split, whatever its state; raise `Referred` where something needs it.
 
-    Its file goes before its row: a crash leaves a split that can be deleted again.
+    Its files go before its row: a crash leaves a split that can be deleted again. Raises `BadRecipe` for a split of
+    another kind.
     """
-    assert split.is_derived
+    if not split.is_derived:
+        raise BadRecipe(f"Expected a derived split, got {split}: it goes with its dataset alone.", where="split")
     with transaction.atomic():
         Split.objects.select_for_update().filter(pk=split.pk).update(state=Split.State.FAILED)
         referrers.check_split_unreferred(split)

@@ -123,9 +123,14 @@ def derive(parent: Split, *, name: str, recipe: Recipe) -> Split:
     assert job.split is not None
     if job.split.questions > deriving.AT_ONCE:
         wake(1)
-    elif leases.take(job, seconds=deadlines.seconds_for(job)):
-        run(job)
+    else:
+        run_waiting(job)
     return Split.objects.for_browse().get(pk=job.split_id)
+
+
+def run_waiting(job: Job) -> bool:
+    """Return whether this job waited, and was done here: for work that somebody waits for."""
+    return leases.take(job, seconds=deadlines.seconds_for(job)) and run(job)
 
 
 def check_version(dataset: Dataset) -> None:

@@ -3,12 +3,14 @@
 import hashlib
 import json
 import math
+import shlex
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from django.core.files.storage import default_storage
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 from hypothesis import given
 from hypothesis import strategies as st
@@ -427,3 +429,68 @@ def test_a_filter_is_read_as_an_address_and_kept_plain(rows_of_numbers: Dataset)
     assert read_recipe(few.recipe).filter == "total=5..30&q=largest"
     said = "where total is 5 to 30 and the words “largest” occur, the first of them"
     assert deriving.described(few) == f"2 of 120 questions of train {said}"
+
+
+# The command line -------------------------------------------------------------------------------------------
+
+
+def run(capsys: pytest.CaptureFixture[str], *command: str) -> tuple[str, str]:
+    """Return what a command printed and what it said beside it."""
+    call_command(*command)
+    said = capsys.readouterr()
+    return said.out, said.err
+
+
+def test_the_command_makes_one_and_prints_its_hash(
+    rows_of_numbers: Dataset, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deriving, "AT_ONCE", 1)  # it does not leave it to background processes
+    options = "--filter type=sum&type=odd --keep type=odd:50 --keep type=sum:20% --share 50 --seed 7"
+    out, err = run(capsys, "derive", "rows/train", "--name", "few", *options.split())
+    few = Split.objects.get(name="few")
+    assert out == f"{few.fingerprint}\n"
+    assert err == (
+        f"rows/few: {few.questions} of 120 questions of train where type is sum or odd, of those whose type is odd "
+        "only 50 %, sum only 20 %, 50 % of them, sampled with seed 7\n"
+    )
+    listed = json.loads(run(capsys, "datasets", "--json")[0])
+    assert [(one["splits"], one["questions"]) for one in listed] == [(["train", "test", "few"], 135)]
+    again = recipes.command(read_recipe(few.recipe), dataset="rows", name="again")
+    run(capsys, *shlex.split(again)[2:])
+    assert Split.objects.get(name="again").fingerprint == few.fingerprint
+    assert run(capsys, "delete", "rows/few") == ("", "")
+    assert not Split.objects.filter(name="few").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("derive rows --name a --first 1", "Expected DATASET/SPLIT, got 'rows'"),
+        ("derive rows/val --name a --first 1", "rows: Expected a split .train, test., got 'val'"),
+        ("derive no/val --name a --first 1", "Expected a dataset .rows., got 'no'"),
+        ("derive rows/train --name a", "Expected a filter, first, sample, share or shares, got none"),
+        ("derive rows/train --name a --first 1 --sample 1", "not allowed with argument"),
+        ("derive rows/train --name a --first 0", "expected a number of questions from 1, got '0'"),
+        ("derive rows/train --name a --share 101", "expected a percentage, 0 to 100, got '101'"),
+        ("derive rows/train --name a --share 0", "share: Expected greater than 0, got 0.0"),
+        ("derive rows/train --name a --keep type", "expected FACET=VALUE:P, such as answer=1:10, got 'type'"),
+        ("derive rows/train --name a --keep type=odd:1 --keep type=odd:2", "--keep: Expected each value once"),
+        ("derive rows/train --name a --sample 1 --seed x", "expected a seed from 0, got 'x'"),
+        ("derive rows/train --name train --first 1", "name: Expected a new name, got 'train'"),
+        ("delete rows/train", "Expected a derived split, got rows/train"),
+    ],
+)
+def test_the_command_refuses_in_one_line(rows_of_numbers: Dataset, command: str, message: str) -> None:
+    with pytest.raises(CommandError, match=message) as refused:
+        call_command(*command.split())
+    assert refused.value.returncode in (1, 2)  # a parser's complaint is 2 as a program
+    assert "\n" not in str(refused.value)
+    assert not Split.objects.filter(kind="derived").exists()
+
+
+def test_nothing_is_left_of_what_the_command_cant_make(rows_of_numbers: Dataset) -> None:
+    Question.objects.filter(split__name="train", position=3).delete()
+    with pytest.raises(CommandError, match=r"Expected 10 questions, got 9") as failed:
+        call_command("derive", "rows/train", "--name", "few", "--first", "10")
+    assert failed.value.returncode == 1
+    assert not Split.objects.filter(name="few").exists()

@@ -1,4 +1,4 @@
-"""`manage.py delete`: a dataset goes, with its files."""
+"""`manage.py delete`: a dataset goes, with its files; or one of its question sets."""
 
 import time
 from argparse import ArgumentParser
@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from generation import jobs
+from generation import deriving, jobs
 from generation.command_line import FAILED, PlainCommand
 from generation.models import Dataset, Job
 
@@ -14,16 +14,19 @@ IDLE = 0.2  # seconds
 
 
 class Command(PlainCommand):
-    """Delete a dataset."""
+    """Delete a dataset, or a question set."""
 
-    help = "Delete a dataset with everything in it. Interrupted, it can be run again."
+    help = "Delete a dataset with everything in it, or one of its question sets. Interrupted, it can be run again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the dataset."""
-        parser.add_argument("dataset", metavar="SLUG")
+        parser.add_argument("dataset", metavar="SLUG", help="of a question set: DATASET/SPLIT")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Delete it here, or wait for the process that is at it already."""
+        if "/" in options["dataset"]:
+            deriving.remove(self.find_split(options["dataset"]))
+            return
         dataset = self.find_dataset(options["dataset"])
         jobs.delete(dataset)
         while Dataset.objects.filter(pk=dataset.pk).exists():
