@@ -167,7 +167,8 @@ def _may_see(user: Visitor, split: Split, facet: IndexedFacet) -> bool:
 
 def _counts(split: Split, facet: IndexedFacet) -> dict[str, int]:
     """Return how many questions have each value."""
-    return dict(zip(facet.values, counts_of_all(split.index_digest)[facet.name].tolist(), strict=True))
+    counts = counts_of_all(split.index_digest, split.seen_digest)[facet.name]
+    return dict(zip(facet.values, counts.tolist(), strict=True))
 
 
 def _categories(counted: Sequence[tuple[Split, IndexedFacet]]) -> Iterator[Row]:

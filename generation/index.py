@@ -1,8 +1,9 @@
 """The index of a sealed split: what filters, counts and scores read instead of rows.
 
 An index is a folder of memory-mapped arrays, one value a question, named by the digest of its files.
-`SplitIndex` reads it; `generation.sealing` writes it. Codes are positions in a facet's `values`; the highest
-code of an array's type (255 or 65535) means that a question has no value.
+`SplitIndex` reads it; `generation.sealing` writes it, and `generation.seen` a second part into the same folder. Codes
+are positions in a facet's `values`; the highest code of an array's type (255 or 65535) means that a question has no
+value.
 """
 
 import functools
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from generation import files
 from generation.engine.worlds import FacetKind
+from generation.keys import PARTS, Keys
 from generation.models import Split
 from generation.tally import MANY, count_codes, mark_codes
 
@@ -146,14 +148,14 @@ class SplitIndex:
         Every lower-cased word that occurs, sorted.
     positions : array (n,) of int32, or None
         Of a derived split, where each question stands in its parent, ascending.
+    keys : dict of str to Keys
+        By facet that needs the train split: what that split has to have of each question.
     """
 
-    def __init__(self, folder: Path) -> None:
-        manifest = json.loads((folder / MANIFEST).read_text())
-        if manifest["format"] != FORMAT:
-            raise NotIndexed(f"Expected an index of format {FORMAT}, got {manifest['format']} in {folder}.")
+    def __init__(self, folder: Path, *, seen: Path | None = None) -> None:
+        manifest = _manifest(folder)
         self.n: int = manifest["n"]
-        self.facets = {entry["name"]: _facet(entry, _array(folder, entry["file"])) for entry in manifest["facets"]}
+        self.facets = _facets(folder, manifest) | (_facets(seen, _manifest(seen)) if seen else {})
         self.answer_values: tuple[str, ...] = tuple(manifest["answers"])
         self.answers: Codes = _array(folder, "answers.npy")
         self.scenes: NDArray[np.uint32] = _array(folder, "scenes.npy")
@@ -163,13 +165,16 @@ class SplitIndex:
         self._postings: NDArray[np.uint32] = _array(folder, "word_postings.npy")
         self._sources: NDArray[np.bytes_] | None = _array(folder, "sources.npy") if manifest["sources"] else None
         self.positions: NDArray[np.int32] | None = _array(folder, POSITIONS) if manifest.get("derived") else None
+        self.keys = {
+            entry["name"]: Keys(*(_array(folder, entry[part]) for part in PARTS)) for entry in manifest.get("keys", ())
+        }
 
     @classmethod
     def open(cls, split: Split) -> "SplitIndex":
         """Return a sealed split's index; opened once a process. Raises `NotIndexed` where there is none."""
         if not split.is_complete:
             raise NotIndexed(f"Expected a complete split, got {split}, which is {split.get_state_display()}.")
-        return open_digest(split.index_digest)
+        return open_digest(split.index_digest, split.seen_digest)
 
     def source_id(self, position: int) -> str | None:
         """Return what the question was called where it was published, or None."""
@@ -259,6 +264,17 @@ class SplitIndex:
         return functools.reduce(lambda a, b: np.intersect1d(a, b, assume_unique=True), found)
 
 
+def _manifest(folder: Path) -> dict[str, Any]:
+    manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
+    if manifest["format"] != FORMAT:
+        raise NotIndexed(f"Expected an index of format {FORMAT}, got {manifest['format']} in {folder}.")
+    return manifest
+
+
+def _facets(folder: Path, manifest: Mapping[str, Any]) -> dict[str, IndexedFacet]:
+    return {entry["name"]: _facet(entry, _array(folder, entry["file"])) for entry in manifest["facets"]}
+
+
 def _facet(entry: Mapping[str, Any], codes: Codes) -> IndexedFacet:
     values = tuple(entry["values"])
     return IndexedFacet(
@@ -283,19 +299,22 @@ def _array(folder: Path, name: str) -> Any:
 
 
 @functools.lru_cache(maxsize=64)
-def open_digest(digest: str) -> SplitIndex:
-    """Return the index of that digest; fetched to this machine first where files are kept elsewhere."""
-    return SplitIndex(_fetched(digest))
+def open_digest(digest: str, seen: str = "") -> SplitIndex:
+    """Return the index of that digest, with the second part `seen` where there is one.
+
+    It is fetched to this machine first where files are kept elsewhere.
+    """
+    return SplitIndex(_fetched(digest), seen=_fetched(f"{digest}/{seen}") if seen else None)
 
 
 @functools.lru_cache(maxsize=64)
-def counts_of_all(digest: str) -> Mapping[str, NDArray[np.int64]]:
+def counts_of_all(digest: str, seen: str = "") -> Mapping[str, NDArray[np.int64]]:
     """Return how many questions of an index have each value of each facet, nothing filtered; counted once a process."""
-    return open_digest(digest).counts({})
+    return open_digest(digest, seen).counts({})
 
 
 def _fetched(digest: str) -> Path:
-    """Return the folder of an index on this machine's disk."""
+    """Return the folder of an index, or of its second part, on this machine's disk."""
     local = files.local_path(f"{FOLDER}/{digest}")
     folder = local if local is not None else settings.VAR_DIR / "cache" / digest
     if local is None and not (folder / MANIFEST).exists():

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce, Now
 
-from generation import deadlines, deriving, files, leases, referrers, removal, sealing, store
+from generation import deadlines, deriving, files, leases, referrers, removal, sealing, seen, store
 from generation.engine import ENGINE_VERSION
 from generation.engine import worlds as engine
 from generation.engine.canonical import dataset_fingerprint
@@ -58,6 +58,8 @@ def plan(dataset: Dataset) -> None:
             rows.append(Job(kind=Job.Kind.ITEMS, dataset=dataset, split=split, chunk=chunk, priority=priority))
         if not split.is_complete:
             rows.append(Job(kind=Job.Kind.SEAL, dataset=dataset, split=split))
+        if not split.seen_digest and seen.train_facets(split):
+            rows.append(Job(kind=Job.Kind.SEEN, dataset=dataset, split=split))
     Job.objects.bulk_create(rows, ignore_conflicts=True, batch_size=store.ROWS)
 
 
@@ -249,7 +251,8 @@ def _fail(job: Job, message: str) -> None:
     with transaction.atomic():
         if not leases.fail(job, message=message):
             return
-        Split.objects.filter(jobs=job.pk).update(state=Split.State.FAILED)
+        if job.kind != Job.Kind.SEEN:  # the split is sealed then, and stays so
+            Split.objects.filter(jobs=job.pk).update(state=Split.State.FAILED)
         making = Dataset.objects.filter(pk=job.dataset_id, state=Dataset.State.MAKING)
         making.update(state=Dataset.State.FAILED, error=message)
 
@@ -346,6 +349,36 @@ def run_derive(job: Job, lease: leases.Lease) -> None:
         raise
 
 
+def run_seen(job: Job, lease: leases.Lease) -> None:
+    """Compare a sealed split with its reference, sealed too; the last one completes the dataset."""
+    split = job.split
+    assert split is not None
+    try:
+        digest = seen.compare(split, lease)
+        with transaction.atomic():
+            list(Dataset.objects.select_for_update().filter(pk=job.dataset_id))
+            leases.finish(job)
+            Split.objects.filter(pk=split.pk).update(seen_digest=digest)
+            _complete(job.dataset)
+    except leases.LeaseLost:
+        removal.drop_late_files(job.dataset, index_digest=split.index_digest)
+        raise
+
+
+def run_derive(job: Job, lease: leases.Lease) -> None:
+    """Make a derived split; the dataset is complete before and after."""
+    split = job.split
+    assert split is not None
+    sealed = deriving.make(split, lease)
+    try:
+        with transaction.atomic():
+            leases.finish(job)
+            Split.objects.filter(pk=split.pk).update(state=Split.State.COMPLETE, **sealed._asdict())
+    except leases.LeaseLost:
+        deriving.drop_late_index(sealed.index_digest)
+        raise
+
+
 def _complete(dataset: Dataset) -> None:
     splits = list(dataset.splits.own())
     # Also where pictures of complete splits are drawn again; a derived split is no part of the dataset's making.
@@ -366,6 +399,7 @@ RUNNERS: Mapping[Job.Kind, Callable[[Job, leases.Lease], None]] = {
     Job.Kind.ITEMS: run_items,
     Job.Kind.IMAGES: run_images,
     Job.Kind.SEAL: run_seal,
+    Job.Kind.SEEN: run_seen,
     Job.Kind.DERIVE: run_derive,
     Job.Kind.DELETE: run_delete,
 }

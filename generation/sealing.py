@@ -20,6 +20,7 @@ from generation.engine.canonical import Fingerprint, digest
 from generation.engine.errors import BadScene
 from generation.engine.worlds import Facet, FacetKind, Needs
 from generation.index import FOLDER, FORMAT, MANIFEST, WORD
+from generation.keys import KeyColumns
 from generation.leases import Lease, Sole
 from generation.models import Split
 from generation.store import Stored, load_items
@@ -89,7 +90,9 @@ class Columns:
         self.world, self.spec = split.dataset.get_world(), split.read_spec()
         self.where, self.split = str(split), split.pk
         self.n = 0
-        self.facets = [facet for facet in self.world.facets(self.spec) if facet.needs == Needs.ITEM]
+        facets = self.world.facets(self.spec)
+        self.facets = [facet for facet in facets if facet.needs == Needs.ITEM]
+        self.keys = KeyColumns([facet.name for facet in facets if facet.needs == Needs.TRAIN])
         self.codes = {facet.name: array(_typecode(_code_count(facet))) for facet in self.facets}
         self.answer_values = self.world.answers(self.spec)
         self.answer_codes = {text: code for code, text in enumerate(self.answer_values)}
@@ -112,6 +115,8 @@ class Columns:
             for word in set(WORD.findall(row.text.lower())):
                 self.words.setdefault(word, array("I")).append(self.n)
             self.n += 1
+        for question in stored.item.questions:
+            self.keys.add(self.world.train_keys(self.spec, question))
 
     def _add_codes(self, facet: Facet, codes: Sequence[int], *, count: int, scene: int) -> None:
         where = f"{self.where} scene {scene}, facet {facet.name}"
@@ -136,14 +141,14 @@ class Columns:
         """Write the columns into an empty folder; the manifest says what they are."""
         entries = []
         for number, facet in enumerate(self.facets):
-            entries.append(_entry(facet, file=f"facet_{number:02d}.npy"))
-            _save(folder / entries[-1]["file"], _numbers(self.codes[facet.name]))
-        _save(folder / "answers.npy", _numbers(self.answers))
-        _save(folder / "scenes.npy", _numbers(self.scenes))
+            entries.append(facet_entry(facet, file=f"facet_{number:02d}.npy"))
+            save(folder / entries[-1]["file"], _numbers(self.codes[facet.name]))
+        save(folder / "answers.npy", _numbers(self.answers))
+        save(folder / "scenes.npy", _numbers(self.scenes))
         vocabulary = sorted(self.words)
         self._write_words(folder, vocabulary)
         if any(self.sources):
-            _save(folder / "sources.npy", np.array(self.sources, dtype=np.bytes_))
+            save(folder / "sources.npy", np.array(self.sources, dtype=np.bytes_))
         manifest = {
             "format": FORMAT,
             "split": self.split,  # two splits never share an index: one can be deleted without the other
@@ -152,8 +157,18 @@ class Columns:
             "answers": list(self.answer_values),
             "words": vocabulary,
             "sources": any(self.sources),
+            "keys": self._write_keys(folder),
         }
         files.write_synced(folder / MANIFEST, json.dumps(manifest, ensure_ascii=False).encode())
+
+    def _write_keys(self, folder: Path) -> list[dict[str, str]]:
+        """Write the keys of each name, and return in which files they are."""
+        entries = []
+        for number, (name, keys) in enumerate(self.keys.taken()):
+            entries.append({"name": name, **{part: f"keys_{number:02d}_{part}.npy" for part in keys._fields}})
+            for part, values in keys._asdict().items():
+                save(folder / entries[-1][part], values)
+        return entries
 
     def _write_words(self, folder: Path, vocabulary: Sequence[str]) -> None:
         """Write where each word's postings start, and all postings; each is dropped once it is copied."""
@@ -162,8 +177,8 @@ class Columns:
         postings = np.zeros(starts[-1], dtype=np.uint32)
         for number, word in enumerate(vocabulary):
             postings[starts[number] : starts[number + 1]] = _numbers(self.words.pop(word))
-        _save(folder / "word_starts.npy", starts)
-        _save(folder / "word_postings.npy", postings)
+        save(folder / "word_starts.npy", starts)
+        save(folder / "word_postings.npy", postings)
 
 
 class Draft:
@@ -197,7 +212,7 @@ class Draft:
                 files.put(f"{FOLDER}/{name}/{file}", (self.folder / file).read_bytes())
         elif not (self.home / name / MANIFEST).exists():
             self.folder.rename(self.home / name)
-            _sync_folder(self.home)
+            _sync_folder((self.home / name).parent)
 
     def _names(self) -> list[str]:
         return sorted(path.name for path in self.folder.iterdir())
@@ -250,7 +265,8 @@ def _numbers(column: "array[int]") -> NDArray[Any]:
     return np.frombuffer(column, dtype=column.typecode) if len(column) else np.zeros(0, dtype=column.typecode)
 
 
-def _entry(facet: Facet, *, file: str) -> dict[str, Any]:
+def facet_entry(facet: Facet, *, file: str) -> dict[str, Any]:
+    """Return what a manifest says of a facet whose codes are in a file."""
     return {
         "name": facet.name,
         "label": facet.label,
@@ -263,7 +279,8 @@ def _entry(facet: Facet, *, file: str) -> dict[str, Any]:
     }
 
 
-def _save(path: Path, values: NDArray[Any]) -> None:
+def save(path: Path, values: NDArray[Any]) -> None:
+    """Write an array to a file, and wait until the disk has it."""
     with path.open("wb") as file:  # as `np.save`, which would not say why it failed
         np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(values))
         file.write(values.data)

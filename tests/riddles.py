@@ -183,6 +183,9 @@ class RiddleWorld:
             "shift": [scene.shift] * count,
         }
 
+    def train_keys(self, spec: BaseSpec, question: Question) -> Mapping[str, Sequence[str]]:
+        return {}
+
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
         return ()
 

@@ -77,7 +77,7 @@ def _page(
             facets,
             counts=found.counts(),
             query=query,
-            of_all=counts_of_all(split.index_digest),
+            of_all=counts_of_all(split.index_digest, split.seen_digest),
         ),
         "chips": chips(query),
         "trail": query.trail,

@@ -214,6 +214,9 @@ class RowWorld:
             "has": [flags for _ in item.questions],
         }
 
+    def train_keys(self, spec: BaseSpec, question: Question) -> Mapping[str, Sequence[str]]:
+        return {}
+
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
         return ()
 

@@ -215,14 +215,14 @@ def facets_are_well_formed(case: Case) -> None:
 
 
 def facet_codes_are_complete_and_in_range(case: Case) -> None:
-    """Each facet has one code a question, and the code a value."""
+    """Each facet has one code a question, and the code a value; -1 says that the question has none."""
     for item in case.items:
         codes = case.world.facet_codes(case.own, item)
         assert set(codes) == {facet.name for facet in case.facets}
         for facet in case.facets:
             most = 2 ** len(facet.values) if facet.kind == FacetKind.FLAGS else len(facet.values)
             assert len(codes[facet.name]) == len(item.questions), facet.name
-            assert all(0 <= code < most for code in codes[facet.name]), facet.name
+            assert all(-1 <= code < most for code in codes[facet.name]), facet.name
 
 
 def facets_that_reveal_nothing_need_the_words_alone(case: Case) -> None:
@@ -242,6 +242,18 @@ def _another(case: Case, question: Question) -> Answer | None:
         return None
     other = next(text for text in case.world.answers(case.own) if text != question.answer.text)
     return Answer(other, question.answer.kind)
+
+
+def train_keys_need_the_question_alone(case: Case) -> None:
+    """Each facet that needs the train split has keys, whatever the answer; some question has some."""
+    needing = {facet.name for facet in case.world.facets(case.own) if facet.needs == Needs.TRAIN}
+    found = set()
+    for _, question in case.questions():
+        keys = case.world.train_keys(case.own, question)
+        assert set(keys) == needing
+        assert keys == case.world.train_keys(case.own, replace(question, answer=_another(case, question)))
+        found |= {name for name, some in keys.items() if some}
+    assert found == needing
 
 
 def steps_point_at_elements(case: Case) -> None:
@@ -389,6 +401,7 @@ MAKING: tuple[Rule, ...] = (
     facets_are_well_formed,
     facet_codes_are_complete_and_in_range,
     facets_that_reveal_nothing_need_the_words_alone,
+    train_keys_need_the_question_alone,
     steps_point_at_elements,
     equivalents_are_no_longer,
     pictures_show_the_elements,

@@ -155,6 +155,9 @@ class MarbleWorld:
             "answer": [int(question.answer.text) if question.answer else 0 for question in item.questions],
         }
 
+    def train_keys(self, spec: BaseSpec, question: Question) -> Mapping[str, Sequence[str]]:
+        return {}
+
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
         return tuple(Column(color, "color", color) for color in COLORS)
 

@@ -11,6 +11,8 @@ from generation.engine.program import Program
 from generation.engine.spec import BaseSpec, read
 from generation.engine.worlds import (
     REGISTRY,
+    SEEN,
+    UNSEEN,
     Answer,
     AnswerForm,
     AnswerKind,
@@ -22,6 +24,7 @@ from generation.engine.worlds import (
     Facet,
     FacetKind,
     Item,
+    Needs,
     Question,
     get_world,
 )
@@ -140,6 +143,15 @@ def facets(*listed: Facet) -> MarbleWorld:
     return world(facets=lambda self, spec: listed)
 
 
+def keyed(keys: Callable[[Any], Mapping[str, Sequence[str]]]) -> MarbleWorld:
+    """Return the small world with a facet that needs the train split, and these keys."""
+    seen = Facet("seen", "seen", FacetKind.CATEGORY, (SEEN, UNSEEN), False, Needs.TRAIN)
+    return world(
+        facets=lambda self, spec: (*MarbleWorld().facets(spec), seen),
+        train_keys=lambda self, spec, question: keys(question),
+    )
+
+
 def elements(change: Callable[[list[Element]], list[Element]]) -> MarbleWorld:
     return world(elements=lambda self, spec, item: tuple(change(list(MarbleWorld().elements(spec, item)))))
 
@@ -212,12 +224,18 @@ BROKEN: dict[str, list[MarbleWorld]] = {
         codes(color=None),
         codes(color=lambda item, plain: plain[:1]),
         codes(color=lambda item, plain: [2, 0]),
-        codes(color=lambda item, plain: [-1, 0]),
+        codes(color=lambda item, plain: [-2, 0]),
         codes(extra=lambda item, plain: [0, 0]),
     ],
     "facets_that_reveal_nothing_need_the_words_alone": [
         codes(color=lambda item, plain: [int(q.answer.text) % 2 for q in item.questions]),
         codes(color=lambda item, plain: [item.scene.marbles[0] == "black"] * 2),
+    ],
+    "train_keys_need_the_question_alone": [
+        keyed(lambda question: {}),
+        keyed(lambda question: {"seen": ()}),
+        keyed(lambda question: {"seen": (question.text,), "more": (question.text,)}),
+        keyed(lambda question: {"seen": (question.answer.text,)}),
     ],
     "steps_point_at_elements": [
         elements(lambda all_of_them: all_of_them[:-1]),

@@ -145,10 +145,17 @@ class FacetKind(StrEnum):
 
 
 class Needs(StrEnum):
-    """What must be known to compute a facet."""
+    """What must be known to compute a facet.
+
+    One that needs the train split has the values `SEEN` and `UNSEEN`: whether that split has all of a question's
+    `World.train_keys`. A split that has no reference, as the train split itself, has no such facet.
+    """
 
     ITEM = "item"
     TRAIN = "train"
+
+
+SEEN, UNSEEN = "yes", "no"
 
 
 @dataclass(frozen=True)
@@ -299,6 +306,9 @@ class World(Protocol):
 
     def facet_codes(self, spec: BaseSpec, item: Item) -> Mapping[str, Sequence[int]]:
         """Return, for each facet that needs the item alone, a code for each of its questions."""
+
+    def train_keys(self, spec: BaseSpec, question: Question) -> Mapping[str, Sequence[str]]:
+        """Return, for each facet that needs the train split, what that split must have all of; nothing: no value."""
 
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
         """Return the columns of the world's boards."""

@@ -1,9 +1,15 @@
 """Facets have room for every question that a spec's families can ask."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from generation.engine.worlds import get_maker, get_world
+from generation.engine.program import to_json
+from generation.engine.skeleton import skeleton
+from generation.engine.worlds import Item, Question, get_maker, get_world
+from generation.engine.worlds.clevr.spec import ClevrSpec
+from tests.worlds.clevr import twin
 
 WORLD, MAKER = get_world("clevr"), get_maker("clevr")
 LETTERS = {"Z": "Size", "C": "Color", "M": "Material", "S": "Shape"}
@@ -56,3 +62,63 @@ def test_words_of_longer_synonyms_are_counted_too() -> None:
     wordy = WORLD.read_spec({"base": "clevr-mini", **synonyms})
     values = [len(facet.values) for spec in (plain, wordy) for facet in WORLD.facets(spec) if facet.name == "words"]
     assert values[1] > values[0] + 6
+
+
+def test_shapes_asked_about_are_those_of_the_twin(mini: ClevrSpec, mini_items: Mapping[str, list[Item]]) -> None:
+    """The twin runs the program but for its last step, and looks at the object that is left."""
+    [facet] = [facet for facet in WORLD.facets(mini) if facet.name == "asked_shape"]
+    asked = 0
+    for item in mini_items["val"]:
+        assert item.scene is not None
+        scene = item.scene.to_json()
+        for question, code in zip(item.questions, WORLD.facet_codes(mini, item)["asked_shape"], strict=True):
+            assert question.program is not None
+            if not question.kind.startswith("query_"):
+                assert code == -1
+                continue
+            *before, last = to_json(question.program)
+            number = twin.run(before, scene)[last["inputs"][0]]
+            assert facet.values[code] == scene["objects"][number]["shape"]
+            asked += 1
+    assert asked > 50
+
+
+def test_skeletons_are_all_known_before_any_question(mini: ClevrSpec, mini_items: Mapping[str, list[Item]]) -> None:
+    outlines = mini.outlines
+    assert outlines is not None
+    for item in [item for items in mini_items.values() for item in items]:
+        for question in item.questions:
+            assert question.program is not None
+            assert question.family is not None
+            found = {outline.skeleton: outline for outline in outlines[question.family]}[skeleton(question.program)]
+            assert found.least <= len(question.program) <= found.most
+    assert len(mini.skeletons or ()) == 545
+
+
+def test_too_many_skeletons_to_tell_are_not_told() -> None:
+    names = [[f"<{letter}{number}>" for letter in LETTERS] for number in range(15)]
+    nodes: list[dict[str, Any]] = [{"type": "scene", "inputs": []}]
+    for sides in names:
+        nodes.append({"type": "filter_unique", "inputs": [len(nodes) - 1], "side_inputs": sides})
+        nodes.append({"type": "same_size", "inputs": [len(nodes) - 1]})
+    nodes.append({"type": "count", "inputs": [len(nodes) - 1]})
+    sides = [name for group in names for name in group]
+    params = [{"type": LETTERS[name[1]], "name": name} for name in sides]
+    content = json.dumps([{"params": params, "text": [" ".join(sides) + "?"], "nodes": nodes}]).encode()
+    knobs = {"families": {"long.json": "0" * 64}, "per_scene": 1}
+    spec = WORLD.read_spec({"base": "clevr-mini", "questions": knobs}, files={"0" * 64: content})
+    assert "skeleton" not in {facet.name for facet in WORLD.facets(spec)}
+
+
+def test_without_scene_or_program_words_tell_what_they_can(
+    mini: ClevrSpec, mini_items: Mapping[str, list[Item]]
+) -> None:
+    item = mini_items["val"][0]
+    full = WORLD.facet_codes(mini, item)
+    blind = WORLD.facet_codes(mini, replace(item, scene=None))
+    known = ("group", "type", "template", "answer", "words", "length", "topology", "spatial", "same", "skeleton")
+    assert {name: blind[name] for name in known} == {name: full[name] for name in known}
+    assert all(set(codes) == {-1} for name, codes in blind.items() if name not in known)
+    bare = replace(item, scene=None, questions=(Question("How many cubes are there?"),))
+    assert {name for name, codes in WORLD.facet_codes(mini, bare).items() if codes != [-1]} == {"words"}
+    assert WORLD.train_keys(mini, bare.questions[0])["seen_text"] == ("How many cubes are there?",)

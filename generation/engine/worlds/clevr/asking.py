@@ -3,31 +3,16 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from generation.engine.families import Family, Op, Operation
-from generation.engine.program import Program, Step
+from generation.engine.families import Family, Op
 from generation.engine.search import Rules, Searcher
 from generation.engine.seeding import Stream
 from generation.engine.wording import Speaker
 from generation.engine.worlds import Answer, AnswerKind, Question
 from generation.engine.worlds.clevr.lexicon import lexicon
+from generation.engine.worlds.clevr.programs import Template, name_of, program_of, templates
 from generation.engine.worlds.clevr.scene import Scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
-from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES
 
-_NAMES = {
-    Op.SCENE: "scene",
-    Op.RELATE: "relate",
-    Op.UNION: "union",
-    Op.INTERSECT: "intersect",
-    Op.UNIQUE: "unique",
-    Op.COUNT: "count",
-    Op.EXIST: "exist",
-    Op.EQUAL_INTEGER: "equal_integer",
-    Op.LESS_THAN: "less_than",
-    Op.GREATER_THAN: "greater_than",
-    Op.EQUAL_OBJECT: "equal_object",
-}
-_VERBS = {Op.SAME: "same", Op.QUERY: "query", Op.EQUAL_VALUE: "equal", Op.FILTER_ONE: "filter"}
 _KINDS = {"Bool": AnswerKind.YES_NO, "Integer": AnswerKind.INTEGER}
 
 
@@ -38,7 +23,7 @@ class _Template(NamedTuple):
     types: tuple[str, ...]
     choices: tuple[tuple[str, ...], ...]
     descriptions: tuple[tuple[int, ...], ...]
-    steps: tuple[tuple[str, tuple[int, ...], tuple[int, ...]], ...]
+    steps: tuple[Template, ...]
     kind: str
     answers: tuple[Answer, ...]
 
@@ -80,7 +65,7 @@ class Asker:
         )
         return Question(
             text=text,
-            program=_program(template.steps, values),
+            program=program_of(template.steps, values),
             answer=template.answers[answer],
             kind=template.kind,
             family=family.number,
@@ -100,7 +85,7 @@ def _rules(spec: ClevrSpec) -> Rules:
 
 
 def _template(family: Family, spec: ClevrSpec) -> _Template:
-    kind = _name(family.operations[-1])
+    kind = name_of(family.operations[-1])
     answer_kind = _KINDS.get(family.answer_type, AnswerKind.VALUE)
     return _Template(
         family=family,
@@ -109,56 +94,10 @@ def _template(family: Family, spec: ClevrSpec) -> _Template:
         descriptions=tuple(
             operation.params[1:] for operation in family.operations if operation.op in (Op.FILTER, Op.RELATE_FILTER)
         ),
-        steps=tuple(_steps(family.operations)),
+        steps=templates(family.operations),
         kind=kind,
         answers=tuple(Answer(answer, answer_kind) for answer in family.answers),
     )
-
-
-def _name(operation: Operation) -> str:
-    if operation.op in _VERBS:
-        return f"{_VERBS[operation.op]}_{ATTRIBUTES[operation.attribute]}"
-    return _NAMES[operation.op]
-
-
-def _steps(operations: Sequence[Operation]) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
-    """Return basic steps (function, inputs, parameters); one with an unset parameter is left out when it is used.
-
-    Inputs are positions in this list.
-    """
-    steps: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
-    last: list[int] = []
-    for operation in operations:
-        inputs = tuple(last[source] for source in operation.inputs)
-        if operation.op in (Op.FILTER, Op.RELATE_FILTER):
-            if operation.op == Op.RELATE_FILTER:
-                steps.append(("relate", inputs, operation.params[:1]))
-                inputs = (len(steps) - 1,)
-            for attribute, param in zip(ATTRIBUTES, operation.params[1:], strict=True):
-                steps.append((f"filter_{attribute}", inputs, (param,)))
-                inputs = (len(steps) - 1,)
-        else:
-            params = tuple(param for param in operation.params if param >= 0)
-            steps.append((_name(operation), inputs, params))
-        last.append(len(steps) - 1)
-    return steps
-
-
-def _program(steps: Sequence[tuple[str, tuple[int, ...], tuple[int, ...]]], values: Sequence[str | None]) -> Program:
-    """Return the steps whose parameters are set, renumbered; one left out hands its input on."""
-    program: list[Step] = []
-    place: list[int] = []
-    for function, inputs, params in steps:
-        if params:
-            value = values[params[0]]
-            if value is None:
-                place.append(place[inputs[0]])
-                continue
-            program.append(Step(function, (place[inputs[0]],), (value,)))
-        else:
-            program.append(Step(function, tuple([place[source] for source in inputs])))
-        place.append(len(program) - 1)
-    return tuple(program)
 
 
 def _alike(descriptions: Sequence[Sequence[int]], values: Sequence[str | None]) -> bool:

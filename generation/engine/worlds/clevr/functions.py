@@ -8,24 +8,21 @@ References
 Johnson et al. 2017, CLEVR, appendix A.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from generation.engine.errors import IllPosed
-from generation.engine.program import Function, FunctionTable, Shown
+from generation.engine.program import Function, FunctionTable, Program, Shown
 from generation.engine.worlds.clevr.scene import Scene
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, RELATIONS, Vocabulary
 
 
 def function_table(vocabulary: Vocabulary, *, most: int) -> FunctionTable:
     """Return the functions under a vocabulary; `most` is the largest number of objects in a scene."""
-    functions = [*_sets(), *_numbers()]
-    for attribute in ATTRIBUTES:
-        functions += _about(attribute)
     values = {attribute.capitalize(): vocabulary.values(attribute) for attribute in ATTRIBUTES}
     kinds = {attribute.capitalize(): "value" for attribute in ATTRIBUTES}
     return FunctionTable(
-        functions={function.name: function for function in functions},
+        functions=FUNCTIONS,
         values={**values, "Relation": RELATIONS, "Integer": tuple(str(count) for count in range(most + 1))},
         prepare=_prepare,
         show=_show,
@@ -110,3 +107,23 @@ def _about(attribute: str) -> Iterable[Function]:
         Function(f"same_{attribute}", ("Object",), "ObjectSet", (), same, f"others of its {attribute}"),
         Function(f"equal_{attribute}", (kind, kind), "Bool", (), equal, f"same {attribute}"),
     ]
+
+
+FUNCTIONS: Mapping[str, Function] = {
+    function.name: function
+    for function in (*_sets(), *_numbers(), *(one for attribute in ATTRIBUTES for one in _about(attribute)))
+}
+
+
+def object_asked(program: Program, scene: Scene) -> int | None:
+    """Return the number of the object whose attribute a program asks for last; None where it asks for none."""
+    if not program[-1].function.startswith("query_"):
+        return None
+    made: list[Any] = []
+    try:
+        for function, inputs, values in program[:-1]:
+            made.append(FUNCTIONS[function].run(scene, *[made[source] for source in inputs], *values))
+    except IllPosed:
+        return None
+    number: int = made[program[-1].inputs[0]]
+    return number

@@ -9,11 +9,11 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import Field, PrivateAttr, StringConstraints, model_validator
 
@@ -24,6 +24,7 @@ from generation.engine.render.mesh import Mesh, parse_mesh
 from generation.engine.spec import COMMON, LIMITS, BaseSpec, Frozen, limited, merged, read
 from generation.engine.wording import most_words
 from generation.engine.worlds.clevr.lexicon import lexicon
+from generation.engine.worlds.clevr.programs import Outline, outlines, ways
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, RELATIONS, Vocabulary
 
 FAMILY_ORDER = (
@@ -40,7 +41,9 @@ FAMILY_ORDER = (
 MAX_OBJECTS, MAX_SIDE = LIMITS["objects"].ceiling, LIMITS["side"].ceiling
 OBJECTS, SIDE = COMMON | limited("objects"), COMMON | limited("side")
 MAX_WINDOW = 1000
+MOST_WAYS = 20_000  # in which families' programs may look; the bundled ones have 564
 
+Made = TypeVar("Made")
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Positive = Annotated[float, Field(ge=0.0, le=10.0)]
 
@@ -160,6 +163,14 @@ class ClevrSpec(BaseSpec):
 
     _families: tuple[Family, ...] = PrivateAttr(default=())
     _files: Mapping[str, bytes] = PrivateAttr(default={})
+    _made: dict[str, Any] = PrivateAttr(default_factory=dict)
+
+    def once(self, name: str, make: Callable[[], Made]) -> Made:
+        """Return what `make` gives, made once for this spec."""
+        if name not in self._made:
+            self._made[name] = make()
+        made: Made = self._made[name]
+        return made
 
     @property
     def families(self) -> tuple[Family, ...]:
@@ -184,6 +195,21 @@ class ClevrSpec(BaseSpec):
             for family in self.families
             for wording in family.wordings
         )
+
+    @cached_property
+    def outlines(self) -> Mapping[int, tuple[Outline, ...]] | None:
+        """What each family's programs may look like, by its number; None where there are too many ways to tell."""
+        if sum(ways(family) for family in self.families) > MOST_WAYS:
+            return None
+        return {family.number: tuple(outlines(family)) for family in self.families}
+
+    @cached_property
+    def skeletons(self) -> tuple[str, ...] | None:
+        """The skeletons that programs may have, those with few steps first; None where `outlines` is."""
+        if self.outlines is None:
+            return None
+        found = {outline.skeleton for family in self.outlines.values() for outline in family}
+        return tuple(sorted(found, key=lambda skeleton: (skeleton.count("-"), skeleton)))
 
     @cached_property
     def most(self) -> "Most":

@@ -134,10 +134,10 @@ class ClevrWorld:
         )
 
     def facets(self, spec: BaseSpec) -> tuple[Facet, ...]:
-        return clevr_facets.facets(_clevr(spec), self.answers(spec))
+        return _clevr(spec).once("facets", lambda: clevr_facets.facets(_clevr(spec), self.answers(spec)))
 
     def facet_codes(self, spec: BaseSpec, item: Item) -> Mapping[str, Sequence[int]]:
-        scene, view = _seen(item)
+        scene, view = _seen(item) if item.scene is not None else (None, View())
         return clevr_facets.facet_codes(self.facets(spec), _clevr(spec), scene, view, item.questions)
 
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
@@ -148,6 +148,9 @@ class ClevrWorld:
             AnswerKind.YES_NO: "Answer yes or no.",
             AnswerKind.INTEGER: "Answer with a number in digits.",
         }
+    def train_keys(self, spec: BaseSpec, question: Question) -> Mapping[str, Sequence[str]]:
+        return clevr_facets.train_keys(question)
+
         return f"{question.text}\n{forms.get(_answer_kind(question), 'Answer with one word.')}"
 
     def answer_form(self, spec: BaseSpec, question: Question) -> AnswerForm:
