@@ -4,6 +4,7 @@
 SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
+BLENDER := .venv-blender
 PYTEST := $(BIN)/python -m pytest -n $(or $(JOBS),2) --dist worksteal
 
 .PHONY: help run test test-quick prove lint
@@ -16,6 +17,7 @@ help:
 	@echo "make prove                              the whole test suite, proofs at full size"
 	@echo "make lint                               ruff, mypy, import-linter, Django's checks"
 	@echo "make .venv                              the Python environment alone"
+	@echo "make blender                            Blender, the optional renderer, in $(BLENDER) (1 GB)"
 
 run: $(VENV)/.run
 	@$(BIN)/python manage.py quickstart $(if $(PORT),--port $(PORT)) $(if $(HOST),--host $(HOST))
@@ -53,6 +55,31 @@ $(VENV)/.run: requirements.txt | $(BIN)/python
 $(VENV)/.dev: requirements-dev.txt | $(BIN)/python
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r requirements-dev.txt
 	@touch $(VENV)/.run $@
+
+# Blender (GPL) has an environment of its own, and only ever runs as a child process. It takes Python 3.11 alone.
+.PHONY: blender
+blender: $(BLENDER)/.run
+
+$(BLENDER)/.run: requirements-blender.txt | $(BLENDER)/bin/python
+	$(BLENDER)/bin/python -m pip install --disable-pip-version-check --quiet --require-hashes -r requirements-blender.txt
+	@$(BLENDER)/bin/python -c 'import bpy' >/dev/null || { \
+	  echo "Expected Blender to load, but a library of this machine is missing (see above). Debian has them:" \
+	    "apt install libgl1 libsm6 libxfixes3 libxi6 libxkbcommon0 libxrender1" >&2; exit 2; }
+	@touch $@
+
+GOOD_FOR_BLENDER := import sys, venv, ensurepip; sys.exit(sys.version_info[:2] != (3, 11))
+CANDIDATES_FOR_BLENDER := $(if $(PYTHON),$(PYTHON),python3.11 python3 python $(BIN)/python)
+
+$(BLENDER)/bin/python:
+	@for python in $(CANDIDATES_FOR_BLENDER); do \
+	  if $$python -c '$(GOOD_FOR_BLENDER)' >/dev/null 2>&1; then \
+	    echo "Making $(BLENDER) with $$($$python --version) ..."; \
+	    exec $$python -m venv $(BLENDER); \
+	  fi; \
+	done; \
+	echo "Expected Python 3.11 with venv, found none among: $(CANDIDATES_FOR_BLENDER)." \
+	  "Install it (Debian 12: apt install python3.11-venv) or name it: make PYTHON=/path/to/python3.11 blender" >&2; \
+	exit 2
 
 GOOD := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))
 CANDIDATES := $(if $(PYTHON),$(PYTHON),python3.12 python3.13 python3.11 python3 python)

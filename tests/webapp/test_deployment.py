@@ -15,7 +15,8 @@ from tests.webapp.commands import ROOT
 from webapp.processes import NAMES
 from webapp.settings import VARIABLES
 
-LOCKS = ("requirements.txt", "requirements-dev.txt")
+BLENDERS = "requirements-blender.txt"
+LOCKS = ("requirements.txt", "requirements-dev.txt", BLENDERS)
 # What people have no reason to set in a container, and why.
 NOT_IN_COMPOSE = {
     "NUMBA_CACHE_DIR": "lies in VAR_DIR",
@@ -131,7 +132,7 @@ def test_every_package_of_the_lock_is_pinned_with_hashes(name: str) -> None:
     text = (ROOT / name).read_text()
     entries = re.split(r"\n(?=[a-z0-9])", "\n".join(line for line in text.splitlines() if line[:1] != "#"))
     entries = [entry for entry in entries if entry.strip()]
-    assert len(entries) > 30
+    assert len(entries) > (5 if name == BLENDERS else 30)
     for entry in entries:
         assert re.match(r"[a-z0-9._-]+==[^ ]+ ", entry), entry.splitlines()[0]
         assert "--hash=sha256:" in entry, entry.splitlines()[0]
@@ -172,6 +173,12 @@ def test_the_lock_has_every_package_that_the_project_asks_for() -> None:
     assert names(extras["dev"]) <= set(pins("requirements-dev.txt"))
 
 
+def test_blender_has_a_lock_of_its_own_and_is_in_no_other() -> None:
+    assert pins(BLENDERS)["bpy"] == "5.0.1"
+    assert pins(BLENDERS)["numpy"].startswith("1.")
+    assert not [name for name in LOCKS if name != BLENDERS and "bpy" in pins(name)]
+
+
 # make
 
 
@@ -182,7 +189,7 @@ def make(*arguments: str, folder: Path = ROOT, **more: str) -> "subprocess.Compl
 
 def test_make_alone_lists_what_there_is() -> None:
     listed = make().stdout
-    for target in ("run", "test", "test-quick", "prove"):
+    for target in ("run", "test", "test-quick", "prove", "blender"):
         assert f"make {target} " in listed
 
 
@@ -196,6 +203,34 @@ def test_make_says_which_pythons_will_do(tmp_path: Path) -> None:
     assert ended.returncode == 2
     assert f"Expected Python 3.11, 3.12 or 3.13 with venv, found none among: {old}." in ended.stderr
     assert not (tmp_path / ".venv").exists()
+
+
+def test_make_blender_says_which_python_will_do(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / BLENDERS).touch()
+    other = tmp_path / "python3.12"
+    other.write_text("#!/bin/sh\nexit 1\n")
+    other.chmod(0o755)
+    ended = make("blender", f"PYTHON={other}", folder=tmp_path)
+    assert ended.returncode == 2
+    assert f"Expected Python 3.11 with venv, found none among: {other}." in ended.stderr
+    assert not (tmp_path / ".venv-blender").exists()
+
+
+def test_make_blender_builds_an_environment_once(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / BLENDERS).touch()
+    python, log = tmp_path / "python3.11", tmp_path / "log"
+    python.write_text(
+        f'#!/bin/sh\necho "$@" >> {log}\nif [ "$2" = venv ]; then mkdir -p "$3/bin" && cp "$0" "$3/bin/python"; fi\n'
+    )
+    python.chmod(0o755)
+    for _ in range(2):
+        assert make("blender", f"PYTHON={python}", folder=tmp_path).returncode == 0
+    did = log.read_text()
+    assert did.count("-m venv .venv-blender") == 1
+    assert did.count("--require-hashes -r requirements-blender.txt") == 1
+    assert did.count("import bpy") == 1
 
 
 def test_managepy_says_which_pythons_will_do(capsys: pytest.CaptureFixture[str]) -> None:
