@@ -1,5 +1,5 @@
-"""Real services for tests: PostgreSQL, Redis, S3, a browser. A test that lacks one skips, saying how to get it;
-`tests.skips` makes that a failure where services are demanded.
+"""Real services for tests: PostgreSQL, Redis, S3, Blender, a browser. A test that lacks one skips, saying how to get
+it; `tests.skips` makes that a failure where services are demanded.
 """
 
 import os
@@ -127,6 +127,18 @@ def s3() -> Iterator[S3]:
     client.create_bucket(Bucket=service.bucket)
     yield service
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def blender() -> None:
+    """Ask for Blender."""
+    from generation.engine.errors import NoRenderer
+    from generation.engine.render.blender import check
+
+    try:
+        check()
+    except NoRenderer:
+        missing("Blender", "make blender")
 
 
 @pytest.fixture(scope="session")

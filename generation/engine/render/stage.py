@@ -278,14 +278,26 @@ def pack_surroundings(around: Surroundings) -> np.ndarray:
 
 def _pack_light(light: Light) -> list[float]:
     """Return one light's 17 numbers."""
+    a, b, axis = _light_frame(light)
+    half = light.width / 2
+    return [*light.place, *(a * half), *(b * half), *axis, *light.power, float(light.spread), half * math.sqrt(2.0)]
+
+
+def light_axes(light: Light) -> tuple[Vector, Vector, Vector]:
+    """Return a lamp's unit vectors as a camera has them: to its right, up, and forward, where it shines."""
+    a, b, axis = _light_frame(light)
+    right, up, forward = a.tolist(), (-b).tolist(), axis.tolist()
+    return tuple(right), tuple(up), tuple(forward)
+
+
+def _light_frame(light: Light) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the unit vectors along a lamp's two sides, and the one to where it shines."""
     axis = np.array(light.target) - np.array(light.place)
     axis = axis / math.sqrt(float((axis**2).sum()))
     side = np.array([1.0, 0.0, 0.0]) if abs(axis[2]) > 0.99 else np.array([0.0, 0.0, 1.0])
     a = np.cross(axis, side)
     a = a / math.sqrt(float((a**2).sum()))
-    b = np.cross(axis, a)
-    half = light.width / 2
-    return [*light.place, *(a * half), *(b * half), *axis, *light.power, float(light.spread), half * math.sqrt(2.0)]
+    return a, np.cross(axis, a), axis
 
 
 def _pack_meshes(meshes: Sequence[Mesh]) -> tuple[list[int], np.ndarray, np.ndarray]:

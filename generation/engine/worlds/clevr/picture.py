@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from generation.engine.errors import BadScene
-from generation.engine.render import shapes, tracer
+from generation.engine.render import blender, shapes, tracer
 from generation.engine.render.stage import Camera, Light, Material, Solid, Stage, Surroundings, Turn
 from generation.engine.worlds.clevr.camera import Point, View, axes
 from generation.engine.worlds.clevr.scene import SceneObject
@@ -67,9 +67,27 @@ def draw(
     ids : (height, width) uint16
         0 for nothing, i + 1 for object i.
     """
+    return tracer.render(stage_of(objects, view, vocabulary), camera(view), samples=samples, seed=seed)
+
+
+def draw_by_blender(
+    objects: Sequence[SceneObject],
+    view: View,
+    vocabulary: Vocabulary,
+    *,
+    samples: int = 512,
+    denoise: bool = False,
+    seed: int = 0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `draw` does, drawn by Blender; `samples` are paths through each pixel."""
+    stage = stage_of(objects, view, vocabulary)
+    return blender.render(stage, camera(view), samples=samples, denoise=denoise, seed=seed)
+
+
+def stage_of(objects: Sequence[SceneObject], view: View, vocabulary: Vocabulary) -> Stage:
+    """Return a scene as renderers take it."""
     solids, materials = primitives(objects, vocabulary)
-    stage = Stage(solids=solids, materials=materials, lights=lamps(view), surroundings=SURROUNDINGS)
-    return tracer.render(stage, camera(view), samples=samples, seed=seed)
+    return Stage(solids=solids, materials=materials, lights=lamps(view), surroundings=SURROUNDINGS)
 
 
 def draw_ids(objects: Sequence[SceneObject], view: View, vocabulary: Vocabulary) -> np.ndarray:
