@@ -304,7 +304,7 @@ def open_digest(digest: str, seen: str = "") -> SplitIndex:
 
     It is fetched to this machine first where files are kept elsewhere.
     """
-    return SplitIndex(_fetched(digest), seen=_fetched(f"{digest}/{seen}") if seen else None)
+    return SplitIndex(fetched(digest), seen=fetched(f"{digest}/{seen}") if seen else None)
 
 
 @functools.lru_cache(maxsize=64)
@@ -313,7 +313,7 @@ def counts_of_all(digest: str, seen: str = "") -> Mapping[str, NDArray[np.int64]
     return open_digest(digest, seen).counts({})
 
 
-def _fetched(digest: str) -> Path:
+def fetched(digest: str) -> Path:
     """Return the folder of an index, or of its second part, on this machine's disk."""
     local = files.local_path(f"{FOLDER}/{digest}")
     folder = local if local is not None else settings.VAR_DIR / "cache" / digest
