@@ -12,6 +12,8 @@ Every message says what was expected, what came, where, and what to do.
     +- IllPosed                 a program met a `unique` without exactly one object, or the like
     +- Exhausted                a bounded search found nothing within its bound (``count``: tries made)
     +- BadScene                 a scene (ours or somebody else's) isn't usable
+    +- NoRenderer               the program that draws isn't on this machine
+    +- NotDrawn                 the program that draws failed, time and again (``where``: the scene)
     +- BadRecord                somebody else's file, or a record in it, can't be read (``where``: file, record, field)
     +- BadExport                a dataset can't be exported so (``where``: the option, the split, the folder)
 """
@@ -72,6 +74,14 @@ class BadScene(EngineError):
 
 class BadExport(EngineError):
     """A dataset can't be exported as it was asked for."""
+
+
+class NoRenderer(EngineError):
+    """The program that draws pictures isn't on this machine."""
+
+
+class NotDrawn(EngineError):
+    """The program that draws pictures failed, time and again."""
 
 
 class Exhausted(EngineError):
