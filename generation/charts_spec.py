@@ -61,7 +61,7 @@ def spec_of(chart: Chart, *, colors: Palette, title: str = "") -> dict[str, Any]
         "autosize": {"type": "fit-x", "contains": "padding"},
         "padding": {"left": 0, "right": 4, "top": 0, "bottom": 3},
         "background": colors.ground,
-        "config": _config(colors),
+        "config": config_of(colors),
     }
     if title:
         spec["title"] = {"text": chart.view.title, "subtitle": [title, *chart.left_out], "anchor": "start"}
@@ -122,7 +122,8 @@ def _looks(legend: Sequence[str], colors: Palette) -> dict[str, Any]:
     }
 
 
-def _config(colors: Palette) -> dict[str, Any]:
+def config_of(colors: Palette) -> dict[str, Any]:
+    """Return how all charts look: letters, lines, room between bars."""
     return {
         "font": FONT,
         "view": {"stroke": None},

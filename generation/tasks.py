@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from generation import heartbeat, jobs
+from generation import blind_jobs, heartbeat, jobs
 
 SLICE = 10.0  # seconds before another task may have its turn
 
@@ -17,3 +17,9 @@ def work() -> None:
 def sweep() -> None:
     """Free what dead processes held; wake background processes while there is work."""
     heartbeat.sweep()
+
+
+@shared_task(name="generation.tasks.report")
+def report() -> None:
+    """Make the reports on shortcuts that wait."""
+    blind_jobs.work()

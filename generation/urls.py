@@ -2,7 +2,7 @@
 
 from django.urls import path, register_converter
 
-from generation.views import browsing, charts, creating, datasets, making, media, opening, questions
+from generation.views import blind, browsing, charts, creating, datasets, making, media, opening, questions
 
 
 class SplitNameConverter:
@@ -54,6 +54,12 @@ urlpatterns = [
     *(
         path(f"datasets/<slug:slug>/charts/<slug:chart>.{kind}", charts.chart, {"kind": kind}, name=f"chart_{kind}")
         for kind in charts.KINDS
+    ),
+    path("datasets/<slug:slug>/shortcuts/", blind.shortcuts, name="shortcuts"),
+    path("datasets/<slug:slug>/shortcuts/progress/", blind.shortcuts_progress, name="shortcuts_progress"),
+    *(
+        path(f"datasets/<slug:slug>/shortcuts/all.{kind}", blind.shortcuts_file, {"kind": kind}, f"shortcuts_{kind}")
+        for kind in blind.KINDS
     ),
     path("datasets/<slug:slug>/<split:name>/", browsing.browse, name="split"),
     path("datasets/<slug:slug>/<split:name>/q/<position:number>/", questions.question, name="question"),

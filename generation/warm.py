@@ -4,6 +4,7 @@ from importlib import import_module
 
 import numpy as np
 
+from generation.engine.nearest import nearest, words_of
 from generation.tally import count_codes, mark_codes
 
 
@@ -17,4 +18,5 @@ def warm() -> None:
         codes.flags.writeable = False
         mark_codes(codes, np.zeros(size, dtype=np.bool_), 1, marks)
         count_codes(codes, marks, 0, np.zeros(size, dtype=np.int64))
+    nearest(words_of([np.zeros(1, dtype=np.uint32)], questions=1), [np.zeros(1, np.int64)], [1], np.ones(1, np.bool_))
     import_module("generation.engine.warm").warm()

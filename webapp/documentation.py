@@ -23,6 +23,7 @@ ORDER = (
     "datasets",
     "browsing",
     "diagnostics",
+    "shortcuts",
     "spec",
     "vocabulary",
     "families",

@@ -15,11 +15,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 from generation.engine.errors import BadSpec
 
 RESERVED_NAMES = frozenset({"new", "q", "export", "edit"})
+RESERVED_SPLITS = RESERVED_NAMES | {"shortcuts"}  # pages of a dataset stand where those of its splits do
 
 
 def _not_reserved(name: str) -> str:
-    if name in RESERVED_NAMES:
-        raise ValueError(f"Expected another name than {', '.join(sorted(RESERVED_NAMES))}, got {name!r}")
+    if name in RESERVED_SPLITS:
+        raise ValueError(f"Expected another name than {', '.join(sorted(RESERVED_SPLITS))}, got {name!r}")
     return name
 
 

@@ -5,9 +5,12 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from generation import blind_jobs
+from generation.blind_shown import Alike, alike_to
+from generation.blind_shown import source_of as paper_of
 from generation.browse import BadAddress
 from generation.cards import cards_of, choices, read_list_query, world_label
-from generation.models import Split
+from generation.models import Dataset, Split
 from generation.opening import guarded
 from generation.overview import sections_of, shown_charts, singles_of
 from generation.paging import NoSuchPage
@@ -69,6 +72,8 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
         "counted": counted,
         "query": "" if wanted is None else f"?split={wanted}",
         "charts": shown_charts(request.user, found, counted),
+        "alike": _alike(request.user, found, splits),
+        "source": paper_of(found),
         "singles": singles_of(spec),
         "sections": sections_of(spec),
         "recipe": recipe(found, splits=splits, has_files=has_files, sees_secrets=owns(request.user, found)),
@@ -103,6 +108,13 @@ def _totals(splits: list[Split], *, open_scenes: list[Split]) -> dict[str, int |
         "questions": sum(split.questions for split in splits),
         "replaced": sum(split.replaced for split in splits) if len(open_scenes) == len(splits) else None,
     }
+
+
+def _alike(user: Visitor, dataset: Dataset, splits: list[Split]) -> list[Alike]:
+    """Return how many questions are alike, where that was counted already; its own page has it counted."""
+    counted = [split for split in splits if split.is_complete and not split.is_derived]
+    report = blind_jobs.find(dataset, counted)
+    return [] if report is None else alike_to(user, dataset, counted, report)
 
 
 def _download(content: bytes, name: str, *, kind: str) -> HttpResponse:

@@ -1,0 +1,79 @@
+"""How the chart of a report on shortcuts looks: what guesses score as bars, chance as a line across each."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from generation.blind_shown import Scored
+from generation.charts_spec import ELSEWHERE, THICKNESS, THINNEST, WIDTH, Palette, config_of
+
+
+def spec_of(scored: Sequence[Scored], *, colors: Palette, title: str = "") -> dict[str, Any] | None:
+    """Return the chart's specification, with a title where it stands alone; None where there is nothing to draw."""
+    if not scored:
+        return None
+    legend = [f"{one.name}, n = {one.n:,}" for one in scored]
+    split = {"field": "split", "type": "nominal", "sort": None}
+    spec = {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "data": {"values": list(_values(scored, legend))},
+        "encoding": {"y": {"field": "cue", "type": "ordinal", "sort": None, "title": None}, "yOffset": split},
+        "layer": [_bars(legend, colors), _intervals(colors), _chances(colors)],
+        "width": WIDTH,
+        "height": {"step": 2 * THICKNESS[1] if len(scored) == 1 else 2 * THICKNESS.get(len(scored), THINNEST)},
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "padding": {"left": 0, "right": 4, "top": 0, "bottom": 3},
+        "background": colors.ground,
+        "config": config_of(colors),
+    }
+    if title:
+        note = "The line across a bar is chance; the thin one is its 95 % interval."
+        spec["title"] = {"text": "Scored without looking", "subtitle": [title, note], "anchor": "start"}
+        spec["padding"] = 12
+    return spec
+
+
+def _values(scored: Sequence[Scored], legend: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield what stands behind each bar."""
+    for one, split in zip(scored, legend, strict=True):
+        for cue in one.cues:
+            yield {
+                "cue": cue.label.partition(":")[0],
+                "split": split,
+                "share": round(cue.share, 6),
+                "low": round(cue.low, 6),
+                "high": round(cue.high, 6),
+                "chance": cue.chance,
+                "address": ELSEWHERE + one.address,
+                "said": f"{cue.label}: {cue.share_text} ({cue.interval_text}) of {split}; chance {cue.chance_text}",
+            }
+
+
+def _share(field: str) -> dict[str, Any]:
+    return {
+        "field": field,
+        "type": "quantitative",
+        "title": "share answered rightly",
+        "axis": {"format": ".0%", "tickCount": 4},
+        "scale": {"domainMin": 0},
+    }
+
+
+def _bars(legend: Sequence[str], colors: Palette) -> dict[str, Any]:
+    color = {
+        "field": "split",
+        "type": "nominal",
+        "scale": {"domain": list(legend), "range": list(colors.bars[: len(legend)])},
+        "legend": {"title": None, "orient": "top", "columns": 2, "symbolType": "square"},
+    }
+    links = {"href": {"field": "address", "type": "nominal"}, "description": {"field": "said", "type": "nominal"}}
+    return {"mark": "bar", "encoding": {"x": _share("share"), "color": color, **links}}
+
+
+def _intervals(colors: Palette) -> dict[str, Any]:
+    mark = {"type": "rule", "color": colors.soft, "strokeWidth": 1}
+    return {"mark": mark, "encoding": {"x": _share("low"), "x2": {"field": "high"}}}
+
+
+def _chances(colors: Palette) -> dict[str, Any]:
+    mark = {"type": "tick", "color": colors.ink, "thickness": 2}
+    return {"mark": mark, "encoding": {"x": _share("chance")}}

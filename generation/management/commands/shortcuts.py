@@ -1,0 +1,90 @@
+"""`manage.py shortcuts`: what can be scored on a dataset without looking."""
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from generation import blind_jobs
+from generation.blind_shown import LEVEL_TEXT, Alike, Guess, Scored, Shown, shown_whole
+from generation.command_line import BAD_INPUT, FAILED, PlainCommand
+from generation.models import BlindReport, Dataset
+
+
+class Command(PlainCommand):
+    """Tell what can be scored without looking."""
+
+    help = (
+        "What can be scored on a dataset without looking, each figure beside chance, and how many questions are alike."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the dataset and the form of the report."""
+        parser.add_argument("dataset", metavar="DATASET", help="its name in addresses")
+        parser.add_argument("--json", action="store_true", help="one JSON document")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print the report, computed now unless it is there."""
+        dataset = self.find_dataset(options["dataset"])
+        if dataset.state != Dataset.State.COMPLETE:
+            raise CommandError(
+                f"Expected a complete dataset, got {dataset.slug}, which is {dataset.state}. Go on with it: "
+                "manage.py generate ... --resume.",
+                returncode=BAD_INPUT,
+            )
+        splits = blind_jobs.complete_splits(dataset)
+        report = blind_jobs.make_now(dataset)
+        if report.state != BlindReport.State.DONE:
+            reason = report.message or "Another process is about it; ask again in a minute."
+            raise CommandError(f"Expected a report on {dataset.slug}, got none: {reason}", returncode=FAILED)
+        shown = shown_whole(dataset, splits, report)
+        if options["json"]:
+            self.stdout.write(json.dumps({"dataset": dataset.slug, **shown.to_json()}, indent=2))
+        else:
+            self.stdout.write("\n".join(_lines(shown)))
+
+
+def _lines(shown: Shown) -> Iterator[str]:
+    """Yield the report as text."""
+    yield from _aligned([_ALIKE, *(_alike_row(row) for row in shown.alike)])
+    if not shown.scored:
+        yield "\nNo split has a reference from which guesses could be learned."
+    for one in shown.scored:
+        yield from _scored(one, source=shown.source)
+
+
+def _scored(one: Scored, *, source: str) -> Iterator[str]:
+    yield f"\n{one.name}, after {one.reference}"
+    if not one.n:
+        yield "No question has an answer, so nothing can be scored."
+        return
+    yield from _aligned([("a guess goes by", *_SHARES, "n"), *(_guess_row(cue) for cue in one.cues)])
+    if one.types:
+        paper = (source,) if source else ()
+        yield ""
+        head = ("Q-type mode on", *_SHARES, "n", *paper)
+        yield from _aligned([head, *(_guess_row(row, paper=bool(paper)) for row in one.types)])
+
+
+_ALIKE = ("split", "questions", "different", "also in the reference", "paper: different", "also in train")
+_SHARES = ("right", f"{LEVEL_TEXT} interval", "chance")
+
+
+def _alike_row(row: Alike) -> tuple[str, ...]:
+    overlap = "" if row.overlap is None else f"{row.overlap:,} {row.overlap_text}".strip()
+    unique = f"{row.unique:,} {row.unique_text}".strip()
+    return (row.name, f"{row.questions:,}", unique, overlap, row.published_unique, row.published_overlap)
+
+
+def _guess_row(row: Guess, *, paper: bool = False) -> tuple[str, ...]:
+    told = (row.published_text,) if paper else ()
+    return (row.label, row.share_text, row.interval_text, row.chance_text, f"{row.n:,}", *told)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield rows whose columns stand below each other."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

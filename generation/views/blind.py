@@ -1,0 +1,120 @@
+"""What can be scored on a dataset without looking: the page, its part that waits, the chart and figures as files."""
+
+import csv
+import io
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.safestring import SafeString, mark_safe
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from generation import blind_jobs
+from generation.blind_chart import spec_of
+from generation.blind_shown import LEVEL_TEXT, Shown, shown_to
+from generation.charts_drawing import Order, drawings
+from generation.charts_spec import OF_PAPER, OF_THE_PAGE
+from generation.models import BlindReport, Dataset, Heartbeat
+from generation.views.finding import NOTHING, find_dataset
+from webapp.access import Visitor, owns
+from webapp.celery import DEFAULT
+
+KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}
+START_COMMAND = "python manage.py process default"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def shortcuts(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return the report on what can be scored without looking; its owner's POST has one that failed tried again."""
+    found = find_dataset(request.user, slug)
+    if request.method == "POST":
+        if not owns(request.user, found):
+            raise Http404(NOTHING)
+        blind_jobs.retry(found)
+        return redirect(request.path)
+    context: dict[str, Any] = {"dataset": found, "owns": owns(request.user, found), "level": LEVEL_TEXT}
+    if found.state == Dataset.State.COMPLETE:
+        splits = blind_jobs.complete_splits(found)
+        report = blind_jobs.at_hand(found, splits)
+        context |= {"report": report, **_waiting(report)}
+        if report.state == BlindReport.State.DONE:
+            shown = shown_to(request.user, found, splits, report)
+            context |= {"shown": shown, "drawing": _drawn(found, shown)}
+    return render(request, "generation/blind.html", context)
+
+
+@require_safe
+@never_cache
+def shortcuts_progress(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return the part of the page that says how far the report is, for a page that keeps it fresh."""
+    found = find_dataset(request.user, slug)
+    report = BlindReport.objects.filter(dataset=found).first()
+    if report is None:
+        raise Http404(NOTHING)
+    context = {"dataset": found, "owns": owns(request.user, found), "report": report, **_waiting(report)}
+    return render(request, "generation/_blind_waiting.html", context)
+
+
+@require_safe
+@never_cache
+def shortcuts_file(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
+    """Return the chart (SVG, PDF) or all figures (CSV) of a report as a file."""
+    found = find_dataset(request.user, slug)
+    shown = _shown(request.user, found)
+    content = _as_csv(shown).encode() if kind == "csv" else _for_paper(request, found, shown, kind=kind)
+    if content is None:
+        message = "There is nothing to draw here just now. The figures are in the CSV file."
+        return render(request, "generation/refused.html", {"dataset": found, "message": message}, status=404)
+    response = HttpResponse(content, content_type=KINDS[kind])
+    response["Content-Disposition"] = f'attachment; filename="{found.slug}-shortcuts.{kind}"'
+    return response
+
+
+def _shown(user: Visitor, dataset: Dataset) -> Shown:
+    """Return what this visitor may see of a report that is made already."""
+    splits = blind_jobs.complete_splits(dataset)
+    report = blind_jobs.find(dataset, splits)
+    if report is None:
+        raise Http404("There is no report on this dataset yet; its page has it made.")
+    return shown_to(user, dataset, splits, report)
+
+
+def _waiting(report: BlindReport) -> dict[str, Any]:
+    """Return what a page says of a report that isn't made yet."""
+    if report.state != BlindReport.State.WAITING:
+        return {}
+    return {
+        "is_alone": not Heartbeat.objects.reading(DEFAULT).alive().exists(),
+        "start_command": START_COMMAND,
+    }
+
+
+def _drawn(dataset: Dataset, shown: Shown) -> SafeString:
+    """Return the chart as a part of the page; empty where there is nothing to draw or drawing failed."""
+    spec = spec_of(shown.drawn, colors=OF_THE_PAGE)
+    [drawing] = drawings(dataset.slug, [Order(spec)]) if spec is not None else [None]
+    return mark_safe((drawing or b"").decode())  # noqa: S308 - of elements that charts_child knows, each text escaped
+
+
+def _for_paper(request: HttpRequest, dataset: Dataset, shown: Shown, *, kind: str) -> bytes | None:
+    spec = spec_of(shown.drawn, colors=OF_PAPER, title=dataset.name)
+    if spec is None:
+        return None
+    site = request.build_absolute_uri("/").removesuffix("/")
+    [drawing] = drawings(dataset.slug, [Order(spec, kind=kind, site=site)])
+    return drawing
+
+
+def _as_csv(shown: Shown) -> str:
+    """Return all figures, a line for each cue, or type, and split."""
+    text = io.StringIO()
+    lines = csv.writer(text)
+    lines.writerow(["split", "reference", "part", "name", "label", "n", "right", "accuracy", "low", "high", "chance"])
+    for one in shown.scored:
+        for part, rows in (("cue", one.cues), ("type", one.types)):
+            for row in (row.to_json() for row in rows):
+                figures = [row[name] for name in ("n", "right", "accuracy", "low", "high", "chance")]
+                lines.writerow([one.name, one.reference, part, row["name"], row["label"], *figures])
+    return text.getvalue()
