@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from django.db import IntegrityError, transaction
 from django.db.models import Max
+from django.urls import resolve, reverse
 
 from generation import files, leases, referrers, sealing
 from generation.engine.canonical import Fingerprint
@@ -68,6 +69,8 @@ def check_name(name: str, *, dataset: Dataset) -> None:
         raise BadRecipe(f"Expected another name than {', '.join(sorted(RESERVED_NAMES))}, got {name!r}.", where="name")
     if dataset.splits.filter(name=name).exists():
         raise _taken(name)
+    if resolve(reverse("split", args=[dataset.slug, name])).view_name != "split":
+        raise BadRecipe(f"Expected another name, got {name!r}: its address is that of another page.", where="name")
 
 
 def create(parent: Split, *, name: str, recipe: Recipe) -> Job:

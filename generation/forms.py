@@ -7,7 +7,8 @@ from django.core.validators import MaxLengthValidator
 
 from generation import store
 from generation.engine.errors import BadSpec
-from generation.models import Dataset
+from generation.models import Dataset, Split
+from generation.recipes import Recipe, read_recipe
 
 if TYPE_CHECKING:
     Base = forms.ModelForm[Dataset]
@@ -77,3 +78,57 @@ class NewForm(AboutForm):
         if Dataset.objects.filter(slug=slug).exists():
             raise forms.ValidationError(f"Expected a new name, got {slug}, which exists.")
         return slug
+
+
+class AmountForm(forms.Form):
+    """How many of some questions a question set has."""
+
+    how = forms.ChoiceField(
+        label="Take",
+        choices=[("all", "all of them"), ("first", "the first"), ("sample", "a sample of"), ("share", "a share of")],
+    )
+    amount = forms.CharField(
+        label="How many",
+        required=False,
+        max_length=12,
+        help_text="Questions; of a share, per cent. Left open where all are taken.",
+        widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=2**64 - 1,
+        initial=0,
+        help_text="What a sample or a share is drawn from: the same seed, the same questions.",
+        widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Return what was typed, the amount as the number it has to be."""
+        data: dict[str, Any] = dict(self.cleaned_data)
+        how, text = data.get("how"), data.get("amount", "").replace(",", "").replace(" ", "")
+        if how == "all":
+            return data | {"amount": None}
+        try:
+            data["amount"] = float(text.removesuffix("%")) if how == "share" else int(text)
+        except ValueError:
+            wanted = "a percentage, such as 10" if how == "share" else "a number of questions, such as 200"
+            self.add_error("amount", f"Expected {wanted}, got {text[:20] or 'nothing'}.")
+        return data
+
+    def recipe(self, parent: Split, text: str) -> Recipe:
+        """Return what was typed as a recipe over what passes a filter; raise `BadRecipe`."""
+        typed = self.cleaned_data
+        way = {} if typed["how"] == "all" else {typed["how"]: typed["amount"]}
+        return read_recipe({"parent": parent.name, "filter": text, "seed": typed["seed"], **way})
+
+
+class DeriveForm(AmountForm):
+    """A question set: its name, too."""
+
+    name = forms.CharField(
+        label="Name in addresses",
+        max_length=40,
+        help_text="A letter, then letters, digits, - and _. It never changes.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
+    )
+    field_order = ("name", "how", "amount", "seed")

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from generation.engine import ENGINE_VERSION
 from generation.models import Dataset, Split
+from generation.recipes import command, read_recipe
 
 A_LONG_TIME_AGO = (1980, 1, 1, 0, 0, 0)  # a zip file's date; one date gives one file
 
@@ -55,12 +56,19 @@ def recipe(dataset: Dataset, *, splits: list[Split], has_files: bool, sees_secre
     stem = dataset.slug
     unzip = [f"unzip {stem}-spec.zip -d {stem}-spec"] if has_files else []
     spec = f"{stem}-spec/spec.json" if has_files else f"{stem}.json"
+    derived = [split for split in splits if split.is_derived and split.is_complete]
     known = [split for split in splits if split.secret and (sees_secrets or not split.withheld)]
     secrets = "".join(f" --secret {split.name}={split.secret}" for split in known)
     images = "" if dataset.with_images else " --no-images"
     return Recipe(
         file_name=f"{stem}-spec.zip" if has_files else f"{stem}.json",
-        script="\n".join([*unzip, f"python manage.py generate {spec} --name {stem}-again{secrets}{images}"]),
+        script="\n".join(
+            [
+                *unzip,
+                f"python manage.py generate {spec} --name {stem}-again{secrets}{images}",
+                *(command(read_recipe(one.recipe), dataset=f"{stem}-again", name=one.name) for one in derived),
+            ]
+        ),
         resume="\n".join([*unzip, f"python manage.py generate {spec} --name {stem}{images} --resume"]),
         release=dataset.release,
         engine_version=dataset.engine_version,

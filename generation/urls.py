@@ -2,7 +2,7 @@
 
 from django.urls import path, register_converter
 
-from generation.views import blind, browsing, charts, creating, datasets, making, media, opening, questions
+from generation.views import blind, browsing, charts, creating, datasets, deriving, making, media, opening, questions
 
 
 class SplitNameConverter:
@@ -63,6 +63,8 @@ urlpatterns = [
     ),
     path("datasets/<slug:slug>/<split:name>/", browsing.browse, name="split"),
     path("datasets/<slug:slug>/<split:name>/q/<position:number>/", questions.question, name="question"),
+    path("datasets/<slug:slug>/<split:name>/derive/", deriving.derive, name="split_derive"),
+    path("datasets/<slug:slug>/<split:name>/delete/", deriving.delete, name="split_delete"),
     path("datasets/<slug:slug>/<split:name>/open/", opening.open_answers, name="open_answers"),
     path(f"{SCENE}/<slug:version>.png", media.scene_image, name="scene_image"),
     path(f"{SCENE}/small/<slug:version>.webp", media.scene_thumbnail, name="scene_thumbnail"),

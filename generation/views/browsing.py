@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -11,8 +11,9 @@ from django.views.decorators.http import require_safe
 from generation import rows
 from generation.browse import PAGE, BadAddress, Query, ranges_joined, read_query
 from generation.choosing import address_of, parted, read_choice
+from generation.deriving import described
 from generation.index import IndexedFacet, SplitIndex, counts_of_all
-from generation.models import Question, Split
+from generation.models import Job, Question, Split
 from generation.paging import NoSuchPage, page_of
 from generation.pictures import Picture, picture_of
 from generation.shortcuts import BROWSE
@@ -20,7 +21,7 @@ from generation.sidebar import Chip, chips, panels
 from generation.trail import visible_facets
 from generation.views.finding import find_split, pairs_of, refuse
 from generation.visit import PRESENT, is_remembered
-from webapp.access import What, may_see
+from webapp.access import What, may_see, owns
 
 
 class Group(NamedTuple):
@@ -36,7 +37,7 @@ def browse(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """Return one page of the questions that the address asks for."""
     split = find_split(request.user, slug, name)
     if not split.is_complete:
-        return render(request, "generation/split_unfinished.html", {"split": split, "dataset": split.dataset})
+        return render(request, "generation/split_unfinished.html", _unfinished(request, split))
     index = SplitIndex.open(split)
     facets = visible_facets(request.user, split, index)
     own, rest = parted(pairs_of(request))
@@ -85,10 +86,25 @@ def _page(
         "shared": request.build_absolute_uri(address_of(split, list(query.chosen))) if query.chosen else "",
         "shortcuts": BROWSE,
         "of_all": index.n,
+        "owns": owns(request.user, split.dataset),
+        "said": described(split) if split.is_derived else "",
         "answers_open": (answers_open := may_see(request.user, split, What.ANSWER)),
         "shows_answers": answers_open and not is_remembered(request.COOKIES),
     }
     return render(request, "generation/browse.html", context)
+
+
+def _unfinished(request: HttpRequest, split: Split) -> dict[str, Any]:
+    """Return what a page shows of a split that can't be browsed yet; why it failed is for its owner."""
+    is_own = owns(request.user, split.dataset)
+    failed = split.jobs.filter(state=Job.State.FAILED).first() if split.is_derived and is_own else None
+    return {
+        "split": split,
+        "dataset": split.dataset,
+        "owns": is_own,
+        "said": described(split) if split.is_derived else "",
+        "trouble": failed.message if failed is not None else "",
+    }
 
 
 def _beside(query: Query, shown: Collection[int]) -> list[tuple[str, str]]:

@@ -1,5 +1,7 @@
 """The list of datasets, and the overview of one."""
 
+from typing import NamedTuple
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -10,6 +12,7 @@ from generation.blind_shown import Alike, alike_to
 from generation.blind_shown import source_of as paper_of
 from generation.browse import BadAddress
 from generation.cards import cards_of, choices, read_list_query, world_label
+from generation.deriving import described
 from generation.models import Dataset, Split
 from generation.opening import guarded
 from generation.overview import sections_of, shown_charts, singles_of
@@ -53,9 +56,10 @@ def datasets(request: HttpRequest) -> HttpResponse:
 def dataset(request: HttpRequest, slug: str) -> HttpResponse:
     """Return the overview of a dataset; `?split=val` says whose questions are counted, otherwise all splits' are."""
     found = find_dataset(request.user, slug)
-    splits = list(found.splits.select_related("dataset", "reference").order_by("ordinal"))
+    everything = list(found.splits.select_related("dataset", "reference", "parent").order_by("ordinal"))
+    splits = [split for split in everything if not split.is_derived]
     wanted = request.GET.get("split") or None
-    counted = counted_splits(splits, wanted)
+    counted = counted_splits(everything, wanted)
     spec = found.spec_data
     has_files = found.files.exists()
     open_scenes = [split for split in splits if split.is_complete and may_see(request.user, split, What.SCENE)]
@@ -64,6 +68,7 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
         "world": world_label(found),
         "seed": spec.get("seed", 0),
         "splits": splits,
+        "rows": _rows(everything),
         "totals": _totals(splits, open_scenes=open_scenes),
         "shows_replaced": {split.pk for split in open_scenes},
         "guarded": guarded(request.user, splits),
@@ -76,7 +81,7 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
         "source": paper_of(found),
         "singles": singles_of(spec),
         "sections": sections_of(spec),
-        "recipe": recipe(found, splits=splits, has_files=has_files, sees_secrets=owns(request.user, found)),
+        "recipe": recipe(found, splits=everything, has_files=has_files, sees_secrets=owns(request.user, found)),
         "spec_address": reverse("dataset_spec_files" if has_files else "dataset_spec", args=[found.slug]),
     }
     return render(request, "generation/dataset.html", context)
@@ -94,6 +99,23 @@ def spec_with_files(request: HttpRequest, slug: str) -> HttpResponse:
     """Return the spec and the files that it needs, zipped."""
     found = find_dataset(request.user, slug)
     return _download(spec_as_zip(found), f"{found.slug}-spec.zip", kind="application/zip")
+
+
+class SplitRow(NamedTuple):
+    """A split in the overview's table; `said` says in words which questions a derived one has."""
+
+    split: Split
+    said: str
+
+
+def _rows(splits: list[Split]) -> list[SplitRow]:
+    """Return splits in their order, each followed by those derived from it."""
+    rows = []
+    for split in splits:
+        if not split.is_derived:
+            rows.append(SplitRow(split, ""))
+            rows += [SplitRow(other, described(other)) for other in splits if other.parent_id == split.pk]
+    return rows
 
 
 def _filters(user: Visitor) -> list[str]:

@@ -22,6 +22,8 @@ def open_answers(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     split = find_split(request.user, slug, name)
     if not owns(request.user, split.dataset):
         raise Http404(NOTHING)
+    if split.is_derived:  # it opens with its parent
+        return redirect("open_answers", slug=slug, name=split.source.name)
     if not split.withheld:
         return redirect(split.dataset.get_absolute_url() + PROOF)
     if not split.is_complete:

@@ -1,0 +1,134 @@
+"""Question sets: the form that makes one of some of a split's questions, and the page that deletes it."""
+
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from generation import deriving, jobs, referrers
+from generation.choosing import parted
+from generation.forms import AmountForm, DeriveForm
+from generation.index import SplitIndex
+from generation.models import Split
+from generation.recipes import BadRecipe, Chooser, Recipe, in_words
+from generation.views.finding import NOTHING, find_split, pairs_of, refuse
+from webapp.access import Visitor, owns
+
+FIELDS = {"name": "name", "sample": "amount", "first": "amount", "share": "amount", "seed": "seed"}
+BAD, CONFLICT = 400, 409
+
+
+class Counted(NamedTuple):
+    """What a question set would have: in words, or why it can't be made."""
+
+    said: str = ""
+    trouble: str = ""
+    is_large: bool = False
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def derive(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """Return the form of a question set of the questions that the address asks for; its button makes it.
+
+    `action=count` gives the page with what the set would have, and makes nothing.
+    """
+    split = _find_own(request.user, slug, name)
+    try:
+        deriving.check_parent(split)
+        asked = Asked(split, urlencode(parted(pairs_of(request))[1]))
+    except BadRecipe as error:
+        return refuse(request, split, error.reason, status=CONFLICT if error.where == "parent" else BAD)
+    if request.method != "POST":
+        first = asked.first_form()
+        return _page(request, asked, form=DeriveForm(initial=first), amount=AmountForm(first))
+    if request.POST.get("action") == "count":
+        return _page(request, asked, form=DeriveForm(initial=request.POST.dict()), amount=AmountForm(request.POST))
+    form = DeriveForm(request.POST)
+    if form.is_valid():
+        try:
+            made = jobs.derive(split, name=form.cleaned_data["name"], recipe=form.recipe(split, asked.filter))
+            return redirect(made)
+        except BadRecipe as error:
+            form.add_error(FIELDS.get(error.where), error.reason)
+    return _page(request, asked, form=form, amount=AmountForm(request.POST), status=BAD)
+
+
+class Asked:
+    """The questions of which a set is to be made: those of a split that pass a filter."""
+
+    def __init__(self, split: Split, text: str) -> None:
+        self.split, self.index = split, SplitIndex.open(split)
+        self.query = Chooser(split, self.index).read_filter(text)
+        self.filter = self.query.trail.removeprefix("?")
+        self.found = len(self.index.find(self.query.filters, self.query.each_word).positions)
+
+    def first_form(self) -> dict[str, Any]:
+        """Return what the form has at first: all of what is filtered, a tenth of what is not."""
+        if self.query.is_plain:
+            return {"how": "sample", "amount": max(1, self.found // 10), "seed": 0}
+        return {"how": "all", "amount": "", "seed": 0}
+
+    def counted(self, amount: AmountForm) -> Counted:
+        """Return what the set would have."""
+        if not amount.is_valid():
+            return Counted(trouble=" ".join(text for texts in amount.errors.values() for text in texts))
+        try:
+            recipe: Recipe = amount.recipe(self.split, self.filter)
+            n = len(deriving.choose(self.split, recipe).positions)
+        except BadRecipe as error:
+            return Counted(trouble=error.reason)
+        said = in_words(recipe, n=n, parent=self.split, index=self.index)
+        return Counted(said, is_large=n > deriving.AT_ONCE)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def delete(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """Return the page that asks whether a question set shall go; its button deletes it."""
+    split = _find_own(request.user, slug, name)
+    if not split.is_derived:
+        raise Http404(NOTHING)
+    if request.method != "POST":
+        context = {
+            "split": split,
+            "dataset": split.dataset,
+            "here": "Delete",
+            "said": deriving.described(split),
+            "referring": referrers.referring_to_split(split),
+        }
+        return render(request, "generation/delete_split.html", context)
+    try:
+        deriving.remove(split)
+    except referrers.Referred as error:
+        return refuse(request, split, error.reason, status=CONFLICT)
+    messages.success(request, f"{split.name} is deleted.")
+    return redirect(split.dataset)
+
+
+def _find_own(user: Visitor, slug: str, name: str) -> Split:
+    """Return the split at this address, if its dataset is this visitor's; others get the 404 of what isn't there."""
+    split = find_split(user, slug, name)
+    if not owns(user, split.dataset):
+        raise Http404(NOTHING)
+    return split
+
+
+def _page(
+    request: HttpRequest, asked: Asked, *, form: DeriveForm, amount: AmountForm, status: int = 200
+) -> HttpResponse:
+    context = {
+        "split": asked.split,
+        "dataset": asked.split.dataset,
+        "here": "Make a question set",
+        "form": form,
+        "found": asked.found,
+        "back": asked.split.get_absolute_url() + asked.query.trail,
+        "address": request.get_full_path(),
+        "counted": asked.counted(amount),
+    }
+    return render(request, "generation/derive.html", context, status=status)
