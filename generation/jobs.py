@@ -14,13 +14,13 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce, Now
 
-from generation import deadlines, deriving, files, leases, referrers, removal, sealing, seen, store
+from generation import deadlines, deriving, files, intake, leases, referrers, removal, sealing, seen, store
 from generation.engine import ENGINE_VERSION
 from generation.engine import worlds as engine
 from generation.engine.canonical import dataset_fingerprint
-from generation.engine.errors import EngineError
+from generation.engine.errors import BadRecord, EngineError
 from generation.estimates import duration
-from generation.models import Chunk, Dataset, Job, Scene, Split, from_now
+from generation.models import Chunk, Dataset, Import, Job, Scene, Split, from_now
 from generation.models.datasets import SLICE
 from generation.recipes import Recipe
 
@@ -53,6 +53,9 @@ def plan(dataset: Dataset) -> None:
     """Make the jobs of a dataset that are not there yet; pictures' jobs come when their chunk is stored."""
     rows = []
     for split in dataset.splits.own().order_by("ordinal"):
+        if split.kind == Split.Kind.IMPORTED and not intake.is_read(split):
+            rows.append(Job(kind=Job.Kind.IMPORT, dataset=dataset, split=split))
+            continue  # it is sealed when all are read, for only then its spec is known
         for chunk in split.chunks.filter(made=False).order_by("number"):
             priority = PREVIEW if split.ordinal == 0 and chunk.number == 0 else 0
             rows.append(Job(kind=Job.Kind.ITEMS, dataset=dataset, split=split, chunk=chunk, priority=priority))
@@ -294,6 +297,23 @@ def _image_jobs(job: Job, chunk: Chunk) -> list[Job]:
     ]
 
 
+def run_import(job: Job, lease: leases.Lease) -> None:
+    """Read a split of somebody else's dataset; of one that can't be read nothing is kept but why."""
+    check_version(job.dataset)
+    try:
+        intake.run(job, lease, then=plan)
+    except BadRecord as error:
+        _refuse_import(job, str(error))
+
+
+def _refuse_import(job: Job, message: str) -> None:
+    with transaction.atomic():
+        leases.renew(job)
+        imported = Import.objects.get(dataset=job.dataset_id)
+        Import.objects.filter(pk=imported.pk).update(message=message)
+        delete(job.dataset)
+
+
 def run_images(job: Job, lease: leases.Lease) -> None:
     """Draw some scenes of a stored chunk."""
     split, chunk, dataset = job.split, job.chunk, job.dataset
@@ -397,6 +417,7 @@ def run_delete(job: Job, lease: leases.Lease) -> None:
 
 RUNNERS: Mapping[Job.Kind, Callable[[Job, leases.Lease], None]] = {
     Job.Kind.ITEMS: run_items,
+    Job.Kind.IMPORT: run_import,
     Job.Kind.IMAGES: run_images,
     Job.Kind.SEAL: run_seal,
     Job.Kind.SEEN: run_seen,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from generation import files, sealing
 from generation.charts_drawing import drop_drawings
 from generation.index import FOLDER
-from generation.models import Chunk, Dataset, Question, Scene, Split
+from generation.models import Chunk, Dataset, Import, Question, Scene, Split
 
 ROWS = 1000  # in one transaction
 
@@ -20,6 +20,8 @@ def remove(dataset: Dataset, *, check: Callable[[], None] = lambda: None) -> Non
     check()
     files.drop_folder(pictures_folder(dataset))
     drop_drawings(dataset.slug)
+    for uploads in Import.objects.filter(dataset=dataset).exclude(stored="").values_list("stored", flat=True):
+        files.drop_folder(uploads)
     dataset.delete()
 
 

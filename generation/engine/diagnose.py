@@ -152,6 +152,8 @@ class Diagnosis(NamedTuple):
         Of the effective question, in steps. None where there are too many cut programs to tell.
     absolute : bool
         Whether the answer stays the same when relations are read as halves of the picture.
+    answers : bool
+        Whether it has an answer on the scene at all; without one, nothing else is known.
     shape, cuts
         How `effective` is made.
     """
@@ -159,6 +161,7 @@ class Diagnosis(NamedTuple):
     program: Program
     length: int | None
     absolute: bool
+    answers: bool
     shape: _Shape
     cuts: int
 
@@ -191,7 +194,7 @@ class Diagnoser:
         self.found = np.zeros((3, MOST_STATES), np.uint64)
 
     def diagnose(self, programs: Sequence[Program], sight: Sight) -> list[Diagnosis]:
-        """Return what each of the programs demands on a scene on which all of them have an answer."""
+        """Return what each of the programs demands on a scene."""
         if not programs:
             return []
         shapes = [self._shape(program) for program in programs]
@@ -204,7 +207,7 @@ class Diagnoser:
             ],
             np.int64,
         )
-        sizes, cuts, absolute = diagnose_scene(
+        sizes, cuts, absolute, answers = diagnose_scene(
             sight.objects.codes,
             sight.objects.related,
             sight.halves,
@@ -217,11 +220,8 @@ class Diagnoser:
             self.stack,
             self.found,
         )
-        found = zip(programs, shapes, sizes.tolist(), cuts.tolist(), absolute.tolist(), strict=True)
-        return [
-            Diagnosis(program, min(size, len(program)) or None, alike, shape, cut)
-            for program, shape, size, cut, alike in found
-        ]
+        found = zip(programs, sizes.tolist(), absolute.tolist(), answers.tolist(), shapes, cuts.tolist(), strict=True)
+        return [Diagnosis(program, min(size, len(program)) or None, *rest) for program, size, *rest in found]
 
     def _value(self, step: Step) -> int:
         if not step.values:

@@ -214,17 +214,20 @@ def shortest(start, end, op, attribute, value, cut, wanted, codes, related, halv
 
 @compiled
 def diagnose_scene(codes, related, halves, width, first, op, attribute, value, cut, stack, found):
-    """Return sizes and cuts, uint64, of the effective programs, and whether each is absolute."""
+    """Return sizes and cuts, uint64, of the effective programs, whether each is absolute, and whether each answers."""
     having = value_sets(codes, width)
     programs = first.shape[0] - 1
     sizes, cuts = np.zeros(programs, np.uint64), np.zeros(programs, np.uint64)
-    absolute = np.zeros(programs, np.bool_)
+    absolute, answers = np.zeros(programs, np.bool_), np.zeros(programs, np.bool_)
     for p in range(programs):
         start, end = first[p], first[p + 1]
-        wanted, _ = answer_of(start, end, op, attribute, value, codes, related, halves, having, False, stack[0])
+        wanted, well = answer_of(start, end, op, attribute, value, codes, related, halves, having, False, stack[0])
+        answers[p] = well
+        if not well:
+            continue
         in_halves, posed = answer_of(start, end, op, attribute, value, codes, related, halves, having, True, stack[0])
         absolute[p] = posed and in_halves == wanted
         sizes[p], cuts[p] = shortest(
             start, end, op, attribute, value, cut, wanted, codes, related, halves, having, stack, found
         )
-    return sizes, cuts, absolute
+    return sizes, cuts, absolute, answers

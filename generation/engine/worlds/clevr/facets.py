@@ -56,6 +56,7 @@ TRAIN: dict[str, str] = {
     "seen_skeleton": "skeleton seen in train",
     "seen_pair": "attribute pairs seen in train",
 }
+SEEN_IN_SCENE = frozenset({"objects", "effective", "absolute", "asked_shape"})  # the rest follows from the question
 PLACES: dict[str, str] = {
     "none": "no spatial relation",
     "enough": "halves of the picture are enough",
@@ -72,8 +73,19 @@ def group(kind: str) -> str:
     return "compare_numbers" if kind in ("equal_integer", "less_than", "greater_than") else "compare_attribute"
 
 
-def facets(spec: ClevrSpec, answers: Sequence[str]) -> tuple[Facet, ...]:
+def answers(spec: ClevrSpec) -> tuple[str, ...]:
+    """Return every answer that questions of a dataset may have."""
+    numbers = _numbers(spec.scene.objects_max)
+    values = (value for attribute in ATTRIBUTES for value in spec.vocabulary.values(attribute))
+    return ("yes", "no", *numbers, *values)
+
+
+def facets(spec: ClevrSpec) -> tuple[Facet, ...]:
     """Return the facets of a dataset, in the order that pages show them."""
+    return spec.once("facets", lambda: _facets(spec))
+
+
+def _facets(spec: ClevrSpec) -> tuple[Facet, ...]:
     kinds = (*TYPES, "equal_object")
     most = spec.most
     shapes = spec.vocabulary.values("shape")
@@ -88,7 +100,7 @@ def facets(spec: ClevrSpec, answers: Sequence[str]) -> tuple[Facet, ...]:
             reveals=False,
             labels=tuple(f"{family.number} {_stem(family.source)}" for family in spec.families),
         ),
-        Facet("answer", "answer", FacetKind.CATEGORY, tuple(answers), reveals=True),
+        Facet("answer", "answer", FacetKind.CATEGORY, answers(spec), reveals=True),
         _number("length", "program length", most=most.steps, step=BIN_STEPS),
         Facet("topology", "topology", FacetKind.CATEGORY, tuple(TOPOLOGIES), False, labels=tuple(TOPOLOGIES.values())),
         _number("spatial", "spatial relations", most=most.spatial),
@@ -130,12 +142,12 @@ def _numbers(most: int) -> tuple[str, ...]:
 
 
 def facet_codes(
-    facets: Sequence[Facet], spec: ClevrSpec, scene: Scene | None, view: View, questions: Sequence[Question]
+    spec: ClevrSpec, scene: Scene | None, view: View, questions: Sequence[Question]
 ) -> Mapping[str, Sequence[int]]:
     """Return each facet's code for each question about a scene; a facet's `values` say what a code means."""
     rows = values_of(spec, scene, view, questions)
     coded = {}
-    for facet in facets:
+    for facet in facets(spec):
         if facet.needs == Needs.ITEM:
             codes = _codes(facet.values)
             coded[facet.name] = [codes.get(row[facet.name], -1) for row in rows]
@@ -200,11 +212,11 @@ def _in_program(question: Question) -> dict[str, str | None]:
 
 
 def _in_scene(scene: Scene | None, found: Diagnosis | None) -> dict[str, str | None]:
-    values: dict[str, str | None] = dict.fromkeys(("objects", "effective", "absolute", "asked_shape"))
+    values: dict[str, str | None] = dict.fromkeys(sorted(SEEN_IN_SCENE))
     if scene is None:
         return values
     values["objects"] = str(len(scene.objects))
-    if found is not None:
+    if found is not None and found.answers:
         is_spatial = any(step.function == "relate" for step in found.program)
         asked = object_asked(found.program, scene)
         values["effective"] = None if found.length is None else str(found.length)

@@ -133,8 +133,7 @@ class Records:
             raise BadRecord(error.reason, where=f"{where}, {error.where}" if error.where else where) from error
         if kind not in self.table.answer_kinds:
             raise BadRecord(f"Expected a program that gives an answer, got one that gives {kind}.", where=where)
-        if len(program) > MOST_STEPS:
-            raise BadRecord(f"Expected at most {MOST_STEPS} steps, got {len(program)}.", where=where)
+        _check_size(program, where=where)
         return program, kind
 
     def _answer(self, record: Mapping[str, Any], kind: str, *, where: str) -> Answer | None:
@@ -188,6 +187,15 @@ def _answers(table: FunctionTable) -> dict[str, AnswerKind]:
         if name in table.answer_kinds:
             found.update(dict.fromkeys(values, AnswerKind(table.answer_kinds[name])))
     return found
+
+
+def _check_size(program: Program, *, where: str) -> None:
+    """Raise `BadRecord` for a program of too many steps, one that is used twice counted twice."""
+    sizes: list[int] = []
+    for step in program:
+        sizes.append(1 + sum([sizes[source] for source in step.inputs]))
+    if len(program) > MOST_STEPS or sizes[-1] > MOST_STEPS:
+        raise BadRecord(f"Expected at most {MOST_STEPS} steps, got {max(len(program), sizes[-1])}.", where=where)
 
 
 def _plain(text: str, *, where: str) -> str:

@@ -1,0 +1,139 @@
+# ruff: noqa: N999 - the command's name
+"""`manage.py import`: other people's files become a dataset."""
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+from tqdm import tqdm
+
+from generation import importing, jobs, store
+from generation.command_line import BAD_INPUT, FAILED, INTERRUPTED, PlainCommand
+from generation.engine.reading import find_reader
+from generation.engine.worlds import READERS
+from generation.models import Dataset, Import
+from generation.pool import KeepDying, Pool, stoppable
+
+SAID = ("format", "images", "licence", "visibility", "images_visible", "title")
+MOST_WORKERS = 2  # a split is read by one
+
+
+class Command(PlainCommand):
+    """Read published files into a dataset, whole or not at all."""
+
+    help = "Read published files into a dataset. Says what was found, and prints its content hash."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the format, files and folders, and what the dataset is to be."""
+        parser.add_argument("format", metavar="FORMAT", choices=sorted(READERS), help=", ".join(sorted(READERS)))
+        parser.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="a folder, or single files")
+        parser.add_argument("--name", metavar="SLUG", required=True, help="name in addresses")
+        parser.add_argument("--title", default="", help="what people call it")
+        parser.add_argument(
+            "--images", choices=Import.Images.values, default=Import.Images.LINKED,
+            help="linked (default): they stay where they are; copied; none: left out",
+        )  # fmt: skip
+        parser.add_argument("--licence", default="", help="under which others may use it; unstated where not given")
+        parser.add_argument(
+            "--visibility", choices=Dataset.Visibility.values, default=Dataset.Visibility.PRIVATE,
+            help="who sees it; private (default): owner and staff",
+        )  # fmt: skip
+        parser.add_argument(
+            "--images-visible", action="store_true", help="whoever sees the dataset may see its pictures, too"
+        )
+        parser.add_argument("--resume", action="store_true", help="go on with an import that was stopped")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Import the dataset; Ctrl-C leaves it so that it can be gone on with."""
+        dataset = self._dataset(options)
+        imported = Import.objects.get(dataset=dataset)
+        if dataset.state != Dataset.State.COMPLETE:
+            self._read(dataset, imported)
+        for line in importing.told(dataset):
+            self.stderr.write(line, self.style.NOTICE if line.startswith(" ") else None)
+        self.stdout.write(dataset.fingerprint)
+
+    def _dataset(self, options: dict[str, Any]) -> Dataset:
+        """Return the dataset to read into: a new one, or with `--resume` one that is there."""
+        store.check_slug(options["name"])
+        if len(options["licence"]) > 100 or len(options["title"]) > 200:
+            raise CommandError("Expected at most 100 characters of licence, 200 of title.", returncode=BAD_INPUT)
+        wanted = importing.Wanted(
+            slug=options["name"],
+            **{
+                name: options[name] for name in ("format", "images", "licence", "visibility", "images_visible", "title")
+            },
+        )
+        existing = Dataset.objects.filter(slug=wanted.slug).first()
+        if existing is not None and not options["resume"]:
+            raise store.SlugTaken(
+                f"Expected a new name, got {wanted.slug!r}, which exists ({existing.state}). Go on with it: --resume. "
+                "Or choose another: --name.",
+                where="slug",
+            )
+        found = find_reader(wanted.format).find([path.resolve() for path in options["paths"]])
+        if existing is None:
+            return importing.begin(found, wanted)
+        importing.check_same(existing, found, wanted)
+        if existing.state != Dataset.State.COMPLETE:
+            jobs.resume(existing)
+        return existing
+
+    def _read(self, dataset: Dataset, imported: Import) -> None:
+        """Run the processes until the dataset is complete; say so if it isn't."""
+        jobs.recover()
+        with stoppable():
+            pool = Pool(dataset, size=min(MOST_WORKERS, dataset.splits.count()))
+            try:
+                with Bar(dataset) as bar:
+                    pool.watch(show=bar.show)
+            except Dataset.DoesNotExist:
+                pass  # refused, and deleted already
+            except KeyboardInterrupt:
+                self._interrupted()
+            except KeepDying as error:
+                raise CommandError(str(error), returncode=FAILED) from error
+            finally:
+                pool.stop()
+        imported.refresh_from_db()
+        if imported.message:
+            jobs.work(dataset=dataset)  # what is left of it goes
+            raise CommandError(f"{imported.message} Nothing was kept.", returncode=BAD_INPUT)
+        if dataset.state != Dataset.State.COMPLETE:
+            reason = dataset.error or f"{dataset.slug} was {dataset.state} meanwhile."
+            raise CommandError(reason, returncode=FAILED)
+
+    def _interrupted(self) -> None:
+        if not self.from_command_line:
+            raise KeyboardInterrupt
+        raise CommandError(
+            "Stopped. What is read is kept. Go on: the same command, all its options, and --resume.",
+            returncode=INTERRUPTED,
+        )
+
+
+class Bar:
+    """A progress bar on standard error: bytes that are read, then splits that are sealed."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+        self.shown = ""
+        total = importing.way_of(dataset).total
+        self.bar = tqdm(total=total, unit="B", unit_scale=True)
+
+    def __enter__(self) -> "Bar":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.bar.close()
+
+    def show(self) -> None:
+        """Show how far it is; into a file, only what is new."""
+        way, at = importing.way_of(self.dataset), self.dataset.progress()
+        text = f"{self.dataset.slug}: {at.scenes:,} scenes, {at.splits} of {at.of_splits} splits sealed"
+        if text != self.shown or sys.stderr.isatty():
+            self.bar.n = way.done
+            self.bar.set_description_str(text)
+        self.shown = text

@@ -1,0 +1,350 @@
+"""Imports: published files become rows, whole or not at all, whatever happens on the way."""
+
+import json
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from generation import files, importing, intake, jobs, sealing
+from generation.engine.errors import BadRecord, BadSpec
+from generation.engine.reading import find_reader
+from generation.index import SplitIndex
+from generation.models import Chunk, Dataset, Import, ImportedSplit, Job, Question, Quota, Scene, Split
+from tests.generation.conftest import MANAGE, Child
+from tests.shared_data import shared_path
+from tests.worlds.clevr.formats import releases
+from tests.worlds.clevr.formats.releases import questions_of, release, scenes_of, write
+
+pytestmark = pytest.mark.django_db
+
+
+def begun(*paths: Path, slug: str = "theirs", **wanted: Any) -> Dataset:
+    found = find_reader("clevr").find(list(paths))
+    return importing.begin(found, importing.Wanted(slug=slug, format="clevr", **wanted))
+
+
+def imported(*paths: Path, slug: str = "theirs", **wanted: Any) -> Dataset:
+    """Return a dataset that was imported to its end."""
+    dataset = begun(*paths, slug=slug, **wanted)
+    jobs.work(dataset=dataset)
+    dataset.refresh_from_db()
+    assert dataset.state == Dataset.State.COMPLETE, dataset.error
+    return dataset
+
+
+def report_of(dataset: Dataset, name: str) -> dict[str, Any]:
+    return ImportedSplit.objects.get(split__dataset=dataset, split__name=name).report_json
+
+
+def nothing_is_left() -> bool:
+    kept = (Dataset, Split, Chunk, Scene, Question, Job, ImportedSplit)
+    return not any(model._default_manager.exists() for model in kept)
+
+
+def test_a_release_becomes_a_dataset(tmp_path: Path) -> None:
+    dataset = imported(release(tmp_path / "CLEVR_v1.0"), images="linked")
+    train, val, test = dataset.splits.order_by("ordinal")
+    assert (train.kind, train.scenes, train.questions) == ("imported", 3, 3 * releases.EACH)
+    assert (val.reference, test.reference) == (train, train)
+    stored = Question.objects.filter(split=val).order_by("position")
+    records = questions_of("val")["questions"]
+    assert [row.text for row in stored] == [record["question"] for record in records]
+    assert [json.loads(row.program or "") for row in stored] == [record["program"] for record in records]
+    assert [row.family for row in stored] == [record["question_family_index"] for record in records]
+    assert not any(row.source_id for row in stored)
+    assert report_of(dataset, "val")["faults"] == 0
+    assert report_of(dataset, "val")["licence"] == releases.INFO["license"]
+
+
+def test_nothing_is_stated_or_shown_unless_it_is_given(tmp_path: Path) -> None:
+    root = release(tmp_path / "r", ("val",))
+    plain = imported(root, images="linked")
+    assert (plain.licence, plain.visibility, plain.images_visible) == ("", "private", False)
+    told = imported(root, slug="told", licence="CC BY 4.0", visibility="public", images_visible=True)
+    assert (told.licence, told.visibility, told.images_visible) == ("CC BY 4.0", "public", True)
+
+
+def test_a_test_split_has_no_answers_and_no_facet_that_needs_them(tmp_path: Path) -> None:
+    dataset = imported(release(tmp_path / "r", ("test",)))
+    split = dataset.splits.get()
+    index = SplitIndex.open(split)
+    assert (index.answers == 255).all()
+    known = {name for name, facet in index.facets.items() if (facet.codes != facet.none).any()}
+    assert known == {"words"}
+
+
+def test_the_rows_are_those_that_were_fingerprinted(tmp_path: Path) -> None:
+    dataset = imported(release(tmp_path / "r", ("train", "val")))
+    for split in dataset.splits.all():
+        assert sealing.fingerprint_of(split) == split.fingerprint
+
+
+@pytest.fixture
+def stops_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Give a function that lets the next import be stopped after so many items."""
+
+    def stop(count: int) -> None:
+        add, done = intake._Intake._add, iter(range(count))
+
+        def add_or_stop(self: Any, read: Any) -> None:
+            if next(done, None) is None:
+                monkeypatch.setattr(intake._Intake, "_add", add)
+                raise KeyboardInterrupt
+            add(self, read)
+
+        monkeypatch.setattr(intake._Intake, "_add", add_or_stop)
+
+    return stop
+
+
+@pytest.mark.parametrize("count", [0, 1, 4, 6])
+def test_an_import_that_is_stopped_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stops_after: Callable[[int], None], count: int
+) -> None:
+    monkeypatch.setattr(intake, "SCENES", 2)
+    root = release(tmp_path / "r", ("val",), scenes=6)
+    expected = imported(root, slug="expected")
+    dataset = begun(root)
+    stops_after(count)
+    if count < 6:
+        with pytest.raises(KeyboardInterrupt):
+            jobs.work(dataset=dataset)
+        assert Scene.objects.filter(split__dataset=dataset).count() == count // 2 * 2
+    jobs.work(dataset=dataset)
+    dataset.refresh_from_db()
+    assert (dataset.state, dataset.fingerprint) == ("complete", expected.fingerprint)
+    assert report_of(dataset, "val") == report_of(expected, "val")
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("at_once")
+def test_an_import_that_is_killed_goes_on_and_stores_nothing_twice(tmp_path: Path, child: Child) -> None:
+    scenes, questions = scenes_of("val"), questions_of("val")
+    many = 1200
+    asked = [[one for one in questions["questions"] if one["image_index"] == number] for number in range(3)]
+    scenes["scenes"] = [{**scenes["scenes"][number % 3], "image_index": number} for number in range(many)]
+    questions["questions"] = [{**one, "image_index": number} for number in range(many) for one in asked[number % 3]]
+    root = tmp_path / "r"
+    write(root / "CLEVR_val_scenes.json", scenes)
+    write(root / "CLEVR_val_questions.json", questions)
+    expected = imported(root, slug="expected")
+    dataset = begun(root, images="linked")
+    process = child(MANAGE, "work", "--dataset", dataset.slug)
+    while not Chunk.objects.filter(split__dataset=dataset).exists():
+        assert process.poll() is None
+        time.sleep(0.005)
+    process.kill()
+    process.wait()
+    dataset.refresh_from_db()
+    assert (dataset.state, dataset.jobs.get(kind="import").state) == ("making", "running")
+    call_command("import", "clevr", str(root), name="theirs", resume=True)
+    dataset.refresh_from_db()
+    assert (dataset.state, dataset.fingerprint) == ("complete", expected.fingerprint)
+    assert Question.objects.filter(split__dataset=dataset).count() == many * releases.EACH
+
+
+def test_a_broken_record_leaves_nothing_but_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake, "SCENES", 2)
+    root = release(tmp_path / "r", ("train", "val"), scenes=6)
+    data = questions_of("val", 6)
+    data["questions"][-1]["answer"] = "orange"
+    write(root / "questions" / "CLEVR_val_questions.json", data)
+    dataset = begun(root)
+    jobs.work(dataset=dataset)
+    assert nothing_is_left()
+    message = Import.objects.get().message
+    assert message.startswith("CLEVR_val_questions.json, questions[23], answer: Expected yes, no, a number")
+
+
+def test_disagreements_are_listed(tmp_path: Path) -> None:
+    root = release(tmp_path / "r", ("val",))
+    data = questions_of("val")
+    for record in data["questions"][2:4]:
+        record["answer"] = "7"
+    write(root / "questions" / "CLEVR_val_questions.json", data)
+    report = report_of(imported(root), "val")
+    assert (report["executed"], report["faults"]) == (12, 2)
+    assert [(fault["question"], fault["got"]) for fault in report["first_faults"]] == [(2, "7"), (3, "7")]
+    lines = list(importing.told(Dataset.objects.get()))
+    assert any("2 disagree with their programs" in line for line in lines)
+    assert any("question 2: published 7" in line for line in lines)
+
+
+def test_a_program_without_an_answer_is_kept_and_not_diagnosed(tmp_path: Path) -> None:
+    root = release(tmp_path / "r", ("val",))
+    data = questions_of("val")
+    steps = [("scene", []), ("unique", [0]), ("query_size", [1])]
+    data["questions"][0]["program"] = [{"function": f, "inputs": i, "value_inputs": []} for f, i in steps]
+    data["questions"][0]["answer"] = "small"
+    write(root / "questions" / "CLEVR_val_questions.json", data)
+    index = SplitIndex.open(imported(root).splits.get())
+    assert [index.facets[name].codes[0] == index.facets[name].none for name in ("effective", "absolute")] == [True] * 2
+    assert index.facets["length"].values[index.facets["length"].codes[0]] == "3"
+
+
+def test_what_no_facet_of_ours_has_is_no_value(tmp_path: Path) -> None:
+    root = release(tmp_path / "r", ("val",))
+    data = questions_of("val")
+    data["questions"][0]["question"] = "Is " + "very " * 200 + "much?"
+    write(root / "questions" / "CLEVR_val_questions.json", data)
+    words = SplitIndex.open(imported(root).splits.get()).facets["words"]
+    assert words.codes[0] == words.none
+
+
+def test_missing_and_odd_pictures_are_counted(tmp_path: Path) -> None:
+    root = release(tmp_path / "r", ("val",), scenes=6)
+    pictures = root / "images" / "val"
+    (pictures / releases.image_name("val", 1)).unlink()
+    (pictures / releases.image_name("val", 2)).write_text("no picture")
+    releases.draw(pictures, "val", range(3, 4), size=(20, 10))
+    dataset = imported(root, images="linked")
+    report = report_of(dataset, "val")
+    assert (report["pictures"], report["missing"], report["odd_sizes"]) == (4, 2, 1)
+    assert report["first_missing"][0] == "CLEVR_val_000001.png: not there"
+    assert report["first_odd_sizes"] == ["CLEVR_val_000003.png: 20 × 10"]
+    scenes = Scene.objects.order_by("position")
+    assert [(scene.linked, scene.width) for scene in scenes][:4] == [
+        ("CLEVR_val_000000.png", 48), ("", 0), ("", 0), ("CLEVR_val_000003.png", 20),
+    ]  # fmt: skip
+
+
+def test_copied_pictures_stay_when_theirs_go(tmp_path: Path) -> None:
+    root = release(tmp_path / "r", ("val",))
+    path = root / "images" / "val" / releases.image_name("val", 2)
+    content = path.read_bytes()
+    dataset = imported(root, images="copied")
+    path.unlink()
+    scene = Scene.objects.get(position=2)
+    assert (scene.linked, dataset.images_folder) == ("", "")
+    assert files.get(scene.image) == content
+
+
+def test_pictures_that_are_left_out_are_not_looked_for(tmp_path: Path) -> None:
+    dataset = imported(release(tmp_path / "r", ("val",)), images="none")
+    assert not dataset.with_images
+    assert not any(scene.has_picture for scene in Scene.objects.all())
+
+
+def test_more_objects_than_ours_are_taken_in(tmp_path: Path) -> None:
+    data = scenes_of("val")
+    thing = data["scenes"][0]["objects"][0]
+    data["scenes"][0]["objects"] = [thing] * 14
+    data["scenes"][0]["relationships"] = {name: [[]] * 14 for name in ("left", "right", "front", "behind")}
+    dataset = imported(write(tmp_path / "s.json", data))
+    assert dataset.spec_data["scene"]["objects_max"] == 14
+    facet = SplitIndex.open(dataset.splits.get()).facets["objects"]
+    assert facet.values[-1] == "14"
+
+
+def test_an_import_goes_on_only_with_the_files_it_began_with(tmp_path: Path) -> None:
+    root = release(tmp_path / "r", ("val",))
+    dataset = begun(root)
+    write(root / "questions" / "CLEVR_val_questions.json", questions_of("val", 2))
+    jobs.work(dataset=dataset)
+    assert nothing_is_left()
+    assert "Expected the file as it was when the import began" in Import.objects.get().message
+
+
+@pytest.mark.parametrize("slug", ["new", "Not A Slug"])
+def test_a_name_that_addresses_do_not_allow_is_refused(tmp_path: Path, slug: str) -> None:
+    with pytest.raises(BadSpec):
+        begun(release(tmp_path / "r", ("val",)), slug=slug)
+    assert nothing_is_left()
+
+
+def test_an_account_imports_no_more_than_its_quota(tmp_path: Path, django_user_model: Any) -> None:
+    owner = django_user_model.objects.create_user("eve", "eve@example.com", "x")
+    Quota.objects.create(user=owner, scenes=2)
+    jobs.work(dataset=begun(release(tmp_path / "r", ("val",)), owner=owner))
+    assert nothing_is_left()
+    assert "Expected room for these scenes" in Import.objects.get().message
+
+
+def test_only_files_of_the_storage_or_this_machine_are_opened() -> None:
+    with pytest.raises(BadRecord, match="Expected a file"):
+        intake.open_file("imports/none/gone.json")
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the command do the work in this process."""
+
+    class Here:
+        def __init__(self, dataset: Dataset, *, size: int) -> None:
+            self.dataset = dataset
+
+        def watch(self, *, show: Callable[[], None]) -> None:
+            jobs.work(dataset=self.dataset)
+            self.dataset.refresh_from_db()
+            show()
+
+        def stop(self) -> None:
+            """Say nothing."""
+
+    monkeypatch.setattr(import_module("generation.management.commands.import"), "Pool", Here)
+
+
+@pytest.mark.usefixtures("at_once")
+class TestCommand:
+    def test_it_prints_the_content_hash_and_says_what_was_found(self, tmp_path: Path, capsys: Any) -> None:
+        call_command("import", "clevr", str(release(tmp_path / "r", ("val",))), name="theirs")
+        out, err = capsys.readouterr()
+        assert out.strip() == Dataset.objects.get().fingerprint
+        assert "val: 3 scenes" in err and "12 questions" in err
+
+    def test_a_broken_file_is_one_line_and_exit_2(self, tmp_path: Path) -> None:
+        root = release(tmp_path / "r", ("val",))
+        data = scenes_of("val")
+        data["scenes"][1]["objects"][0]["color"] = "mauve"
+        write(root / "scenes" / "CLEVR_val_scenes.json", data)
+        with pytest.raises(
+            CommandError, match=r"scenes\[1\], objects\[0\].color: .* got 'mauve'.*Nothing was kept"
+        ) as it:
+            call_command("import", "clevr", str(root), name="theirs")
+        assert it.value.returncode == 2
+        assert nothing_is_left()
+
+    def test_a_taken_name_and_a_missing_path_are_exit_2(self, tmp_path: Path) -> None:
+        root = str(release(tmp_path / "r", ("val",)))
+        call_command("import", "clevr", root, name="theirs")
+        for paths, name, message in ((root, "theirs", "--resume"), (f"{root}/gone", "other", "got nothing")):
+            with pytest.raises(CommandError, match=message) as it:
+                call_command("import", "clevr", paths, name=name)
+            assert it.value.returncode == 2
+
+    def test_resuming_what_is_complete_prints_its_hash_again(self, tmp_path: Path, capsys: Any) -> None:
+        root = str(release(tmp_path / "r", ("val",)))
+        for options in ({}, {"resume": True}):
+            call_command("import", "clevr", root, name="theirs", **options)
+        assert len(set(capsys.readouterr().out.split())) == 1
+
+    def test_resuming_with_other_files_is_refused(self, tmp_path: Path) -> None:
+        call_command("import", "clevr", str(release(tmp_path / "r", ("val",))), name="theirs")
+        with pytest.raises(CommandError, match="Expected the files that the import was begun with"):
+            call_command("import", "clevr", str(release(tmp_path / "s", ("val",))), name="theirs", resume=True)
+        with pytest.raises(CommandError, match="as it was begun"):
+            call_command("import", "clevr", str(tmp_path / "r"), name="theirs", resume=True, images="none")
+
+
+def test_the_real_scenes_are_imported() -> None:
+    dataset = imported(shared_path("data", "clevr-v1", "CLEVR_train_scenes.json"))
+    split = dataset.splits.get()
+    assert (split.scenes, split.questions, report_of(dataset, "train")["scenes"]) == (300, 0, 300)
+
+
+def test_the_real_picture_is_linked() -> None:
+    dataset = imported(
+        shared_path("data", "clevr-v1", "CLEVR_val_000013.json"),
+        shared_path("data", "clevr-v1", "images"),
+        images="linked",
+    )
+    scene = Scene.objects.get()
+    assert (scene.linked, scene.width, scene.height) == ("CLEVR_val_000013.png", 480, 320)
+    assert dataset.images_folder.endswith("clevr-v1/images")
