@@ -67,9 +67,10 @@ class StoredSplit:
     def __init__(self, split: Split, *, viewer: Viewer, images: bool) -> None:
         self.row, self.viewer = split, viewer
         self.name, self.scenes, self.questions = split.name, split.scenes, split.questions
-        self.withheld, self.fingerprint = split.withheld, split.fingerprint
+        self.withheld = split.source.withheld or split.withheld
+        self.fingerprint = split.fingerprint
         self.reference = None if split.reference is None else split.reference.name
-        self.parent: str | None = None
+        self.parent = split.source.name if split.is_derived else None
         self.secret_sha256 = split.secret_sha256
         self.secret = split.secret if viewer.may_see(split, What.ANSWER) else ""
         self.shows_answers = viewer.may_see(split, What.ANSWER)
@@ -107,10 +108,11 @@ class StoredSplit:
     def items(self) -> Iterator[ExportItem]:
         """Yield the scenes in order."""
         for first in range(0, self.scenes, SCENES):
-            for stored in load_items(self.row, first, SCENES):
-                yield self._item(stored)
+            for position, stored in enumerate(load_items(self.row, first, SCENES), first):
+                yield self._item(stored, position)
 
-    def _item(self, stored: Stored) -> ExportItem:
+    def _item(self, stored: Stored, position: int) -> ExportItem:
+        """Return a scene at its position among those exported: a derived split has not every scene."""
         scene, item = stored.scene, stored.item
         questions = tuple(
             replace(
@@ -129,12 +131,12 @@ class StoredSplit:
         )
         has_image = self.images and bool(scene.image)
         return ExportItem(
-            position=scene.position,
+            position=position,
             item=shown,
             first_question=stored.questions[0].position if stored.questions else 0,
-            image_name=f"{self.name}_{scene.position:06d}{Path(scene.image).suffix or '.png'}",
-            width=scene.width if has_image else 0,
-            height=scene.height if has_image else 0,
+            image_name=f"{self.name}_{position:06d}{Path(scene.image).suffix or '.png'}",
+            width=scene.width,
+            height=scene.height,
             image=functools.partial(files.get, scene.image) if has_image else None,
             ids=functools.partial(_ids, scene) if self.shows_ids and scene.ids_image else None,
         )
@@ -202,7 +204,7 @@ class StoredDataset:
 
 
 def _chosen(dataset: Dataset, names: Sequence[str]) -> list[Split]:
-    """Return the complete splits of these names, all where none is named; raise `BadExport`."""
+    """Return the complete splits of these names; where none is named, all that are not derived. Raise `BadExport`."""
     complete = [split for split in dataset.splits.for_browse() if split.is_complete]
     known = [split.name for split in complete]
     for name in names:
@@ -213,7 +215,7 @@ def _chosen(dataset: Dataset, names: Sequence[str]) -> list[Split]:
             )
     if not complete:
         raise BadExport("Expected a dataset with a complete split, got one without.", where=dataset.slug)
-    return [split for split in complete if not names or split.name in names]
+    return [split for split in complete if (split.name in names if names else not split.is_derived)]
 
 
 def write(

@@ -20,7 +20,13 @@ from generation.engine.errors import BadExport
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import REGISTRY, Facet, FacetKind, Item, World, get_world
 
-NEUTRAL: tuple[str, ...] = ()
+NEUTRAL: tuple[str, ...] = (
+    "generation.engine.formats.coco:FORMAT",
+    "generation.engine.formats.huggingface:FORMAT",
+    "generation.engine.formats.jsonl:FORMAT",
+    "generation.engine.formats.lmms_eval:FORMAT",
+    "generation.engine.formats.vlmevalkit:FORMAT",
+)
 
 Tick = Callable[[int], None]
 """Called with 1 after each item, once an item in all, and with 0 now and then during other long work: it shows the

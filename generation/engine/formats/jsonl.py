@@ -1,0 +1,105 @@
+"""The format `jsonl`: a line a question, and all pictures of a split in one file."""
+
+import io
+import json
+import tarfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, ClassVar
+
+from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
+from generation.engine.formats.writing import compressed, facet_rows, write_readme
+from generation.engine.program import to_json
+
+
+class JsonLines:
+    """Writes, for each split, `questions.jsonl.gz`, `scenes.jsonl.gz` and `images.tar`."""
+
+    name: ClassVar[str] = "jsonl"
+    label: ClassVar[str] = "JSON lines"
+    about: ClassVar[str] = (
+        "What a few lines of any language read: a line a question with its answer, program, prompt and facets, a line "
+        "a scene, and all images of a split in one tar file."
+    )
+    options: ClassVar[tuple[Option, ...]] = ()
+    sums: ClassVar[str] = "SHA256SUMS"
+    embeds: ClassVar[bool] = True
+
+    def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
+        """Write a folder a split."""
+        for split in dataset.splits:
+            _write_split(dataset, split, folder / split.name, tick=tick)
+        write_readme(dataset, folder, layout=list(_layout(dataset)), sums=self.sums)
+
+
+def _write_split(dataset: ExportDataset, split: ExportSplit, folder: Path, *, tick: Tick) -> None:
+    facets = facet_rows(split)
+    with ExitStack() as stack:
+        ask = stack.enter_context(compressed(folder / "questions.jsonl.gz"))
+        show = stack.enter_context(compressed(folder / "scenes.jsonl.gz")) if split.shows_scenes else None
+        images = None
+        if split.images:
+            images = stack.enter_context(tarfile.open(folder / "images.tar", "w", format=tarfile.PAX_FORMAT))
+        for entry in split.items():
+            for number in range(len(entry.item.questions)):
+                ask.write(_line(question_line(dataset, split, entry, number) | {"facets": next(facets)}))
+            if show is not None:
+                show.write(_line(scene_line(split, entry)))
+            if images is not None and entry.image is not None:
+                add_file(images, entry.image_name, entry.image())
+            tick(1)
+
+
+def question_line(dataset: ExportDataset, split: ExportSplit, entry: ExportItem, number: int) -> dict[str, Any]:
+    """Return what the file says of a question, but for its facets; null where it isn't known or may not be told."""
+    asked = entry.item.questions[number]
+    return {
+        "question_id": entry.first_question + number,
+        "split": split.name,
+        "image_index": entry.position,
+        "image": entry.image_name if split.images else None,
+        "question": asked.text,
+        "answer": None if asked.answer is None else asked.answer.text,
+        "choices": list(dataset.world.answer_form(split.spec, asked).choices),
+        "prompt": dataset.world.prompt(asked),
+        "kind": asked.kind,
+        "family": asked.family,
+        "scope": asked.scope,
+        "program": None if asked.program is None else to_json(asked.program),
+    }
+
+
+def scene_line(split: ExportSplit, entry: ExportItem) -> dict[str, Any]:
+    """Return what the file says of a scene."""
+    scene, view = entry.item.scene, entry.item.view
+    return {
+        "image_index": entry.position,
+        "image": entry.image_name if split.images else None,
+        "scene": None if scene is None else scene.to_json(),
+        "view": None if view is None else view.to_json(),
+    }
+
+
+def add_file(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    """Add a file to an archive: nobody's, of no time."""
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mtime, entry.mode = len(content), 0, 0o644
+    archive.addfile(entry, io.BytesIO(content))
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False) + "\n"
+
+
+def _layout(dataset: ExportDataset) -> Iterator[str]:
+    yield "A folder a split, and in it:"
+    yield ""
+    yield "- `questions.jsonl.gz`: a line a question; `question_id` counts from 0."
+    if any(split.shows_scenes for split in dataset.splits):
+        yield "- `scenes.jsonl.gz`: a line a scene, in the same order."
+    if any(split.images for split in dataset.splits):
+        yield "- `images.tar`: the pictures."
+
+
+FORMAT = JsonLines()

@@ -1,0 +1,89 @@
+"""Lines of JSON, and pictures in a tar file."""
+
+import gzip
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generation.engine import formats
+from generation.engine.formats.writing import no_tick
+from generation.engine.program import from_json
+from generation.engine.worlds.clevr.world import WORLD
+from tests.worlds.clevr.formats.sample import PER_SCENE, Dataset, shapes
+from tests.worlds.clevr.formats.test_released import sums
+
+FORMAT = formats.find("jsonl", WORLD)
+
+
+@pytest.fixture(scope="module")
+def dataset() -> Dataset:
+    """Give the dataset; nothing of it is changed."""
+    return shapes()
+
+
+@pytest.fixture(scope="module")
+def folder(dataset: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the folder of an export, which is only read."""
+    folder = tmp_path_factory.mktemp("exports")
+    FORMAT.write(dataset, folder, options={}, tick=no_tick)
+    return folder
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    with gzip.open(path, "rt") as file:
+        return [json.loads(line) for line in file]
+
+
+def test_each_question_is_a_line_with_all_that_is_known_of_it(folder: Path, dataset: Dataset) -> None:
+    asked = [question for entry in dataset.splits[1].items() for question in entry.item.questions]
+    found = lines(folder / "val" / "questions.jsonl.gz")
+    assert [one["question_id"] for one in found] == list(range(2 * PER_SCENE))
+    for told, question in zip(found, asked, strict=True):
+        assert question.answer is not None
+        assert (told["question"], told["answer"]) == (question.text, question.answer.text)
+        assert from_json(told["program"]) == question.program
+        assert told["answer"] in told["choices"]
+        assert told["prompt"].startswith(question.text)
+        assert told["facets"]["type"] == question.kind
+        assert told["facets"]["template"] == str(question.family)
+        assert isinstance(told["facets"]["length"], int)
+
+
+def test_pictures_are_named_as_questions_name_them(folder: Path, dataset: Dataset) -> None:
+    stored = {entry.image_name: entry.image() for entry in dataset.splits[1].items() if entry.image}
+    with tarfile.open(folder / "val" / "images.tar") as archive:
+        members = archive.getmembers()
+        assert {member.name: archive.extractfile(member).read() for member in members} == stored  # type: ignore[union-attr]
+        assert {(member.mtime, member.uid, member.uname) for member in members} == {(0, 0, "")}
+    assert {one["image"] for one in lines(folder / "val" / "questions.jsonl.gz")} == set(stored)
+
+
+def test_scenes_are_lines_in_the_same_order(folder: Path, dataset: Dataset) -> None:
+    found = lines(folder / "val" / "scenes.jsonl.gz")
+    assert [one["image_index"] for one in found] == [0, 1]
+    assert [one["scene"] for one in found] == [
+        entry.item.scene.to_json() for entry in dataset.splits[1].items() if entry.item.scene
+    ]
+
+
+def test_nothing_withheld_is_told(folder: Path) -> None:
+    assert sorted(path.name for path in (folder / "hidden").iterdir()) == ["images.tar", "questions.jsonl.gz"]
+    for told in lines(folder / "hidden" / "questions.jsonl.gz"):
+        assert told["answer"] is told["program"] is None
+        assert {"answer", "objects", "effective", "absolute"} & set(told["facets"]) == set()
+        assert told["choices"]
+
+
+def test_the_same_dataset_gives_the_same_bytes(folder: Path, dataset: Dataset, tmp_path: Path) -> None:
+    FORMAT.write(dataset, tmp_path, options={}, tick=no_tick)
+    assert sums(tmp_path) == sums(folder)
+
+
+def test_without_pictures_no_question_names_one(tmp_path: Path) -> None:
+    FORMAT.write(shapes(splits={"val": {"scenes": 1}}, images=False), tmp_path, options={}, tick=no_tick)
+    assert not (tmp_path / "val" / "images.tar").exists()
+    assert {one["image"] for one in lines(tmp_path / "val" / "questions.jsonl.gz")} == {None}
+    assert "no images of val" in (tmp_path / "README.md").read_text()
