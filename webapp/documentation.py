@@ -27,6 +27,7 @@ ORDER = (
     "spec",
     "vocabulary",
     "families",
+    "export-formats",
     "files",
 )
 

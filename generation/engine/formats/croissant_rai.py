@@ -91,8 +91,8 @@ def limits(dataset: ExportDataset) -> list[str]:
 def biases(dataset: ExportDataset, tallies: Mapping[str, Tally]) -> list[str]:
     """Return which way the answers lean, with what guessing blindly gets in each split that shows its answers."""
     found = [
-        "Values are drawn evenly within the rules of the specification, and answers are kept from leaning too far "
-        "within each batch of scenes, not over the whole: some answers remain more frequent than others."
+        "How often each value and each answer occurs follows from the specification and from how answers are balanced "
+        "under it; some stay more frequent than others. The tables in README.md count them."
     ]
     for split in dataset.splits:
         tally = tallies.get(split.name)
