@@ -16,14 +16,27 @@ from generation.models.work import AbstractJob, AbstractJobQuerySet
 class ExportQuerySet(AbstractJobQuerySet["Export"]):
     """Reads of exports."""
 
+    def unfinished(self) -> "ExportQuerySet":
+        """Return those that wait or are being built."""
+        return self.filter(state__in=[Export.State.WAITING, Export.State.RUNNING])
+
+    def like(self, other: "Export") -> "ExportQuerySet":
+        """Return those of the same dataset that have the same in them, built or on their way."""
+        kept = {name: getattr(other, name) for name in ("dataset", "view", "format", "splits", "options", "images")}
+        return self.filter(**kept, state__in=[Export.State.WAITING, Export.State.RUNNING, Export.State.DONE])
+
     def claimable(self) -> "ExportQuerySet":
         """Return those that wait to be built."""
         complete = Q(dataset__state=Dataset.State.COMPLETE)
         return self.filter(complete, state=Export.State.WAITING)
 
     def outdated(self) -> "ExportQuerySet":
-        """Return those whose file is kept no longer."""
+        """Return those that are kept no longer."""
         return self.filter(expires__lt=Now())
+
+    def for_list(self, dataset: Dataset) -> list["Export"]:
+        """Return a dataset's exports, newest first, with what a list shows of each."""
+        return list(self.filter(dataset=dataset).select_related("dataset", "user").order_by("-created", "-pk"))
 
 
 class Export(AbstractJob):
@@ -46,6 +59,9 @@ class Export(AbstractJob):
     images = models.BooleanField(default=True)
     done = models.PositiveIntegerField(default=0, help_text="Scenes written.")
     total = models.PositiveIntegerField(default=0, help_text="Scenes to write.")
+    shown = models.TextField(
+        default="{}", help_text="JSON: for each split, what of it is shown; for who asks at each download."
+    )
     file = models.CharField(max_length=200, blank=True, help_text="File name in the storage.")
     size = models.PositiveBigIntegerField(default=0, help_text="Of the file, in bytes.")
     expires = models.DateTimeField(null=True, blank=True, help_text="When the file is thrown away.")
@@ -80,6 +96,12 @@ class Export(AbstractJob):
         """Return the values of the format's options."""
         values: dict[str, Any] = json.loads(self.options)
         return values
+
+    @property
+    def shown_kinds(self) -> dict[str, list[str]]:
+        """Return, by the names of its splits, what of each is shown."""
+        kinds: dict[str, list[str]] = json.loads(self.shown)
+        return kinds
 
     @property
     def split_names(self) -> list[str]:
