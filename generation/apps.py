@@ -1,9 +1,19 @@
 """Generation as a Django app: datasets, how they are made, stored and browsed."""
 
+import os
+
 from django.apps import AppConfig
+from django.conf import settings
 
 
 class GenerationConfig(AppConfig):
     """The generation app."""
 
     name = "generation"
+
+    def ready(self) -> None:
+        """Tell the engine where Blender is; background processes share the processors."""
+        from generation.engine.render import blender
+
+        threads = max(1, (os.cpu_count() or 1) // settings.GENERATION_PROCESSES)
+        blender.configure(blender.Setup(python=settings.BLENDER_PYTHON, threads=threads))

@@ -53,13 +53,17 @@ class Draft(NamedTuple):
     refused: BadSpec | None
 
 
-def draft_of(data: Mapping[str, Any], *, files: Mapping[str, bytes], most: Mapping[str, int]) -> Draft:
-    """Return a spec's JSON as a draft; `most` are the limits of whoever writes it."""
+def draft_of(
+    data: Mapping[str, Any], *, files: Mapping[str, bytes], most: Mapping[str, int], images: bool = True
+) -> Draft:
+    """Return a spec's JSON as a draft; `most` are the limits of whoever writes it, `images` whether they want any."""
     kept = dict(data)
     try:
         limits.check(knobs.expanded(kept), most)
         spec = get_world(specs.world_of(kept)).read_spec(kept, files=files)
         limits.check(spec.to_json(), most)  # defaults too
+        if images:
+            spec.check_here()
         return Draft(text_of(kept), kept, spec, None)
     except BadSpec as error:
         return Draft(text_of(kept), kept, None, error)

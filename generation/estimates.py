@@ -1,6 +1,7 @@
 """How long a dataset will take and how much room it needs: by what was measured on this server, else by defaults."""
 
 import shutil
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -9,6 +10,7 @@ from django.db.models import QuerySet
 
 from generation import files
 from generation.engine.errors import BadSpec
+from generation.engine.render import blender
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import Media, get_maker, get_world
 from generation.models import Chunk, Dataset, Job, Quota, Scene
@@ -18,6 +20,7 @@ JOBS_MEASURED = 40
 PICTURES_MEASURED = 12
 PLAIN_PIXELS = 480 * 320
 PLAIN_SAMPLES = 16
+BUILT_IN = "tracer"
 SCENE_BYTES, QUESTION_BYTES = 4_000, 1_200  # of rows and index, measured on SQLite
 MB, GB = 10**6, 10**9
 
@@ -30,7 +33,9 @@ class Rates(NamedTuple):
     question : float
         Seconds a question, with its share of the scene.
     sample : float
-        Seconds for a sample of a pixel.
+        Seconds for a sample of a pixel, drawn by the built-in renderer.
+    slow_sample : float
+        The same by Blender.
     pixel : float
         Bytes a pixel, both pictures together.
     jobs : int
@@ -39,8 +44,13 @@ class Rates(NamedTuple):
 
     question: float = 1 / 700
     sample: float = 1 / (5 * PLAIN_PIXELS * PLAIN_SAMPLES)
+    slow_sample: float = blender.SAMPLE
     pixel: float = 0.9
     jobs: int = 0
+
+    def drawing(self, spec: Mapping[str, Any], pictures: int) -> float:
+        """Return the seconds that so many pictures of a spec take."""
+        return pictures * samples_of(spec) * (self.sample if renderer_of(spec) == BUILT_IN else self.slow_sample)
 
 
 class Estimate(NamedTuple):
@@ -91,11 +101,24 @@ def rates_of(jobs_done: QuerySet[Job], *, without: Rates | None = None) -> Rates
     questions = sum(job.chunk.questions for job in asked if job.chunk is not None)
     if questions:
         rates, jobs = rates._replace(question=_seconds(asked) / questions), len(asked)
-    drawn = list(done.filter(kind=Job.Kind.IMAGES).select_related("chunk", "dataset")[:JOBS_MEASURED])
-    samples = sum(_samples_drawn(job) for job in drawn)
-    if samples:
-        rates, jobs = rates._replace(sample=_seconds(drawn) / samples), jobs + len(drawn)
+    drawn = list(done.filter(kind=Job.Kind.IMAGES).select_related("chunk", "dataset", "split")[:JOBS_MEASURED])
+    for name, own in _by_speed(drawn):
+        samples = sum(_samples_drawn(job) for job in own)
+        if samples:
+            rates, jobs = rates._replace(**{name: _seconds(own) / samples}), jobs + len(own)
     return rates._replace(jobs=jobs)
+
+
+def _by_speed(drawn: list[Job]) -> list[tuple[str, list[Job]]]:
+    """Return images jobs by the name of the rate that they tell of."""
+    quick = [job for job in drawn if renderer_of(_spec_of(job)) == BUILT_IN]
+    return [("sample", quick), ("slow_sample", [job for job in drawn if job not in quick])]
+
+
+def _spec_of(job: Job) -> dict[str, Any]:
+    """Return what the spec of an images job says of its split's pictures."""
+    assert job.split is not None
+    return pictures_of(job.dataset.spec_data, job.split.name)
 
 
 def _seconds(jobs: list[Job]) -> float:
@@ -104,7 +127,7 @@ def _seconds(jobs: list[Job]) -> float:
 
 def _samples_drawn(job: Job) -> int:
     assert job.chunk is not None
-    return scenes_of(job.chunk, job.part) * samples_of(job.dataset.spec_data)
+    return scenes_of(job.chunk, job.part) * samples_of(_spec_of(job))
 
 
 def scenes_of(chunk: Chunk, part: int) -> int:
@@ -112,16 +135,31 @@ def scenes_of(chunk: Chunk, part: int) -> int:
     return max(0, min(SLICE, chunk.scenes - part * SLICE))
 
 
-def samples_of(spec: dict[str, Any]) -> int:
+def pictures_of(spec: Mapping[str, Any], split: str) -> dict[str, Any]:
+    """Return what a stored spec says of a split's pictures; quicker than reading the spec itself."""
+    images = spec.get("images", {})
+    own = spec["splits"].get(split, {}).get("overrides", {}).get("images", {})
+    if own.get("renderer", images.get("renderer")) != images.get("renderer"):  # it begins with its own samples
+        images = {name: value for name, value in images.items() if name != "samples"}
+    return {"images": {**images, **own}}
+
+
+def renderer_of(spec: Mapping[str, Any]) -> str:
+    """Return what draws a spec's pictures."""
+    return str(spec.get("images", {}).get("renderer", BUILT_IN))
+
+
+def samples_of(spec: Mapping[str, Any]) -> int:
     """Return how many samples of pixels one of a spec's pictures takes."""
     width, height, samples = _picture(spec)
     return width * height * samples
 
 
-def _picture(spec: dict[str, Any]) -> tuple[int, int, int]:
+def _picture(spec: Mapping[str, Any]) -> tuple[int, int, int]:
     """Return width, height and samples of a spec's pictures; the plain ones where it does not name them."""
     images = spec.get("images", {})
-    return images.get("width", 480), images.get("height", 320), images.get("samples", PLAIN_SAMPLES)
+    samples = PLAIN_SAMPLES if renderer_of(spec) == BUILT_IN else blender.SAMPLES
+    return images.get("width", 480), images.get("height", 320), images.get("samples", samples)
 
 
 def _bytes_a_pixel(world: str) -> float:
@@ -149,9 +187,10 @@ def estimate(spec: BaseSpec, *, images: bool = True) -> Estimate:
     for name in spec.splits:
         chunks = maker.plan(spec, name)
         count, asked = sum(chunk.items for chunk in chunks), sum(chunk.questions for chunk in chunks)
-        width, height, samples = _picture(spec.for_split(name).to_json())
+        own = spec.for_split(name).to_json()
+        width, height, _ = _picture(own)
         pixels = count * width * height if drawn else 0
-        seconds += asked * rates.question + pixels * samples * rates.sample
+        seconds += asked * rates.question + rates.drawing(own, count if drawn else 0)
         size += count * SCENE_BYTES + asked * QUESTION_BYTES + pixels * rates.pixel
         scenes, questions = scenes + count, questions + asked
     processes = settings.GENERATION_PROCESSES

@@ -18,7 +18,7 @@ from generation import deadlines, deriving, files, intake, leases, referrers, re
 from generation.engine import ENGINE_VERSION
 from generation.engine import worlds as engine
 from generation.engine.canonical import dataset_fingerprint
-from generation.engine.errors import BadRecord, EngineError
+from generation.engine.errors import BadRecord, EngineError, NotDrawn
 from generation.estimates import duration
 from generation.models import Chunk, Dataset, Import, Job, Scene, Split, from_now
 from generation.models.datasets import SLICE
@@ -326,7 +326,11 @@ def run_images(job: Job, lease: leases.Lease) -> None:
     for stored in store.load_items(split, first, count):
         lease.check()
         stored.scene.split = split
-        store.Pictures(stored.scene).store(*maker.render(spec, split.name, stored.item))
+        try:
+            drawing = maker.render(spec, split.name, stored.item)
+        except NotDrawn as error:
+            raise NotDrawn(error.reason, where=f"{split}, scene {stored.scene.position}") from error
+        store.Pictures(stored.scene).store(*drawing)
         drawn.append(stored.scene)
     with transaction.atomic():
         leases.finish(job)

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from generation.engine.spec import merged
@@ -34,6 +35,8 @@ class Knob(NamedTuple):
         What holds where the spec does not name it.
     choices : tuple of str
         Of `choice`.
+    default_by : mapping
+        Where another knob decides on the default: its path, and a default for each of its values.
     limit : str
         Name of the limit that holds it down, in `generation.engine.spec.LIMITS`; empty where none does.
     """
@@ -46,6 +49,7 @@ class Knob(NamedTuple):
     default: Any
     choices: tuple[str, ...] = ()
     limit: str = ""
+    default_by: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def group(self) -> str:
@@ -78,6 +82,7 @@ def _knobs(schema: Mapping[str, Any], named: Mapping[str, Any], prefix: str = ""
                 default=whole.get("default"),
                 choices=tuple(map(str, whole.get("enum", ()))),
                 limit=str(whole.get("limit", "")),
+                default_by=whole.get("default_by", {}),
             )
 
 
@@ -151,10 +156,18 @@ def _without(data: dict[str, Any], keys: list[str]) -> dict[str, Any]:
 def shown(knob: Knob, data: Mapping[str, Any]) -> str:
     """Return a knob's value in a spec's JSON as a form shows it."""
     value = value_at(data, knob.path)
-    value = knob.default if value is None else value
+    value = _default(knob, data) if value is None else value
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _default(knob: Knob, data: Mapping[str, Any]) -> Any:
+    """Return what holds where a spec's JSON does not name a knob."""
+    if not knob.default_by:
+        return knob.default
+    other = value_at(data, knob.default_by["path"])
+    return knob.default_by["defaults"].get(other, knob.default) if isinstance(other, str) else knob.default
 
 
 def meant(knob: Knob, text: str) -> Any:

@@ -137,8 +137,8 @@ def _left(dataset: Dataset, progress: Progress, *, running: int) -> str:
     rates = estimates.rates_of(Job.objects.filter(dataset=dataset), without=estimates.measured(dataset.world))
     unmade = Chunk.objects.filter(split__dataset=dataset, made=False)
     questions = unmade.aggregate(n=Coalesce(Sum("questions"), 0))["n"]
-    samples = estimates.samples_of(dataset.spec_data) * (progress.of_images - progress.images)
-    return estimates.duration((questions * rates.question + samples * rates.sample) / running)
+    drawing = rates.drawing(dataset.spec_data, progress.of_images - progress.images)
+    return estimates.duration((questions * rates.question + drawing) / running)
 
 
 def _failures(dataset: Dataset) -> list[Job]:

@@ -31,13 +31,15 @@ class Pool:
 
     def __init__(self, dataset: Dataset, *, size: int) -> None:
         self.dataset = dataset
+        self.size = size
         self.restarts = RESTARTS * size
         self.processes = [self._spawn() for _ in range(size)]
 
     def _spawn(self) -> "subprocess.Popen[bytes]":
         manage = str(settings.BASE_DIR / "manage.py")
         return subprocess.Popen(  # noqa: S603  # our own program
-            [sys.executable, manage, "work", "--dataset", self.dataset.slug, "--parent", str(os.getpid())]
+            [sys.executable, manage, "work", "--dataset", self.dataset.slug, "--parent", str(os.getpid())],
+            env={**os.environ, "GENERATION_PROCESSES": str(self.size)},
         )
 
     def watch(self, *, show: Callable[[], None]) -> None:

@@ -22,7 +22,7 @@ def preview(asked: Mapping[str, Any]) -> dict[str, Any]:
     """
     files = {digest: base64.b64decode(content) for digest, content in asked["files"].items()}
     world, maker, split = get_world(asked["world"]), get_maker(asked["world"]), asked["split"]
-    spec = world.read_spec(asked["data"], files=files)
+    spec = world.read_spec(asked["data"], files=files).for_preview()
     whole = maker.plan(spec, split)[0]
     count = min(asked["scenes"], whole.items)
     chunk = whole._replace(items=count, questions=whole.questions // whole.items * count)

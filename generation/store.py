@@ -71,6 +71,8 @@ def create_dataset(
     world = engine.get_world(str(data.get("world")))
     maker = engine.get_maker(world.name)
     spec = world.read_spec(data, files=files)
+    if images:
+        spec.check_here()
     keys = _secrets(spec, secrets or {})
     plans = {name: maker.plan(spec, name) for name in spec.splits}
     try:

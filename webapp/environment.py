@@ -106,6 +106,11 @@ def resolved(value: str | Path, *, base: Path) -> Path:
     return (base / Path(value).expanduser()).resolve()
 
 
+def located(value: str | Path, *, base: Path) -> Path:
+    """Return the path, absolute, links kept: an environment's Python is one, and loses its packages without it."""
+    return base / Path(value).expanduser()
+
+
 # What fits. A value that doesn't gives False or a ValueError.
 
 

@@ -17,6 +17,7 @@ from webapp.environment import (
     is_site,
     is_time_zone,
     is_web_address,
+    located,
     resolved,
 )
 from webapp.keys import kept_secret
@@ -59,6 +60,11 @@ VARIABLES = (
     Variable(
         name="NUMBA_CACHE_DIR", kind="path", default=None, shown="numba in VAR_DIR", group=PLACE,
         about="Folder of compiled code. It may be deleted at any time; the next start then takes longer.",
+    ),
+    Variable(
+        name="BLENDER_PYTHON", kind="path", default=None, shown=".venv-blender/bin/python", group=PLACE,
+        about="The Python that draws the pictures of specs with the renderer blender: a Python 3.11 that has bpy. "
+              "`make blender` makes it. A relative path is meant from the folder of manage.py.",
     ),
     Variable(
         name="PUBLIC_URL", kind="text", default="", group=SITE, fits=is_site,
@@ -182,6 +188,7 @@ os.environ["NUMBA_CACHE_DIR"] = str(NUMBA_CACHE_DIR)  # numba reads it once, whe
 
 # Who may reach the site, and how
 DEBUG: bool = env["DEBUG"]
+BLENDER_PYTHON = located(env["BLENDER_PYTHON"] or ".venv-blender/bin/python", base=BASE_DIR)
 SECRET_KEY: str = env["SECRET_KEY"] or kept_secret(VAR_DIR / "secret_key")
 PUBLIC_URL: str = env["PUBLIC_URL"].rstrip("/")
 _public = urlsplit(PUBLIC_URL)

@@ -48,6 +48,11 @@ def limited(name: str) -> dict[str, Any]:
     return {"limit": name}
 
 
+def default_by(path: str, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what says, in a spec's JSON schema, that a knob's default hangs on the value at another one's path."""
+    return {"default_by": {"path": path, "defaults": dict(defaults)}}
+
+
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -101,7 +106,18 @@ class BaseSpec(Frozen):
         where = f"splits.{name}.overrides"
         if forbidden:
             raise BadSpec(f"Expected knobs of the world, got {', '.join(forbidden)}.", where=where)
-        return read(type(self), merged(self.model_dump(mode="json"), overrides), where=where)
+        return read(type(self), merged(self.laid_under(overrides), overrides), where=where)
+
+    def laid_under(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the spec's JSON for a split's overrides to be laid over."""
+        return self.model_dump(mode="json")
+
+    def check_here(self) -> None:
+        """Raise `BadSpec` naming the field where pictures need a program that this machine lacks."""
+
+    def for_preview(self) -> Self:
+        """Return a spec of the same scenes whose pictures are drawn within seconds."""
+        return self
 
     def to_json(self) -> dict[str, Any]:
         """Return the whole spec as JSON, every default spelled out, splits in their order."""

@@ -86,7 +86,8 @@ class Sent:
             data = self._with_uploads(data)
         except BadSpec as error:
             return Draft(typed, self._shown(), None, error)
-        draft = drafts.draft_of(data, files=self._files(data), most=self.most)
+        images = "images" in self.request.POST
+        draft = drafts.draft_of(data, files=self._files(data), most=self.most, images=images)
         if contradict and draft.refused is None:
             refused = BadSpec("Both the form and the JSON were changed. The JSON counts; here is the form as it says.")
             return draft._replace(refused=refused)

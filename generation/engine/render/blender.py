@@ -31,6 +31,7 @@ from generation.engine.render.surfaces import surface_of
 
 CHILD = Path(__file__).with_name("blender_child.py")
 ROOT = Path(__file__).resolve().parents[3]
+SAMPLES = 512
 SAMPLE = 96 / (480 * 320 * 512)  # seconds that a sample of a pixel takes one core of an ordinary machine
 PICTURE = 2.0  # seconds that a picture takes besides
 STARTING, LEAST, PATIENCE = 300.0, 120.0, 20.0  # seconds, seconds, times as long as ordinary
@@ -110,7 +111,7 @@ def _missing() -> NoRenderer:
 
 
 def render(
-    stage: Stage, camera: Camera, *, samples: int = 512, denoise: bool = False, seed: int = 0
+    stage: Stage, camera: Camera, *, samples: int = SAMPLES, denoise: bool = False, seed: int = 0
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
     """Return the picture of a stage, and which object each pixel's middle shows, as `tracer.render` does.
 

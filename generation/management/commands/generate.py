@@ -82,6 +82,8 @@ class Command(PlainCommand):
 
     def _gone_on_with(self, dataset: Dataset) -> Dataset:
         if dataset.state != Dataset.State.COMPLETE:
+            if dataset.with_images:
+                dataset.read_spec().check_here()
             jobs.resume(dataset)
         return dataset
 

@@ -75,7 +75,7 @@ def draw_by_blender(
     view: View,
     vocabulary: Vocabulary,
     *,
-    samples: int = 512,
+    samples: int = blender.SAMPLES,
     denoise: bool = False,
     seed: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:

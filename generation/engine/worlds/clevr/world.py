@@ -1,5 +1,6 @@
 """CLEVR: rendered scenes of simple solids, and questions whose programs demand one thing at a time."""
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -7,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.engine.canonical import canonical
 from generation.engine.errors import Exhausted
 from generation.engine.program import FunctionTable, Program
 from generation.engine.score import ACCURACY
@@ -36,7 +38,7 @@ from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.diagnosing import diagnose
 from generation.engine.worlds.clevr.functions import function_table
 from generation.engine.worlds.clevr.paper import PUBLISHED
-from generation.engine.worlds.clevr.picture import draw
+from generation.engine.worlds.clevr.picture import draw, draw_by_blender
 from generation.engine.worlds.clevr.proofs import ClevrProver
 from generation.engine.worlds.clevr.sampling import sample_scene
 from generation.engine.worlds.clevr.saying import say
@@ -92,7 +94,13 @@ class ClevrMaker:
     def render(self, spec: BaseSpec, split: str, item: Item) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
         own = _clevr(spec).for_split(split)
         scene, view = _seen(item)
-        return draw(scene.objects, view, own.vocabulary, samples=own.images.samples, seed=spec.seed)
+        knobs = own.images
+        if knobs.renderer == "blender":
+            own_seed = _seed_of(scene, view, seed=spec.seed)
+            return draw_by_blender(
+                scene.objects, view, own.vocabulary, samples=knobs.samples, denoise=knobs.denoise, seed=own_seed
+            )
+        return draw(scene.objects, view, own.vocabulary, samples=knobs.samples, seed=spec.seed)
 
 
 class ClevrWorld:
@@ -189,6 +197,12 @@ def _answer_kind(question: Question) -> AnswerKind:
     if question.kind == "count":
         return AnswerKind.INTEGER
     return AnswerKind.VALUE if not question.kind or question.kind.startswith("query_") else AnswerKind.YES_NO
+def _seed_of(scene: Scene, view: View, *, seed: int) -> int:
+    """Return a seed of a scene's own, so that no two pictures have the same noise."""
+    content = canonical([seed, scene.to_json(), view.to_json()])
+    return int.from_bytes(hashlib.sha256(content.encode()).digest()[:4], "little")
+
+
 
 
 def _clevr(spec: BaseSpec) -> ClevrSpec:

@@ -1,0 +1,179 @@
+"""Datasets whose pictures another program draws: refused where it is missing, failed with the scene's name."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.core.management import CommandError, call_command
+from PIL import Image
+
+from generation import deadlines, estimates, jobs
+from generation.engine.errors import BadSpec, NotDrawn
+from generation.engine.render import blender
+from generation.engine.worlds import get_world
+from generation.models import Dataset, Job, Scene
+from tests.generation import small
+
+BLENDER = {"width": 64, "height": 64, "renderer": "blender", "samples": 2}
+ONE: dict[str, Any] = small.SPEC | {"splits": {"train": {"scenes": 2}}, "images": BLENDER}
+
+
+def black(stage: Any, camera: Any, **_: Any) -> Any:
+    """Return a picture with nothing on it."""
+    return np.zeros((camera.height, camera.width, 3), np.uint8), np.zeros((camera.height, camera.width), np.uint16)
+
+
+@pytest.fixture
+def without() -> Iterator[None]:
+    """Let there be no Blender."""
+    blender.configure(blender.Setup(python=Path("/nowhere/python")))
+    yield
+    blender.configure(blender.Setup())
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    """Return the path of a spec that asks for Blender."""
+    path = tmp_path / "cycles.json"
+    path.write_text(json.dumps(ONE))
+    return str(path)
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("without")
+def test_without_blender_generate_refuses_in_one_line_and_stores_nothing(file: str) -> None:
+    with pytest.raises(CommandError) as caught:
+        call_command("generate", file)
+    assert caught.value.returncode == 2
+    assert str(caught.value).startswith("images.renderer: Expected Blender on this machine, got none: `make blender` ")
+    assert "\n" not in str(caught.value)
+    assert not Dataset.objects.exists()
+
+
+@pytest.mark.django_db
+def test_without_blender_nothing_is_gone_on_with(file: str) -> None:
+    dataset = jobs.start(get_world("clevr").read_spec(ONE).to_json(), slug="cycles", visibility="public")
+    blender.configure(blender.Setup(python=Path("/nowhere/python")))
+    try:
+        with pytest.raises(CommandError, match="make blender"):
+            call_command("generate", file, "--name", "cycles", "--resume")
+    finally:
+        blender.configure(blender.Setup())
+    dataset.refresh_from_db()
+    assert dataset.state == "making"
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("without")
+def test_scenes_and_questions_need_no_blender() -> None:
+    dataset = jobs.start(ONE, slug="cycles", images=False)
+    jobs.work(dataset=dataset)
+    dataset.refresh_from_db()
+    assert dataset.state == "complete"
+    with pytest.raises(BadSpec, match="make blender"):
+        jobs.start(ONE, slug="drawn")
+
+
+@pytest.mark.django_db
+def test_a_scene_that_cannot_be_drawn_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blender, "check", lambda: None)
+    dataset = jobs.start(ONE, slug="cycles")
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise NotDrawn("Expected a picture from Blender, got none in 3 tries; the last time it hung.")
+
+    monkeypatch.setattr(blender, "render", fail)
+    jobs.work(dataset=dataset)
+    dataset.refresh_from_db()
+    said = "cycles/train, scene 0: Expected a picture from Blender, got none in 3 tries; the last time it hung."
+    assert (dataset.state, dataset.error) == ("failed", said)
+    assert dataset.jobs.get(kind="images").message == said
+
+
+# How long it takes
+
+
+def test_a_blender_picture_is_expected_to_take_far_longer() -> None:
+    read = get_world("clevr").read_spec
+    plain = read({"base": "clevr-mini"}).to_json()
+    slow = read({"base": "clevr-mini", "images": {"renderer": "blender"}}).to_json()
+    rates = estimates.Rates()
+    assert rates.drawing(slow, 1) == pytest.approx(96)
+    assert rates.drawing(plain, 1) == pytest.approx(0.2)
+    assert rates.drawing(slow, 25) == 25 * rates.drawing(slow, 1)
+
+
+def test_what_a_stored_spec_says_of_a_split_is_what_the_spec_says() -> None:
+    for base in ({}, {"renderer": "blender", "samples": 7}):
+        for own in (
+            {},
+            {"width": 99},
+            {"renderer": "blender"},
+            {"renderer": "tracer"},
+            {"renderer": "blender", "samples": 3},
+        ):
+            data = {"base": "clevr-mini", "images": base, "splits": {"val": {"overrides": {"images": own}}}}
+            spec = get_world("clevr").read_spec(data)
+            quick, whole = estimates.pictures_of(spec.to_json(), "val"), spec.for_split("val").to_json()
+            assert estimates.samples_of(quick) == estimates.samples_of(whole)
+            assert estimates.renderer_of(quick) == estimates.renderer_of(whole)
+
+
+@pytest.mark.django_db
+def test_rates_are_measured_for_each_renderer_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blender, "check", lambda: None)
+    small.made("plain")
+    tracer = estimates.measured("clevr")
+    assert tracer.slow_sample == blender.SAMPLE
+    split = {"train": {"scenes": 2, "overrides": {"images": {"renderer": "blender", "samples": 2}}}}
+    other = jobs.start(small.SPEC | {"splits": split}, slug="cycles")
+    monkeypatch.setattr(blender, "render", black)
+    jobs.work(dataset=other)
+    other.refresh_from_db()
+    assert other.state == "complete", other.error
+    job = Job.objects.get(dataset=other, kind="images")
+    took = (job.finished - job.started).total_seconds()  # type: ignore[operator]
+    rates = estimates.measured("clevr")
+    assert rates.slow_sample == pytest.approx(took / (2 * 120 * 80 * 2))
+    assert rates.sample == tracer.sample
+
+
+@pytest.mark.django_db
+def test_a_job_of_blenders_may_run_long_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blender, "check", lambda: None)
+    images = {"renderer": "blender"}
+    dataset = jobs.start(small.SPEC | {"splits": {"train": {"scenes": 25}}, "images": images}, slug="cycles")
+    chunk = dataset.splits.get().chunks.get()
+    job = Job(kind="images", dataset=dataset, split=dataset.splits.get(), chunk=chunk)
+    ordinary = 25 * blender.SAMPLE * 480 * 320 * 512
+    assert deadlines.seconds_for(job) == pytest.approx(deadlines.LEAST + deadlines.PATIENCE * ordinary)
+    one_that_hangs = blender.TRIES * blender.Setup().patience(480 * 320 * 512)
+    assert deadlines.seconds_for(job) > ordinary + one_that_hangs
+
+
+# With a real Blender
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+@pytest.mark.usefixtures("blender")
+def test_blender_draws_a_dataset_whose_content_is_the_tracers() -> None:
+    drawn = small.made("cycles", splits=ONE["splits"], images=BLENDER)
+    traced = small.made("plain", splits=ONE["splits"], images={"width": 64, "height": 64, "samples": 1})
+    assert drawn.fingerprint == traced.fingerprint
+    drawings = [Scene.objects.filter(split__dataset=dataset).order_by("position") for dataset in (drawn, traced)]
+    for ours, theirs in zip(*drawings, strict=True):
+        assert (ours.width, ours.height) == (theirs.width, theirs.height) == (64, 64)
+        one, other = (np.asarray(Image.open(default_storage.open(scene.ids_image))) for scene in (ours, theirs))
+        assert (one == other).mean() > 0.99
+    assert blender._STATE.child is not None  # kept for the next dataset
+
+
+def test_the_site_looks_for_blender_where_its_setting_says() -> None:
+    assert settings.BLENDER_PYTHON == settings.BASE_DIR / ".venv-blender/bin/python"
+    assert blender._STATE.setup.python == settings.BLENDER_PYTHON

@@ -1,0 +1,135 @@
+"""Which renderer draws a CLEVR spec's pictures: its knobs, their defaults, and what is said where it is missing."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generation.engine.errors import BadSpec
+from generation.engine.render import blender
+from generation.engine.worlds import Item, get_maker, get_world
+from generation.engine.worlds.clevr.spec import ClevrSpec
+
+WORLD, MAKER = get_world("clevr"), get_maker("clevr")
+
+
+def spec(**images: Any) -> ClevrSpec:
+    return WORLD.read_spec({"base": "clevr-mini", "images": images})  # type: ignore[return-value]
+
+
+def with_override(images: dict[str, Any], **base: Any) -> ClevrSpec:
+    data = {"base": "clevr-mini", "images": base, "splits": {"val": {"overrides": {"images": images}}}}
+    return WORLD.read_spec(data)  # type: ignore[return-value]
+
+
+@pytest.fixture
+def without() -> Iterator[None]:
+    """Let there be no Blender."""
+    blender.configure(blender.Setup(python=Path("/nowhere/python")))
+    yield
+    blender.configure(blender.Setup())
+
+
+def test_specs_that_do_not_ask_for_blender_read_as_they_always_did() -> None:
+    plain = {"renderer": "tracer", "width": 480, "height": 320, "samples": 16}
+    assert spec().to_json()["images"] == plain
+    assert WORLD.read_spec(spec().to_json()) == spec()
+    assert spec(samples=4).to_json()["images"] == plain | {"samples": 4}
+
+
+def test_blender_takes_as_many_samples_as_the_paper_and_leaves_noise_alone() -> None:
+    asked = spec(renderer="blender")
+    assert (asked.images.samples, asked.images.denoise) == (512, False)
+    whole = {"renderer": "blender", "width": 480, "height": 320, "samples": 512, "denoise": False}
+    assert asked.to_json()["images"] == whole
+    assert WORLD.read_spec(asked.to_json()) == asked
+    assert spec(renderer="blender", samples=16, denoise=True).images.samples == 16
+
+
+def test_denoising_is_blenders_alone() -> None:
+    with pytest.raises(BadSpec, match="Expected denoise with the renderer blender alone, got tracer") as caught:
+        spec(denoise=True)
+    assert caught.value.where == "images"
+
+
+@pytest.mark.parametrize(
+    ("base", "override", "samples"),
+    [
+        ({}, {"renderer": "blender"}, 512),
+        ({"samples": 4}, {"renderer": "blender"}, 512),
+        ({}, {"renderer": "blender", "samples": 8}, 8),
+        ({"renderer": "blender", "samples": 64, "denoise": True}, {"renderer": "tracer"}, 16),
+        ({"renderer": "blender", "samples": 64}, {"renderer": "blender"}, 64),
+        ({"renderer": "blender", "samples": 64}, {"width": 100}, 64),
+    ],
+)
+def test_a_split_with_another_renderer_begins_with_that_ones_samples(
+    base: dict[str, Any], override: dict[str, Any], samples: int
+) -> None:
+    again = WORLD.read_spec(with_override(override, **base).to_json())
+    for asked in (with_override(override, **base), again):
+        own = asked.for_split("val").images  # type: ignore[attr-defined]
+        assert own.samples == samples
+        assert own.renderer == override.get("renderer", base.get("renderer"))
+        assert not own.denoise
+
+
+def test_a_preview_is_drawn_by_the_tracer() -> None:
+    asked = with_override({"renderer": "tracer", "samples": 99, "width": 100}, renderer="blender", denoise=True)
+    quick = asked.for_preview()
+    assert (quick.images.renderer, quick.images.samples) == ("tracer", 16)
+    assert (quick.for_split("val").images.samples, quick.for_split("val").images.width) == (16, 100)
+    whole = asked.to_json()
+    assert quick.to_json() | {"images": whole["images"], "splits": whole["splits"]} == whole
+    assert len(quick.families) == len(asked.families) > 0
+
+
+@pytest.mark.usefixtures("without")
+def test_a_missing_blender_is_told_with_the_field_that_asks_for_it() -> None:
+    spec().check_here()
+    for asked, where in [
+        (spec(renderer="blender"), "images.renderer"),
+        (with_override({"renderer": "blender"}), "splits.val.overrides.images.renderer"),
+        (with_override({"samples": 9}, renderer="blender"), "images.renderer"),
+    ]:
+        with pytest.raises(BadSpec, match="make blender") as caught:
+            asked.check_here()
+        assert caught.value.where == where
+
+
+@pytest.fixture
+def asked_for(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Return what Blender is asked for from now on; it draws nothing."""
+    found: list[dict[str, Any]] = []
+
+    def render(stage: Any, camera: Any, **options: Any) -> Any:
+        found.append({"stage": stage, "camera": camera, **options})
+        return np.zeros((1, 1, 3), np.uint8), np.zeros((1, 1), np.uint16)
+
+    monkeypatch.setattr(blender, "render", render)
+    return found
+
+
+def test_blender_draws_with_the_specs_knobs_and_a_seed_of_each_scene(
+    mini_items: dict[str, list[Item]], asked_for: list[dict[str, Any]]
+) -> None:
+    asked = spec(renderer="blender", samples=7, denoise=True)
+    items = mini_items["val"]
+    for item in (*items, items[0]):
+        MAKER.render(asked, "val", item)
+    MAKER.render(asked.model_copy(update={"seed": 1}), "val", items[0])
+    assert {(one["samples"], one["denoise"]) for one in asked_for} == {(7, True)}
+    seeds = [one["seed"] for one in asked_for]
+    assert len(set(seeds[: len(items)])) == len(items)
+    assert seeds[0] == seeds[len(items)] != seeds[-1]
+    assert len(asked_for[0]["stage"].solids) == len(items[0].scene.objects)  # type: ignore[union-attr]
+
+
+def test_the_tracer_draws_what_it_always_drew(
+    mini: ClevrSpec, mini_items: dict[str, list[Item]], asked_for: list[dict[str, Any]]
+) -> None:
+    rgb, _ = MAKER.render(mini, "val", mini_items["val"][0])
+    assert rgb.shape == (320, 480, 3)
+    assert not asked_for
