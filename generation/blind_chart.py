@@ -1,10 +1,13 @@
 """How the chart of a report on shortcuts looks: what guesses score as bars, chance as a line across each."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from generation.blind_shown import Scored
 from generation.charts_spec import ELSEWHERE, THICKNESS, THINNEST, WIDTH, Palette, config_of
+
+ROOM = 3  # pixels that a bar is thicker than in other charts: two lines lie across it
 
 
 def spec_of(scored: Sequence[Scored], *, colors: Palette, title: str = "") -> dict[str, Any] | None:
@@ -19,7 +22,7 @@ def spec_of(scored: Sequence[Scored], *, colors: Palette, title: str = "") -> di
         "encoding": {"y": {"field": "cue", "type": "ordinal", "sort": None, "title": None}, "yOffset": split},
         "layer": [_bars(legend, colors), _intervals(colors), _chances(colors)],
         "width": WIDTH,
-        "height": {"step": 2 * THICKNESS[1] if len(scored) == 1 else 2 * THICKNESS.get(len(scored), THINNEST)},
+        "height": {"step": ROOM + THICKNESS.get(len(scored), THINNEST)},
         "autosize": {"type": "fit-x", "contains": "padding"},
         "padding": {"left": 0, "right": 4, "top": 0, "bottom": 3},
         "background": colors.ground,
@@ -37,7 +40,7 @@ def _values(scored: Sequence[Scored], legend: Sequence[str]) -> Iterator[dict[st
     for one, split in zip(scored, legend, strict=True):
         for cue in one.cues:
             yield {
-                "cue": cue.label.partition(":")[0],
+                "cue": re.split("[:,]", cue.label)[0],
                 "split": split,
                 "share": round(cue.share, 6),
                 "low": round(cue.low, 6),
@@ -63,7 +66,7 @@ def _bars(legend: Sequence[str], colors: Palette) -> dict[str, Any]:
         "field": "split",
         "type": "nominal",
         "scale": {"domain": list(legend), "range": list(colors.bars[: len(legend)])},
-        "legend": {"title": None, "orient": "top", "columns": 2, "symbolType": "square"},
+        "legend": {"title": None, "orient": "top", "columns": 1, "symbolType": "square"},
     }
     links = {"href": {"field": "address", "type": "nominal"}, "description": {"field": "said", "type": "nominal"}}
     return {"mark": "bar", "encoding": {"x": _share("share"), "color": color, **links}}

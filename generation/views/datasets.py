@@ -13,6 +13,7 @@ from generation.blind_shown import source_of as paper_of
 from generation.browse import BadAddress
 from generation.cards import cards_of, choices, read_list_query, world_label
 from generation.deriving import described
+from generation.imported import imported_of
 from generation.models import Dataset, Split
 from generation.opening import guarded
 from generation.overview import sections_of, shown_charts, singles_of
@@ -66,6 +67,7 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         **making_context(request.user, found, splits),
         "world": world_label(found),
+        "imported": imported_of(request.user, found, splits),
         "seed": spec.get("seed", 0),
         "splits": splits,
         "rows": _rows(everything),
@@ -134,6 +136,8 @@ def _totals(splits: list[Split], *, open_scenes: list[Split]) -> dict[str, int |
 
 def _alike(user: Visitor, dataset: Dataset, splits: list[Split]) -> list[Alike]:
     """Return how many questions are alike, where that was counted already; its own page has it counted."""
+    if dataset.state != Dataset.State.COMPLETE:
+        return []
     counted = [split for split in splits if split.is_complete and not split.is_derived]
     report = blind_jobs.find(dataset, counted)
     return [] if report is None else alike_to(user, dataset, counted, report)

@@ -84,7 +84,8 @@ def _guess_row(row: Guess, *, paper: bool = False) -> tuple[str, ...]:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield rows whose columns stand below each other."""
+    """Yield rows whose columns stand below each other: names to the left, figures to the right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    for name, *figures in rows:
+        cells = (figure.rjust(width) for figure, width in zip(figures, widths[1:], strict=True))
+        yield "  ".join([name.ljust(widths[0]), *cells]).rstrip()

@@ -104,7 +104,7 @@ def test_overview_refuses_other_verbs(client, shapes):
 
 
 def test_overview_needs_few_queries(client, shapes, django_assert_max_num_queries):
-    with django_assert_max_num_queries(4):
+    with django_assert_max_num_queries(5):
         client.get(OVERVIEW)
 
 
