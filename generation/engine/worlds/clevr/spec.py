@@ -15,13 +15,21 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
 
-from pydantic import Field, PrivateAttr, StringConstraints, model_validator
+from pydantic import (
+    Field,
+    PrivateAttr,
+    SerializerFunctionWrapHandler,
+    StringConstraints,
+    model_serializer,
+    model_validator,
+)
 
-from generation.engine.errors import BadFamily, BadMesh, BadSpec
+from generation.engine.errors import BadFamily, BadMesh, BadSpec, NoRenderer
 from generation.engine.families import Family, Language, Op
 from generation.engine.family_files import read_families
+from generation.engine.render import blender
 from generation.engine.render.mesh import Mesh, parse_mesh
-from generation.engine.spec import COMMON, LIMITS, BaseSpec, Frozen, limited, merged, read
+from generation.engine.spec import COMMON, LIMITS, BaseSpec, Frozen, default_by, limited, merged, read
 from generation.engine.wording import most_words
 from generation.engine.worlds.clevr.lexicon import lexicon
 from generation.engine.worlds.clevr.programs import Outline, outlines, ways
@@ -94,20 +102,49 @@ class SceneKnobs(Frozen):
         return self
 
 
+SAMPLES = {"tracer": 16, "blender": blender.SAMPLES}  # where a spec does not say
+OF_RENDERER = ("samples", "denoise")  # knobs whose defaults hang on the renderer
+
+
 class ImageKnobs(Frozen):
     """How pictures are drawn. They are no part of the content hash."""
 
-    renderer: Literal["tracer"] = "tracer"
+    renderer: Literal["tracer", "blender"] = Field(
+        default="tracer", description="the built-in ray tracer, or Blender, which takes 200 times as long"
+    )
     width: int = Field(default=480, ge=64, le=MAX_SIDE, title="Width", description="pixels", json_schema_extra=SIDE)
     height: int = Field(default=320, ge=64, le=MAX_SIDE, title="Height", description="pixels", json_schema_extra=SIDE)
     samples: int = Field(
-        default=16,
+        default=SAMPLES["tracer"],
         ge=1,
         le=4096,
         title="Samples",
-        description="more give smoother shadows and edges, and take longer",
-        json_schema_extra=COMMON,
+        description="more give smoother shadows and edges, and take longer; with blender 512",
+        json_schema_extra=COMMON | default_by("images.renderer", SAMPLES),
     )
+    denoise: bool = Field(default=False, description="blender takes the noise out, and needs few samples then")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _samples_by_renderer(cls, data: Any) -> Any:
+        renderer = data.get("renderer") if isinstance(data, dict) else None
+        if isinstance(renderer, str) and renderer in SAMPLES and "samples" not in data:
+            return {**data, "samples": SAMPLES[renderer]}
+        return data
+
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        if self.denoise and self.renderer != "blender":
+            raise ValueError(f"Expected denoise with the renderer blender alone, got {self.renderer}")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Return what specs of earlier releases have too, where it says all: stored specs are compared as text."""
+        data: dict[str, Any] = plain(self)
+        if self.renderer == "tracer":
+            del data["denoise"]
+        return data
 
 
 class BalanceKnobs(Frozen):
@@ -142,6 +179,12 @@ class QuestionKnobs(Frozen):
     search_states: int = Field(default=300, ge=10, le=1_000_000)
     replacements: int = Field(default=200, ge=0, le=100_000)
     balance: BalanceKnobs = BalanceKnobs()
+
+
+def knob_of(data: Mapping[str, Any], group: str, name: str) -> Any:
+    """Return what a spec's JSON, or what is laid over it, says of a knob; None for nothing."""
+    part = data.get(group)
+    return part.get(name) if isinstance(part, Mapping) else None
 
 
 class Most(NamedTuple):
@@ -225,6 +268,33 @@ class ClevrSpec(BaseSpec):
     def changed_for(self, name: str) -> Self:
         """Return the spec as one split has it, its families and meshes bound."""
         return bound(super().changed_for(name), self._files, where=f"splits.{name}.overrides")
+
+    def laid_under(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the spec's JSON for overrides to be laid over: another renderer begins with its own defaults."""
+        data = super().laid_under(overrides)
+        if knob_of(overrides, "images", "renderer") not in (None, self.images.renderer):
+            data["images"] = {key: value for key, value in data["images"].items() if key not in OF_RENDERER}
+        return data
+
+    def check_here(self) -> None:
+        """Raise `BadSpec` where pictures are to be drawn by a program that this machine lacks."""
+        for name, split in self.splits.items():
+            if self.for_split(name).images.renderer != "blender":
+                continue
+            try:
+                blender.check()
+            except NoRenderer as error:
+                own = knob_of(split.overrides, "images", "renderer") is not None
+                where = f"splits.{name}.overrides.images.renderer" if own else "images.renderer"
+                raise BadSpec(error.reason, where=where) from error
+
+    def for_preview(self) -> Self:
+        """Return the spec with every picture drawn by the tracer, which is quick."""
+        data = self.to_json()
+        for part in (data, *(split["overrides"] for split in data["splits"].values())):
+            if isinstance(part.get("images"), dict):
+                part["images"] = {k: v for k, v in part["images"].items() if k not in ("renderer", *OF_RENDERER)}
+        return bound(read(type(self), data), self._files)
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
