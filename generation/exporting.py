@@ -71,6 +71,7 @@ class StoredSplit:
         self.fingerprint = split.fingerprint
         self.reference = None if split.reference is None else split.reference.name
         self.parent = split.source.name if split.is_derived else None
+        self.imported = split.source.kind == Split.Kind.IMPORTED
         self.secret_sha256 = split.secret_sha256
         self.secret = split.secret if viewer.may_see(split, What.ANSWER) else ""
         self.shows_answers = viewer.may_see(split, What.ANSWER)

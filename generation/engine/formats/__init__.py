@@ -110,6 +110,10 @@ class ExportSplit(Protocol):
         """Return the name of the split that it was derived from; None where it was not."""
 
     @property
+    def imported(self) -> bool:
+        """Return whether its questions are somebody else's, not made from the spec."""
+
+    @property
     def fingerprint(self) -> str:
         """Return its content hash."""
 

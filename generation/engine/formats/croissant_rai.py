@@ -6,51 +6,52 @@ NeurIPS 2026, Evaluations and Datasets track, hosting guidelines: the minimal se
 Croissant RAI specification 1.0.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from generation.engine.formats import ExportDataset
 from generation.engine.formats.card_statistics import Tally
 from generation.engine.worlds import Media
 
+UNKNOWN = "Not known here, and to be taken from its own publication, for"
+IMPACT = (
+    "Shows at which kind of question a model fails, and whether it answers from cues instead of from what it is shown, "
+    "before it is relied on. Harm could come from taking a high score here for the ability to reason about the world "
+    "at large: the scenes are simple and the language is that of templates. The breakdown by question type, program "
+    "length and the other facets is there to be reported with any score."
+)
 SHOWN = {Media.IMAGE: "an image", Media.STORY: "a story", Media.NONE: "nothing"}
 
 
 def rai(dataset: ExportDataset, tallies: Mapping[str, Tally]) -> dict[str, Any]:
-    """Return the responsible-AI fields of a Croissant file, each filled from the dataset's spec and its counts."""
+    """Return the responsible-AI fields of a Croissant file, each filled from the dataset's spec and its counts.
+
+    What isn't known of imported splits is said to be unknown, for whoever publishes them to fill in.
+    """
     return {
         "rai:dataCollection": making(dataset),
         "rai:dataCollectionType": ["Software Collection"],
         "rai:dataBiases": biases(dataset, tallies),
         "rai:dataLimitations": limits(dataset),
         "rai:dataUseCases": uses(dataset),
-        "rai:dataSocialImpact": (
-            "Shows at which kind of question a model fails, and whether it answers from cues instead of from what it "
-            "is shown, before it is relied on. Harm could come from taking a high score here for the ability to "
-            "reason about the world at large: the scenes are simple and the language is that of templates. The "
-            "breakdown by question type, program length and the other facets is there to be reported with any score."
-        ),
+        "rai:dataSocialImpact": IMPACT,
         "rai:personalSensitiveInformation": [
-            "None. Scenes, questions and answers describe invented things; no person is shown, named or described."
+            f"None in what was made here: it describes invented things; no person is shown, named or described. "
+            f"{UNKNOWN} {_names(imported)}."
+            if (imported := _imported(dataset))
+            else "None. Scenes, questions and answers describe invented things; no person is shown, named or described."
         ],
-        "rai:hasSyntheticData": True,
+        "rai:hasSyntheticData": len(_imported(dataset)) < len(dataset.splits) or dataset.world.maker is not None,
         "rai:dataReleaseMaintenancePlan": (
             "A complete dataset never changes: its content hash names it. A corrected one is another version with "
             "another hash."
         ),
-        "prov:wasDerivedFrom": [
-            {
-                "@id": "spec.json",
-                "@type": "prov:Entity",
-                "prov:label": f"The specification of this dataset, spec.json: world {dataset.world.label}, "
-                f"seed {dataset.spec_json.get('seed', 0)}. It was derived from no other dataset.",
-            }
-        ],
+        "prov:wasDerivedFrom": _sources(dataset),
         "prov:wasGeneratedBy": [
             {
                 "@type": "prov:Activity",
                 "prov:type": {"@id": "https://www.wikidata.org/wiki/Q4929239"},
-                "prov:label": "Generation by a program",
+                "prov:label": "Import" if len(_imported(dataset)) == len(dataset.splits) else "Generation by a program",
                 "sc:description": making(dataset),
                 "prov:wasAssociatedWith": {
                     "@type": "prov:SoftwareAgent",
@@ -61,16 +62,54 @@ def rai(dataset: ExportDataset, tallies: Mapping[str, Tally]) -> dict[str, Any]:
     }
 
 
+def _sources(dataset: ExportDataset) -> list[dict[str, str]]:
+    """Return what the data come from: the spec, and for imported splits what was imported."""
+    found = []
+    imported = _imported(dataset)
+    if len(imported) < len(dataset.splits):
+        label = f"The specification of this dataset, spec.json: world {dataset.world.label}, seed {_seed(dataset)}"
+        found.append(
+            {"@id": "spec.json", "@type": "prov:Entity", "prov:label": f"{label}. It stands on no other data."}
+        )
+    if imported:
+        cited = f": {dataset.citation.strip()}" if dataset.citation.strip() else "; which is not stated here."
+        found.append(
+            {"@type": "prov:Entity", "prov:label": f"The published data from which {_names(imported)} came{cited}"}
+        )
+    return found
+
+
 def making(dataset: ExportDataset) -> str:
     """Return how the data came to be."""
+    imported = _imported(dataset)
+    parts = []
+    if len(imported) < len(dataset.splits):
+        parts.append(
+            f"Nothing was collected and nobody annotated anything{' here' if imported else ''}. A program (Horsesense "
+            f"{dataset.release}, engine {dataset.engine_version}, world {dataset.world.label}) drew every scene from "
+            f"the specification in spec.json with pseudo-random numbers of seed {_seed(dataset)}, asked questions by "
+            "templates, and computed each answer by running the question's program on the scene. Same specification, "
+            "same engine, same data."
+        )
+    if imported:
+        parts.append(
+            f"{_names(imported)} came from published files (world {dataset.world.label}) by import; how those were "
+            "made their own publication tells."
+        )
     sizes = [f"{split.name}: {split.scenes:,} scenes, {split.questions:,} questions" for split in dataset.splits]
-    return (
-        f"Nothing was collected and nobody annotated anything. A program (Horsesense {dataset.release}, engine "
-        f"{dataset.engine_version}, world {dataset.world.label}) drew every scene from the specification in spec.json "
-        f"with pseudo-random numbers of seed {dataset.spec_json.get('seed', 0)}, asked questions by templates, and "
-        "computed each answer by running the question's program on the scene. Same specification, same engine, same "
-        f"data: the content hash is {dataset.fingerprint}. Splits: {'; '.join(sizes)}."
-    )
+    return " ".join([*parts, f"The content hash is {dataset.fingerprint}.", f"Splits: {'; '.join(sizes)}."])
+
+
+def _imported(dataset: ExportDataset) -> list[str]:
+    return [split.name for split in dataset.splits if split.imported]
+
+
+def _names(splits: Sequence[str]) -> str:
+    return ", ".join(splits)
+
+
+def _seed(dataset: ExportDataset) -> int:
+    return int(dataset.spec_json.get("seed", 0))
 
 
 def limits(dataset: ExportDataset) -> list[str]:

@@ -40,6 +40,7 @@ class Split:
     shows: bool = True
     images: bool = True
     reference: str | None = None
+    imported: bool = False
     parent: str | None = None
     fingerprint: str = "f" * 64
 
@@ -138,11 +139,20 @@ def marbles(
     hides: frozenset[str] = frozenset(),
     images: bool = True,
     names: tuple[str, ...] = ("train", "val"),
+    imported: frozenset[str] = frozenset(),
 ) -> Dataset:
     """Return a dataset; `hides` names the splits of which nothing withheld is shown."""
     sizes = {name: {"scenes": scenes if number == 0 else 3} for number, name in enumerate(names)}
     spec = WORLD.read_spec({"world": "marbles", "splits": sizes})
     splits = tuple(
-        Split(name, spec, shows=name not in hides, images=images, reference=spec.reference_of(name)) for name in names
+        Split(
+            name,
+            spec,
+            shows=name not in hides,
+            images=images,
+            reference=spec.reference_of(name),
+            imported=name in imported,
+        )
+        for name in names
     )
     return Dataset(splits, spec_json=spec.to_json())

@@ -265,6 +265,20 @@ def test_the_croissant_file_has_every_field_that_is_asked_for(folder: Path) -> N
     assert files == {path.relative_to(folder).as_posix() for path in folder.rglob("*.parquet")}
 
 
+def test_of_an_imported_split_nothing_is_said_that_is_not_known(tmp_path: Path) -> None:
+    folder = write(marbles(imported=frozenset({"train", "val"})), tmp_path / "imported")
+    said = json.loads((folder / "croissant.json").read_text())
+    assert "seed" not in said["rai:dataCollection"]
+    assert said["rai:dataCollection"].startswith("train, val came from published files")
+    [source] = said["prov:wasDerivedFrom"]
+    assert source["prov:label"].endswith("Example and Example, Marbles, 2026.")
+    assert "Not known here" in said["rai:personalSensitiveInformation"][0]
+    mixed = json.loads((write(marbles(imported=frozenset({"val"})), tmp_path / "mixed") / "croissant.json").read_text())
+    assert [source.get("@id") for source in mixed["prov:wasDerivedFrom"]] == ["spec.json", None]
+    assert "seed 0" in mixed["rai:dataCollection"]
+    assert "val came from published files" in mixed["rai:dataCollection"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("embed", [False, True])
 def test_mlcroissant_finds_no_fault_and_reads_the_records(tmp_path: Path, embed: bool) -> None:
