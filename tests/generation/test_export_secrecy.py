@@ -1,0 +1,77 @@
+"""An export for everybody tells nothing that a split withholds: it is the same whatever is withheld."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from generation import exporting
+from generation.engine import formats
+from generation.engine.formats import checked
+from generation.models import Dataset
+from tests import riddle_site
+from tests.riddle_site import SECRETS
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+
+WAYS: Mapping[str, Mapping[str, object]] = {
+    "huggingface": {},
+    "huggingface, embedded": {"embed": True},
+    "jsonl": {},
+    "lmms-eval": {},
+    "vlmevalkit": {},
+    "vlmevalkit, open": {"form": "open"},
+}
+SUMS = "SHA256SUMS"  # they differ where a published hash differs
+
+Files = dict[str, bytes]
+
+
+class Exported(NamedTuple):
+    """The files of every way to export the withheld split, for everybody and for its owner; what may not be in them."""
+
+    for_everybody: dict[str, Files]
+    for_its_owner: dict[str, Files]
+    words: set[str]
+
+
+def exported(secret: str, folder: Path) -> Exported:
+    with riddle_site.site(secret):
+        row = Dataset.objects.get(slug="riddles")
+        hashes = riddle_site.published()
+        views = [
+            {way: files(row, way, folder / f"{way} {withheld}", withheld=withheld, hashes=hashes) for way in WAYS}
+            for withheld in (False, True)
+        ]
+        return Exported(*views, words=riddle_site.canaries())
+
+
+def files(row: Dataset, way: str, folder: Path, *, withheld: bool, hashes: Iterable[str]) -> Files:
+    """Return the files of an export, published hashes left out."""
+    dataset = exporting.StoredDataset(row, splits=["test"], viewer=exporting.Viewer(withheld=withheld))
+    format_ = formats.find(way.partition(",")[0], row.get_world())
+    exporting.write(dataset, folder, format_=format_, options=checked(format_, WAYS[way]))
+    paths = (path for path in folder.rglob("*") if path.is_file() and path.name != SUMS)
+    return {path.relative_to(folder).as_posix(): without(path.read_bytes(), hashes) for path in paths}
+
+
+def without(content: bytes, hashes: Iterable[str]) -> bytes:
+    for text in hashes:
+        content = content.replace(text.encode(), b"#").replace(text[:16].encode(), b"#")
+    return content
+
+
+def different(one: Files, other: Files) -> list[str]:
+    assert sorted(one) == sorted(other)
+    return [name for name in one if one[name] != other[name]]
+
+
+def test_an_export_for_everybody_is_the_same_whatever_is_withheld_and_the_owner_s_is_not(tmp_path: Path) -> None:
+    first, second = (exported(secret, tmp_path / secret) for secret in SECRETS)
+    for way in WAYS:
+        assert different(first.for_everybody[way], second.for_everybody[way]) == [], way
+        for site in (first, second):
+            content = b"".join(site.for_everybody[way].values())
+            assert [word for word in site.words if word.encode() in content] == [], way
+        assert different(first.for_its_owner[way], second.for_its_owner[way]) != [], way
