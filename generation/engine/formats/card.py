@@ -41,6 +41,8 @@ class Card(NamedTuple):
     figures : sequence of str
         The names of the files in the folder `figures`.
     example : Example or None
+    has_tasks : bool
+        Whether there is an `eval.yaml`.
     """
 
     dataset: ExportDataset
@@ -50,6 +52,7 @@ class Card(NamedTuple):
     tallies: Mapping[str, Tally]
     figures: Sequence[str]
     example: Example | None
+    has_tasks: bool
 
 
 def card(told: Card) -> str:
@@ -194,7 +197,7 @@ def _evaluation(told: Card) -> str:
         "the answer has; `choices` are all answers it may have. An answer is right when it equals `answer`. Report "
         "accuracy for the whole split with its n, then broken down by the facets."
     )
-    if any(split.shows_answers for split in told.dataset.splits):
+    if told.has_tasks:
         text += " `eval.yaml` says the same to the Hub and to Inspect AI."
         if not told.embedded:
             text += " It needs the pictures in `questions`: export with `--embed` before running it."

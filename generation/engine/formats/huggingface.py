@@ -25,7 +25,7 @@ from generation.engine.formats.huggingface_parquet import (
 )
 from generation.engine.formats.huggingface_rows import PROMPT, Row, Rows, column_of, facet_columns, plain_names
 from generation.engine.formats.writing import embed_image, write_json
-from generation.engine.worlds import FacetKind
+from generation.engine.worlds import FacetKind, Media
 
 ABOUT = {
     "image": "the picture's name",
@@ -82,13 +82,14 @@ class HuggingFace:
             tallies=tallies,
             figures=_write_figures(dataset, folder),
             example=_write_example(dataset, folder),
+            has_tasks=bool(measured(dataset)),
         )
         tick(0)
         described = croissant(dataset, folder, features=features, about=about, tallies=tallies)
         write_json(folder / "spec.json", dataset.spec_json)
         write_json(folder / "croissant.json", described)
         _write_text(folder / "README.md", card(told))
-        if any(split.shows_answers for split in dataset.splits):
+        if measured(dataset):
             _write_text(folder / "eval.yaml", eval_yaml(dataset, names, embed=embed))
 
 
@@ -130,23 +131,29 @@ def _about(dataset: ExportDataset, columns: Mapping[str, FacetKind], *, embed: b
     return {**about, "image": ABOUT_PICTURE} if embed else about
 
 
+def measured(dataset: ExportDataset) -> list[ExportSplit]:
+    """Return the splits that models are measured on: that show their answers, and what is asked about.
+
+    Those that no other split is measured against, or else all.
+    """
+    needs_images = dataset.world.media is Media.IMAGE
+    usable = [split for split in dataset.splits if split.shows_answers and (split.images or not needs_images)]
+    trained = {split.reference for split in dataset.splits}
+    return [split for split in usable if split.name not in trained] or usable
+
+
 def eval_yaml(dataset: ExportDataset, names: Mapping[str, str], *, embed: bool) -> str:
     """Return `eval.yaml`: a task for each split that models are measured on.
-
-    Those are the splits that show their answers and that no other is measured against, or else all that show them.
 
     References
     ----------
     Hugging Face Hub documentation, "Evaluation Results", specification of eval.yaml; `exact` is Inspect AI's scorer
     that compares whole answers.
     """
-    open_ = [split for split in dataset.splits if split.shows_answers]
-    trained = {split.reference for split in dataset.splits}
-    measured = [split for split in open_ if split.name not in trained] or open_
     said = [EVAL_HEAD + ("" if embed else NOT_EMBEDDED) + f"name: {yaml_text(dataset.title)}"]
     said += [f"description: {yaml_text(' '.join(dataset.description.split()) or dataset.title)}"]
     said += ["evaluation_framework: inspect-ai", "", "tasks:"]
-    for split in measured:
+    for split in measured(dataset):
         said += [
             f"  - id: {yaml_text(f'{dataset.slug}-{names[split.name]}')}",
             "    config: questions",

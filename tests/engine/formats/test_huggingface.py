@@ -248,6 +248,16 @@ def test_eval_yaml_has_a_task_for_each_split_that_models_are_measured_on(tmp_pat
         )
 
 
+def test_without_pictures_the_scenes_have_none_and_nothing_is_evaluated(tmp_path: Path) -> None:
+    folder = write(marbles(images=False), tmp_path / "bare", embed=True)
+    assert {row["image"] and row["image"]["bytes"] for row in rows_of(folder, "scenes", "val")} == {None}
+    assert {row["image"] and row["image"]["bytes"] for row in rows_of(folder, "questions", "val")} == {None}
+    assert not (folder / "eval.yaml").exists()
+    text = (folder / "README.md").read_text()
+    assert "eval.yaml" not in text
+    assert "![Picture" not in text
+
+
 def test_where_all_is_withheld_there_is_nothing_to_evaluate(tmp_path: Path) -> None:
     folder = write(marbles(hides=frozenset({"train", "val"})), tmp_path / "hidden")
     assert not (folder / "eval.yaml").exists()
