@@ -22,6 +22,7 @@ ORDER = (
     "backups",
     "datasets",
     "browsing",
+    "question-sets",
     "diagnostics",
     "shortcuts",
     "spec",
