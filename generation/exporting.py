@@ -81,6 +81,20 @@ class StoredSplit:
         self.images = images and split.dataset.with_images and viewer.may_see(split, What.IMAGE)
 
     @property
+    def shown(self) -> list[What]:
+        """Return the kinds of things that are written of it."""
+        kinds = {
+            What.QUESTION: True,
+            What.IMAGE: self.images,
+            What.ANSWER: self.shows_answers,
+            What.PROGRAM: self.shows_programs,
+            What.SCENE: self.shows_scenes,
+            What.IDS_IMAGE: self.shows_ids,
+            What.FACET: any(facet.reveals for facet in self.facets),
+        }
+        return [what for what, is_shown in kinds.items() if is_shown]
+
+    @property
     def spec(self) -> BaseSpec:
         """Return the spec as this split has it."""
         return self.row.read_spec()
@@ -130,12 +144,13 @@ class StoredSplit:
             questions=questions,
             replaced=item.replaced if self.shows_scenes else 0,
         )
-        has_image = self.images and bool(scene.image)
+        stored_name = scene.image or scene.linked
+        has_image = self.images and bool(stored_name)
         return ExportItem(
             position=position,
             item=shown,
             first_question=stored.questions[0].position if stored.questions else 0,
-            image_name=f"{self.name}_{position:06d}{Path(scene.image).suffix or '.png'}",
+            image_name=f"{self.name}_{position:06d}{Path(stored_name).suffix or '.png'}",
             width=scene.width,
             height=scene.height,
             image=functools.partial(files.get, scene.image) if has_image else None,
@@ -161,9 +176,8 @@ class StoredDataset:
         self.licence, self.version, self.citation = dataset.licence, dataset.version, dataset.citation
         self.fingerprint, self.engine_version = dataset.fingerprint, dataset.engine_version
         self.release = dataset.release
-        self.splits: list[ExportSplit] = [
-            StoredSplit(split, viewer=viewer, images=images) for split in _chosen(dataset, splits)
-        ]
+        self.stored = [StoredSplit(split, viewer=viewer, images=images) for split in _chosen(dataset, splits)]
+        self.splits: list[ExportSplit] = list(self.stored)
 
     @property
     def scenes(self) -> int:

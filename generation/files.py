@@ -10,12 +10,14 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
-from django.core.files.base import ContentFile
+from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 
 GIB = 1024**3
+PIECE = 1024**2
 DRAFT_LIFE = 86400.0  # seconds after which nobody writes at a temporary file or folder any more
 FULL = {errno.ENOSPC, errno.EDQUOT}
 REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR, errno.EIO}
@@ -38,6 +40,19 @@ def put(name: str, content: bytes) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, content)
+
+
+def adopt(name: str, path: Path) -> None:
+    """Store a file that lies on this machine's disk under a name, whole or not at all; it is gone from where it lay."""
+    home = local_path(name)
+    if home is None:
+        with path.open("rb") as content:
+            default_storage.save(name, File(content))
+        path.unlink()
+        return
+    home.parent.mkdir(parents=True, exist_ok=True)
+    path.chmod(settings.FILE_UPLOAD_PERMISSIONS or 0o644)
+    shutil.move(path, home)  # a rename where both are on one disk, as drafts are
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -92,6 +107,18 @@ def get(name: str) -> bytes:
     with default_storage.open(name, "rb") as file:
         content: bytes = file.read()
     return content
+
+
+def pieces(name: str) -> Iterator[bytes]:
+    """Yield a stored file's content piece by piece: however large it is, little of it is in memory."""
+    path = local_path(name)
+    if path is None:  # its own way to read a file keeps all of it
+        bucket: Any = default_storage
+        yield from bucket.bucket.Object(name).get()["Body"].iter_chunks(PIECE)
+        return
+    with path.open("rb") as file:
+        while piece := file.read(PIECE):
+            yield piece
 
 
 def drop(name: str) -> None:

@@ -19,6 +19,7 @@ def remove(dataset: Dataset, *, check: Callable[[], None] = lambda: None) -> Non
         _remove_split(split, check=check)
     check()
     files.drop_folder(pictures_folder(dataset))
+    files.drop_folder(exports_folder(dataset))
     drop_drawings(dataset.slug)
     for uploads in Import.objects.filter(dataset=dataset).exclude(stored="").values_list("stored", flat=True):
         files.drop_folder(uploads)
@@ -37,6 +38,11 @@ def drop_late_files(dataset: Dataset, *, index_digest: str = "") -> None:
 def pictures_folder(dataset: Dataset) -> str:
     """Return the folder of a dataset's pictures in the storage."""
     return f"datasets/{dataset.pk}"
+
+
+def exports_folder(dataset: Dataset) -> str:
+    """Return the folder of a dataset's exports in the storage."""
+    return f"exports/{dataset.pk}"
 
 
 def _remove_split(split: Split, *, check: Callable[[], None]) -> None:

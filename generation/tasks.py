@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from generation import blind_jobs, heartbeat, jobs
+from generation import blind_jobs, export_jobs, heartbeat, jobs
 
 SLICE = 10.0  # seconds before another task may have its turn
 
@@ -23,3 +23,9 @@ def sweep() -> None:
 def report() -> None:
     """Make the reports on shortcuts that wait."""
     blind_jobs.work()
+
+
+@shared_task(name="generation.tasks.export")
+def export() -> None:
+    """Build an export that waits."""
+    export_jobs.work()

@@ -2,7 +2,19 @@
 
 from django.urls import path, register_converter
 
-from generation.views import blind, browsing, charts, creating, datasets, deriving, making, media, opening, questions
+from generation.views import (
+    blind,
+    browsing,
+    charts,
+    creating,
+    datasets,
+    deriving,
+    exports,
+    making,
+    media,
+    opening,
+    questions,
+)
 
 
 class SplitNameConverter:
@@ -55,6 +67,12 @@ urlpatterns = [
         path(f"datasets/<slug:slug>/charts/<slug:chart>.{kind}", charts.chart, {"kind": kind}, name=f"chart_{kind}")
         for kind in charts.KINDS
     ),
+    path("datasets/<slug:slug>/export/", exports.page, name="dataset_export"),
+    path("datasets/<slug:slug>/export/progress/", exports.progress, name="dataset_export_progress"),
+    path("datasets/<slug:slug>/export/<position:export>/cancel/", exports.cancel, name="dataset_export_cancel"),
+    path("datasets/<slug:slug>/export/<position:export>/retry/", exports.retry, name="dataset_export_retry"),
+    path("datasets/<slug:slug>/export/<position:export>/delete/", exports.delete, name="dataset_export_delete"),
+    path("datasets/<slug:slug>/export/<position:export>/file.zip", exports.download, name="dataset_export_file"),
     path("datasets/<slug:slug>/shortcuts/", blind.shortcuts, name="shortcuts"),
     path("datasets/<slug:slug>/shortcuts/progress/", blind.shortcuts_progress, name="shortcuts_progress"),
     *(

@@ -28,6 +28,7 @@ ORDER = (
     "spec",
     "vocabulary",
     "families",
+    "export",
     "export-formats",
     "files",
 )

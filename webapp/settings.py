@@ -154,6 +154,10 @@ VARIABLES = (
               "MEDIA_ROOT.",
     ),
     Variable(
+        name="EXPORT_DAYS", kind="whole number", default=7, group=SPEED, least=1,
+        about="How many days an export that was built on a page is kept; then its file is deleted.",
+    ),
+    Variable(
         name="S3_BUCKET", kind="text", default="", shown="none: files are kept in MEDIA_ROOT", group=S3,
         about="Bucket for images, indexes and exports, on Amazon S3 or a service that speaks its language.",
     ),
@@ -331,6 +335,7 @@ if env["S3_BUCKET"]:
     }
 FILE_UPLOAD_PERMISSIONS = 0o644
 DISK_RESERVE_GB: float = env["DISK_RESERVE_GB"]
+EXPORT_DAYS: int = env["EXPORT_DAYS"]
 
 # Background processes. Messages are hints that there is work; the jobs themselves are rows of the database.
 BROKER_FILE = VAR_DIR / "broker.sqlite3"

@@ -1,0 +1,237 @@
+"""Exports in the background: asked for on a page, built by one process at a time, kept as one file for some days.
+
+An export is a row that is a job. Its file lies in the storage under a name that is noted before it is stored, so that
+whoever cancels, deletes or sweeps finds it. A process that is killed leaves a row whose lease ends, and drafts that the
+next attempt clears.
+"""
+
+import json
+import logging
+import secrets
+import time
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models.functions import Now
+
+from generation import archives, exporting, files, leases
+from generation.engine import formats
+from generation.engine.errors import EngineError
+from generation.estimates import duration
+from generation.exporting import StoredDataset, Viewer
+from generation.models import Export, from_now
+from generation.removal import exports_folder
+from webapp.celery import DEFAULT, app
+
+TASK = "generation.tasks.export"
+HINT_LIFE = 60  # seconds
+LONGEST = 86_400.0  # seconds that building one may take
+DAY = 86_400.0
+CANDIDATES = 8
+NOTED = 1.0  # seconds between two notes of how far it is
+
+State = Export.State
+log = logging.getLogger(__name__)
+
+
+# What becomes of it
+
+
+def cancel(export: Export) -> bool:
+    """Return whether this call called off an export that waited or was being built."""
+    unfinished = Export.objects.unfinished().filter(pk=export.pk)
+    return unfinished.update(state=State.CANCELLED, **leases.FREE, finished=Now(), expires=_in_days()) == 1
+
+
+def retry(export: Export) -> bool:
+    """Return whether this call lets an export that failed or was cancelled be built again."""
+    stopped = Export.objects.filter(pk=export.pk, state__in=[State.FAILED, State.CANCELLED])
+    waiting = {"state": State.WAITING, "attempts": 0, "message": "", "done": 0, "expires": None, "finished": None}
+    if stopped.update(**waiting) != 1:
+        return False
+    wake()
+    return True
+
+
+def delete(export: Export) -> None:
+    """Delete an export with its file, the file first."""
+    cancel(export)
+    export.refresh_from_db()
+    files.drop(export.file)
+    export.delete()
+
+
+def _in_days() -> Any:
+    return from_now(settings.EXPORT_DAYS * DAY)
+
+
+# Who builds it
+
+
+def work() -> int:
+    """Return how many exports were built: one, so that other work has its turn; a hint is sent where more wait."""
+    export = claim()
+    if export is None:
+        return 0
+    run(export)
+    if Export.objects.claimable().exists():
+        wake()
+    return 1
+
+
+def claim() -> Export | None:
+    """Return an export that is now ours; None where none waits, one is being built here, or the disk is full."""
+    here = Export.objects.filter(state=State.RUNNING, lease__gte=Now(), worker__startswith=f"{leases.host_name()}:")
+    waiting = Export.objects.claimable()
+    shortage = files.disk_shortage()
+    if shortage:
+        waiting.filter(message="").update(message=shortage)
+    if shortage or here.exists():
+        return None
+    for export in waiting.select_related("dataset").order_by("pk")[:CANDIDATES]:
+        if leases.take(export, seconds=LONGEST):
+            return export
+    return None
+
+
+def run(export: Export) -> None:
+    """Build a claimed export; whatever happens is on its row afterwards."""
+    try:
+        with leases.kept(export) as lease, Building(export, lease) as building:
+            building.build()
+    except leases.LeaseLost as lost:
+        log.info("%s", lost)
+    except EngineError as error:  # would come again
+        _fail(export, str(error))
+    except Exception as error:
+        log.exception("%s went wrong", export)
+        _let_go(export, error)
+    except BaseException:  # asked to stop
+        leases.put_back(export)
+        raise
+
+
+def _let_go(export: Export, error: Exception) -> None:
+    if files.is_full(error):
+        leases.put_back(export, message=f"Waiting for disk space: {error}. Once there is some, it goes on by itself.")
+    else:
+        _try_again(export, files.in_words(error))
+
+
+def _try_again(export: Export, message: str) -> None:
+    if export.attempts >= leases.ATTEMPTS:
+        _fail(export, f"{message} It was tried {export.attempts} times.")
+    else:
+        leases.give_back(export, message=message)
+
+
+def _fail(export: Export, message: str) -> None:
+    if leases.fail(export, message=message):
+        Export.objects.filter(pk=export.pk, state=State.FAILED).update(expires=_in_days())
+
+
+def viewer_of(view: str) -> Viewer:
+    """Return whose view an export is of."""
+    return Viewer(withheld=view == Export.View.ALL)
+
+
+class Building:
+    """The building of one export: a draft folder, a draft file, and at last the file in the storage."""
+
+    def __init__(self, export: Export, lease: leases.Lease) -> None:
+        self.export, self.lease = export, lease
+        self.folder = drafts_folder() / files.draft_name(f"export-{export.pk}")
+        self.archive = drafts_folder() / files.draft_name(f"export-{export.pk}")
+        self.name = ""
+        self.done, self.noted = 0, time.monotonic()
+
+    def __enter__(self) -> "Building":
+        _drop_drafts(self.export)
+        files.drop(self.export.file)  # of an attempt that was killed before it could say so
+        self.folder.mkdir(parents=True)
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        archives.drop(self.folder)
+        archives.drop(self.archive)
+        if error is not None and self.name:
+            files.drop(self.name)
+
+    def build(self) -> None:
+        """Write the folder, pack it, store the file, and say so on the row."""
+        export = self.export
+        dataset = StoredDataset(
+            export.dataset, splits=export.split_names, viewer=viewer_of(export.view), images=export.images
+        )
+        shown = {split.name: list(split.shown) for split in dataset.stored}
+        format_ = formats.find(export.format, dataset.world)
+        exporting.fill(dataset, self.folder, format_=format_, options=export.option_values, tick=self._tick)
+        top = export.file_name.removesuffix(".zip")
+        size = archives.write_zip(self.folder, self.archive, top=top, check=self.lease.check)
+        archives.drop(self.folder)
+        self.name = f"{exports_folder(export.dataset)}/{export.pk}-{secrets.token_hex(8)}.zip"
+        self._note(file=self.name)
+        files.adopt(self.name, self.archive)
+        with transaction.atomic():
+            made = {"size": size, "shown": json.dumps(shown), "done": self.done, "expires": _in_days()}
+            self._note(**made)
+            leases.finish(export)
+
+    def _tick(self, scenes: int) -> None:
+        self.lease.check()
+        self.done += scenes
+        if time.monotonic() - self.noted >= NOTED:
+            self.noted = time.monotonic()
+            self._note(done=self.done)
+
+    def _note(self, **values: Any) -> None:
+        """Write something on the row; raise `LeaseLost` where it isn't ours any more, as when it was cancelled."""
+        if Export.objects.held(self.export).update(**values) != 1:
+            raise leases.LeaseLost(f"{self.export} is somebody else's now, or was cancelled.")
+
+
+def drafts_folder() -> Path:
+    """Return the folder of this machine in which exports are built: beside where their files go, if that is here."""
+    home = files.local_path("exports")
+    return home if home is not None else Path(settings.VAR_DIR, "cache")
+
+
+def _drop_drafts(export: Export) -> None:
+    """Delete what attempts that were killed have left on this machine."""
+    for draft in drafts_folder().glob(f".export-{export.pk}.*"):
+        archives.drop(draft)
+
+
+# What was left lying
+
+
+def sweep() -> None:
+    """Free what dead processes held, throw away what is kept no longer, wake a background process while any wait."""
+    for export in Export.objects.overdue():
+        _fail(export, f"Expected an end within {duration(LONGEST)}, got none.")
+    running = Export.objects.filter(state=State.RUNNING).select_related("dataset")
+    expired = Export.objects.expired().select_related("dataset")
+    for export in [*expired, *(one for one in running if leases.is_gone(one.worker))]:
+        _try_again(export, "The process that built it stopped answering.")
+    expire()
+    if Export.objects.claimable().exists():
+        wake()
+
+
+def expire() -> int:
+    """Return how many exports were thrown away because their days are over."""
+    outdated = list(Export.objects.outdated().exclude(state__in=[State.WAITING, State.RUNNING]))
+    for export in outdated:
+        files.drop(export.file)
+        Export.objects.filter(pk=export.pk).delete()
+    return len(outdated)
+
+
+def wake() -> None:
+    """Send a hint that an export is to be built; one that gets lost does no harm."""
+    try:
+        app.send_task(TASK, queue=DEFAULT, expires=HINT_LIFE, retry=False)
+    except Exception:
+        log.warning("Background processes could not be woken; they look for themselves.", exc_info=True)

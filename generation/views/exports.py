@@ -1,0 +1,211 @@
+"""Exports: the page that has them built and lists them, what may be done with each, and its file."""
+
+from typing import Any, NamedTuple
+
+from django.contrib.auth.decorators import login_required
+from django.core.files.storage import default_storage
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from generation import export_jobs, export_orders, files
+from generation.engine import formats
+from generation.engine.errors import EngineError
+from generation.export_form import ExportForm
+from generation.models import Dataset, Export, Heartbeat, Split
+from generation.views.finding import find_dataset
+from generation.views.media import sent_by_proxy
+from webapp.access import Visitor, owns
+from webapp.celery import DEFAULT
+
+BAD, CONFLICT = 400, 409
+ZIP = "application/zip"
+START_COMMAND = "python manage.py process default"
+NOTHING = "There is no such export, or it isn't for you."
+
+
+class Row(NamedTuple):
+    """An export as the page lists it."""
+
+    export: Export
+    label: str
+    details: str
+    size: str
+    is_managed: bool
+    is_had: bool
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def page(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return the page of a dataset's exports; its button has one built, for whoever is signed in."""
+    found = find_dataset(request.user, slug)
+    splits = _splits(found)
+    if request.method != "POST":
+        return _page(request, found, splits, form=_form(request, found, splits))
+    if not request.user.is_authenticated:
+        return redirect(f"/accounts/login/?next={request.path}")
+    form = _form(request, found, splits, data=request.POST)
+    if form is None:
+        return _page(request, found, splits, form=None, status=CONFLICT)
+    if form.is_valid():
+        try:
+            return redirect(export_orders.ask(found, request.user, **form.wanted()))
+        except EngineError as error:
+            form.add_error(None, str(error))
+    return _page(request, found, splits, form=form, status=BAD)
+
+
+@require_safe
+@never_cache
+def progress(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return the part of the page that lists exports, for a page that keeps it fresh."""
+    found = find_dataset(request.user, slug)
+    return render(request, "generation/_exports.html", _listed(request.user, found, _splits(found)))
+
+
+@require_POST
+@login_required
+def cancel(request: HttpRequest, slug: str, export: int) -> HttpResponse:
+    """Call off an export that waits or is being built."""
+    found = _managed(request.user, slug, export)
+    if not export_jobs.cancel(found):
+        return _conflict(request, found, wanted="that waits or is being built")
+    return redirect(found)
+
+
+@require_POST
+@login_required
+def retry(request: HttpRequest, slug: str, export: int) -> HttpResponse:
+    """Let an export be built again that failed or was cancelled."""
+    found = _managed(request.user, slug, export)
+    if not export_jobs.retry(found):
+        return _conflict(request, found, wanted="that failed or was cancelled")
+    return redirect(found)
+
+
+@require_POST
+@login_required
+def delete(request: HttpRequest, slug: str, export: int) -> HttpResponse:
+    """Delete an export and its file."""
+    found = _managed(request.user, slug, export)
+    export_jobs.delete(found)
+    return redirect("dataset_export", found.dataset.slug)
+
+
+@require_safe
+@never_cache
+def download(request: HttpRequest, slug: str, export: int) -> HttpResponseBase:
+    """Return an export's file, to whoever may see now what is shown in it."""
+    found = _export(request.user, slug, export)
+    if found.state != Export.State.DONE or not export_orders.may_have(request.user, found):
+        raise Http404(NOTHING)
+    response = sent_by_proxy(found.file, content_type=ZIP) or _streamed(found)
+    response["Content-Disposition"] = f'attachment; filename="{found.file_name}"'
+    response["ETag"] = f'"{found.file.rpartition("-")[2].removesuffix(".zip")}"'
+    return response
+
+
+def _streamed(found: Export) -> HttpResponseBase:
+    """Return the file piece by piece, from wherever files are kept."""
+    try:
+        size = default_storage.size(found.file)
+    except FileNotFoundError as error:
+        raise Http404("The file of this export is lost. Build it again.") from error
+    response = StreamingHttpResponse(files.pieces(found.file), content_type=ZIP)
+    response["Content-Length"] = str(size)
+    return response
+
+
+def _splits(dataset: Dataset) -> list[Split]:
+    splits = dataset.splits.select_related("dataset", "parent").order_by("ordinal")
+    return [split for split in splits if split.is_complete]
+
+
+def _form(request: HttpRequest, dataset: Dataset, splits: list[Split], data: Any = None) -> ExportForm | None:
+    """Return the form; None for who is not signed in, and for a dataset of which nothing can be exported."""
+    if not splits or dataset.state != Dataset.State.COMPLETE or not request.user.is_authenticated:
+        return None
+    return ExportForm(data, dataset=dataset, splits=splits, is_owner=owns(request.user, dataset))
+
+
+def _page(
+    request: HttpRequest, dataset: Dataset, splits: list[Split], *, form: ExportForm | None, status: int = 200
+) -> HttpResponse:
+    context = {
+        "dataset": dataset,
+        "here": "Export",
+        "form": form,
+        "is_complete": dataset.state == Dataset.State.COMPLETE and bool(splits),
+        "size": export_orders.size_in_words(export_orders.size_of(dataset)) if form is not None else "",
+        "withheld": [split.name for split in splits if split.withheld],
+        **_listed(request.user, dataset, splits),
+    }
+    return render(request, "generation/export.html", context, status=status)
+
+
+def _listed(user: Visitor, dataset: Dataset, splits: list[Split]) -> dict[str, Any]:
+    """Return what the list of exports shows a visitor."""
+    rows = [_row(user, one, splits) for one in Export.objects.for_list(dataset) if _is_listed(user, one, splits)]
+    unfinished = [row for row in rows if row.export.state in (Export.State.WAITING, Export.State.RUNNING)]
+    return {
+        "dataset": dataset,
+        "rows": rows,
+        "state": " ".join(f"{row.export.pk}-{row.export.state}" for row in rows),
+        "is_live": bool(unfinished),
+        "is_alone": bool(unfinished) and not Heartbeat.objects.reading(DEFAULT).alive().exists(),
+        "owns": owns(user, dataset),
+        "start_command": START_COMMAND,
+    }
+
+
+def _is_listed(user: Visitor, one: Export, splits: list[Split]) -> bool:
+    return export_orders.may_list(user, one, splits=splits)
+
+
+def _row(user: Visitor, one: Export, splits: list[Split]) -> Row:
+    details = [", ".join(one.split_names) or "all splits", *([] if one.images else ["without images"])]
+    details += [f"{name}: {value}" for name, value in one.option_values.items() if value not in (False, "")]
+    if one.view == Export.View.ALL:
+        details.append("with what is withheld")
+    return Row(
+        one,
+        _label(one),
+        ", ".join(details).replace(": True", ""),
+        export_orders.size_in_words(one.size) if one.size else "",
+        export_orders.may_manage(user, one),
+        one.state == Export.State.DONE and export_orders.may_have(user, one, splits=splits),
+    )
+
+
+def _label(one: Export) -> str:
+    """Return what people call an export's format; its name, where it is none any more."""
+    try:
+        return formats.find(one.format, one.dataset.get_world()).label
+    except EngineError:
+        return one.format
+
+
+def _export(user: Visitor, slug: str, number: int) -> Export:
+    """Return an export of a dataset that this visitor may open."""
+    dataset = find_dataset(user, slug)
+    found = Export.objects.filter(pk=number, dataset=dataset).first()
+    if found is None:
+        raise Http404(NOTHING)
+    found.dataset = dataset
+    return found
+
+
+def _managed(user: Visitor, slug: str, number: int) -> Export:
+    """Return an export that this visitor asked for, or of her dataset; others get the 404 of what isn't there."""
+    found = _export(user, slug, number)
+    if not export_orders.may_manage(user, found):
+        raise Http404(NOTHING)
+    return found
+
+
+def _conflict(request: HttpRequest, found: Export, *, wanted: str) -> HttpResponse:
+    found.refresh_from_db(fields=["state"])
+    message = f"Expected an export {wanted}, got one that is {found.state}."
+    return render(request, "generation/conflict.html", {"dataset": found.dataset, "message": message}, status=CONFLICT)
