@@ -20,7 +20,7 @@ from django.contrib.auth.models import AnonymousUser
 from numpy.typing import NDArray
 from PIL import Image
 
-from generation import files
+from generation import files, linked
 from generation.engine.errors import BadExport
 from generation.engine.formats import ExportItem, ExportSplit, Format, Tick, writing
 from generation.engine.spec import BaseSpec
@@ -153,7 +153,7 @@ class StoredSplit:
             image_name=f"{self.name}_{position:06d}{Path(stored_name).suffix or '.png'}",
             width=scene.width,
             height=scene.height,
-            image=functools.partial(files.get, scene.image) if has_image else None,
+            image=functools.partial(linked.picture_bytes, scene, self.row.dataset) if has_image else None,
             ids=functools.partial(_ids, scene) if self.shows_ids and scene.ids_image else None,
         )
 
