@@ -9,14 +9,16 @@ References
 Johnson et al. 2017, CLEVR, section 3; the pruning rules of the original generator, less its known bugs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.families import Family, Language, Mode, Op
-from generation.engine.search.kernel import ask_scene
+from generation.engine.search.kernel import ask_family, ask_scene
+
+Accept = Callable[[int, Sequence[int], int], bool]
 
 
 class Objects(NamedTuple):
@@ -155,18 +157,29 @@ class Searcher:
     rules : Rules
     generator : numpy.random.Generator
         Over PCG64, of this batch.
+    left : sequence of bool
+        Which of the families may be asked; empty for all.
     """
 
     def __init__(
-        self, families: Sequence[Family], *, language: Language, rules: Rules, generator: np.random.Generator
+        self,
+        families: Sequence[Family],
+        *,
+        language: Language,
+        rules: Rules,
+        generator: np.random.Generator,
+        left: Sequence[bool] = (),
     ) -> None:
         self.tables = tables(families, language=language)
+        for number, is_left in enumerate(left):
+            self.tables.answers[number] *= is_left
         self.rules = rules
         self.generator = generator
         self.width = max(len(family.params) for family in families)
         self.used = np.zeros(len(families), np.int64)
         self.idle = np.zeros(len(families), np.int64)
         self.answers = np.zeros((len(families), max(len(family.answers) for family in families)), np.int64)
+        self.refused = [0] * len(families)
 
     def ask(self, objects: Objects, *, wanted: int) -> Asked | None:
         """Return `wanted` questions of different families, the least used first; None if there aren't as many.
@@ -191,6 +204,50 @@ class Searcher:
         self.idle[families] += idle
         self.answers[families, answers] += 1
         return Asked(families, values, answers)
+
+    def ask_such(self, objects: Objects, *, wanted: int, accept: Accept, tries: int) -> bool:
+        """Return whether `wanted` questions of different families were accepted, the least used families first.
+
+        Of each family, up to `tries` questions are proposed to `accept`, with its position, the parameters' codes and
+        the answer's; half as many with every scene in a row that only gave what was refused, but at least one. Neither
+        use nor answers are remembered of a scene that gives too few.
+        """
+        order = np.argsort([used + self.generator.random() for used in self.used.tolist()])
+        found: list[tuple[int, int, bool]] = []
+        for family in order.tolist():
+            if len(found) == wanted:
+                break
+            if self.tables.answers[family] and (one := self._such(objects, family, accept, tries)) is not None:
+                found.append(one)
+        if len(found) < wanted:
+            return False
+        for family, answer, is_idle in found:
+            self.used[family] += 1
+            self.idle[family] += is_idle
+            self.answers[family, answer] += 1
+        return True
+
+    def _such(self, objects: Objects, family: int, accept: Accept, tries: int) -> tuple[int, int, bool] | None:
+        for _ in range(max(1, tries >> self.refused[family])):
+            answer, is_idle, row = ask_family(
+                objects.codes,
+                objects.related,
+                self.tables,
+                self.rules,
+                family,
+                self.width,
+                self.used[family],
+                self.idle[family],
+                self.answers[family],
+                self.generator,
+            )
+            if answer < 0:
+                return None
+            if accept(family, row.tolist(), answer):
+                self.refused[family] = 0
+                return family, answer, is_idle
+        self.refused[family] += 1
+        return None
 
 
 def objects(codes: Any, related: Sequence[Sequence[int]]) -> Objects:

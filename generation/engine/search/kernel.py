@@ -165,3 +165,14 @@ def ask_scene(codes, related, t, rules, wanted, width, used, idle, counts, rando
         idles[found] = is_one_idle
         found += 1
     return found, families, rows, answers, idles
+
+
+@compiled
+def ask_family(codes, related, t, rules, family, width, used, idle, counts, random):
+    """Return a family's answer or -1, whether a relation is idle, and parameter codes: one question about a scene."""
+    masks, unset, owner = descriptions(codes)
+    scene = (codes, related, bit(codes.shape[0]) - np.uint64(1), masks, unset, owner)
+    row = np.full(width, UNSET, np.int64)
+    loose = idle + 1 <= rules.trivial_share * (used + 1)
+    answer, is_idle = _instantiate(family, t, scene, rules, loose, random, counts, _space(t, scene), row)
+    return answer, is_idle, row

@@ -137,4 +137,54 @@ FAULTS: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
     "another world": (at("world", "babi"), "world", ("clevr", "babi")),
     "not a number": (at("scene.margin", float("nan")), "scene.margin", ()),
     "no number": (at("scene.extent", float("inf")), "scene.extent", ()),
+    "rules that are no list": (at("scene.only", {"shape": "cube"}), "scene.only", ("array", "cube")),
+    "a rule that says nothing": (at("scene.never", [{}]), "scene.never.0", ("at least 1",)),
+    "a rule without values": (at("scene.never", [{"shape": []}]), "scene.never.0.shape", ("at least 1",)),
+    "a rule about what objects lack": (at("scene.only", [{"hue": "red"}]), "scene.only.0", ("size", "shape", "'hue'")),
+    "a rule about an unknown colour": (
+        at("scene.only", [{"shape": "cube"}, {"color": ["red", "pink"]}]),
+        "scene.only.1.color",
+        ("gray", "'pink'"),
+    ),
+    "rules that leave no object": (at("scene.never", [{"size": ["large", "small"]}]), "scene.never", ("no object",)),
+    "a rule of a split about an unknown shape": (
+        at("splits.val.overrides", {"scene": {"only": [{"shape": "cone"}]}}),
+        "splits.val.overrides.scene.only.0.shape",
+        ("cube, cylinder, sphere", "'cone'"),
+    ),
+    "a rule about an unknown facet": (
+        at("questions.only", [{"lenght": "..8"}]),
+        "questions.only.0",
+        ("length", "'lenght'"),
+    ),
+    "a rule about what train has seen": (
+        at("questions.never", [{"seen_text": "yes"}]),
+        "questions.never.0",
+        ("rules about", "'seen_text'"),
+    ),
+    "a rule about an unknown type": (
+        at("questions.only", [{"type": ["count", "sum"]}]),
+        "questions.only.0.type",
+        ("count", "'sum'"),
+    ),
+    "a rule about no number": (
+        at("questions.only", [{"length": "short"}]),
+        "questions.only.0.length",
+        ("8..12", "'short'"),
+    ),
+    "a rule about numbers that aren't there": (
+        at("questions.only", [{"length": "90.."}]),
+        "questions.only.0.length",
+        ("0..27", "'90..'"),
+    ),
+    "rules that leave too few families": (
+        at("questions.only", [{"type": "count", "topology": "zero-hop"}]),
+        "questions.only",
+        ("10", "leave 1."),
+    ),
+    "rules of a split that leave too few families": (
+        at("splits.test.overrides", {"questions": {"never": [{"length": "4.."}]}}),
+        "splits.test.overrides.questions.never",
+        ("10", "leave"),
+    ),
 }

@@ -1,4 +1,4 @@
-"""The fingerprints of clevr-mini that this engine must give everywhere: `python -m tests.worlds.clevr.fingerprints`.
+"""The fingerprints of small datasets that this engine gives everywhere: `python -m tests.worlds.clevr.fingerprints`.
 
 Without options it makes the datasets and writes fingerprints.json beside it: do so, with a new ENGINE_VERSION, when
 output is meant to change. `--print` prints them instead; `--backwards` makes chunks and splits in reverse order.
@@ -24,27 +24,38 @@ DATASETS: dict[str, dict[str, Any]] = {
 }
 
 
+MINIS = ("clevr-cogent-mini", "clevr-length-mini", "clevr-skeleton-mini")
+
+
 def fingerprints(data: Mapping[str, Any], *, backwards: bool = False) -> dict[str, str]:
     """Return the fingerprint of every split of a spec, and, under the empty name, of the dataset."""
     spec, maker = get_world("clevr").read_spec(data), get_maker("clevr")
     step = -1 if backwards else 1
-    made: dict[str, str] = {}
+    made: dict[str, list[Item]] = {}
     for split in list(spec.splits)[::step]:
         chunks: dict[int, list[Item]] = {}
         for chunk in maker.plan(spec, split)[::step]:
             chunks[chunk.number] = list(maker.make(spec, split, chunk))
+        made[split] = [item for number in sorted(chunks) for item in chunks[number]]
+    return of_items(made)
+
+
+def of_items(made: Mapping[str, list[Item]]) -> dict[str, str]:
+    """Return the fingerprint of every split, and, under the empty name, of the dataset."""
+    found = {}
+    for split in sorted(made):
         fingerprint = Fingerprint()
-        for number in sorted(chunks):
-            for item in chunks[number]:
-                scene = item.scene.to_json() if item.scene else None
-                fingerprint.add(scene, [question.to_json() for question in item.questions])
-        made[split] = fingerprint.hexdigest()
-    return {split: made[split] for split in sorted(made)} | {"": dataset_fingerprint(made)}
+        for item in made[split]:
+            scene = item.scene.to_json() if item.scene else None
+            fingerprint.add(scene, [question.to_json() for question in item.questions])
+        found[split] = fingerprint.hexdigest()
+    return found | {"": dataset_fingerprint(found)}
 
 
-def current(*, backwards: bool = False) -> dict[str, Any]:
-    """Return what fingerprints.json should hold."""
-    made = {name: fingerprints(data, backwards=backwards) for name, data in DATASETS.items()}
+def current(*, backwards: bool = False, minis: bool = False) -> dict[str, Any]:
+    """Return what fingerprints.json should hold; of the presets beside clevr-mini only where `minis`."""
+    named = DATASETS | ({name: {"base": name} for name in MINIS} if minis else {})
+    made = {name: fingerprints(data, backwards=backwards) for name, data in named.items()}
     return {"engine_version": ENGINE_VERSION, "datasets": made}
 
 
@@ -56,14 +67,15 @@ def dispatched() -> list[str]:
 
 def main(arguments: list[str]) -> None:
     """Write, or print, the fingerprints."""
-    made = current(backwards="--backwards" in arguments)
+    made = current(backwards="--backwards" in arguments, minis="--print" not in arguments)
     if "--print" in arguments:
         sys.stdout.write(json.dumps({**made, "dispatched": dispatched()}))
         return
     held = json.loads(HELD.read_text())
-    if held["engine_version"] == ENGINE_VERSION and held["datasets"] != made["datasets"]:
+    changed = [name for name, splits in held["datasets"].items() if made["datasets"].get(name) != splits]
+    if held["engine_version"] == ENGINE_VERSION and changed:
         sys.exit(
-            f"Expected another ENGINE_VERSION than {ENGINE_VERSION} for other datasets: raise it in "
+            f"Expected another ENGINE_VERSION than {ENGINE_VERSION} for other {', '.join(changed)}: raise it in "
             "generation/engine/__init__.py, then run this again."
         )
     HELD.write_text(json.dumps(made, indent=2) + "\n")

@@ -4,15 +4,20 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from generation.engine.families import Family, Op
-from generation.engine.search import Rules, Searcher
+from generation.engine.search import Objects, Rules, Searcher
 from generation.engine.seeding import Stream
 from generation.engine.wording import Speaker
 from generation.engine.worlds import Answer, AnswerKind, Question
+from generation.engine.worlds.clevr.camera import View
+from generation.engine.worlds.clevr.facets import SEEN_IN_SCENE, values_of
 from generation.engine.worlds.clevr.lexicon import lexicon
 from generation.engine.worlds.clevr.programs import Template, name_of, program_of, templates
+from generation.engine.worlds.clevr.rules import possible, question_rules
 from generation.engine.worlds.clevr.scene import Scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 
+TRIES = 30  # questions of a family that are tried on a scene where rules refuse them
+VIEW = View()
 _KINDS = {"Bool": AnswerKind.YES_NO, "Integer": AnswerKind.INTEGER}
 
 
@@ -36,6 +41,11 @@ class Asker:
     spec : ClevrSpec
     search, words : Stream
         Chance for finding questions and for saying them.
+
+    Attributes
+    ----------
+    has_rules : bool
+        Whether the spec says which questions may be asked.
     """
 
     def __init__(self, spec: ClevrSpec, *, search: Stream, words: Stream) -> None:
@@ -43,32 +53,63 @@ class Asker:
         self.words = words
         self.speaker = Speaker(lexicon(spec.vocabulary), optional_words=spec.questions.optional_words)
         self.templates = [_template(family, spec) for family in spec.families]
-        self.searcher = Searcher(spec.families, language=spec.language, rules=_rules(spec), generator=search.generator)
+        self.wanted = question_rules(spec)
+        self.has_rules = bool(self.wanted.names)
+        left = [self.wanted.may_allow(possible(spec, family)) for family in spec.families]
+        self.searcher = Searcher(
+            spec.families, language=spec.language, rules=_rules(spec), generator=search.generator, left=left
+        )
+        self.families_say_all = all(
+            self.wanted.must_allow(possible(spec, family))
+            for family, is_left in zip(spec.families, left, strict=True)
+            if is_left
+        )
 
-    def ask(self, scene: Scene) -> tuple[Question, ...] | None:
-        """Return the scene's questions, or None if it admits too few."""
-        asked = self.searcher.ask(scene.for_search(self.spec.vocabulary), wanted=self.spec.questions.per_scene)
+    def ask(self, scene: Scene, view: View = VIEW) -> tuple[Question, ...] | None:
+        """Return the scene's questions, or None if it admits too few; only rules about the picture need the view."""
+        objects, per_scene = scene.for_search(self.spec.vocabulary), self.spec.questions.per_scene
+        if not self.families_say_all:
+            return self._ask_by_rules(objects, scene, view)
+        asked = self.searcher.ask(objects, wanted=per_scene)
         if asked is None:
             return None
         found = zip(asked.families.tolist(), asked.values.tolist(), asked.answers.tolist(), strict=True)
         return tuple(self._question(self.templates[family], codes, answer) for family, codes, answer in found)
 
-    def _question(self, template: _Template, codes: Sequence[int], answer: int) -> Question:
+    def _ask_by_rules(self, objects: Objects, scene: Scene, view: View) -> tuple[Question, ...] | None:
+        """Return the scene's questions, each of which the rules allow, or None if too few were found."""
+        found: list[Question] = []
+        say_first = "words" in self.wanted.names
+        looked_at = scene if self.wanted.names & SEEN_IN_SCENE else None
+
+        def accept(family: int, codes: Sequence[int], answer: int) -> bool:
+            question = self._question(self.templates[family], codes, answer, is_said=say_first)
+            [values] = values_of(self.spec, looked_at, view, [question])
+            if not self.wanted.allows(values):
+                return False
+            found.append(question if say_first else self._question(self.templates[family], codes, answer))
+            return True
+
+        wanted = self.spec.questions.per_scene
+        return tuple(found) if self.searcher.ask_such(objects, wanted=wanted, accept=accept, tries=TRIES) else None
+
+    def _question(self, template: _Template, codes: Sequence[int], answer: int, *, is_said: bool = True) -> Question:
         values = [choices[code] if code >= 0 else None for choices, code in zip(template.choices, codes, strict=False)]
-        family = template.family
-        text = self.speaker.say(
-            self.words.choice(family.wordings),
+        return Question(
+            text=self._say(template, values) if is_said else "",
+            program=program_of(template.steps, values),
+            answer=template.answers[answer],
+            kind=template.kind,
+            family=template.family.number,
+        )
+
+    def _say(self, template: _Template, values: Sequence[str | None]) -> str:
+        return self.speaker.say(
+            self.words.choice(template.family.wordings),
             types=template.types,
             values=values,
             alike=_alike(template.descriptions, values),
             stream=self.words,
-        )
-        return Question(
-            text=text,
-            program=program_of(template.steps, values),
-            answer=template.answers[answer],
-            kind=template.kind,
-            family=family.number,
         )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from generation.engine.errors import Exhausted
 from generation.engine.seeding import Stream
 from generation.engine.worlds.clevr.camera import View, directions, pixel_coords, sample_view
+from generation.engine.worlds.clevr.palette import palette
 from generation.engine.worlds.clevr.picture import draw_ids
 from generation.engine.worlds.clevr.scene import Point, Scene, SceneObject, relationships
 from generation.engine.worlds.clevr.spec import ClevrSpec
@@ -77,18 +78,20 @@ def _place(
     spec: ClevrSpec, stream: Stream, toward: dict[str, Point], placed: list[SceneObject], view: View
 ) -> SceneObject | None:
     """Return one more object that keeps its distance to those placed, or None after too many tries."""
-    words, extent = spec.vocabulary, spec.scene.extent
+    words, extent, may_be = spec.vocabulary, spec.scene.extent, palette(spec)
     for _ in range(spec.scene.placement_tries):
-        size = stream.choice(words.values("size"))
+        size = stream.choice(may_be.sizes())
         scale = words.sizes[size].scale
         place = (round(stream.uniform(-extent, extent), 6), round(stream.uniform(-extent, extent), 6), scale)
         if not all(_apart(spec, place, other, toward) for other in placed):
             continue
+        shape = stream.choice(may_be.shapes(size))
+        material = stream.choice(may_be.materials(size, shape))
         thing = SceneObject(
-            shape=stream.choice(words.values("shape")),
+            shape=shape,
             size=size,
-            material=stream.choice(words.values("material")),
-            color=stream.choice(words.values("color")),
+            material=material,
+            color=stream.choice(may_be.colors(size, shape, material)),
             coords=place,
             rotation=round(360.0 * stream.random(), 6),
             pixel_coords=pixel_coords(view, place),

@@ -29,6 +29,7 @@ from generation.engine.families import Family, Language, Op
 from generation.engine.family_files import read_families
 from generation.engine.render import blender
 from generation.engine.render.mesh import Mesh, parse_mesh
+from generation.engine.rules import Rules
 from generation.engine.spec import COMMON, LIMITS, BaseSpec, Frozen, default_by, limited, merged, read
 from generation.engine.wording import most_words
 from generation.engine.worlds.clevr.lexicon import lexicon
@@ -56,7 +57,16 @@ Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Positive = Annotated[float, Field(ge=0.0, le=10.0)]
 
 
-class SceneKnobs(Frozen):
+class Ruled(Frozen):
+    """Knobs with rules, which are written only where there are any, as specs of earlier releases have none."""
+
+    @model_serializer(mode="wrap")
+    def _without_empty_rules(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = plain(self)
+        return {name: value for name, value in data.items() if name not in ("only", "never") or value}
+
+
+class SceneKnobs(Ruled):
     """How scenes are sampled. Lengths are in scene units, where a large object is 1.4 high."""
 
     objects_min: int = Field(
@@ -83,6 +93,8 @@ class SceneKnobs(Frozen):
     key_light_jitter: Positive = 1.0
     fill_light_jitter: Positive = 1.0
     back_light_jitter: Positive = 1.0
+    only: Rules = Field(default=[], title="Objects: only", description="every object fits one of these rules")
+    never: Rules = Field(default=[], title="Objects: never", description="no object fits one of these rules")
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -155,7 +167,7 @@ class BalanceKnobs(Frozen):
     median_floor: int = Field(default=5, ge=1, le=10_000)
 
 
-class QuestionKnobs(Frozen):
+class QuestionKnobs(Ruled):
     """How questions are asked. `families` names the bundled set or, by digest, files of a dataset's own."""
 
     per_scene: int = Field(
@@ -179,6 +191,8 @@ class QuestionKnobs(Frozen):
     search_states: int = Field(default=300, ge=10, le=1_000_000)
     replacements: int = Field(default=200, ge=0, le=100_000)
     balance: BalanceKnobs = BalanceKnobs()
+    only: Rules = Field(default=[], title="Questions: only", description="every question fits one of these rules")
+    never: Rules = Field(default=[], title="Questions: never", description="no question fits one of these rules")
 
 
 def knob_of(data: Mapping[str, Any], group: str, name: str) -> Any:
@@ -460,8 +474,9 @@ def _preset_texts() -> dict[str, str]:
 
 
 def presets() -> tuple[str, ...]:
-    """Return the names of the bundled specs."""
-    return tuple(sorted(name for name in _preset_texts() if name != "clevr-defaults"))
+    """Return the names of the bundled specs, each with its mini after it."""
+    names = (name for name in _preset_texts() if name != "clevr-defaults")
+    return tuple(sorted(names, key=lambda name: (name.removesuffix("-mini"), name)))
 
 
 def preset(name: str) -> dict[str, Any]:

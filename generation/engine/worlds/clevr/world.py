@@ -40,6 +40,7 @@ from generation.engine.worlds.clevr.functions import function_table
 from generation.engine.worlds.clevr.paper import PUBLISHED
 from generation.engine.worlds.clevr.picture import draw, draw_by_blender
 from generation.engine.worlds.clevr.proofs import ClevrProver
+from generation.engine.worlds.clevr.rules import check_rules
 from generation.engine.worlds.clevr.sampling import sample_scene
 from generation.engine.worlds.clevr.saying import say
 from generation.engine.worlds.clevr.scene import Scene, read_scene
@@ -78,15 +79,16 @@ class ClevrMaker:
         for position in range(chunk.items):
             for replaced in range(own.questions.replacements + 1):
                 sampled = sample_scene(own, scenes)
-                questions = asker.ask(sampled.scene)
+                questions = asker.ask(sampled.scene, sampled.view)
                 if questions is not None:
                     yield Item(sampled.scene, sampled.view, questions, replaced)
                     break
             else:
                 raise Exhausted(
                     f"Expected a scene that admits {own.questions.per_scene} questions, got none among "
-                    f"{own.questions.replacements + 1}: lower questions.per_scene, raise questions.search_states, or "
-                    "give the families more to ask about.",
+                    f"{own.questions.replacements + 1}: lower questions.per_scene, raise questions.search_states, "
+                    f"{'loosen questions.only and questions.never, ' if asker.has_rules else ''}or give the families "
+                    "more to ask about.",
                     where=f"{split}, scene {chunk.first_item + position}",
                     count=own.questions.replacements + 1,
                 )
@@ -120,7 +122,9 @@ class ClevrWorld:
     published: ClassVar[Published] = PUBLISHED
 
     def read_spec(self, data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> ClevrSpec:
-        return clevr_spec.read_spec(data, files=files)
+        spec = clevr_spec.read_spec(data, files=files)
+        check_rules(spec)
+        return spec
 
     def read_scene(self, data: Mapping[str, Any]) -> Scene:
         return read_scene(data)
@@ -133,20 +137,14 @@ class ClevrWorld:
         return function_table(own.vocabulary, most=own.scene.objects_max)
 
     def answers(self, spec: BaseSpec) -> tuple[str, ...]:
-        own = _clevr(spec)
-        return (
-            "yes",
-            "no",
-            *(str(number) for number in range(own.scene.objects_max + 1)),
-            *(value for attribute in ATTRIBUTES for value in own.vocabulary.values(attribute)),
-        )
+        return clevr_facets.answers(_clevr(spec))
 
     def facets(self, spec: BaseSpec) -> tuple[Facet, ...]:
-        return _clevr(spec).once("facets", lambda: clevr_facets.facets(_clevr(spec), self.answers(spec)))
+        return clevr_facets.facets(_clevr(spec))
 
     def facet_codes(self, spec: BaseSpec, item: Item) -> Mapping[str, Sequence[int]]:
         scene, view = _seen(item) if item.scene is not None else (None, View())
-        return clevr_facets.facet_codes(self.facets(spec), _clevr(spec), scene, view, item.questions)
+        return clevr_facets.facet_codes(_clevr(spec), scene, view, item.questions)
 
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
         return tuple(Column(label, "type", kind) for kind, label in clevr_facets.TYPES.items())

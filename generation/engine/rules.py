@@ -1,0 +1,124 @@
+"""Rules of a spec about what may be: `only` what fits one of some, `never` what fits one of others.
+
+A rule names attributes with the values that it is about: what fits it has one of them of each. Numbers may be given as
+ranges, `8..12`, `8..` or `..12`.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from generation.engine.errors import BadSpec
+
+RANGE = re.compile(r"(\d{0,9})\.\.(\d{0,9})")
+SHOWN = 12  # values that a message lists
+
+
+def _listed(value: Any) -> Any:
+    """Return one value as a list of one, and whole numbers as texts."""
+    values = value if isinstance(value, list) else [value]
+    return [str(one) if type(one) is int else one for one in values]
+
+
+def _no_nul(values: list[str]) -> list[str]:
+    if any("\0" in one for one in values):
+        raise ValueError("Expected values without NUL characters")
+    return values
+
+
+Values = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1, max_length=1000), AfterValidator(_no_nul)]
+Rule = Annotated[dict[str, Values], Field(min_length=1, max_length=20)]
+Rules = Annotated[list[Rule], Field(max_length=100)]
+
+
+class Known(NamedTuple):
+    """The values that something may have, and whether they are numbers."""
+
+    values: Sequence[str]
+    are_numbers: bool = False
+
+
+Meant = Mapping[str, frozenset[str]]
+"""A rule as it is meant: for each name every value that fits."""
+
+
+class Wanted(NamedTuple):
+    """What may be: it fits one of `only`, where there are any, and none of `never`."""
+
+    only: tuple[Meant, ...] = ()
+    never: tuple[Meant, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What the rules are about."""
+        return frozenset(name for rule in (*self.only, *self.never) for name in rule)
+
+    def allows(self, values: Mapping[str, str | None]) -> bool:
+        """Return whether something with these values may be; what has no value fits no rule about it."""
+        if self.only and not any(_fits(rule, values) for rule in self.only):
+            return False
+        return not any(_fits(rule, values) for rule in self.never)
+
+    def may_allow(self, possible: Mapping[str, frozenset[str]]) -> bool:
+        """Return whether something may be that has some of the possible values of each name; of others, any."""
+        if self.only and not any(_can_fit(rule, possible) for rule in self.only):
+            return False
+        return not any(_must_fit(rule, possible) for rule in self.never)
+
+    def must_allow(self, possible: Mapping[str, frozenset[str]]) -> bool:
+        """Return whether everything may be that has only possible values."""
+        if self.only and not any(_must_fit(rule, possible) for rule in self.only):
+            return False
+        return not any(_can_fit(rule, possible) for rule in self.never)
+
+
+def _fits(rule: Meant, values: Mapping[str, str | None]) -> bool:
+    return all(values[name] in wanted for name, wanted in rule.items())
+
+
+def _can_fit(rule: Meant, possible: Mapping[str, frozenset[str]]) -> bool:
+    return all(name not in possible or possible[name] & wanted for name, wanted in rule.items())
+
+
+def _must_fit(rule: Meant, possible: Mapping[str, frozenset[str]]) -> bool:
+    return all(name in possible and possible[name] <= wanted for name, wanted in rule.items())
+
+
+def read_rules(
+    rules: Sequence[Mapping[str, Sequence[str]]], *, known: Mapping[str, Known], where: str
+) -> tuple[Meant, ...]:
+    """Return rules as they are meant; raise `BadSpec` for a name or value that isn't known."""
+    return tuple(
+        {name: _read(name, values, known, where=f"{where}.{number}") for name, values in rule.items()}
+        for number, rule in enumerate(rules)
+    )
+
+
+def _read(name: str, values: Sequence[str], known: Mapping[str, Known], *, where: str) -> frozenset[str]:
+    if name not in known:
+        raise BadSpec(f"Expected rules about {', '.join(known)}, got {name[:60]!r}.", where=where)
+    found: set[str] = set()
+    for value in values:
+        meant = _meant(value, known[name])
+        if not meant:
+            raise BadSpec(f"Expected {_expected(known[name])}, got {value[:60]!r}.", where=f"{where}.{name}")
+        found |= meant
+    return frozenset(found)
+
+
+def _meant(value: str, known: Known) -> set[str]:
+    ends = RANGE.fullmatch(value) if known.are_numbers else None
+    if ends is None or value == "..":
+        return {value} & set(known.values)
+    low, high = int(ends[1] or 0), int(ends[2] or 10**9)
+    return {number for number in known.values if low <= int(number) <= high}
+
+
+def _expected(known: Known) -> str:
+    if known.are_numbers:
+        return f"a number of {known.values[0]}..{known.values[-1]}, or a range of them such as 8..12, 8.. or ..12"
+    if len(known.values) <= SHOWN:
+        return f"one of {', '.join(known.values)}"
+    return f"one of its {len(known.values)} values, as {known.values[0]} or {known.values[-1]}"

@@ -1,0 +1,66 @@
+"""What may be asked under a spec's rules: by family where that says enough, else question by question."""
+
+from collections.abc import Mapping
+
+from generation.engine.diagnose import demands
+from generation.engine.errors import BadSpec
+from generation.engine.families import Family
+from generation.engine.rules import Known, Wanted, read_rules
+from generation.engine.worlds import FacetKind, Needs
+from generation.engine.worlds.clevr.facets import facets, group
+from generation.engine.worlds.clevr.palette import check_objects
+from generation.engine.worlds.clevr.programs import name_of, templates
+from generation.engine.worlds.clevr.spec import ClevrSpec
+
+
+def question_rules(spec: ClevrSpec, *, where: str = "") -> Wanted:
+    """Return a spec's rules over questions; raise `BadSpec` naming the rule with a facet or value that isn't known."""
+    known = {
+        facet.name: Known(facet.values, facet.kind == FacetKind.INTEGER)
+        for facet in facets(spec)
+        if facet.needs == Needs.ITEM
+    }
+    return Wanted(
+        only=read_rules(spec.questions.only, known=known, where=f"{where}questions.only"),
+        never=read_rules(spec.questions.never, known=known, where=f"{where}questions.never"),
+    )
+
+
+def possible(spec: ClevrSpec, family: Family) -> Mapping[str, frozenset[str]]:
+    """Return, for each facet that a family says something of, the values that its questions may have."""
+    kind = name_of(family.operations[-1])
+    wanted = demands(tuple([template.function for template in templates(family.operations)]))
+    found = {
+        "group": {group(kind)},
+        "type": {kind},
+        "template": {str(family.number)},
+        "answer": set(family.answers),
+        "topology": {str(wanted.topology)},
+        "spatial": {str(wanted.spatial)},
+        "same": {str(wanted.same)},
+    }
+    if spec.outlines is not None:
+        outlines = spec.outlines[family.number]
+        found["skeleton"] = {outline.skeleton for outline in outlines}
+        found["length"] = {str(n) for outline in outlines for n in range(outline.least, outline.most + 1)}
+    return {name: frozenset(values) for name, values in found.items()}
+
+
+def check_rules(spec: ClevrSpec) -> None:
+    """Raise `BadSpec` naming the field of rules that aren't well-formed, or leave a split too little to ask."""
+    for name, split in spec.splits.items():
+        own = spec.for_split(name)
+        where = f"splits.{name}.overrides."
+        check_objects(own, where=where if "scene" in split.overrides else "")
+        _check_questions(own, where=where if "questions" in split.overrides else "")
+
+
+def _check_questions(spec: ClevrSpec, *, where: str) -> None:
+    wanted = question_rules(spec, where=where)
+    left = sum(family.askable and wanted.may_allow(possible(spec, family)) for family in spec.families)
+    if wanted.names and left < spec.questions.per_scene:
+        raise BadSpec(
+            f"Expected rules that leave {spec.questions.per_scene} families to ask, as many as questions.per_scene, "
+            f"got rules that leave {left}.",
+            where=f"{where}questions.{'only' if wanted.only else 'never'}",
+        )

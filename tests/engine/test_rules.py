@@ -1,0 +1,80 @@
+"""Rules over what may be, held against trying every value."""
+
+from collections.abc import Mapping
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generation.engine.errors import BadSpec
+from generation.engine.rules import Known, Meant, Wanted, read_rules
+
+NAMES = {"one": ("a", "b", "c"), "two": ("x", "y"), "three": ("0", "1", "2")}
+KNOWN = {name: Known(values, are_numbers=name == "three") for name, values in NAMES.items()}
+
+
+def some(values: tuple[str, ...]) -> st.SearchStrategy[frozenset[str]]:
+    return st.frozensets(st.sampled_from(values), min_size=1)
+
+
+RULES = st.lists(
+    st.fixed_dictionaries({}, optional={name: some(values) for name, values in NAMES.items()}).filter(bool), max_size=3
+).map(tuple)
+WANTED = st.builds(Wanted, RULES, RULES)
+POSSIBLE = st.fixed_dictionaries({name: some(values) for name, values in NAMES.items()})
+
+
+def twin(wanted: Wanted, values: Mapping[str, str]) -> bool:
+    """Return whether some rule of `only` and none of `never` has all of the values."""
+    fits = [[all(values[name] in rule[name] for name in rule) for rule in rules] for rules in wanted]
+    return (not fits[0] or True in fits[0]) and True not in fits[1]
+
+
+@given(WANTED)
+def test_what_may_be_is_what_the_twin_allows(wanted: Wanted):
+    for values in product(*NAMES.values()):
+        thing = dict(zip(NAMES, values, strict=True))
+        assert wanted.allows(thing) == twin(wanted, thing)
+
+
+@given(WANTED, POSSIBLE, st.frozensets(st.sampled_from(sorted(NAMES))))
+def test_what_is_said_of_many_holds_of_each(wanted: Wanted, possible: Meant, told: frozenset[str]):
+    """Of what isn't told, anything may be."""
+    each = [
+        wanted.allows(dict(zip(NAMES, values, strict=True)))
+        for values in product(*(possible[name] if name in told else NAMES[name] for name in NAMES))
+    ]
+    known = {name: possible[name] for name in told}
+    assert wanted.may_allow(known) or not any(each)
+    assert all(each) or not wanted.must_allow(known)
+
+
+def test_what_has_no_value_fits_no_rule_about_it():
+    assert not Wanted(only=({"one": frozenset("a")},)).allows({"one": None})
+    assert Wanted(never=({"one": frozenset("a")},)).allows({"one": None})
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"), [("1", "1"), ("1..2", "12"), ("..1", "01"), ("1..", "12"), ("0..9", "012"), ("02..2", "2")]
+)
+def test_numbers_may_be_ranges(said: str, meant: str):
+    assert read_rules([{"three": [said]}], known=KNOWN, where="here") == ({"three": frozenset(meant)},)
+
+
+@pytest.mark.parametrize(
+    ("rule", "where", "expected"),
+    [
+        ({"four": ["a"]}, "here.0", "about one, two, three, got 'four'"),
+        ({"one": ["a", "d"]}, "here.0.one", "one of a, b, c, got 'd'"),
+        ({"one": ["a..b"]}, "here.0.one", "got 'a..b'"),
+        ({"three": ["2..1"]}, "here.0.three", "a number of 0..2, or a range"),
+        ({"three": [".."]}, "here.0.three", "got '..'"),
+        ({"three": ["3.."]}, "here.0.three", "got '3..'"),
+    ],
+)
+def test_what_is_not_known_is_named(rule: dict[str, list[str]], where: str, expected: str):
+    with pytest.raises(BadSpec) as refused:
+        read_rules([rule], known=KNOWN, where="here")
+    assert refused.value.where == where
+    assert expected in refused.value.reason

@@ -1,0 +1,236 @@
+"""Splits with rules obey them, object by object and question by question; the bundled ones are those held."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generation.engine.balance import may_answer
+from generation.engine.errors import Exhausted
+from generation.engine.program import to_json
+from generation.engine.worlds import FacetKind, Item, Needs, get_maker, get_world
+from generation.engine.worlds.clevr.spec import ClevrSpec
+from tests.engine.test_skeleton import skeleton_twin
+from tests.proof import size
+from tests.worlds.clevr.fingerprints import HELD, MINIS, of_items
+
+WORLD, MAKER = get_world("clevr"), get_maker("clevr")
+GRAYS, REDS = {"gray", "blue", "brown", "yellow"}, {"red", "green", "purple", "cyan"}
+CONDITIONS = {
+    "A": {"cube": GRAYS, "cylinder": REDS, "sphere": GRAYS | REDS},
+    "B": {"cube": REDS, "cylinder": GRAYS, "sphere": GRAYS | REDS},
+}
+
+
+def made(spec: Any) -> dict[str, list[Item]]:
+    return {
+        split: [item for chunk in MAKER.plan(spec, split) for item in MAKER.make(spec, split, chunk)]
+        for split in spec.splits
+    }
+
+
+@cache
+def mini(name: str) -> Mapping[str, list[Item]]:
+    """Return all items of a preset, split by split."""
+    return made(WORLD.read_spec({"base": name}))
+
+
+def objects(items: list[Item]) -> list[dict[str, str]]:
+    return [thing for item in items if item.scene for thing in item.scene.to_json()["objects"]]
+
+
+def programs(items: list[Item]) -> list[list[dict[str, Any]]]:
+    return [to_json(question.program) for item in items for question in item.questions if question.program]
+
+
+def spec_of(**changes: Any) -> ClevrSpec:
+    """Return clevr-mini with some scenes of train alone, and changes."""
+    splits = {"train": {"scenes": changes.pop("scenes", 6)}, "val": None, "test": None}
+    scene = {"min_pixels": 0, **changes.pop("scene", {})}
+    return WORLD.read_spec({"base": "clevr-mini", "splits": splits, "scene": scene, **changes})  # type: ignore[return-value]
+
+
+# Presets ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("split", ["trainA", "valA", "valB", "testA", "testB"])
+def test_every_object_of_cogent_obeys_its_condition(split: str):
+    allowed = CONDITIONS[split[-1]]
+    seen = {(thing["shape"], thing["color"]) for thing in objects(mini("clevr-cogent-mini")[split])}
+    assert seen <= {(shape, color) for shape, colors in allowed.items() for color in colors}
+    assert {shape for shape, _ in seen} == set(allowed)
+    if split == "trainA":
+        assert len(seen) == 16
+
+
+@pytest.mark.slow
+def test_shapes_of_cogent_are_as_frequent_though_fewer_colours_are_allowed():
+    shapes = Counter(thing["shape"] for thing in objects(mini("clevr-cogent-mini")["trainA"]))
+    assert min(shapes.values()) > 0.8 * max(shapes.values())
+
+
+def test_cogent_has_the_papers_splits_which_are_measured_against_train_in_condition_a():
+    spec = WORLD.read_spec({"base": "clevr-cogent"})
+    sizes = {"trainA": 70_000, "valA": 15_000, "valB": 15_000, "testA": 15_000, "testB": 15_000}
+    assert {name: split.scenes for name, split in spec.splits.items()} == sizes
+    assert {name: spec.reference_of(name) for name in sizes} == {
+        name: None if name == "trainA" else "trainA" for name in sizes
+    }
+
+
+@pytest.mark.slow
+def test_programs_of_train_are_short_and_those_of_test_longer():
+    found = mini("clevr-length-mini")
+    lengths = {split: {len(program) for program in programs(found[split])} for split in found}
+    assert max(lengths["train"] | lengths["val"]) == 8
+    assert min(lengths["test"]) == 9
+
+
+@pytest.mark.slow
+def test_a_fifth_of_the_skeletons_is_asked_in_test_alone():
+    preset = MAKER.preset("clevr-skeleton-mini")
+    [rule] = preset["questions"]["never"]
+    held_back, every = set(rule["skeleton"]), WORLD.read_spec(preset).skeletons  # type: ignore[attr-defined]
+    assert len(held_back) * 5 == len(every) == 545
+    assert held_back < set(every)
+    asked = {
+        split: {"-".join(skeleton_twin(program)) for program in programs(items)}
+        for split, items in mini("clevr-skeleton-mini").items()
+    }
+    assert not (asked["train"] | asked["val"]) & held_back
+    assert asked["test"] <= held_back
+    assert len({skeleton.rpartition("-")[2] for skeleton in asked["test"]}) == 13
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MINIS)
+def test_presets_are_those_held_in_the_repository(name: str):
+    assert of_items(mini(name)) == json.loads(HELD.read_text())["datasets"][name]
+
+
+@pytest.mark.parametrize("name", MINIS)
+def test_a_mini_has_the_rules_of_its_preset(name: str):
+    small, large = (dict(MAKER.preset(one)) for one in (name, name.removesuffix("-mini")))
+    for preset in (small, large):
+        for split in preset["splits"].values():
+            del split["scenes"]
+        del preset["title"], preset["description"]
+    assert small == large
+
+
+# Objects ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"never": [{"shape": "cube", "size": "small"}, {"color": ["red", "cyan"]}]},
+        {"only": [{"shape": "cube", "material": "metal"}, {"shape": "sphere", "size": "large"}]},
+        {"only": [{"size": "small"}], "never": [{"material": "metal", "shape": ["cube", "sphere"]}]},
+    ],
+)
+def test_objects_obey_rules_about_any_attribute(rules: dict[str, Any]):
+    spec = spec_of(scene=rules, scenes=12)
+    for thing in objects(made(spec)["train"]):
+        fits = {
+            kind: [all(thing[name] in value for name, value in rule.items()) for rule in rules.get(kind, ())]
+            for kind in ("only", "never")
+        }
+        assert any(fits["only"]) or not fits["only"]
+        assert not any(fits["never"])
+
+
+def test_a_rule_that_everything_fits_changes_nothing():
+    plain, ruled = spec_of(), spec_of(scene={"only": [{"size": ["large", "small"]}], "never": []})
+    assert of_items(made(plain)) == of_items(made(ruled))
+
+
+# Questions -------------------------------------------------------------------------------------------------
+
+HALVES: dict[str, list[str]] = {
+    "group": ["query", "count"],
+    "type": ["count", "query_color", "query_size", "exist"],
+    "template": [str(number) for number in range(30, 90, 2)],
+    "answer": ["yes", "no", "1", "2", "cube", "metal"],
+    "length": ["..9"],
+    "topology": ["chain", "zero-hop"],
+    "spatial": ["1..2"],
+    "same": ["0"],
+    "words": ["12..25"],
+    "objects": ["3..7"],
+    "effective": ["4..9"],
+    "absolute": ["none", "enough"],
+    "asked_shape": ["cube", "sphere"],
+}
+
+
+def meant(name: str, values: list[str]) -> set[str]:
+    """Return every value of a facet that a rule's values mean."""
+    [facet] = [facet for facet in WORLD.facets(spec_of()) if facet.name == name]
+    found = set()
+    for value in values:
+        low, dots, high = value.partition("..")
+        if not dots:
+            found.add(value)
+        else:
+            found |= {one for one in facet.values if int(low or 0) <= int(one) <= int(high or 999)}
+    return found
+
+
+CASES = [(name, kind) for name in HALVES for kind in ("only", "never")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "kind"), CASES[:: max(1, len(CASES) // size(len(CASES), least=7))])
+def test_questions_obey_rules_about_any_facet(name: str, kind: str):
+    """The twin is the facet itself, worked out of what was made."""
+    spec = spec_of(questions={"per_scene": 3, kind: [{name: HALVES[name]}]}, scenes=3)
+    [facet] = [facet for facet in WORLD.facets(spec) if facet.name == name]
+    for item in made(spec)["train"]:
+        for code in WORLD.facet_codes(spec, item)[name]:
+            assert (code >= 0 and facet.values[code] in meant(name, HALVES[name])) == (kind == "only")
+
+
+def test_rules_may_be_about_every_facet_that_a_question_tells_by_itself():
+    facets = {facet.name for facet in WORLD.facets(spec_of()) if facet.needs == Needs.ITEM}
+    assert {*HALVES, "skeleton"} == facets
+    assert all(facet.kind != FacetKind.FLAGS for facet in WORLD.facets(spec_of()))
+
+
+def test_families_alone_are_chosen_where_they_say_enough():
+    """What rules leave is asked as if the rest were not there: no question is refused on its way."""
+    spec = spec_of(questions={"per_scene": 3, "only": [{"template": ["84", "85", "86", "87"]}]})
+    asked = Counter(question.family for item in made(spec)["train"] for question in item.questions)
+    assert set(asked) == {84, 85, 86, 87}
+    assert max(asked.values()) - min(asked.values()) <= 1
+
+
+def test_refused_questions_are_not_counted_for_balance():
+    """Every question that was asked could still be asked by the counts of those before it."""
+    spec = spec_of(questions={"only": [{"length": "..8"}]}, scenes=20)
+    counts = {family.number: [0] * len(family.answers) for family in spec.families}
+    for item in made(spec)["train"]:
+        for question in item.questions:
+            assert question.family is not None
+            assert question.answer is not None
+            answers, code = counts[question.family], spec.families[question.family].answers.index(question.answer.text)
+            assert may_answer(np.array(answers), code, 1.1, 5.0, 5)
+            answers[code] += 1
+
+
+def test_rules_that_no_scene_can_obey_end_with_a_clear_message():
+    with pytest.raises(Exhausted, match=r"train, scene 0: .* loosen questions\.only") as refused:
+        made(spec_of(questions={"only": [{"objects": "..2"}], "replacements": 3}))
+    assert refused.value.count == 4
+
+
+def test_specs_without_rules_are_written_as_before():
+    data = spec_of().to_json()
+    assert not {"only", "never"} & (data["scene"].keys() | data["questions"].keys())
+    ruled = spec_of(questions={"never": [{"length": 8}]}).to_json()
+    assert ruled["questions"]["never"] == [{"length": ["8"]}]
