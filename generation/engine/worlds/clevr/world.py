@@ -146,6 +146,9 @@ class ClevrWorld:
         scene, view = _seen(item) if item.scene is not None else (None, View())
         return clevr_facets.facet_codes(_clevr(spec), scene, view, item.questions)
 
+    def train_keys(self, spec: BaseSpec, question: Question) -> Mapping[str, Sequence[str]]:
+        return clevr_facets.train_keys(question)
+
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
         return tuple(Column(label, "type", kind) for kind, label in clevr_facets.TYPES.items())
 
@@ -154,9 +157,6 @@ class ClevrWorld:
             AnswerKind.YES_NO: "Answer yes or no.",
             AnswerKind.INTEGER: "Answer with a number in digits.",
         }
-    def train_keys(self, spec: BaseSpec, question: Question) -> Mapping[str, Sequence[str]]:
-        return clevr_facets.train_keys(question)
-
         return f"{question.text}\n{forms.get(_answer_kind(question), 'Answer with one word.')}"
 
     def answer_form(self, spec: BaseSpec, question: Question) -> AnswerForm:
