@@ -125,12 +125,13 @@ def derive(parent: Split, *, name: str, recipe: Recipe) -> Split:
     Raises `BadRecipe`; nothing is stored then.
     """
     job = deriving.create(parent, name=name, recipe=recipe)
-    assert job.split is not None
-    if job.split.questions > deriving.AT_ONCE:
+    split = job.split
+    assert split is not None
+    if split.questions > deriving.AT_ONCE:
         wake(1)
     else:
         run_waiting(job)
-    return Split.objects.for_browse().get(pk=job.split_id)
+    return Split.objects.for_browse().get(pk=split.pk)
 
 
 def run_waiting(job: Job) -> bool:

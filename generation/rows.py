@@ -20,6 +20,8 @@ def browsed(split: Split, positions: list[int]) -> list[Question]:
 def question_at(split: Split, position: int) -> Question | None:
     """Return one question with its scene; None where there is none."""
     at = position_in_source(split, position)
+    if at is None:
+        return None
     found = Question.objects.filter(split=split.source, position=at).select_related("scene").first()
     if found is not None:
         found.position = position

@@ -19,7 +19,7 @@ from generation import files
 from generation.engine.canonical import Fingerprint, digest
 from generation.engine.errors import BadScene
 from generation.engine.worlds import Facet, FacetKind, Needs
-from generation.index import FOLDER, FORMAT, MANIFEST, WORD
+from generation.index import FOLDER, FORMAT, MANIFEST, WORD, IndexedFacet
 from generation.keys import KeyColumns
 from generation.leases import Lease, Sole
 from generation.models import Split
@@ -265,7 +265,7 @@ def _numbers(column: "array[int]") -> NDArray[Any]:
     return np.frombuffer(column, dtype=column.typecode) if len(column) else np.zeros(0, dtype=column.typecode)
 
 
-def facet_entry(facet: Facet, *, file: str) -> dict[str, Any]:
+def facet_entry(facet: Facet | IndexedFacet, *, file: str) -> dict[str, Any]:
     """Return what a manifest says of a facet whose codes are in a file."""
     return {
         "name": facet.name,

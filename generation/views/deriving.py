@@ -76,7 +76,7 @@ class Asked:
     def counted(self, amount: AmountForm) -> Counted:
         """Return what the set would have."""
         if not amount.is_valid():
-            return Counted(trouble=" ".join(text for texts in amount.errors.values() for text in texts))
+            return Counted(trouble=" ".join(str(text) for texts in amount.errors.values() for text in texts))
         try:
             recipe: Recipe = amount.recipe(self.split, self.filter)
             n = len(deriving.choose(self.split, recipe).positions)

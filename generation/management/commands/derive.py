@@ -44,20 +44,21 @@ class Command(PlainCommand):
         """Make it here, or wait for the process that is at it already; nothing is left of what can't be made."""
         parent = self.find_split(options["split"])
         job = deriving.create(parent, name=options["name"], recipe=_recipe(parent, options))
+        assert job.split is not None
         try:
-            self._wait(job)
+            self._wait(job, job.split.pk)
         except KeyboardInterrupt as stopped:
-            self._drop(job)
+            self._drop(job.split.pk)
             raise CommandError("Stopped. Nothing is left of it.", returncode=INTERRUPTED) from stopped
         except BaseException:
-            self._drop(job)
+            self._drop(job.split.pk)
             raise
-        split = Split.objects.for_browse().get(pk=job.split_id)
+        split = Split.objects.for_browse().get(pk=job.split.pk)
         self.stderr.write(f"{split}: {deriving.described(split)}")
         self.stdout.write(split.fingerprint)
 
-    def _wait(self, job: Job) -> None:
-        while not Split.objects.filter(pk=job.split_id, state=Split.State.COMPLETE).exists():
+    def _wait(self, job: Job, split: int) -> None:
+        while not Split.objects.filter(pk=split, state=Split.State.COMPLETE).exists():
             if not jobs.run_waiting(job):
                 jobs.recover()
                 time.sleep(IDLE)
@@ -66,9 +67,9 @@ class Command(PlainCommand):
                 reason = "It was deleted meanwhile." if found is None else found.message or "It was cancelled."
                 raise CommandError(reason, returncode=FAILED)
 
-    def _drop(self, job: Job) -> None:
-        for split in Split.objects.filter(pk=job.split_id):
-            deriving.remove(split)
+    def _drop(self, split: int) -> None:
+        for left in Split.objects.filter(pk=split):
+            deriving.remove(left)
 
 
 def _recipe(parent: Split, options: dict[str, Any]) -> Recipe:
