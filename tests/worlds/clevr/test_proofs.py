@@ -322,7 +322,7 @@ def test_every_solid_lies_in_its_box():
 
 def test_shrinking_takes_means():
     rgb = np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3)
-    assert np.allclose(shrunk(rgb, 2, 3), rgb.reshape(2, 2, 3, 2, 3).mean(axis=(1, 3)))
+    assert np.abs(shrunk(rgb, 2, 3) - rgb.reshape(2, 2, 3, 2, 3).mean(axis=(1, 3))).max() <= 0.5
 
 
 def test_questions_of_others_promise_nothing_of_families(mini: ClevrSpec, plain: Item):

@@ -49,7 +49,7 @@ class ClevrProver:
             view = item.view if isinstance(item.view, View) else View()
             prove_ours(self.spec, scene, view, self.drawn(scene, view), proof)
         else:
-            prove_theirs(self.spec, scene, seen_from(item), proof)
+            prove_theirs(self.spec, scene, seen_from(self.spec, item), proof)
         if self.questions is None:
             proof.leave("families, wording and balance of questions that we did not ask", len(item.questions))
         else:
@@ -72,13 +72,17 @@ class ClevrProver:
         return self._drawn[1]
 
 
-def seen_from(item: Item) -> View | None:
-    """Return the camera of an item, worked out from where its objects are seen where it isn't stated."""
+def seen_from(spec: ClevrSpec, item: Item) -> View | None:
+    """Return the camera of an item, worked out from where its objects are seen where it isn't stated.
+
+    None where that can't be done. Pictures have the spec's size.
+    """
     if isinstance(item.view, View):
         return item.view
     assert isinstance(item.scene, Scene)
-    things = item.scene.objects
+    things, size = item.scene.objects, spec.images
+    places, pixels = [thing.coords for thing in things], [thing.pixel_coords for thing in things]
     try:
-        return solve_view([thing.coords for thing in things], [thing.pixel_coords for thing in things])
+        return solve_view(places, pixels, width=size.width, height=size.height)
     except BadScene:
         return None

@@ -1,0 +1,107 @@
+"""`manage.py verify`: a dataset is proved, or what is wrong with it is listed."""
+
+import json
+import re
+import sys
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandError
+from tqdm import tqdm
+
+from generation import verifying
+from generation.command_line import BAD_INPUT, FAILED, INTERRUPTED, PlainCommand
+from generation.engine.verdict import Verdict
+from generation.engine.worlds import get_world
+from generation.pool import stoppable
+from generation.warm import warm
+
+MOST_WORKERS = 64
+SHOWN = 200  # findings on the screen; --json gives all that are kept
+
+
+class Command(PlainCommand):
+    """Prove a dataset, or list what is wrong with it."""
+
+    help = (
+        "Work out again everything that is stored of a dataset, from scenes and programs alone, and list what differs. "
+        "Exit 1 where something does."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take what is to be verified."""
+        parser.add_argument("dataset", metavar="DATASET", nargs="?", help="its name")
+        parser.add_argument("--split", metavar="NAME", action="append", default=[], help="this one; may be repeated")
+        parser.add_argument(
+            "--rerender", type=_count, default=0, metavar="N", help="draw N pictures again and compare them"
+        )
+        parser.add_argument("--workers", type=_processes, metavar="N", help="processes; default: one a processor")
+        parser.add_argument("--json", action="store_true", help="one JSON document")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Verify, and say what came of it."""
+        if options["dataset"] is None:
+            raise CommandError("Expected a dataset, got none.", returncode=BAD_INPUT)
+        self._verify_rows(options)
+
+    def _verify_rows(self, options: dict[str, Any]) -> None:
+        dataset = self.find_dataset(options["dataset"])
+        scope = verifying.scope_of(dataset, names=options["split"], rerender=options["rerender"])
+        workers = options["workers"] or settings.GENERATION_PROCESSES
+        if workers > 1:
+            warm()
+        head = (
+            f"{dataset.slug}: {len(scope.splits)} splits, {scope.questions:,} questions, "
+            f"{get_world(dataset.world).label}, engine {dataset.engine_version}"
+        )
+
+        def prove(tick: Callable[[int], None]) -> Verdict:
+            return verifying.verify(dataset, scope, workers=workers, tick=tick)
+
+        verdict = self._watched(prove, what=dataset.slug, total=scope.questions)
+        self._say(verdict, head=head, name=dataset.slug, options=options)
+
+    def _watched(self, prove: Callable[[Callable[[int], None]], Verdict], *, what: str, total: int) -> Verdict:
+        """Return what comes of a verification, with a progress bar on standard error meanwhile."""
+        try:
+            with stoppable(), tqdm(total=total, desc=what, unit=" questions", file=sys.stderr, mininterval=0.5) as bar:
+                return prove(lambda count: _moved(bar, count))
+        except KeyboardInterrupt:
+            if not self.from_command_line:
+                raise
+            raise CommandError("Stopped. Nothing was changed.", returncode=INTERRUPTED) from None
+
+    def _say(self, verdict: Verdict, *, head: str, name: str, options: dict[str, Any]) -> None:
+        if options["json"]:
+            self.stdout.write(json.dumps({"what": name, **verdict.to_json()}, indent=2))
+        else:
+            lines = [head, *(["Proved:"] if verdict.proved else []), *verdict.lines()]
+            lines += ["Wrong:"] if verdict.findings else ["Nothing wrong was found."]
+            lines += [f"  {finding}" for finding in verdict.findings[:SHOWN]]
+            self.stdout.write("\n".join(lines))
+        if not verdict.holds:
+            count = len(verdict.findings) + verdict.left_out
+            hidden = max(0, count - SHOWN) if not options["json"] else verdict.left_out
+            rest = f" {hidden:,} of them are not listed." if hidden else ""
+            raise CommandError(
+                f"Expected nothing wrong with {name}, got {count:,} findings; first: {verdict.findings[0]}.{rest}",
+                returncode=FAILED,
+            )
+
+
+def _count(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise ArgumentTypeError(f"expected a number of pictures, got {text!r}")
+    return int(text)
+
+
+def _processes(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= MOST_WORKERS:
+        raise ArgumentTypeError(f"expected a number of processes, 1 to {MOST_WORKERS}, got {text!r}")
+    return int(text)
+
+
+def _moved(bar: Any, count: int) -> None:
+    bar.update(count)
