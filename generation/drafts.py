@@ -22,14 +22,17 @@ BUNDLED = "bundled"  # what a box says that takes sent files back
 
 
 class SplitRow(NamedTuple):
-    """A split as the form shows it; `was` is its name in the JSON beside it, empty for a new one."""
+    """A split as the form shows it; `was` is its name in the JSON beside it, empty for a new one.
+
+    `overrides` names the knobs that it changes, in the JSON alone.
+    """
 
     was: str
     name: str
     scenes: str
     withheld: bool
     reference: str
-    overrides: int
+    overrides: str
 
 
 class Draft(NamedTuple):
@@ -155,12 +158,20 @@ def rows_of(data: Mapping[str, Any]) -> list[SplitRow]:
             scenes=str(split.get("scenes", "")),
             withheld=split.get("withheld") is True,
             reference=split["reference"] if isinstance(split.get("reference"), str) else "",
-            overrides=len(split["overrides"]) if isinstance(split.get("overrides"), dict) else 0,
+            overrides=", ".join(_named(split.get("overrides"))),
         )
         for name, split in (splits.items() if isinstance(splits, dict) else ())
         if isinstance(split, dict)
     ]
-    return [*rows[:SPLIT_ROWS], *[SplitRow("", "", "", False, "", 0)] * EMPTY_ROWS]
+    return [*rows[:SPLIT_ROWS], *[SplitRow("", "", "", False, "", "")] * EMPTY_ROWS]
+
+
+def _named(overrides: Any) -> list[str]:
+    """Return the knobs that a split's overrides are about, as `scene.only`."""
+    if not isinstance(overrides, dict):
+        return []
+    groups = ((name, part if isinstance(part, dict) and part else {"": part}) for name, part in overrides.items())
+    return [f"{name}.{inner}".removesuffix(".") for name, part in groups for inner in part]
 
 
 def splits_of_form(before: Any, post: Mapping[str, str]) -> dict[str, Any] | None:
@@ -227,11 +238,26 @@ def fields_of(data: Mapping[str, Any], refused: BadSpec | None, most: Mapping[st
         Field(
             knob,
             knobs.shown(knob, full),
-            refused.reason if refused and refused.where == knob.path else "",
+            _error(knob, refused),
             f"{knob.about}; at most {most[knob.limit]:,}" if knob.limit else knob.about,
         )
         for knob in knobs.knobs_of(specs.world_of(full))
     ]
+
+
+def _error(knob: Knob, refused: BadSpec | None) -> str:
+    """Return what is wrong with a knob; of rules, also which."""
+    if refused is None or not f"{refused.where}.".startswith(f"{knob.path}."):
+        return ""
+    inside = refused.where.removeprefix(knob.path).removeprefix(".")
+    return refused.reason if not inside else f"{_rule(inside)}: {refused.reason}"
+
+
+def _rule(inside: str) -> str:
+    """Return for people where within rules something is wrong: `0.color` is the first rule's colour."""
+    number, _, name = inside.partition(".")
+    place = f"Rule {int(number) + 1}" if number.isdigit() else inside
+    return f"{place}, {name}" if name else place
 
 
 def is_beside(refused: BadSpec | None, fields: Sequence[Field]) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from generation.engine import rules
 from generation.engine.spec import merged
 from generation.engine.worlds import find_preset, get_maker, get_world
 
@@ -28,7 +29,8 @@ class Knob(NamedTuple):
     label, about : str
         For people; `about` also gives its bounds, a site's limits apart.
     kind : str
-        `integer`, `number`, `yes-no`, `choice`, `text`, or `files`: bundled ones, or others by their digests.
+        `integer`, `number`, `yes-no`, `choice`, `text`, `rules`: what `generation.engine.rules` reads, or `files`:
+        bundled ones, or others by their digests.
     is_common : bool
         Whether people change it often.
     default : object
@@ -92,6 +94,8 @@ def _kind(schema: Mapping[str, Any]) -> str | None:
         return None
     if "enum" in schema:
         return "choice"
+    if schema.get("items", {}).get("additionalProperties", {}).get("type") == "array":
+        return "rules"
     for branch in schema.get("anyOf", ()):
         if "pattern" in branch.get("additionalProperties", {}):
             return "files"
@@ -109,7 +113,7 @@ def _about(schema: Mapping[str, Any]) -> str:
     low, high = schema.get("minimum", schema.get("exclusiveMinimum")), schema.get("maximum")
     if low is not None and high is not None and "limit" not in schema:
         parts.append(f"{low:g} to {high:,g}" if isinstance(high, float) else f"{low:g} to {high:,}")
-    if schema.get("default") not in (None, "") and not isinstance(schema.get("default"), dict):
+    if schema.get("default") not in (None, "") and not isinstance(schema.get("default"), dict | list):
         parts.append(f"default {schema['default']}")
     return "; ".join(parts)
 
@@ -159,6 +163,8 @@ def shown(knob: Knob, data: Mapping[str, Any]) -> str:
     value = _default(knob, data) if value is None else value
     if isinstance(value, str):
         return value
+    if knob.kind == "rules" and (lines := rules.as_lines(value)) is not None:
+        return lines
     return "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
@@ -176,6 +182,8 @@ def meant(knob: Knob, text: str) -> Any:
         return None
     if knob.kind == "yes-no":
         return text == "true"
+    if knob.kind == "rules":
+        return rules.of_lines(text) or None
     if knob.kind == "integer" and WHOLE.fullmatch(text):
         return int(text)
     if knob.kind == "number" and NUMBER.fullmatch(text) and math.isfinite(float(text)):

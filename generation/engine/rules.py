@@ -4,6 +4,7 @@ A rule names attributes with the values that it is about: what fits it has one o
 ranges, `8..12`, `8..` or `..12`.
 """
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
@@ -122,3 +123,34 @@ def _expected(known: Known) -> str:
     if len(known.values) <= SHOWN:
         return f"one of {', '.join(known.values)}"
     return f"one of its {len(known.values)} values, as {known.values[0]} or {known.values[-1]}"
+
+
+def as_lines(rules: Any) -> str | None:
+    """Return rules as people write them, `shape=cube color=gray,blue`, one a line; None where they can't be."""
+    try:
+        lines = [" ".join(f"{name}={','.join(_listed(values))}" for name, values in rule.items()) for rule in rules]
+    except (AttributeError, TypeError):
+        return None
+    text = "\n".join(lines)
+    return (
+        text if of_lines(text) == [{name: _listed(values) for name, values in rule.items()} for rule in rules] else None
+    )
+
+
+def of_lines(text: str) -> list[dict[str, list[str]]] | str:
+    """Return the rules that lines stand for, whatever they name; JSON stays as it is where it is none of ours."""
+    if text.lstrip().startswith("["):
+        try:
+            found: list[dict[str, list[str]]] = json.loads(text)
+        except ValueError:
+            return text
+        return found
+    rules = []
+    for line in text.splitlines():
+        rule: dict[str, list[str]] = {}
+        for condition in line.split():
+            name, _, values = condition.partition("=")
+            rule.setdefault(name, []).extend(values.split(","))
+        if rule:
+            rules.append(rule)
+    return rules

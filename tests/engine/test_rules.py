@@ -1,14 +1,16 @@
 """Rules over what may be, held against trying every value."""
 
+import json
 from collections.abc import Mapping
 from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from generation.engine.errors import BadSpec
-from generation.engine.rules import Known, Meant, Wanted, read_rules
+from generation.engine.rules import Known, Meant, Wanted, as_lines, of_lines, read_rules
 
 NAMES = {"one": ("a", "b", "c"), "two": ("x", "y"), "three": ("0", "1", "2")}
 KNOWN = {name: Known(values, are_numbers=name == "three") for name, values in NAMES.items()}
@@ -78,3 +80,33 @@ def test_what_is_not_known_is_named(rule: dict[str, list[str]], where: str, expe
         read_rules([rule], known=KNOWN, where="here")
     assert refused.value.where == where
     assert expected in refused.value.reason
+
+
+LINES = "shape=cube color=gray,blue\nsize=large"
+LISTS = [{"shape": ["cube"], "color": ["gray", "blue"]}, {"size": ["large"]}]
+
+
+def test_rules_are_lines_for_people():
+    assert as_lines(LISTS) == as_lines([{"shape": "cube", "color": ["gray", "blue"]}, {"size": "large"}]) == LINES
+    assert of_lines(f"\n {LINES} \n\n") == LISTS
+    assert of_lines("shape=cube shape=sphere") == [{"shape": ["cube", "sphere"]}]
+    assert of_lines("") == of_lines(" \n ") == []
+
+
+@given(
+    st.lists(st.dictionaries(st.text(max_size=4), st.lists(st.text(max_size=4), min_size=1, max_size=3)), max_size=3)
+)
+def test_what_lines_cannot_say_is_left_to_json(rules: list[dict[str, list[str]]]):
+    lines = as_lines(rules)
+    assert lines is None or of_lines(lines) == rules
+    assert of_lines(json.dumps(rules)) == rules
+
+
+@pytest.mark.parametrize("rules", [3, None, "shape=cube", ["shape"], [{"shape": 3.5}], [{"shape": [[]]}]])
+def test_what_are_no_rules_are_no_lines(rules: Any):
+    assert as_lines(rules) is None
+
+
+def test_lines_that_say_nonsense_are_left_to_the_reader():
+    assert of_lines("cube, red") == [{"cube,": [""], "red": [""]}]
+    assert of_lines("[not json") == "[not json"

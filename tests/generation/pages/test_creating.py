@@ -106,6 +106,54 @@ def test_two_changes_without_an_order_are_not_guessed(page: Client) -> None:
     assert not Dataset.objects.exists()
 
 
+def test_every_preset_is_offered_with_its_mini(page: Client) -> None:
+    names = [card.name for card in page.get(NEW).context["presets"] if card.world == "CLEVR"]
+    plain = ["clevr", "clevr-cogent", "clevr-length", "clevr-skeleton"]
+    assert names == [name + end for name in plain for end in ("", "-mini")]
+    for name in names:
+        assert page.get(NEW, {"preset": name}).status_code == 200
+
+
+def test_the_form_shows_rules_as_lines_under_all_settings(page: Client) -> None:
+    shown = text(page.get(NEW, {"preset": "clevr-skeleton-mini"}))
+    assert shown.index("All settings") < shown.index('name="scene.only"') < shown.index('name="questions.never"')
+    assert ">\nskeleton=scene-unique-query_color,scene-filter-unique-query_material," in shown
+    assert "changes questions.never, questions.only, in the JSON" in shown
+
+
+def test_rules_are_written_as_lines(page: Client) -> None:
+    rules = {"scene.never": "shape=cube color=red,blue\r\nsize=small", "questions.only": "length=..8"}
+    response = page.post(NEW, sent(action="form", **rules))
+    data = json_on(response)
+    assert response.status_code == 200
+    assert data["scene"]["never"] == [{"shape": ["cube"], "color": ["red", "blue"]}, {"size": ["small"]}]
+    assert data["questions"]["only"] == [{"length": ["..8"]}]
+    cleared = page.post(NEW, sent(data, action="form", **{"scene.never": "", "questions.only": ""}))
+    assert json_on(cleared) == TINY
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "said"),
+    [
+        ("scene.only", "shape=cube\ncolor=pink", "Rule 2, color: Expected one of blue, brown"),
+        (
+            "scene.never",
+            "just cubes",
+            "Rule 1: Expected rules about size, color, material, shape, got &#x27;just&#x27;",
+        ),
+        ("questions.only", "length=99..", "Rule 1, length: Expected a number of 0.."),
+        ("questions.only", "template=84", "Expected rules that leave 4 families to ask"),
+        ("questions.never", "[3]", "Rule 1: Expected"),
+    ],
+)
+def test_a_wrong_rule_is_marked_where_it_was_typed(page: Client, field: str, typed: str, said: str) -> None:
+    response = page.post(NEW, sent(action="create", **{field: typed}))
+    assert response.status_code == 400
+    assert said in text(response)
+    assert f'aria-describedby="knob-{field}-error"' in text(response)
+    assert not Dataset.objects.exists()
+
+
 def test_an_emptied_knob_has_its_default_again(page: Client) -> None:
     response = page.post(NEW, sent(action="form", **{"scene.min_pixels": ""}))
     assert "scene" not in json_on(response)

@@ -93,8 +93,16 @@ class SceneKnobs(Ruled):
     key_light_jitter: Positive = 1.0
     fill_light_jitter: Positive = 1.0
     back_light_jitter: Positive = 1.0
-    only: Rules = Field(default=[], title="Objects: only", description="every object fits one of these rules")
-    never: Rules = Field(default=[], title="Objects: never", description="no object fits one of these rules")
+    only: Rules = Field(
+        default=[],
+        title="Objects: only",
+        description="every object fits one of these rules, one a line: shape=cube color=gray,blue",
+    )
+    never: Rules = Field(
+        default=[],
+        title="Objects: never",
+        description="no object fits one of these rules, one a line: size=small material=metal",
+    )
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -191,8 +199,16 @@ class QuestionKnobs(Ruled):
     search_states: int = Field(default=300, ge=10, le=1_000_000)
     replacements: int = Field(default=200, ge=0, le=100_000)
     balance: BalanceKnobs = BalanceKnobs()
-    only: Rules = Field(default=[], title="Questions: only", description="every question fits one of these rules")
-    never: Rules = Field(default=[], title="Questions: never", description="no question fits one of these rules")
+    only: Rules = Field(
+        default=[],
+        title="Questions: only",
+        description="every question fits one of these rules, one a line: group=query length=..8",
+    )
+    never: Rules = Field(
+        default=[],
+        title="Questions: never",
+        description="no question fits one of these rules, one a line: topology=chain spatial=2..",
+    )
 
 
 def knob_of(data: Mapping[str, Any], group: str, name: str) -> Any:
