@@ -17,7 +17,7 @@ from django.core.cache import caches
 from django.core.management.color import no_style
 from django.db import connection, models, transaction
 
-from generation import charts, charts_drawing, files, jobs, leases
+from generation import blind_shown, charts, charts_drawing, files, jobs, leases
 from generation.charts_drawing import Order
 from generation.engine.worlds import REGISTRY
 from generation.models import Dataset, Job, Question, Scene, Split
@@ -122,6 +122,7 @@ def riddle_world() -> Iterator[None]:
         free = SimpleNamespace(total=2**40, used=2**39, free=2**39)
         patch.setattr(shutil, "disk_usage", lambda path: free)
         patch.setattr(charts, "TOO_FEW", 1)
+        patch.setattr(blind_shown, "TOO_FEW", 1)
         patch.setattr(charts_drawing, "_drawn", _drawn)
         yield
 

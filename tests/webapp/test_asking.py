@@ -7,7 +7,7 @@ from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
-from generation.models import Chunk, Question, Scene, Split
+from generation.models import BlindReport, Chunk, Question, Scene, Split
 from tests import riddle_site
 from tests.crawl import Reply, Request, routes
 from tests.riddle_site import SECRETS, STRANGERS, Crawled, Put
@@ -47,6 +47,11 @@ FIELDS = {
         "program": What.PROGRAM,
         **dict.fromkeys(("answer", "answer_kind", "spelling"), What.ANSWER),
         "source_id": What.SCENE,
+    },
+    BlindReport: {
+        **dict.fromkeys(("id", "dataset", "key", "state", "priority", "attempts", "created", "started"), PUBLIC),
+        **dict.fromkeys(("token", "worker", "lease", "deadline", "finished"), PUBLIC),
+        **dict.fromkeys(("figures", "message"), What.ANSWER),
     },
 }
 
