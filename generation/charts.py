@@ -189,7 +189,7 @@ def _numbers(counted: Sequence[tuple[Split, IndexedFacet]]) -> Iterator[Row]:
     """Yield a row for each number, or bin of numbers, from the first that occurs to the last."""
     counts = [{int(value): n for value, n in _counts(split, facet).items()} for split, facet in counted]
     found = [number for one in counts for number, n in one.items() if n]
-    for low, high in _bins(counted[0][1], max(found, default=-1)):
+    for low, high in _bins(counted[0][1], max(found)) if found else ():
         numbers = [sum(n for number, n in one.items() if low <= number <= high) for one in counts]
         if high >= min(found):
             one = low == high

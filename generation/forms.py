@@ -7,6 +7,8 @@ from django.core.validators import MaxLengthValidator
 
 from generation import store
 from generation.engine.errors import BadSpec
+from generation.engine.reading import find_reader
+from generation.engine.worlds import READERS
 from generation.models import Dataset, Split
 from generation.recipes import Recipe, read_recipe
 
@@ -49,12 +51,87 @@ class EditForm(AboutForm):
     class Meta(AboutForm.Meta):
         """Its title and description too."""
 
-        fields = ("title", "description", *AboutForm.Meta.fields)
+        fields = ("title", "description", *AboutForm.Meta.fields, "images_visible")
+        labels = {**AboutForm.Meta.labels, "images_visible": "Whoever sees the dataset sees its pictures, too"}  # noqa: RUF012
+        help_texts = {"images_visible": ""}  # noqa: RUF012
         widgets = {**AboutForm.Meta.widgets, "description": forms.Textarea(attrs={"rows": 4, "maxlength": 5000})}  # noqa: RUF012
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["description"].validators.append(MaxLengthValidator(5000))
+        if not self.instance.with_images or not self.instance.splits.filter(kind=Split.Kind.IMPORTED).exists():
+            del self.fields["images_visible"]  # our own pictures go with the dataset
+
+
+class SeveralFiles(forms.FileField):
+    """Files that are sent together; one at least."""
+
+    def __init__(self, **options: Any) -> None:
+        options["widget"] = _Several()
+        super().__init__(**options)
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        """Return the files, each by a name of its own."""
+        files = [super(SeveralFiles, self).clean(one, initial) for one in data or [None]]
+        names = [file.name for file in files]
+        if len(set(names)) < len(names):
+            raise forms.ValidationError("Expected files of different names, got two of the same.")
+        return files
+
+
+class _Several(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
+        """Return all files of the field."""
+        return files.getlist(name)
+
+
+class ImportForm(Base):
+    """What an import needs: files, a name, and what others may see of it."""
+
+    format = forms.ChoiceField(label="Format")
+    files = SeveralFiles(
+        label="Files",
+        help_text="Scenes, questions, or both, of one split or several: each file says by itself what it is.",
+    )
+
+    class Meta:
+        """The fields, and how they are typed."""
+
+        model = Dataset
+        fields: ClassVar[tuple[str, ...]] = ("title", "licence", "visibility")
+        labels = {"visibility": "Who sees it"}  # noqa: RUF012 - Django's own way
+        help_texts = {"licence": "Under which others may use it. Empty: unstated."}  # noqa: RUF012
+
+    slug = forms.CharField(
+        label="Name in addresses",
+        max_length=60,
+        help_text="Small letters, digits and hyphens. It never changes.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
+    )
+    field_order = ("format", "files", "slug", "title", "licence", "visibility")
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        options.setdefault("initial", {}).setdefault("licence", "")
+        super().__init__(*args, **options)
+        self.fields["format"].choices = [(name, find_reader(name).label) for name in sorted(READERS)]
+        self.fields["visibility"].widget.choices = list(SEEN_BY.items())
+
+    def clean_slug(self) -> str:
+        """Return a name that is free and may stand in addresses."""
+        return free_slug(self.cleaned_data["slug"])
+
+
+def free_slug(slug: str) -> str:
+    """Return a name that is free and may stand in addresses; raise `ValidationError` for another."""
+    try:
+        store.check_slug(slug)
+    except BadSpec as error:
+        raise forms.ValidationError(error.reason) from error
+    if Dataset.objects.filter(slug=slug).exists():
+        raise forms.ValidationError(f"Expected a new name, got {slug}, which exists.")
+    return slug
 
 
 class NewForm(AboutForm):
@@ -70,14 +147,7 @@ class NewForm(AboutForm):
 
     def clean_slug(self) -> str:
         """Return a name that is free and may stand in addresses."""
-        slug: str = self.cleaned_data["slug"]
-        try:
-            store.check_slug(slug)
-        except BadSpec as error:
-            raise forms.ValidationError(error.reason) from error
-        if Dataset.objects.filter(slug=slug).exists():
-            raise forms.ValidationError(f"Expected a new name, got {slug}, which exists.")
-        return slug
+        return free_slug(self.cleaned_data["slug"])
 
 
 class AmountForm(forms.Form):

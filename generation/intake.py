@@ -128,6 +128,9 @@ class _Intake:
             list(Dataset.objects.select_for_update().filter(pk=self.split.dataset_id))
             leases.finish(self.job)
             self._flush()
+            ImportedSplit.objects.filter(pk=self.origin.pk).update(
+                done=self.origin.total, report=json.dumps(self.report.data)
+            )
             if not self.split.dataset.jobs.filter(kind=Job.Kind.IMPORT).exclude(state=Job.State.DONE).exists():
                 settle_spec(self.split.dataset, self.reader)
                 then(Dataset.objects.get(pk=self.split.dataset.pk))

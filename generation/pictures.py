@@ -28,7 +28,7 @@ class Picture(NamedTuple):
 
 def picture_of(scene: Scene, split: Split, *, small: bool = False) -> Picture | None:
     """Return a scene's picture, or its small version; None where it has none (yet)."""
-    if not scene.image:
+    if not scene.has_picture:
         return None
     name = split.source.name
     place = [split.dataset.slug, name, scene.position, version_of(split.dataset)]

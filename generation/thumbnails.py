@@ -1,6 +1,7 @@
 """Small pictures for lists: WebP, made when they are first asked for, kept beside the pictures they are made of."""
 
 import logging
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import PurePosixPath
 
@@ -15,8 +16,10 @@ ENDING = "-small.webp"
 log = logging.getLogger(__name__)
 
 
-def thumbnail(stored: str) -> bytes:
-    """Return the small version of a stored picture; raise `FileNotFoundError` where that one is lost.
+def thumbnail(stored: str, *, read: Callable[[], bytes] | None = None) -> bytes:
+    """Return the small version of a picture; raise `FileNotFoundError` where that one is lost.
+
+    `stored` is its name in the storage; of one that is kept elsewhere, which `read` gives, what it would be there.
 
     A disk that is full or read-only costs time, never the picture.
     """
@@ -24,7 +27,7 @@ def thumbnail(stored: str) -> bytes:
     try:
         return files.get(name)
     except FileNotFoundError:
-        made = shrunk(files.get(stored))
+        made = shrunk(files.get(stored) if read is None else read())
     try:
         files.put(name, made)
     except OSError as error:

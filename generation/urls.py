@@ -10,6 +10,7 @@ from generation.views import (
     datasets,
     deriving,
     exports,
+    importing,
     making,
     media,
     opening,
@@ -53,6 +54,8 @@ SCENE = "datasets/<slug:slug>/<split:name>/scene/<position:position>"
 urlpatterns = [
     path("datasets/", datasets.datasets, name="datasets"),
     path("datasets/new/", creating.new_dataset, name="dataset_new"),
+    path("datasets/new/import/", importing.new_import, name="import_new"),
+    path("datasets/new/import/<position:number>/", importing.import_state, name="import"),
     path("datasets/<slug:slug>/", datasets.dataset, name="dataset"),
     path("datasets/<slug:slug>/spec.json", datasets.spec, name="dataset_spec"),
     path("datasets/<slug:slug>/spec.zip", datasets.spec_with_files, name="dataset_spec_files"),

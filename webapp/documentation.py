@@ -28,6 +28,7 @@ ORDER = (
     "spec",
     "vocabulary",
     "families",
+    "import",
     "export",
     "export-formats",
     "files",

@@ -27,6 +27,7 @@ def example_for(user: Visitor) -> Example | None:
     split = (
         Split.objects.filter(
             state=Split.State.COMPLETE,
+            kind=Split.Kind.GENERATED,
             withheld=False,
             dataset__state=Dataset.State.COMPLETE,
             dataset__visibility=Dataset.Visibility.PUBLIC,

@@ -35,10 +35,19 @@ class Progress(NamedTuple):
     of_images: int
     splits: int
     of_splits: int
+    read: int = 0  # bytes, of somebody else's files
+    of_bytes: int = 0
+
+    @property
+    def is_import(self) -> bool:
+        """Return whether it is read, not made: how many scenes there will be isn't known before."""
+        return self.of_bytes > 0
 
     @property
     def share(self) -> float:
         """Return how much is done, 0 .. 1, by about how long each part takes."""
+        if self.is_import:
+            return (self.read / self.of_bytes + self.splits / self.of_splits) / 2
         goal = self.of_scenes + IMAGE_WEIGHT * self.of_images + self.of_splits
         return (self.scenes + IMAGE_WEIGHT * self.images + self.splits) / goal if goal else 1.0
 
@@ -200,13 +209,17 @@ class Dataset(models.Model):
             scenes=Coalesce(Sum("scenes"), 0),
             complete=models.Count("pk", filter=Q(state=Split.State.COMPLETE)),
             count=models.Count("pk"),
+            imported=models.Count("pk", filter=Q(kind=Split.Kind.IMPORTED)),
+            read=Coalesce(Sum("origin__done"), 0),
+            of_bytes=Coalesce(Sum("origin__total"), 0),
         )
         made = Chunk.objects.filter(split__dataset=self, made=True).aggregate(n=Coalesce(Sum("scenes"), 0))
         drawn = Job.objects.filter(dataset=self, kind=Job.Kind.IMAGES, state=Job.State.DONE).aggregate(
             n=Coalesce(Sum(Least(models.Value(SLICE), F("chunk__scenes") - F("part") * SLICE)), 0)
         )
-        of_images = splits["scenes"] if self.with_images else 0
-        return Progress(made["n"], splits["scenes"], drawn["n"], of_images, splits["complete"], splits["count"])
+        of_images = splits["scenes"] if self.with_images and not splits["imported"] else 0
+        done = Progress(made["n"], splits["scenes"], drawn["n"], of_images, splits["complete"], splits["count"])
+        return done._replace(read=splits["read"], of_bytes=splits["of_bytes"])
 
 
 @functools.lru_cache(maxsize=16)

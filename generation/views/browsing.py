@@ -12,6 +12,7 @@ from generation import rows
 from generation.browse import PAGE, BadAddress, Query, ranges_joined, read_query
 from generation.choosing import address_of, parted, read_choice
 from generation.deriving import described
+from generation.imported import absent_of
 from generation.index import IndexedFacet, SplitIndex, counts_of_all
 from generation.models import Job, Question, Split
 from generation.paging import NoSuchPage, page_of
@@ -73,7 +74,7 @@ def _page(
         "dataset": split.dataset,
         "query": query,
         "page": page,
-        "groups": _grouped(questions, split),
+        "groups": _grouped(questions, split, with_pictures=may_see(request.user, split, What.IMAGE)),
         "panels": panels(
             facets,
             counts=found.counts(),
@@ -86,6 +87,7 @@ def _page(
         "shared": request.build_absolute_uri(address_of(split, list(query.chosen))) if query.chosen else "",
         "shortcuts": BROWSE,
         "of_all": index.n,
+        "absent": absent_of(split),
         "owns": owns(request.user, split.dataset),
         "said": described(split) if split.is_derived else "",
         "answers_open": (answers_open := may_see(request.user, split, What.ANSWER)),
@@ -121,9 +123,9 @@ def _chosen(query: Query) -> list[Chip]:
     ]
 
 
-def _grouped(questions: Sequence[Question], split: Split) -> list[Group]:
+def _grouped(questions: Sequence[Question], split: Split, *, with_pictures: bool) -> list[Group]:
     """Return questions in their order, those of one scene together."""
     return [
-        Group(scene.position, picture_of(scene, split, small=True), list(theirs))
+        Group(scene.position, picture_of(scene, split, small=True) if with_pictures else None, list(theirs))
         for scene, theirs in groupby(questions, key=lambda question: question.scene)
     ]

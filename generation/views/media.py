@@ -1,6 +1,8 @@
 """Pictures under our own address, which never means another picture: browsers may keep them for ever."""
 
+import functools
 import logging
+from pathlib import PurePath
 from typing import TypeVar
 from urllib.parse import quote
 
@@ -10,9 +12,10 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpRe
 from django.utils.cache import get_conditional_response
 from django.views.decorators.http import require_safe
 
-from generation import files
+from generation import files, linked
 from generation.models import Dataset, Scene, Split
 from generation.pictures import version_of
+from generation.store import Pictures
 from generation.thumbnails import name_of, thumbnail
 from generation.views.finding import find_split
 from webapp.access import What, may_see
@@ -31,9 +34,10 @@ def scene_image(request: HttpRequest, slug: str, name: str, position: int, versi
     split = find_split(request.user, slug, name)
     if not may_see(request.user, split, What.IMAGE):
         raise Http404(MISSING)
-    stored = _scene(split, position).image
-    check_version(split, stored, version)
-    return _unchanged(request, split) or _kept_for_ever(split, _file(stored, name=f"{name}-{position}.png"))
+    scene = _scene(split, position)
+    check_version(split, scene.image or scene.linked, version)
+    shown = f"{name}-{position}{PurePath(scene.image or scene.linked).suffix}"
+    return _unchanged(request, split) or _kept_for_ever(split, _picture(scene, split, name=shown))
 
 
 @require_safe
@@ -42,9 +46,9 @@ def scene_thumbnail(request: HttpRequest, slug: str, name: str, position: int, v
     split = find_split(request.user, slug, name)
     if not may_see(request.user, split, What.IMAGE):
         raise Http404(MISSING)
-    stored = _scene(split, position).image
-    check_version(split, stored, version)
-    return _unchanged(request, split) or _kept_for_ever(split, _small(stored))
+    scene = _scene(split, position)
+    check_version(split, scene.image or scene.linked, version)
+    return _unchanged(request, split) or _kept_for_ever(split, _small(scene, split))
 
 
 @require_safe
@@ -66,15 +70,27 @@ def check_version(split: Split, stored: str, version: str) -> None:
 
 def _scene(split: Split, position: int) -> Scene:
     """Return the scene at a position of a split."""
-    scene = Scene.objects.filter(split=split, position=position).only("image", "ids_image").first()
+    kept = ("image", "ids_image", "linked", "position")
+    scene = Scene.objects.filter(split=split, position=position).only(*kept).first()
     if scene is None:
         raise Http404(MISSING)
     return scene
 
 
+def _picture(scene: Scene, split: Split, *, name: str) -> HttpResponseBase:
+    """Return a scene's picture, stored or linked."""
+    if not scene.linked:
+        return _file(scene.image, name=name)
+    try:
+        file = linked.path_of(scene, split.dataset).open("rb")
+    except OSError as error:
+        raise _lost(scene.linked, error) from error
+    return FileResponse(file, content_type=linked.type_of(scene.linked), filename=name)
+
+
 def _file(stored: str, *, name: str) -> HttpResponseBase:
     """Return a stored picture under a name that tells no more than its address."""
-    sent = _sent_by_proxy(stored, content_type="image/png")
+    sent = sent_by_proxy(stored, content_type=linked.type_of(stored))
     if sent is not None:
         sent["Content-Disposition"] = f'inline; filename="{name}"'
         return sent
@@ -82,21 +98,24 @@ def _file(stored: str, *, name: str) -> HttpResponseBase:
         file = default_storage.open(stored, "rb")
     except FileNotFoundError as error:
         raise _lost(stored, "nothing") from error
-    return FileResponse(file, content_type="image/png", filename=name)
+    return FileResponse(file, content_type=linked.type_of(stored), filename=name)
 
 
-def _small(stored: str) -> HttpResponse:
-    """Return the small version of a stored picture, made now where there is none yet."""
-    sent = _sent_by_proxy(name_of(stored), content_type="image/webp")
+def _small(scene: Scene, split: Split) -> HttpResponse:
+    """Return the small version of a picture, made now where there is none yet."""
+    scene.split = split
+    stored = scene.image or f"{Pictures(scene).stem}.png"
+    sent = sent_by_proxy(name_of(stored), content_type="image/webp")
     if sent is not None:
         return sent
     try:
-        return HttpResponse(thumbnail(stored), content_type="image/webp")
+        made = thumbnail(stored, read=functools.partial(linked.picture_bytes, scene, split.dataset))
+        return HttpResponse(made, content_type="image/webp")
     except OSError as error:
         raise _lost(stored, error) from error
 
 
-def _sent_by_proxy(stored: str, *, content_type: str) -> HttpResponse | None:
+def sent_by_proxy(stored: str, *, content_type: str) -> HttpResponse | None:
     """Return an answer that has the proxy send a file of our disk; None where it doesn't do that, or there is none."""
     path = files.local_path(stored)
     if not settings.PROXY_SENDS_FILES or path is None or not path.is_file():
@@ -118,7 +137,7 @@ def _unchanged(request: HttpRequest, split: Split) -> HttpResponseBase | None:
 
 def _kept_for_ever(split: Split, response: R) -> R:
     """Return a response that says it never changes; to proxies only where anyone may see it."""
-    anyone = split.dataset.visibility == Dataset.Visibility.PUBLIC
+    anyone = split.dataset.visibility == Dataset.Visibility.PUBLIC and split.dataset.images_visible
     response["Cache-Control"] = f"{'public' if anyone else 'private'}, max-age={A_YEAR}, immutable"
     response["ETag"] = _etag(split)
     return response

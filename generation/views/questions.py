@@ -11,6 +11,7 @@ from django_htmx.middleware import HtmxDetails
 
 from generation import rows
 from generation.browse import BadAddress, shortened
+from generation.imported import lacking, why_no_picture
 from generation.index import IndexedFacet
 from generation.models import Question, Split
 from generation.shortcuts import QUESTION
@@ -58,6 +59,8 @@ def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpRes
         "shows_answer": What.ANSWER in allowed,
         "shows_source": What.SCENE in allowed,
         "shown": shown,
+        "why_no_picture": why_no_picture(asked.scene, split, allowed=allowed),
+        "lacking": lacking(asked, allowed=allowed),
         "player": shown.at(int(visit.step) if visit.step is not None else None),
         "facts": [fact for fact in shown.facts if _may_know(request.user, split, fact.facet, visit=visit)],
         "trail": trail,

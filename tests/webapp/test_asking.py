@@ -17,7 +17,7 @@ from webapp.access import What
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
 # Routes that show nothing of any dataset. Whatever else there is has to ask about one that it shows.
-ABOUT_NO_DATASET = {"health", "health_web", "login_link", "docs", "docs_page", "dataset_new"}
+ABOUT_NO_DATASET = {"health", "health_web", "login_link", "docs", "docs_page", "dataset_new", "import_new"}
 PACKAGES = ("account_", "admin:", "django.contrib.admin.")  # accounts; pages for staff, which strangers never get
 
 # What each stored field belongs to. A field that isn't here fails a test: say which of `What` guards it.
@@ -37,7 +37,7 @@ FIELDS = {
     },
     Scene: {
         **dict.fromkeys(("id", "split", "chunk", "position"), PUBLIC),
-        **dict.fromkeys(("image", "width", "height"), What.IMAGE),
+        **dict.fromkeys(("image", "linked", "width", "height"), What.IMAGE),
         **dict.fromkeys(("data", "view", "replaced"), What.SCENE),
         "ids_image": What.IDS_IMAGE,
     },

@@ -1,0 +1,108 @@
+"""Importing on a page: published files are sent, and a background process reads them."""
+
+import secrets
+from pathlib import PurePosixPath
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from generation import files as storage
+from generation import importing, intake, jobs
+from generation.engine.errors import EngineError
+from generation.engine.reading import find_reader
+from generation.forms import ImportForm
+from generation.models import Dataset, Import
+from generation.views.making import making_context
+from webapp.access import is_researcher, owns
+
+FOLDER = "imports"
+BAD, FORBIDDEN = 400, 403
+SHOWN = 10  # imports that the page lists
+HINTS = 4
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_import(request: HttpRequest) -> HttpResponse:
+    """Return the page on which published files are sent; its button has them read."""
+    if not is_researcher(request.user):
+        return render(request, "generation/not_researcher.html", status=FORBIDDEN)
+    if request.method != "POST":
+        return _page(request, ImportForm())
+    form = ImportForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _page(request, form, status=BAD)
+    try:
+        dataset = _begun(request, form.cleaned_data)
+    except EngineError as error:
+        form.add_error("slug" if error.where == "slug" else "files", str(error))
+        return _page(request, form, status=BAD)
+    jobs.wake(HINTS)
+    return redirect(Import.objects.get(dataset=dataset))
+
+
+@login_required
+@never_cache
+@require_safe
+def import_state(request: HttpRequest, number: int) -> HttpResponse:
+    """Return how far an import is, or why nothing of it was kept; when it is read, its dataset."""
+    found = Import.objects.select_related("dataset").filter(pk=number).first()
+    if found is None or not _is_own(request.user, found):
+        raise Http404("There is no such import, or it is somebody else's.")
+    dataset = found.dataset
+    if dataset is not None and not found.message and dataset.state == Dataset.State.COMPLETE:
+        return redirect(dataset)
+    context: dict[str, Any] = {"run": found}
+    if dataset is not None and not found.message:
+        context |= making_context(request.user, dataset, list(dataset.splits.select_related("dataset")))
+    return render(request, "generation/import_state.html", context)
+
+
+def _is_own(user: Any, found: Import) -> bool:
+    if found.dataset is not None:
+        return owns(user, found.dataset)
+    return bool(user.is_staff or (found.owner_id is not None and found.owner_id == user.pk))
+
+
+def _page(request: HttpRequest, form: ImportForm, *, status: int = 200) -> HttpResponse:
+    context = {
+        "form": form,
+        "megabytes": settings.UPLOAD_MB,
+        "runs": Import.objects.of(request.user)[:SHOWN],
+        "here": "Import",
+    }
+    return render(request, "generation/import.html", context, status=status)
+
+
+def _begun(request: HttpRequest, said: dict[str, Any]) -> Dataset:
+    """Return the new dataset; where it is refused, nothing that was sent is kept."""
+    folder = f"{FOLDER}/{secrets.token_hex(8)}"
+    try:
+        names = [_kept(file, folder) for file in said["files"]]
+        found = find_reader(said["format"]).sort(names, opened=intake.open_file)
+        about = {name: said[name] for name in ("slug", "format", "licence", "visibility", "title")}
+        return importing.begin(found, importing.Wanted(**about, owner=request.user, stored=folder))
+    except BaseException:
+        storage.drop_folder(folder)
+        raise
+
+
+def _kept(file: UploadedFile, folder: str) -> str:
+    """Return the name under which a file that was sent is now stored, a part at a time."""
+    name = f"{folder}/{PurePosixPath(str(file.name)).name}"
+    path = storage.local_path(name)
+    if path is None:
+        return default_storage.save(name, file)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("xb") as target:
+        for part in file.chunks():
+            target.write(part)
+    return name

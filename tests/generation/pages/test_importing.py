@@ -1,0 +1,241 @@
+"""Imports on pages: files are sent, progress is seen, what is missing or disagrees is said, strangers see little."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from generation import files, importing, jobs
+from generation.engine.reading import find_reader
+from generation.models import Dataset, Import, Scene
+from generation.pictures import version_of
+from tests.worlds.clevr.formats import releases
+from tests.worlds.clevr.formats.releases import questions_of, release, scenes_of, write
+from webapp.models import User
+
+pytestmark = pytest.mark.django_db
+NEW = "/datasets/new/import/"
+
+
+def text(response: Any) -> str:
+    return response.content.decode()
+
+
+def sent(name: str, data: Any) -> SimpleUploadedFile:
+    content = data if isinstance(data, bytes) else json.dumps(data).encode()
+    return SimpleUploadedFile(name, content, content_type="application/json")
+
+
+def form(*uploads: SimpleUploadedFile, **changed: str) -> dict[str, Any]:
+    return {"format": "clevr", "slug": "theirs", "visibility": "private", "files": uploads, **changed}
+
+
+def imported(root: Path, **wanted: Any) -> Dataset:
+    found = find_reader("clevr").find([root])
+    dataset = importing.begin(found, importing.Wanted(slug="theirs", format="clevr", **wanted))
+    jobs.work(dataset=dataset)
+    dataset.refresh_from_db()
+    assert dataset.state == Dataset.State.COMPLETE, dataset.error
+    return dataset
+
+
+# Sending files ---------------------------------------------------------------------------------------------
+
+
+def test_what_is_sent_is_read_in_the_background(page: Client, researcher: User) -> None:
+    answer = page.post(NEW, form(sent("s.json", scenes_of("val")), sent("q.json", questions_of("val")), licence="CC0"))
+    run = Import.objects.get()
+    assert answer.status_code == 302 and answer["Location"] == f"{NEW}{run.pk}/"
+    state = text(page.get(answer["Location"]))
+    assert "Being made" in state and "read" in state
+    dataset = Dataset.objects.get()
+    assert (dataset.owner, dataset.licence, dataset.visibility, dataset.images_visible) == (
+        researcher, "CC0", "private", False,
+    )  # fmt: skip
+    jobs.work(dataset=dataset)
+    done = page.get(answer["Location"])
+    assert done.status_code == 302 and done["Location"] == "/datasets/theirs/"
+    folder = files.local_path(run.stored)
+    assert folder is not None and not folder.exists()
+    assert [split.questions for split in dataset.splits.all()] == [12]
+
+
+def test_a_broken_record_is_named_where_it_was_sent(page: Client) -> None:
+    data = questions_of("val")
+    data["questions"][7]["answer"] = "mauve"
+    page.post(NEW, form(sent("q.json", data)))
+    run = Import.objects.get()
+    jobs.work(dataset=run.dataset)
+    assert not Dataset.objects.exists()
+    state = text(page.get(run.get_absolute_url()))
+    assert "questions[7], answer" in state and "mauve" in state and "Nothing of it was kept" in state
+    assert "nothing was kept" in text(page.get(NEW))
+    folder = files.local_path(run.stored)
+    assert folder is not None and not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("upload", "changed", "message"),
+    [
+        (("q.json", b"no json"), {}, "Expected JSON"),
+        (("q.json", {"nothing": []}), {}, "list of scenes or questions"),
+        (("q.json", {"questions": []}), {"slug": "new"}, "Expected another name"),
+        (("q.json", {"questions": []}), {"slug": "Not A Slug"}, "small letters"),
+        (("q.json", {"questions": []}), {"format": "nonsense"}, "Select a valid choice"),
+        (("q.json", {"questions": []}), {"visibility": "all"}, "Select a valid choice"),
+        (None, {}, "This field is required"),
+    ],
+)
+def test_what_is_refused_at_once_is_said_beside_its_field(
+    page: Client, upload: Any, changed: dict[str, str], message: str
+) -> None:
+    answer = page.post(NEW, form(*([sent(*upload)] if upload else []), **changed))
+    assert answer.status_code == 400
+    assert message in text(answer)
+    assert not Dataset.objects.exists() and not Import.objects.exists()
+    folder = files.local_path("imports")
+    assert folder is not None and not (folder.exists() and any(folder.iterdir()))
+
+
+def test_two_files_of_one_name_are_refused(page: Client) -> None:
+    answer = page.post(NEW, form(sent("a.json", scenes_of("val")), sent("a.json", questions_of("val"))))
+    assert answer.status_code == 400 and "different names" in text(answer)
+
+
+def test_only_researchers_import(client: Client, as_stranger: Client) -> None:
+    assert client.get(NEW)["Location"].startswith("/accounts/login/")
+    assert as_stranger.get(NEW).status_code == 403
+    assert as_stranger.post(NEW, {}).status_code == 403
+    assert not Import.objects.exists()
+
+
+def test_others_see_nothing_of_an_import(page: Client, as_stranger: Client, client: Client) -> None:
+    page.post(NEW, form(sent("q.json", questions_of("val"))))
+    address = Import.objects.get().get_absolute_url()
+    assert as_stranger.get(address).status_code == 404
+    assert client.get(address)["Location"].startswith("/accounts/login/")
+    assert page.get(f"{NEW}999999/").status_code == 404
+    assert page.post(address).status_code == 405
+    assert page.put(NEW).status_code == 405
+
+
+# What pages say --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def theirs(tmp_path: Path, owner: User) -> Dataset:
+    """Give an import that lacks this and that: a test split of words alone, a wrong answer, a picture that is gone."""
+    root = release(tmp_path / "r", ("val", "test"))
+    data = questions_of("val")
+    data["questions"][2]["answer"] = "9"
+    write(root / "questions" / "CLEVR_val_questions.json", data)
+    (root / "images" / "val" / releases.image_name("val", 1)).unlink()
+    dataset = imported(root, owner=owner, visibility="public", images="linked")
+    files.drop_folder(f"datasets/{dataset.pk}")  # small pictures of another test, whose rows are undone
+    return dataset
+
+
+def browser_of(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_the_overview_lists_what_was_found(theirs: Dataset, client: Client) -> None:
+    shown = text(client.get("/datasets/theirs/"))
+    assert "Imported" in shown and "unstated" in shown
+    assert 'href="/datasets/theirs/val/q/2/"' in shown and "published <b>9</b>" in shown
+    assert "Test was published without scenes, answers or programs" in shown
+    assert "import clevr PATH --name theirs-again" in shown
+    assert theirs.images_folder not in shown
+
+
+def test_the_owner_is_asked_for_licence_and_who_sees_pictures(theirs: Dataset, owner: User) -> None:
+    page = browser_of(owner)
+    assert "Its licence is unstated, and its pictures are shown to you and staff alone" in text(
+        page.get("/datasets/theirs/")
+    ).replace("\n", " ")
+    edit = page.get("/datasets/theirs/edit/")
+    assert 'name="images_visible"' in text(edit)
+    fields = {"title": "T", "visibility": "public", "licence": "CC BY 4.0", "images_visible": "on"}
+    assert page.post("/datasets/theirs/edit/", fields).status_code == 302
+    theirs.refresh_from_db()
+    assert (theirs.licence, theirs.images_visible) == ("CC BY 4.0", True)
+
+
+def test_a_dataset_of_ours_is_not_asked_who_sees_its_pictures(as_owner: Client, shapes: Dataset) -> None:
+    assert 'name="images_visible"' not in text(as_owner.get(f"/datasets/{shapes.slug}/edit/"))
+
+
+@pytest.mark.parametrize("address", ["val/", "test/", "val/q/2/", "test/q/0/", "", "val/q/4/"])
+def test_pages_of_an_import_answer(theirs: Dataset, owner: User, address: str) -> None:
+    for page in (Client(), browser_of(owner)):
+        assert page.get(f"/datasets/theirs/{address}").status_code == 200
+
+
+def test_a_question_says_what_it_came_without(theirs: Dataset, client: Client) -> None:
+    alone = text(client.get("/datasets/theirs/test/q/0/"))
+    assert "came without answer, program or scene, so there is no program to play" in alone
+    assert "came without" not in text(client.get("/datasets/theirs/val/q/0/"))
+    assert "published without scenes, answers or programs" in text(client.get("/datasets/theirs/test/"))
+
+
+def picture(dataset: Dataset, position: int, *, small: bool = False) -> str:
+    place = f"/datasets/{dataset.slug}/val/scene/{position}"
+    version = version_of(dataset)
+    return f"{place}/small/{version}.webp" if small else f"{place}/{version}.png"
+
+
+@pytest.mark.parametrize("small", [False, True])
+def test_linked_pictures_are_served_to_those_who_may_see_them(theirs: Dataset, owner: User, small: bool) -> None:
+    address = picture(theirs, 0, small=small)
+    shown = browser_of(owner).get(address)
+    assert shown.status_code == 200 and "private" in shown["Cache-Control"]
+    assert Client().get(address).status_code == 404
+    Dataset.objects.filter(pk=theirs.pk).update(images_visible=True)
+    assert Client().get(address).status_code == 200
+
+
+def test_pictures_that_strangers_may_not_see_are_on_no_page_of_theirs(theirs: Dataset, owner: User) -> None:
+    for address in ("", "val/", "val/q/0/"):
+        assert "/scene/" not in text(Client().get(f"/datasets/theirs/{address}"))
+        assert "/scene/" in text(browser_of(owner).get(f"/datasets/theirs/{address}"))
+    assert "owner’s to show" in text(Client().get("/datasets/theirs/val/q/0/"))
+
+
+def test_a_picture_that_was_missing_is_said_to_be(theirs: Dataset, owner: User) -> None:
+    page = browser_of(owner)
+    assert "wasn’t among those that were imported" in text(page.get("/datasets/theirs/val/q/4/"))
+    assert page.get(picture(theirs, 1)).status_code == 404
+
+
+def test_a_linked_picture_that_is_gone_by_now_is_not_found(theirs: Dataset, owner: User) -> None:
+    Path(theirs.images_folder, Scene.objects.get(split__dataset=theirs, split__name="val", position=0).linked).unlink()
+    for small in (False, True):
+        assert browser_of(owner).get(picture(theirs, 0, small=small)).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["../../../etc/passwd", "/etc/passwd", "val/../../x.png"])
+def test_a_link_never_leads_out_of_its_folder(theirs: Dataset, owner: User, name: str) -> None:
+    Scene.objects.filter(split__dataset=theirs, split__name="val", position=0).update(linked=name)
+    for small in (False, True):
+        assert browser_of(owner).get(picture(theirs, 0, small=small)).status_code == 404
+
+
+def test_deleting_an_import_leaves_their_pictures_alone(theirs: Dataset, owner: User) -> None:
+    browser_of(owner).get(picture(theirs, 0, small=True))
+    jobs.delete(theirs)
+    jobs.work(dataset=theirs)
+    assert not Dataset.objects.filter(slug="theirs").exists()
+    assert len(list(Path(theirs.images_folder).rglob("*.png"))) == 5
+
+
+@pytest.mark.parametrize("part", ["scenes", "questions", "images"])
+def test_pages_of_a_part_alone_answer(tmp_path: Path, part: str) -> None:
+    root = release(tmp_path / "r", ("val",))
+    dataset = imported(root / part, visibility="public", images="linked", images_visible=True)
+    for address in ("", "val/", *(["val/q/0/"] if part == "questions" else [])):
+        assert Client().get(f"/datasets/{dataset.slug}/{address}").status_code == 200, address
