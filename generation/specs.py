@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from generation.engine.errors import BadSpec
+from generation.engine.spec import merged
 from generation.engine.worlds import NO_FILES, find_preset, get_maker, get_world
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -23,12 +24,24 @@ class Source(NamedTuple):
     files: dict[str, bytes]
 
 
-def load(source: str) -> Source:
-    """Return the spec that a preset's name or a JSON file's path stands for; raise `BadSpec`."""
+def load(source: str, *, scenes_from: Path | None = None) -> Source:
+    """Return the spec that a preset's name or a JSON file's path stands for; raise `BadSpec`.
+
+    With `scenes_from`, a file of somebody else's scenes, those are asked about, in that file's own split.
+    """
     path = Path(source)
-    if path.suffix == ".json" or _is_file(path):
-        return gathered(read_json(path), name=path.stem, folder=path.parent)
-    return gathered(find_preset(source), name=source, folder=Path())
+    is_file = path.suffix == ".json" or _is_file(path)
+    data = read_json(path) if is_file else find_preset(source)
+    name, folder = (path.stem, path.parent) if is_file else (source, Path())
+    return gathered(data if scenes_from is None else _asking_about(data, scenes_from), name=name, folder=folder)
+
+
+def _asking_about(data: Mapping[str, Any], scenes: Path) -> dict[str, Any]:
+    """Return a spec without its own splits, that asks about the scenes of a file."""
+    base = data.get("base")
+    whole = merged(find_preset(base), data) if isinstance(base, str) else data
+    kept = {name: value for name, value in whole.items() if name not in ("base", "splits")}
+    return {**kept, "scenes_from": str(scenes.resolve())}
 
 
 def _is_file(path: Path) -> bool:

@@ -4,6 +4,7 @@ import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -36,6 +37,10 @@ class Command(PlainCommand):
             help="another number of scenes for one split; 0 leaves it out; may be given several times",
         )  # fmt: skip
         parser.add_argument(
+            "--scenes-from", type=Path, metavar="FILE",
+            help="ask about the scenes of a published file, in place of scenes of ours",
+        )  # fmt: skip
+        parser.add_argument(
             "--secret", type=_named, action="append", default=[], metavar="SPLIT=HEX",
             help="the published secret of a split, to prove that it was made as claimed",
         )  # fmt: skip
@@ -55,7 +60,7 @@ class Command(PlainCommand):
 
     def _dataset(self, options: dict[str, Any]) -> Dataset:
         """Return the dataset to make: a new one, or with `--resume` one that is there."""
-        source = specs.load(options["spec"])
+        source = specs.load(options["spec"], scenes_from=options["scenes_from"])
         slug = _slug(source.name) if options["name"] is None else options["name"]
         scenes = _each_once(options["scenes"], option="--scenes")
         secrets = _each_once(options["secret"], option="--secret")

@@ -233,10 +233,23 @@ class ClevrSpec(BaseSpec):
     images: ImageKnobs = ImageKnobs()
     questions: QuestionKnobs = QuestionKnobs()
     vocabulary: Vocabulary
+    scenes_from: Digest | None = Field(
+        default=None, description="somebody else's scenes, which are asked about; a file, by its SHA-256 once gathered"
+    )
 
     _families: tuple[Family, ...] = PrivateAttr(default=())
     _files: Mapping[str, bytes] = PrivateAttr(default={})
     _made: dict[str, Any] = PrivateAttr(default_factory=dict)
+
+    @model_serializer(mode="wrap")
+    def _without_no_scenes(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = plain(self)
+        return {name: value for name, value in data.items() if name != "scenes_from" or value is not None}
+
+    @property
+    def scenes_file(self) -> bytes | None:
+        """The file of somebody else's scenes, where they are asked about."""
+        return None if self.scenes_from is None else self._files[self.scenes_from]
 
     def once(self, name: str, make: Callable[[], Made]) -> Made:
         """Return what `make` gives, made once for this spec."""
@@ -358,6 +371,8 @@ def bound(spec: Any, files: Mapping[str, bytes], *, where: str = "") -> Any:
     try:
         families = _families(spec, files, where=f"{dot}questions.families")
         meshes = _meshes(spec, files, where=f"{dot}vocabulary.shapes")
+        if spec.scenes_from is not None:
+            _check_there(files, spec.scenes_from, where=f"{dot}scenes_from")
     except (BadFamily, BadMesh) as error:
         raise BadSpec(error.reason, where=error.where) from error
     askable = sum(family.askable for family in families)
@@ -398,9 +413,13 @@ def _meshes(spec: Any, files: Mapping[str, bytes], *, where: str) -> dict[str, M
     return meshes
 
 
-def _text(files: Mapping[str, bytes], digest: str, *, where: str) -> str:
+def _check_there(files: Mapping[str, bytes], digest: str, *, where: str) -> None:
     if digest not in files:
         raise BadSpec(f"Expected a file that comes with the spec, got {digest!r}, which did not come.", where=where)
+
+
+def _text(files: Mapping[str, bytes], digest: str, *, where: str) -> str:
+    _check_there(files, digest, where=where)
     try:
         return files[digest].decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -438,6 +457,9 @@ def gather(data: Mapping[str, Any], *, folder: Path) -> tuple[dict[str, Any], di
     for where, part in _parts(result):
         _gather_families(part.get("questions"), folder, found, where=f"{where}questions.families")
         _gather_meshes(part.get("vocabulary"), folder, found, where=f"{where}vocabulary.shapes")
+        named = part.get("scenes_from")
+        if isinstance(named, str) and not re.fullmatch(r"[0-9a-f]{64}", named):
+            part["scenes_from"] = _take(folder / named, found, where=f"{where}scenes_from")
     return result, found
 
 

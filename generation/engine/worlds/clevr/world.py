@@ -32,6 +32,7 @@ from generation.engine.worlds import (
     Question,
 )
 from generation.engine.worlds.clevr import facets as clevr_facets
+from generation.engine.worlds.clevr import given
 from generation.engine.worlds.clevr import spec as clevr_spec
 from generation.engine.worlds.clevr.asking import Asker
 from generation.engine.worlds.clevr.camera import View
@@ -59,7 +60,8 @@ class ClevrMaker:
         return clevr_spec.preset(name)
 
     def gather(self, data: Mapping[str, Any], *, folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
-        return clevr_spec.gather(data, folder=folder)
+        gathered, found = clevr_spec.gather(data, folder=folder)
+        return given.with_splits(gathered, found), found
 
     def plan(self, spec: BaseSpec, split: str) -> list[Chunk]:
         own = _clevr(spec).for_split(split)
@@ -76,6 +78,9 @@ class ClevrMaker:
             for stage in (Stage.SCENE, Stage.QUESTIONS, Stage.WORDS)
         )
         asker = Asker(own, search=search, words=words)
+        if own.scenes_file is not None:
+            yield from given.make(own, split, chunk, content=own.scenes_file, asker=asker)
+            return
         for position in range(chunk.items):
             for replaced in range(own.questions.replacements + 1):
                 sampled = sample_scene(own, scenes)
@@ -95,6 +100,8 @@ class ClevrMaker:
 
     def render(self, spec: BaseSpec, split: str, item: Item) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
         own = _clevr(spec).for_split(split)
+        if own.scenes_file is not None and item.view is None:
+            raise given.no_camera(own.images.width, own.images.height)
         scene, view = _seen(item)
         knobs = own.images
         if knobs.renderer == "blender":
@@ -124,6 +131,7 @@ class ClevrWorld:
     def read_spec(self, data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> ClevrSpec:
         spec = clevr_spec.read_spec(data, files=files)
         check_rules(spec)
+        given.check(spec)
         return spec
 
     def read_scene(self, data: Mapping[str, Any]) -> Scene:
@@ -195,12 +203,12 @@ def _answer_kind(question: Question) -> AnswerKind:
     if question.kind == "count":
         return AnswerKind.INTEGER
     return AnswerKind.VALUE if not question.kind or question.kind.startswith("query_") else AnswerKind.YES_NO
+
+
 def _seed_of(scene: Scene, view: View, *, seed: int) -> int:
     """Return a seed of a scene's own, so that no two pictures have the same noise."""
     content = canonical([seed, scene.to_json(), view.to_json()])
     return int.from_bytes(hashlib.sha256(content.encode()).digest()[:4], "little")
-
-
 
 
 def _clevr(spec: BaseSpec) -> ClevrSpec:

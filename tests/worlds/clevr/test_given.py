@@ -1,0 +1,140 @@
+"""Our questions about somebody else's scenes: the scenes stay as they are, the file is named by its digest."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generation import specs
+from generation.engine.errors import BadScene, BadSpec
+from generation.engine.program import execute
+from generation.engine.worlds import Item
+from generation.engine.worlds.clevr import given
+from generation.engine.worlds.clevr.camera import project
+from generation.engine.worlds.clevr.world import WORLD
+from tests.shared_data import shared_path
+from tests.worlds.clevr.formats.releases import scenes_of, write
+
+FEW = {"scene": {"min_pixels": 0}, "questions": {"per_scene": 4, "window": 2}}
+
+
+def made(source: specs.Source, **changes: Any) -> tuple[Any, dict[str, list[Item]]]:
+    """Return a spec with its files, and the items of each split."""
+    spec = WORLD.read_spec({**source.data, **changes}, files=source.files)
+    assert WORLD.maker is not None
+    maker = WORLD.maker
+    items = {
+        name: [item for chunk in maker.plan(spec, name) for item in maker.make(spec, name, chunk)]
+        for name in spec.splits
+    }
+    return spec, items
+
+
+def source_of(tmp_path: Path, data: Any, **changes: Any) -> specs.Source:
+    preset = write(tmp_path / "preset.json", {"world": "clevr", "splits": {"train": {"scenes": 9}}, **FEW, **changes})
+    return specs.load(str(preset), scenes_from=write(tmp_path / "theirs.json", data))
+
+
+def test_questions_are_asked_about_scenes_as_they_were_published(tmp_path: Path) -> None:
+    data = scenes_of("val", 5)
+    source = source_of(tmp_path, data)
+    spec, items = made(source)
+    content = (tmp_path / "theirs.json").read_bytes()
+    assert spec.to_json()["scenes_from"] == hashlib.sha256(content).hexdigest()
+    assert source.files[spec.scenes_from] == content
+    assert list(items) == ["val"] and len(items["val"]) == 5
+    table = WORLD.functions(spec)
+    for item, record in zip(items["val"], data["scenes"], strict=True):
+        assert item.scene is not None and item.scene.to_json()["objects"] == record["objects"]
+        assert len(item.questions) == 4
+        for question in item.questions:
+            assert question.program is not None and question.answer is not None
+            assert str(execute(question.program, item.scene, table=table)[-1].value) == question.answer.text
+
+
+def test_the_same_file_and_seed_give_the_same_questions(tmp_path: Path) -> None:
+    source = source_of(tmp_path, scenes_of("val", 5))
+    one, two = (made(source)[1]["val"] for _ in range(2))
+    assert one == two
+    other = made(source, seed=9)[1]["val"]
+    assert [item.scene for item in other] == [item.scene for item in one]
+    assert [item.questions for item in other] != [item.questions for item in one]
+
+
+def test_a_spec_without_scenes_of_others_does_not_speak_of_them() -> None:
+    assert WORLD.maker is not None
+    assert "scenes_from" not in WORLD.read_spec(WORLD.maker.preset("clevr-mini")).to_json()
+
+
+def test_fewer_scenes_can_be_asked_about_but_not_more(tmp_path: Path) -> None:
+    source = source_of(tmp_path, scenes_of("val", 5))
+    assert len(made(source, splits={"val": {"scenes": 3}})[1]["val"]) == 3
+    with pytest.raises(BadSpec, match=r"splits.val.scenes: Expected up to 5, as many as the file has, got 6"):
+        made(source, splits={"val": {"scenes": 6}})
+
+
+@pytest.mark.parametrize(
+    ("harm", "message"),
+    [
+        (lambda scene: scene["objects"][0].update(color="mauve"), r"scenes\[1\], objects\[0\].color: .*'mauve'"),
+        (lambda scene: scene["objects"][0].update(shape="teapot"), r"scenes\[1\], objects\[0\].shape: .*'teapot'"),
+        (lambda scene: scene.pop("relationships"), r"scenes\[1\], scene: Expected objects, directions"),
+        (lambda scene: scene.update(objects=[]), r"scenes\[1\], scene.objects: Expected 1 to 63"),
+    ],
+)
+def test_a_scene_of_another_world_is_named(tmp_path: Path, harm: Any, message: str) -> None:
+    data = scenes_of("val", 3)
+    harm(data["scenes"][1])
+    with pytest.raises(BadSpec, match=message):
+        made(source_of(tmp_path, data))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{}", "list of scenes or questions"),
+        ('{"questions": []}', "Expected a file with a list of scenes, got one of questions"),
+        ("nothing", "Expected JSON"),
+        ('{"scenes": [{"objects": 1}', "Expected JSON"),
+    ],
+)
+def test_a_file_of_no_scenes_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "f.json").write_text(text)
+    with pytest.raises(BadSpec, match=message):
+        specs.load("clevr-mini", scenes_from=tmp_path / "f.json")
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadSpec, match="scenes_from: Expected a readable file"):
+        specs.load("clevr-mini", scenes_from=tmp_path / "gone.json")
+
+
+def test_scenes_are_found_wherever_they_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = {"info": {"split": "val", "note": "Zähler 行 " * 7}, "scenes": scenes_of("val", 5)["scenes"]}
+    monkeypatch.setattr(given, "WINDOW", 64)
+    for text in (json.dumps(data), json.dumps(data, ensure_ascii=False, indent=2)):
+        found = given.Given(text.encode())
+        assert [found.record(number) for number in range(len(found))] == data["scenes"]
+
+
+def test_the_camera_is_worked_out_from_where_objects_are_seen() -> None:
+    real = json.loads(shared_path("data", "clevr-v1", "CLEVR_train_scenes.json").read_text())["scenes"]
+    for record in real[:20]:
+        view = given.seen_from(WORLD.read_scene(record), width=480, height=320)
+        assert view is not None
+        for thing in record["objects"]:
+            px, py, _ = project(view, thing["3d_coords"])
+            assert abs(px - thing["pixel_coords"][0]) < 1.5 and abs(py - thing["pixel_coords"][1]) < 1.5
+
+
+def test_no_camera_is_made_up(tmp_path: Path) -> None:
+    data = scenes_of("val", 2)
+    for thing in data["scenes"][0]["objects"]:
+        thing["pixel_coords"] = [0, 0, 1.0]
+    spec, items = made(source_of(tmp_path, data))
+    assert [item.view is None for item in items["val"]] == [True, False]
+    assert WORLD.maker is not None
+    with pytest.raises(BadScene, match="--no-images"):
+        WORLD.maker.render(spec, "val", items["val"][0])
