@@ -54,7 +54,7 @@ def test_a_set_is_made_and_shown_at_once(as_owner: Client) -> None:
     reply = as_owner.post(MAKE, FEW, follow=True)
     assert reply.redirect_chain == [("/datasets/shapes/few/", 302)]
     page = text(reply)
-    assert "5 of 16 questions of train, sampled with seed 7, about" in page
+    assert "5 of 16 questions of train, sampled with seed 7. They ask about" in page
     assert "<b>5</b> questions" in page.replace("\n", "")
     few = Split.objects.get(name="few")
     for number, position in enumerate(in_train(few)):

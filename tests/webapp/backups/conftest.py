@@ -16,7 +16,8 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from generation import heartbeat, jobs
-from generation.models import Dataset, PreviewTurn, Quota, SpecFile, Upload
+from generation.models import Dataset, PreviewTurn, Quota, SpecFile, Split, Upload
+from generation.recipes import read_recipe
 from tests.generation.conftest import child, fake, spec_of  # noqa: F401  # fixtures
 from tests.referring.models import Study
 from webapp.backups import restoring, stored, writing
@@ -69,9 +70,11 @@ def rich(archive: Path) -> Dataset:
 
 
 def make_rich_site() -> None:
-    """Make one dataset wholly and one by half, and something of everything else."""
+    """Make one dataset wholly, with a question set, and one by half, and something of everything else."""
     made = jobs.start(spec_of(), slug="rows", secrets={"test": SECRET})
     jobs.work(dataset=made)
+    test = Split.objects.for_browse().get(dataset=made, name="test")
+    jobs.derive(test, name="few", recipe=read_recipe({"parent": "test", "sample": 5, "seed": 7}))
     half = jobs.start(spec_of(**HALF), slug="half")
     for _ in range(3):
         job = jobs.claim(dataset=half)

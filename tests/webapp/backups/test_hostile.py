@@ -244,6 +244,7 @@ def test_rows_that_were_changed_before_the_backup_are_told_from_good_ones(rich: 
         "rows/train": True,
         "rows/val": False,
         "rows/test": True,
+        "rows/few": True,
     }
     question.delete()
     assert not {str(split): holds for split, holds in proofs()}["rows/val"]

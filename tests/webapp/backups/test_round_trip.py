@@ -59,7 +59,7 @@ def test_every_table_and_every_file_comes_back(archive: Path, tmp_path: Path) ->
     for label in schema.TRANSIENT:
         assert not apps.get_model(label)._base_manager.exists()
     assert [(str(split), holds) for split, holds in restoring.proofs()] == [
-        ("rows/train", True), ("rows/val", True), ("rows/test", True),
+        ("rows/train", True), ("rows/val", True), ("rows/test", True), ("rows/few", True),
     ]  # fmt: skip
     jobs.work()
     assert Dataset.objects.get(slug="half").state == "complete"
