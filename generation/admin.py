@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from generation.models import Dataset, Heartbeat, Job, Limit, Quota, Split
+from generation.models import Dataset, Export, Heartbeat, Job, Limit, Quota, Split
 
 if TYPE_CHECKING:
     Base = admin.ModelAdmin[Any]
@@ -65,6 +65,20 @@ class JobAdmin(LookOnly):
     list_display = ("__str__", "state", "attempts", "worker", "started", "finished", "message")
     list_select_related = ("dataset", "split__dataset", "chunk")
     list_filter = ("state", "kind")
+    search_fields = ("dataset__slug",)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Return False: the program writes them."""
+        return False
+
+
+@admin.register(Export)
+class ExportAdmin(LookOnly):
+    """Exports."""
+
+    list_display = ("__str__", "state", "view", "user", "size", "created", "expires", "message")
+    list_select_related = ("dataset", "user")
+    list_filter = ("state", "view", "format")
     search_fields = ("dataset__slug",)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
