@@ -1,6 +1,7 @@
 """Datasets whose pictures another program draws: refused where it is missing, failed with the scene's name."""
 
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import Group
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
+from django.test import Client
 from PIL import Image
 
 from generation import deadlines, estimates, jobs
@@ -17,7 +20,11 @@ from generation.engine.errors import BadSpec, NotDrawn
 from generation.engine.render import blender
 from generation.engine.worlds import get_world
 from generation.models import Dataset, Job, Scene
+from generation.pool import Pool
+from generation.preview_child import preview
 from tests.generation import small
+from tests.generation.pages.drafting import NEW, json_on, sent, text
+from webapp.models import User
 
 BLENDER = {"width": 64, "height": 64, "renderer": "blender", "samples": 2}
 ONE: dict[str, Any] = small.SPEC | {"splits": {"train": {"scenes": 2}}, "images": BLENDER}
@@ -34,6 +41,16 @@ def without() -> Iterator[None]:
     blender.configure(blender.Setup(python=Path("/nowhere/python")))
     yield
     blender.configure(blender.Setup())
+
+
+@pytest.fixture
+def researcher(db: None) -> Client:
+    """Return a browser in which somebody is logged in who may make datasets."""
+    user = User.objects.create_user("ada", "ada@example.org", "x")
+    user.groups.add(Group.objects.get_or_create(name="researcher")[0])
+    client = Client()
+    client.force_login(user)
+    return client
 
 
 @pytest.fixture
@@ -177,3 +194,54 @@ def test_blender_draws_a_dataset_whose_content_is_the_tracers() -> None:
 def test_the_site_looks_for_blender_where_its_setting_says() -> None:
     assert settings.BLENDER_PYTHON == settings.BASE_DIR / ".venv-blender/bin/python"
     assert blender._STATE.setup.python == settings.BLENDER_PYTHON
+
+
+# On the page
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("without")
+def test_without_blender_the_page_refuses_beside_the_field_and_stores_nothing(researcher: Client) -> None:
+    for action in ("create", "preview"):
+        response = researcher.post(NEW, sent(ONE, action=action))
+        assert response.status_code == 400
+        assert response.context["draft"].refused.where == "images.renderer"
+        assert text(response).count("Expected Blender on this machine, got none") == 1
+    assert not Dataset.objects.exists()
+    assert researcher.post(NEW, sent({**ONE, "images": {"width": 64}}, action="form")).status_code == 200
+    without_images = {name: value for name, value in sent(ONE, action="create").items() if name != "images"}
+    assert researcher.post(NEW, without_images).status_code == 302
+
+
+@pytest.mark.django_db
+def test_the_page_shows_as_many_samples_as_the_renderer_takes(
+    researcher: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blender, "check", lambda: None)
+    plain = {**ONE, "images": {}}
+    as_it_was = {"images.samples": "16", "images.denoise": "false"}
+    chosen = researcher.post(NEW, sent(plain, action="form", **as_it_was, **{"images.renderer": "blender"}))
+    assert json_on(chosen)["images"] == {"renderer": "blender"}
+    assert 'name="images.samples" value="512"' in " ".join(text(chosen).split())
+    back = researcher.post(
+        NEW,
+        sent(json_on(chosen), action="form", **{"images.renderer": "tracer", "images.samples": "512"}),
+    )
+    assert json_on(back)["images"] in ({}, {"renderer": "tracer"})
+    assert 'name="images.samples" value="16"' in " ".join(text(back).split())
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+@pytest.mark.usefixtures("without")
+def test_a_preview_needs_no_blender(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blender, "check", lambda: None)
+    answer = preview({"world": "clevr", "data": ONE, "files": {}, "split": "train", "scenes": 1})
+    assert answer["scenes"][0]["image"].startswith("data:image/webp;base64,")
+
+
+def test_processes_that_generate_share_the_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[dict[str, str]] = []
+    monkeypatch.setattr(subprocess, "Popen", lambda command, *, env: started.append(env))
+    Pool(Dataset(slug="shapes"), size=3)
+    assert [env["GENERATION_PROCESSES"] for env in started] == ["3", "3", "3"]

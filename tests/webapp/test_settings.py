@@ -12,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from tests.services import S3
 from tests.webapp.commands import ROOT, manage
 from webapp import settings as site
-from webapp.environment import Environment, Variable, resolved
+from webapp.environment import Environment, Variable, located, resolved
 from webapp.keys import kept_secret
 from webapp.processes import NAMES, command
 
@@ -262,3 +262,12 @@ def test_the_site_migrates_on_postgresql(site_environment: dict[str, str], postg
     ended = manage("migrate", "--verbosity", "0", environment=site_environment | {"DATABASE_URL": postgres_url})
     assert (ended.returncode, ended.stderr) == (0, "")
     assert not Path(site_environment["VAR_DIR"], "horsesense.sqlite3").exists()
+
+
+def test_a_program_is_meant_with_its_links_kept(tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "python"
+    program.parent.mkdir()
+    program.symlink_to("/bin/true")
+    assert located("bin/python", base=tmp_path) == program
+    assert located(program, base=Path("/nowhere")) == program
+    assert resolved(program, base=tmp_path) != program

@@ -145,6 +145,7 @@ def _settle(scene: Any) -> None:
     scene.view_settings.look = "None"
     scene.view_settings.exposure, scene.view_settings.gamma = 0.0, 1.0
     cycles.use_adaptive_sampling = False
+    cycles.use_light_tree = False  # with a handful of lamps it costs a third more, and takes no noise out
     cycles.denoiser = "OPENIMAGEDENOISE"
     for kind in ("diffuse_bounces", "glossy_bounces", "transmission_bounces", "transparent_max_bounces"):
         setattr(cycles, kind, BOUNCES)
@@ -236,6 +237,7 @@ def _flat() -> Any:
     colour = nodes.add("ShaderNodeObjectInfo").outputs["Color"]
     glow = nodes.add("ShaderNodeEmission", inputs={"Color": colour, "Strength": 1.0})
     nodes.shown("ShaderNodeOutputMaterial", glow.outputs[0])
+    material.cycles.emission_sampling = "NONE"  # or each triangle would be made ready as a lamp
     material.use_fake_user = True
     return material
 
