@@ -12,8 +12,8 @@ from generation.engine.formats.huggingface_rows import FIRST, PROMPT, Row
 from generation.engine.worlds import FacetKind
 
 IMAGES = 100  # pictures in a row group, at most
-QUESTIONS = 10_000  # rows in a row group where there are no pictures in it
-GROUP_BYTES = 64_000_000  # of pictures in a row group, from which on it gets no more
+QUESTIONS = 5_000  # rows in a row group where there are no pictures in it
+GROUP_BYTES = 32_000_000  # of pictures in a row group, from which on it gets no more
 FILE_BYTES = 450_000_000  # that a file's row groups have at most: with what follows them it stays below 500 MB
 
 Feature = Mapping[str, Any]
