@@ -257,7 +257,7 @@ def test_the_shortest_equivalent_question_stands_beside_the_asked_one(client, sh
         item = item_of(question.scene, world=shapes.get_world())
         found = shapes.get_world().equivalent(dataset.read_spec(), item, question.steps)
         page = text_of(client.get(f"/datasets/shapes/train/q/{position}/"))
-        assert 'id="equivalent"' in page
+        assert page.index("<h1") < page.index('id="equivalent"') < page.index('id="picture"')
         assert (f'<p class="asked-so">{found.text}</p>' in page) == (len(found.program) < len(question.steps))
         shorter += len(found.program) < len(question.steps)
         longer += len(found.program) == len(question.steps)
