@@ -201,6 +201,18 @@ def test_families_and_idle_relations_are_judged_as_the_twin_does(mini: ClevrSpec
     assert refused > scenes / 4
 
 
+@pytest.mark.parametrize(
+    ("preset", "split", "other"), [("clevr-cogent-mini", "valA", "valB"), ("clevr-length-mini", "train", "test")]
+)
+def test_what_rules_hold_back_is_nowhere_and_found_where_it_is(preset: str, split: str, other: str):
+    data = {**MAKER.preset(preset)}
+    data["splits"] = {name: {**one, "scenes": 3} for name, one in data["splits"].items()}
+    spec = WORLD.read_spec(data)
+    made = [item for chunk in MAKER.plan(spec, split) for item in MAKER.make(spec, split, chunk)]
+    assert flaws_of(made, spec.for_split(split)) == []
+    assert checks_of(flaws_of(made, spec.for_split(other))) == {"rules"}
+
+
 @given(
     st.lists(st.integers(0, 30), min_size=2, max_size=11),
     st.integers(0, 10),

@@ -195,7 +195,8 @@ class ClevrWorld:
         return Equivalent(found.effective, say(found.effective, _clevr(spec).vocabulary))
 
     def prover(self, spec: BaseSpec, *, made: bool) -> ClevrProver:
-        return ClevrProver(_clevr(spec), our_scenes=made, our_questions=made)
+        own = _clevr(spec)
+        return ClevrProver(own, our_scenes=made and own.scenes_from is None, our_questions=made)
 
 
 def _answer_kind(question: Question) -> AnswerKind:

@@ -11,9 +11,12 @@ from generation.engine.worlds import Item
 from generation.engine.worlds.clevr.camera import View, solve_view
 from generation.engine.worlds.clevr.proofs.pictures import draw_known, prove_pictures
 from generation.engine.worlds.clevr.proofs.questions import QuestionProver
-from generation.engine.worlds.clevr.proofs.scenes import prove_ours, prove_theirs
+from generation.engine.worlds.clevr.proofs.rules import RuleProver
+from generation.engine.worlds.clevr.proofs.scenes import prove_ours, prove_theirs, sees
 from generation.engine.worlds.clevr.scene import Scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
+
+USUAL = ((480, 320), (320, 240))  # pictures of the release, and of the program it was made with
 
 
 class ClevrProver:
@@ -31,6 +34,7 @@ class ClevrProver:
 
     def __init__(self, spec: ClevrSpec, *, our_scenes: bool, our_questions: bool) -> None:
         self.spec, self.our_scenes = spec, our_scenes
+        self.rules = RuleProver(spec)
         self._drawn: tuple[Scene | None, NDArray[np.uint16] | None] = None, None
         self.questions = QuestionProver(spec) if our_questions else None
 
@@ -47,6 +51,7 @@ class ClevrProver:
             return
         if self.our_scenes:
             view = item.view if isinstance(item.view, View) else View()
+            self.rules.prove_objects(scene, proof)
             prove_ours(self.spec, scene, view, self.drawn(scene, view), proof)
         else:
             prove_theirs(self.spec, scene, seen_from(self.spec, item), proof)
@@ -54,6 +59,7 @@ class ClevrProver:
             proof.leave("families, wording and balance of questions that we did not ask", len(item.questions))
         else:
             self.questions.prove(scene, item.questions, given, proof)
+            self.rules.prove_questions(item, given, proof)
 
     def prove_pictures(
         self, item: Item, rgb: NDArray[np.uint8] | None, ids: NDArray[np.uint16] | None, proof: Proof
@@ -75,14 +81,19 @@ class ClevrProver:
 def seen_from(spec: ClevrSpec, item: Item) -> View | None:
     """Return the camera of an item, worked out from where its objects are seen where it isn't stated.
 
-    None where that can't be done. Pictures have the spec's size.
+    None where that can't be done. Pictures have the spec's size or, where nobody said it, that of the release or of
+    the program it was made with.
     """
     if isinstance(item.view, View):
         return item.view
     assert isinstance(item.scene, Scene)
-    things, size = item.scene.objects, spec.images
-    places, pixels = [thing.coords for thing in things], [thing.pixel_coords for thing in things]
+    views = [_solved(item.scene, *size) for size in ((spec.images.width, spec.images.height), *USUAL)]
+    return next((view for view in views if view is not None and sees(view, item.scene)), views[0])
+
+
+def _solved(scene: Scene, width: int, height: int) -> View | None:
+    places, pixels = [thing.coords for thing in scene.objects], [thing.pixel_coords for thing in scene.objects]
     try:
-        return solve_view(places, pixels, width=size.width, height=size.height)
+        return solve_view(places, pixels, width=width, height=height)
     except BadScene:
         return None

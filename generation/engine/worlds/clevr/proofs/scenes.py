@@ -54,10 +54,18 @@ def prove_theirs(spec: ClevrSpec, scene: Scene, view: View | None, proof: Proof)
         return
     for number, thing in enumerate(scene.objects):
         x, y, depth = camera.project(view, thing.coords)
-        px, py, far = thing.pixel_coords
-        near = abs(x - px) <= PIXELS_OFF and abs(y - py) <= PIXELS_OFF and abs(depth - far) <= DEPTH_OFF
         expected = f"object {number} about pixel ({x:.1f}, {y:.1f}), {depth:.2f} away"
-        proof.hold("references", near, expected, thing.pixel_coords)
+        proof.hold("references", _is_near((x, y, depth), thing.pixel_coords), expected, thing.pixel_coords)
+
+
+def sees(view: View, scene: Scene) -> bool:
+    """Return whether a camera sees every object where the scene says."""
+    return all(_is_near(camera.project(view, thing.coords), thing.pixel_coords) for thing in scene.objects)
+
+
+def _is_near(one: Point, two: Point) -> bool:
+    x, y, depth = (abs(a - b) for a, b in zip(one, two, strict=True))
+    return x <= PIXELS_OFF and y <= PIXELS_OFF and depth <= DEPTH_OFF
 
 
 def _prove_view(spec: ClevrSpec, view: View, proof: Proof) -> None:
