@@ -7,6 +7,7 @@ A question has keys of several names (its text, its program, ...). `KeyColumns` 
 import hashlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ NONE = 255
 PARTS = ("distinct", "places", "starts")
 
 
+@lru_cache(maxsize=8192)
 def hashed(key: str) -> int:
     """Return a key's hash: 64 bits, so that two keys of a million share one once in 37 million datasets."""
     return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), "big")

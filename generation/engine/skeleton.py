@@ -54,11 +54,13 @@ def descriptions(program: Program) -> list[tuple[tuple[str, str], ...]]:
 
 def pairs(program: Program) -> list[str]:
     """Return every two values that the program asks of one object, each once, as `color=red&shape=cube`."""
-    made = {}
-    for one in descriptions(program):
-        for two in combinations(sorted(f"{attribute}={value}" for attribute, value in one), 2):
-            made["&".join(two)] = True
-    return list(made)
+    return list(dict.fromkeys(pair for one in descriptions(program) for pair in _pairs(one)))
+
+
+@lru_cache(maxsize=4096)
+def _pairs(description: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    said = sorted(f"{attribute}={value}" for attribute, value in description)
+    return tuple("&".join(two) for two in combinations(said, 2))
 
 
 def _filters(function: str) -> bool:

@@ -1,18 +1,21 @@
-"""The command line makes the clevr-mini that the repository holds, whatever the number of processes."""
+"""The command line makes the datasets that the repository holds, whatever the number of processes."""
 
 import json
 
 import pytest
 
+from tests.proof import size
 from tests.webapp.commands import manage
-from tests.worlds.clevr.fingerprints import HELD
+from tests.worlds.clevr.fingerprints import HELD, MINIS
+
+CASES = [("clevr-mini", "1"), ("clevr-length-mini", "4"), *((name, "2") for name in MINIS), ("clevr-mini", "4")]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", ["1", "4"])
-def test_any_number_of_processes_makes_the_held_dataset(site_environment: dict[str, str], workers: str) -> None:
-    done = manage(
-        "generate", "clevr-mini", "--no-images", "--workers", workers, environment=site_environment, seconds=300
-    )
+@pytest.mark.parametrize(("preset", "workers"), CASES[: size(len(CASES), least=2)])
+def test_any_number_of_processes_makes_the_held_dataset(
+    site_environment: dict[str, str], preset: str, workers: str
+) -> None:
+    done = manage("generate", preset, "--no-images", "--workers", workers, environment=site_environment, seconds=300)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == json.loads(HELD.read_text())["datasets"]["clevr-mini"][""]
+    assert done.stdout.strip() == json.loads(HELD.read_text())["datasets"][preset][""]

@@ -3,9 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from generation.engine.canonical import canonical
 from generation.engine.diagnose import Diagnosis, Topology, demands
-from generation.engine.program import to_json
 from generation.engine.skeleton import pairs, said, skeleton
 from generation.engine.worlds import SEEN, UNSEEN, ChartView, Facet, FacetKind, Needs, Question
 from generation.engine.worlds.clevr.camera import View
@@ -181,7 +179,7 @@ def train_keys(question: Question) -> Mapping[str, Sequence[str]]:
         return {"seen_text": (question.text,), "seen_program": (), "seen_skeleton": (), "seen_pair": ()}
     return {
         "seen_text": (question.text,),
-        "seen_program": (canonical(to_json(program)),),
+        "seen_program": (repr([tuple(step) for step in program]),),
         "seen_skeleton": (skeleton(program),),
         "seen_pair": pairs(program),
     }
