@@ -28,6 +28,7 @@ ORDER = (
     "spec",
     "vocabulary",
     "families",
+    "blender",
     "import",
     "export",
     "export-formats",
