@@ -25,6 +25,7 @@ from generation.engine.errors import BadExport
 from generation.engine.formats import ExportItem, ExportSplit, Format, Tick, writing
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import Facet, Needs, World
+from generation.export_figures import figures_of
 from generation.index import SplitIndex
 from generation.models import Dataset, Scene, Split
 from generation.store import Stored, load_items
@@ -214,8 +215,8 @@ class StoredDataset:
         return {file.digest: bytes(file.content) for file in self.row.files.order_by("digest")}
 
     def figures(self) -> Mapping[str, bytes]:
-        """Return the dataset's charts as SVG, by file name."""
-        return {}
+        """Return the dataset's charts as SVG, by file name: what everybody may know."""
+        return figures_of(self.row, [_published(split.row) for split in self.stored])
 
 
 def _chosen(dataset: Dataset, names: Sequence[str]) -> list[Split]:
