@@ -39,7 +39,7 @@ def making_context(user: Visitor, dataset: Dataset, splits: Sequence[Split]) -> 
 def progress(request: HttpRequest, slug: str) -> HttpResponse:
     """Return the part of the overview that says how the making goes, for a page that keeps it fresh."""
     found = find_dataset(request.user, slug)
-    splits = list(found.splits.select_related("dataset"))
+    splits = list(found.splits.own().select_related("dataset"))
     return render(request, "generation/_making.html", making_context(request.user, found, splits))
 
 
