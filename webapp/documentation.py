@@ -32,6 +32,7 @@ ORDER = (
     "import",
     "export",
     "export-formats",
+    "verify",
     "files",
 )
 

@@ -166,9 +166,8 @@ def _prove_whole(dataset: Dataset, found: dict[str, str], verdict: Verdict) -> N
     """Prove the dataset's own content hash, and that it has all splits that its spec has."""
     rows = list(dataset.splits.own())
     spec = dataset.read_spec()
-    if any(row.kind == Split.Kind.GENERATED for row in rows):
-        names = sorted(row.name for row in rows if row.kind == Split.Kind.GENERATED)
-        verdict.same("", "rows", sorted(spec.splits), names, unit="figures", what="splits ")
+    names = sorted(row.name for row in rows)
+    verdict.same("", "rows", sorted(spec.splits), names, unit="figures", what="splits ")
     if {row.name for row in rows} <= set(found):
         whole = dataset_fingerprint(found)
         verdict.same(

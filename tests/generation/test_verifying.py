@@ -392,7 +392,7 @@ def test_bad_input_is_refused():
         scope_of(dataset)
     jobs.work(dataset=dataset)
     for command, words in (
-        (["verify"], "Expected a dataset, got none"),
+        (["verify"], "Expected a dataset or --folder, got none"),
         (["verify", "nothing"], "Expected a dataset (shapes), got 'nothing'"),
         (["verify", "shapes", "--split", "exam"], "Expected a complete split (train, val, test), got 'exam'"),
         (["verify", "shapes", "--rerender", "some"], "expected a number of pictures, got 'some'"),

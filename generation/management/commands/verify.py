@@ -5,6 +5,7 @@ import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -13,6 +14,7 @@ from tqdm import tqdm
 
 from generation import verifying
 from generation.command_line import BAD_INPUT, FAILED, INTERRUPTED, PlainCommand
+from generation.engine import folders
 from generation.engine.verdict import Verdict
 from generation.engine.worlds import get_world
 from generation.pool import stoppable
@@ -33,6 +35,8 @@ class Command(PlainCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take what is to be verified."""
         parser.add_argument("dataset", metavar="DATASET", nargs="?", help="its name")
+        parser.add_argument("--folder", metavar="DIR", help="instead: a folder that was exported")
+        parser.add_argument("--format", metavar="F", help="of the folder, as `export` calls it")
         parser.add_argument("--split", metavar="NAME", action="append", default=[], help="this one; may be repeated")
         parser.add_argument(
             "--rerender", type=_count, default=0, metavar="N", help="draw N pictures again and compare them"
@@ -42,9 +46,30 @@ class Command(PlainCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Verify, and say what came of it."""
-        if options["dataset"] is None:
-            raise CommandError("Expected a dataset, got none.", returncode=BAD_INPUT)
-        self._verify_rows(options)
+        if (options["dataset"] is None) == (options["folder"] is None):
+            came = "none" if options["dataset"] is None else "both"
+            raise CommandError(f"Expected a dataset or --folder, got {came}.", returncode=BAD_INPUT)
+        if (options["folder"] is None) != (options["format"] is None):
+            raise CommandError("Expected --folder and --format together, got one of them.", returncode=BAD_INPUT)
+        if options["folder"] is None:
+            self._verify_rows(options)
+        else:
+            self._verify_folder(options)
+
+    def _verify_folder(self, options: dict[str, Any]) -> None:
+        workers = options["workers"] or settings.GENERATION_PROCESSES
+        if workers > 1:
+            warm()
+        scope = folders.Scope(
+            Path(options["folder"]), options["format"], options["split"], options["rerender"], workers
+        )
+
+        def prove(tick: Callable[[int], None]) -> Verdict:
+            return folders.verify(scope, tick=tick)
+
+        verdict = self._watched(prove, what=scope.folder.name, total=None)
+        head = f"{scope.folder}, format {scope.format}"
+        self._say(verdict, head=head, name=str(scope.folder), options=options)
 
     def _verify_rows(self, options: dict[str, Any]) -> None:
         dataset = self.find_dataset(options["dataset"])
@@ -63,7 +88,7 @@ class Command(PlainCommand):
         verdict = self._watched(prove, what=dataset.slug, total=scope.questions)
         self._say(verdict, head=head, name=dataset.slug, options=options)
 
-    def _watched(self, prove: Callable[[Callable[[int], None]], Verdict], *, what: str, total: int) -> Verdict:
+    def _watched(self, prove: Callable[[Callable[[int], None]], Verdict], *, what: str, total: int | None) -> Verdict:
         """Return what comes of a verification, with a progress bar on standard error meanwhile."""
         try:
             with stoppable(), tqdm(total=total, desc=what, unit=" questions", file=sys.stderr, mininterval=0.5) as bar:
