@@ -7,6 +7,7 @@ the same.
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +36,7 @@ def compare(split: Split, lease: Lease | Sole = SOLE) -> str:
     `LeaseLost` where somebody else has the work by now.
     """
     with Draft(split, lease) as draft:
-        entries = []
+        entries: list[dict[str, Any]] = []
         for facet, codes in _compared(split):
             lease.check()
             entries.append(facet_entry(facet, file=f"seen_{len(entries):02d}.npy"))
