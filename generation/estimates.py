@@ -102,17 +102,19 @@ def rates_of(jobs_done: QuerySet[Job], *, without: Rates | None = None) -> Rates
     if questions:
         rates, jobs = rates._replace(question=_seconds(asked) / questions), len(asked)
     drawn = list(done.filter(kind=Job.Kind.IMAGES).select_related("chunk", "dataset", "split")[:JOBS_MEASURED])
-    for name, own in _by_speed(drawn):
-        samples = sum(_samples_drawn(job) for job in own)
-        if samples:
-            rates, jobs = rates._replace(**{name: _seconds(own) / samples}), jobs + len(own)
-    return rates._replace(jobs=jobs)
-
-
-def _by_speed(drawn: list[Job]) -> list[tuple[str, list[Job]]]:
-    """Return images jobs by the name of the rate that they tell of."""
     quick = [job for job in drawn if renderer_of(_spec_of(job)) == BUILT_IN]
-    return [("sample", quick), ("slow_sample", [job for job in drawn if job not in quick])]
+    slow = [job for job in drawn if job not in quick]
+    return rates._replace(
+        sample=_seconds_a_sample(quick) or rates.sample,
+        slow_sample=_seconds_a_sample(slow) or rates.slow_sample,
+        jobs=jobs + len(drawn),
+    )
+
+
+def _seconds_a_sample(drawn: list[Job]) -> float:
+    """Return what a sample of a pixel took in these jobs; 0 where there are none."""
+    samples = sum(_samples_drawn(job) for job in drawn)
+    return _seconds(drawn) / samples if samples else 0.0
 
 
 def _spec_of(job: Job) -> dict[str, Any]:
