@@ -59,7 +59,7 @@ def card(told: Card) -> str:
     """Return the text of README.md."""
     parts = [
         _front_matter(told),
-        f"# {_line(told.dataset.title)}",
+        f"# {_escaped(told.dataset.title)}",
         _flowed(told.dataset.description),
         _facts(told.dataset),
         *_example(told),
@@ -218,7 +218,8 @@ def _making(told: Card) -> str:
 
 def _licence(dataset: ExportDataset) -> str:
     stated = _escaped(dataset.licence) or "No licence is stated."
-    cited = f"\n\n```bibtex\n{dataset.citation.strip()}\n```" if dataset.citation.strip().startswith("@") else ""
+    bibtex = dataset.citation.strip().replace("```", "")
+    cited = f"\n\n```bibtex\n{bibtex}\n```" if bibtex.startswith("@") else ""
     said = "" if cited or not dataset.citation.strip() else f"\n\n{_flowed(dataset.citation)}"
     head = "## Licence and citation" if cited or said else "## Licence"
     return f"{head}\n\n{stated}{cited}{said}"
