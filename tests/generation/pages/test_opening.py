@@ -112,7 +112,7 @@ def test_other_verbs_are_refused(as_owner, shapes):
 
 
 def test_opening_needs_few_queries(as_owner, shapes, django_assert_max_num_queries):
-    with django_assert_max_num_queries(8):  # session, account, split, dataset, two updates and a transaction around them
+    with django_assert_max_num_queries(8):  # session, account, split, dataset, two updates, a transaction
         as_owner.post(OPEN)
 
 
