@@ -28,6 +28,7 @@ from mathutils import Matrix
 BOUNCES = 8
 FAR, NEAR = 5000.0, 60.0  # half sides of the ground, and of its middle part, where rounding must not show
 POWER = math.pi**2  # watts of a lamp for the light of 1 that it throws on what faces it at distance 1
+GROOVES = 0.27  # how far a lathe's grooves tilt the surface here, as a share of what the tracer makes of them
 BACKDROP = (0.35, 0.77)  # cosines from the middle of the glow between which it fades
 
 
@@ -221,7 +222,7 @@ def _metal(colour: Any, roughness: float, brushed: float) -> Any:
     """Return a mirror of tiny facets, tilted by `roughness`; across the grooves of a lathe by `brushed` more."""
     material, nodes = _new_material()
     inputs: dict[Any, Any] = {"Color": colour}
-    along = math.hypot(roughness, brushed)
+    along = math.hypot(roughness, GROOVES * brushed)
     narrow = max(roughness, 1e-4)
     inputs["Roughness"] = math.sqrt(math.sqrt(narrow * along))  # Cycles squares it
     inputs["Anisotropy"] = 1.0 - math.sqrt(narrow / along) if brushed > 0.0 else 0.0
