@@ -129,6 +129,7 @@ def test_a_bad_address_or_wrong_parent_is_refused(as_owner: Client, few: Split) 
 
 def test_a_large_one_is_waited_for(as_owner: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deriving, "AT_ONCE", 4)
+    monkeypatch.setattr(jobs, "wake", lambda count: None)
     assert "made in the background" in text(as_owner.post(MAKE, {**FEW, "action": "count"}))
     page = text(as_owner.post(MAKE, FEW, follow=True))
     assert "This question set is being made" in page

@@ -28,6 +28,7 @@ TEXTS = ("", "\0", "<script>alert(1)</script>", "x" * 10_000, "' OR 1=1 --", "9"
 FIELDS = (
     *("slug", "title", "description", "visibility", "licence", "version", "authors", "citation", "confirm", "images"),
     *("spec", "shown", "last", "action", "split-0-name", "split-0-was", "split-0-scenes", "seed", "images.width"),
+    *("name", "how", "amount", "format", "splits", "view"),
     *("login", "password", "password1", "username", "email", "undo"),
 )
 VERBS = ("PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "NONSENSE")
