@@ -1,0 +1,59 @@
+"""The report on shortcuts in a real browser: it comes by itself, fits any screen, and has no barriers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from generation import blind_jobs, blind_shown, charts_drawing
+from tests.generation import small
+
+pytestmark = pytest.mark.slow
+
+PAGE = "/datasets/shapes/shortcuts/"
+ENOUGH = 60_000  # milliseconds
+
+
+@pytest.fixture
+def page(
+    browser: Browser,
+    live_server: Any,
+    transactional_db: None,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Any,
+    tmp_path: Path,
+) -> Iterator[Page]:
+    """Give a page of a site whose small dataset has questions enough for shares, and too many to be looked through."""
+    settings.VAR_DIR = tmp_path
+    monkeypatch.setattr(blind_shown, "TOO_FEW", 4)
+    monkeypatch.setattr(charts_drawing, "SECONDS", 60)
+    monkeypatch.setattr(blind_jobs, "SMALL", 1)
+    small.made(with_images=False)
+    context = browser.new_context(base_url=live_server.url)
+    yield context.new_page()
+    context.close()
+
+
+def test_the_page_waits_then_shows_the_report_by_itself_on_any_screen(page: Page) -> None:
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.goto(PAGE)
+    expect(page.get_by_role("heading", name="About to be computed")).to_be_visible()
+    assert barriers(page) == []
+    assert blind_jobs.work() == 1
+    expect(page.get_by_role("heading", name="Q-type mode, type by type").first).to_be_visible(timeout=ENOUGH)
+    expect(page.locator(".blind-chart svg")).to_be_visible()
+    for width, scheme in ((1280, "light"), (390, "dark")):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert barriers(page) == []
+    assert complaints == []
+
+
+def barriers(page: Page) -> list[str]:
+    """Return what keeps people from using the page."""
+    return [found["id"] for found in Axe().run(page).response["violations"]]
