@@ -60,7 +60,7 @@ def _categories(dataset: ExportDataset, attribute: str, *, tick: Tick) -> dict[s
         for entry in split.items() if split.shows_scenes else ():
             tick(0)
             has_ids = has_ids or entry.ids is not None
-            for element in dataset.world.elements(split.spec, entry.item):
+            for element in _elements(dataset, split, entry):
                 if attribute and attribute not in element.attributes:
                     known = ", ".join(element.attributes) or "there is none"
                     raise BadExport(f"Expected an attribute ({known}), got {attribute!r}.", where="category")
@@ -73,6 +73,11 @@ def _categories(dataset: ExportDataset, attribute: str, *, tick: Tick) -> dict[s
             where=dataset.slug,
         )
     return {name: number for number, name in enumerate(sorted(found), 1)}
+
+
+def _elements(dataset: ExportDataset, split: ExportSplit, entry: ExportItem) -> tuple[Element, ...]:
+    """Return what is in a scene; nothing where there is no scene."""
+    return () if entry.item.scene is None else dataset.world.elements(split.spec, entry.item)
 
 
 class _Place(NamedTuple):
@@ -153,7 +158,7 @@ class _Writer:
         labels = None if entry.ids is None else entry.ids()
         found = {} if labels is None else masks(labels)
         number = first
-        for element in self.dataset.world.elements(split.spec, entry.item):
+        for element in _elements(self.dataset, split, entry):
             place = _place(element, found.get(element.id + 1))
             if place is not None:
                 yield {

@@ -4,7 +4,7 @@ import gzip
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,6 +31,18 @@ def json_list(path: Path, *, info: Mapping[str, Any], name: str) -> Iterator[Cal
 
         yield add
         file.write("]}")
+
+
+def when_needed(stack: ExitStack, path: Path, *, info: Mapping[str, Any], name: str) -> Callable[[Any], None]:
+    """Return a function that adds to a list as `json_list` writes it; the file is there once something is added."""
+    opened: list[Callable[[Any], None]] = []
+
+    def add(value: Any) -> None:
+        if not opened:
+            opened.append(stack.enter_context(json_list(path, info=info, name=name)))
+        opened[0](value)
+
+    return add
 
 
 @contextmanager
@@ -147,6 +159,7 @@ __all__ = [
     "no_tick",
     "notes",
     "readme",
+    "when_needed",
     "write_json",
     "write_readme",
 ]

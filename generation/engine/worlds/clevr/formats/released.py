@@ -10,7 +10,7 @@ from generation.engine.formats.writing import (
     compressed,
     embed_image,
     facet_rows,
-    json_list,
+    when_needed,
     write_json,
     write_readme,
 )
@@ -70,12 +70,12 @@ def _files(
 
         def opened(place: Path, kind: str) -> Add:
             path = place / kind / f"{dialect.PREFIX}_{split.name}_{kind}.json"
-            return stack.enter_context(json_list(path, info=dialect.info(dataset, split), name=kind))
+            return when_needed(stack, path, info=dialect.info(dataset, split), name=kind)
 
         ask = opened(folder / release, "questions")
-        tell = None if released or not _tells_more(split) else opened(beside, "questions")
-        show = opened(folder / release if released else beside, "scenes") if split.shows_scenes else None
-        look = opened(beside, "views") if split.shows_scenes else None
+        tell = opened(beside, "questions") if not released and (split.shows_answers or split.shows_programs) else None
+        show = opened(folder / release if released else beside, "scenes")
+        look = opened(beside, "views")
 
         def write(entry: ExportItem, name: str) -> None:
             for number in range(len(entry.item.questions)):
@@ -83,16 +83,12 @@ def _files(
                 ask(form(split.name, entry, number, name=name))
                 if tell is not None:
                     tell(dialect.question(split.name, entry, number, name=name))
-            if show is not None and entry.item.scene is not None:
+            if entry.item.scene is not None:
                 show(dialect.scene(split.name, entry, name=name))
-            if look is not None and entry.item.view is not None:
+            if entry.item.view is not None:
                 look({"image_index": entry.position, "image_filename": name, **entry.item.view.to_json()})
 
         yield write
-
-
-def _tells_more(split: ExportSplit) -> bool:
-    return split.shows_answers or split.shows_programs
 
 
 def _write_facets(split: ExportSplit, beside: Path, *, tick: Tick) -> None:
