@@ -44,12 +44,21 @@ class Finding(NamedTuple):
 
 
 class Imported(NamedTuple):
-    """An import as its dataset's page shows it; `command` imports the same files again."""
+    """An import as its dataset's page shows it.
+
+    `command` imports the same files again, whose names and SHA-256 are `sums`; `licences` is what they say of theirs.
+    """
 
     run: Import | None
     findings: list[Finding]
     command: str
     sums: list[tuple[str, str]]
+    licences: list[str]
+
+    @property
+    def unanswered(self) -> set[int]:
+        """Return the keys of splits that were published without answers."""
+        return {one.split.pk for one in self.findings if one.split.is_complete and not one.report.get("answers")}
 
 
 def imported_of(user: Visitor, dataset: Dataset, splits: Sequence[Split]) -> Imported | None:
@@ -63,7 +72,8 @@ def imported_of(user: Visitor, dataset: Dataset, splits: Sequence[Split]) -> Imp
     form = run.format if run else "FORMAT"
     command = f"python manage.py import {form} PATH --name {dataset.slug}-again"
     sums = [pair for finding in findings for pair in sorted(finding.report.get("sha256", {}).items())]
-    return Imported(run, findings, command, sums)
+    licences = sorted({finding.report.get("licence", "") for finding in findings} - {""})
+    return Imported(run, findings, command, sums, licences)
 
 
 def _finding(user: Visitor, split: Split, origin: ImportedSplit) -> Finding:

@@ -5,20 +5,23 @@ whole batch. A record that can't be read ends the import for good: nothing of it
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from django.core.files.storage import default_storage
-from django.db import transaction
+from django.db import connection, transaction
 from PIL import Image
 
 from generation import files as storage
 from generation import leases, store
+from generation.engine import worlds as engine
 from generation.engine.canonical import canonical
 from generation.engine.errors import BadRecord
+from generation.engine.program import Program, Step, to_json
 from generation.engine.reading import Counted, Found, Known, Read, Reader, SplitFiles, find_reader
 from generation.models import Chunk, Dataset, Import, ImportedSplit, Job, Question, Quota, Scene, Split
 
@@ -27,6 +30,10 @@ ROWS = 4_900  # in a batch, at most: with the batch's own and the job's they are
 LISTED = 1000  # faults that are told one by one
 NAMED = 20  # files that are
 FORMATS = ("PNG", "JPEG")
+STORED = (  # of a question, in the order of `insert_questions`
+    *("split", "scene", "position", "text", "program", "answer", "answer_kind", "spelling"),
+    *("kind", "family", "scope", "source_id"),
+)
 
 
 class Report:
@@ -105,7 +112,7 @@ class _Intake:
         self.read_bytes = 0
         self.opened: list[tuple[str, Counted]] = []
         self.scenes: list[Scene] = []
-        self.questions: list[Question] = []
+        self.questions: list[tuple[Scene, int, engine.Question]] = []
         self.chunk = Chunk(split=self.split, number=self.split.chunks.count())
 
     def run(self, then: Callable[[Dataset], None]) -> None:
@@ -168,10 +175,7 @@ class _Intake:
         )
         self._add_picture(scene, read.image)
         self.scenes.append(scene)
-        self.questions += [
-            store.question_row(question, scene=scene, position=position + number)
-            for number, question in enumerate(read.item.questions)
-        ]
+        self.questions += [(scene, position + number, question) for number, question in enumerate(read.item.questions)]
 
     def _add_picture(self, scene: Scene, name: str) -> None:
         if self.imported.images == Import.Images.NONE or not self.files.images or not name:
@@ -201,7 +205,7 @@ class _Intake:
         self.chunk.scenes, self.chunk.questions = len(self.scenes), len(self.questions)
         self.chunk.save(force_insert=True)
         Scene.objects.bulk_create(self.scenes)
-        Question.objects.bulk_create(self.questions)
+        insert_questions(self.split, self.questions)
         self.split.scenes += len(self.scenes)
         self.split.questions += len(self.questions)
         Split.objects.filter(pk=self.split.pk).update(scenes=self.split.scenes, questions=self.split.questions)
@@ -222,6 +226,42 @@ class _Intake:
                 "Delete datasets, or ask staff for more.",
                 where=str(self.split),
             )
+
+
+def insert_questions(split: Split, asked: Iterable[tuple[Scene, int, engine.Question]]) -> None:
+    """Store questions about stored scenes, with their positions: as `bulk_create` does, in a third of its time."""
+    rows = [
+        (
+            split.pk,
+            scene.pk,
+            position,
+            question.text,
+            None if question.program is None else program_text(question.program),
+            None if question.answer is None else question.answer.text,
+            "" if question.answer is None else str(question.answer.kind),
+            None if question.answer is None else question.answer.spelling,
+            question.kind,
+            question.family,
+            question.scope,
+            question.source_id or "",
+        )
+        for scene, position, question in asked
+    ]
+    quote = connection.ops.quote_name
+    columns = ", ".join(quote(Question._meta.get_field(name).column) for name in STORED)
+    marks = ", ".join(["%s"] * len(STORED))
+    with connection.cursor() as cursor:
+        cursor.executemany(f"INSERT INTO {quote(Question._meta.db_table)} ({columns}) VALUES ({marks})", rows)  # noqa: S608
+
+
+def program_text(program: Program) -> str:
+    """Return a program's canonical JSON, put together from that of its steps."""
+    return f"[{','.join([_step_text(step) for step in program])}]"
+
+
+@lru_cache(maxsize=1 << 16)
+def _step_text(step: Step) -> str:
+    return canonical(to_json((step,)))[1:-1]
 
 
 def files_of(origin: ImportedSplit) -> SplitFiles:

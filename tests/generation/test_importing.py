@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from generation import files, importing, intake, jobs, sealing
+from generation import files, importing, intake, jobs, sealing, store
 from generation.engine.errors import BadRecord, BadSpec
 from generation.engine.reading import find_reader
 from generation.index import SplitIndex
@@ -83,6 +83,14 @@ def test_the_rows_are_those_that_were_fingerprinted(tmp_path: Path) -> None:
     dataset = imported(release(tmp_path / "r", ("train", "val")))
     for split in dataset.splits.all():
         assert sealing.fingerprint_of(split) == split.fingerprint
+
+
+def test_rows_are_as_others_store_them(tmp_path: Path) -> None:
+    dataset = imported(release(tmp_path / "r", ("val", "test")))
+    for row in Question.objects.filter(split__dataset=dataset).select_related("scene", "split"):
+        plain = store.question_row(store.engine_question(row), scene=row.scene, position=row.position)
+        fields = [field.attname for field in Question._meta.concrete_fields if field.name != "id"]
+        assert [getattr(row, name) for name in fields] == [getattr(plain, name) for name in fields]
 
 
 @pytest.fixture

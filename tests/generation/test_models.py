@@ -133,7 +133,7 @@ def test_a_page_of_questions_is_one_query(made: Dataset, django_assert_num_queri
 
 
 def test_progress_counts_what_is_done(made: Dataset) -> None:
-    assert made.progress() == (45, 45, 45, 45, 3, 3)
+    assert made.progress() == (45, 45, 45, 45, 3, 3, 0, 0)
     assert made.progress().share == 1
 
 

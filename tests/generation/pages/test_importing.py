@@ -122,6 +122,10 @@ def test_others_see_nothing_of_an_import(page: Client, as_stranger: Client, clie
     assert page.put(NEW).status_code == 405
 
 
+def test_the_page_of_a_new_dataset_leads_to_imports(page: Client) -> None:
+    assert f'href="{NEW}"' in text(page.get("/datasets/new/"))
+
+
 # What pages say --------------------------------------------------------------------------------------------
 
 
@@ -150,6 +154,7 @@ def test_the_overview_lists_what_was_found(theirs: Dataset, client: Client) -> N
     assert 'href="/datasets/theirs/val/q/2/"' in shown and "published <b>9</b>" in shown
     assert "Test was published without scenes, answers or programs" in shown
     assert "import clevr PATH --name theirs-again" in shown
+    assert shown.count("<td>not published</td>") == 1 and "say of their licence" in shown
     assert theirs.images_folder not in shown
 
 

@@ -4,11 +4,11 @@ Two dialects are read: the release's (`function`, answers as texts, templates nu
 the program it was made with (`type`, answers as JSON, a template's number within its file, a leaked `_output`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
 from generation.engine.errors import BadProgram, BadRecord, BadScene, IllPosed
-from generation.engine.program import FunctionTable, Program, from_json, outputs, typecheck
+from generation.engine.program import FunctionTable, Program, Step, from_json, outputs, typecheck
 from generation.engine.reading import Fault, records, shortened, value_of
 from generation.engine.worlds import Answer, AnswerKind, Question
 from generation.engine.worlds.clevr.functions import function_table
@@ -78,6 +78,8 @@ class Records:
         self.table: FunctionTable = function_table(spec.vocabulary, most=self.most)
         self.answers = _answers(self.table)
         self.families = len(spec.families)
+        self.steps: dict[tuple[Any, ...], Step] = {}  # met before, each by what it says; a million programs have few
+        self.kinds: dict[tuple[Any, ...], str] = {}  # what programs give, by functions and inputs alone
         self.first_of: dict[str, int] = {}
         self.sizes: dict[str, int] = {}
         for family in spec.families:
@@ -126,15 +128,34 @@ class Records:
         if record.get("program") is None:
             return None, ""
         where = f"{where}, program"
+        nodes = value_of(record, "program", list, where=where.rpartition(",")[0])
         try:
-            program = from_json(value_of(record, "program", list, where=where.rpartition(",")[0]))
-            kind = typecheck(program, table=self.table)
+            known = self._known(nodes)
+            program = known or from_json(nodes)
+            kind = self.kinds.get(shape := tuple([step[:2] for step in program])) or typecheck(
+                program, table=self.table
+            )
         except BadProgram as error:
             raise BadRecord(error.reason, where=f"{where}, {error.where}" if error.where else where) from error
         if kind not in self.table.answer_kinds:
             raise BadRecord(f"Expected a program that gives an answer, got one that gives {kind}.", where=where)
-        _check_size(program, where=where)
+        if shape not in self.kinds:
+            _check_size(program, where=where)
+            self.kinds[shape] = kind
+        self.steps.update((step, step) for step in program if step not in self.steps)
         return program, kind
+
+    def _known(self, nodes: Sequence[Any]) -> Program | None:
+        """Return a program whose steps were all met before, in programs that were checked; None for another."""
+        try:
+            return tuple(
+                [
+                    self.steps[node.get("function") or node["type"], tuple(node["inputs"]), tuple(node["value_inputs"])]
+                    for node in nodes
+                ]
+            )
+        except (KeyError, TypeError, AttributeError):
+            return None
 
     def _answer(self, record: Mapping[str, Any], kind: str, *, where: str) -> Answer | None:
         """Return a record's answer in our spelling, the published one beside it where that differs."""
