@@ -20,7 +20,7 @@ from django.db import connection, models, transaction
 from generation import blind_shown, charts, charts_drawing, files, jobs, leases
 from generation.charts_drawing import Order
 from generation.engine.worlds import REGISTRY
-from generation.models import Dataset, Job, Question, Scene, Split
+from generation.models import Dataset, Import, Job, Question, Scene, Split
 from generation.pictures import version_of
 from tests import proof, riddles
 from tests.crawl import Browser, PlainClient, Replies, Request, crawl
@@ -143,6 +143,7 @@ def site(secret: str) -> Iterator[None]:
         _complete("riddles", secret)
         _complete("hidden", secret, visibility=Dataset.Visibility.PRIVATE, withheld=False)
         _broken("broken", secret)
+        _imported("riddles")
         _stop_clocks()
         yield
         transaction.set_rollback(True)
@@ -225,6 +226,12 @@ def tellers(what: What) -> set[bytes]:
         What.FACET: {">middling<", ">gigantic<"},
     }
     return {one if isinstance(one, bytes) else one.encode() for one in found.get(what, set())}
+
+
+def _imported(slug: str) -> None:
+    """Have the row of an import, under a number that is in addresses."""
+    dataset = Dataset.objects.get(slug=slug)
+    Import.objects.create(pk=3, dataset=dataset, owner=dataset.owner, slug=slug, format="theirs", created=A_MOMENT)
 
 
 def _number_from_one() -> None:
