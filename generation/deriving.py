@@ -18,7 +18,7 @@ from django.urls import resolve, reverse
 from generation import files, leases, referrers, sealing
 from generation.engine.canonical import Fingerprint
 from generation.engine.errors import BadScene
-from generation.engine.spec import RESERVED_NAMES
+from generation.engine.spec import RESERVED_SPLITS
 from generation.index import FOLDER, FORMAT, MANIFEST, POSITIONS, NotIndexed, SplitIndex
 from generation.models import Dataset, Job, Split
 from generation.recipes import BadRecipe, Chooser, Positions, Recipe, in_words, plain_filter, read_recipe
@@ -65,8 +65,8 @@ def check_name(name: str, *, dataset: Dataset) -> None:
         raise BadRecipe(
             f"Expected a letter, then letters, digits, - and _, 40 characters at most, got {name[:60]!r}.", where="name"
         )
-    if name in RESERVED_NAMES:
-        raise BadRecipe(f"Expected another name than {', '.join(sorted(RESERVED_NAMES))}, got {name!r}.", where="name")
+    if name in RESERVED_SPLITS:
+        raise BadRecipe(f"Expected another name than {', '.join(sorted(RESERVED_SPLITS))}, got {name!r}.", where="name")
     if dataset.splits.filter(name=name).exists():
         raise _taken(name)
     if resolve(reverse("split", args=[dataset.slug, name])).view_name != "split":

@@ -10,7 +10,6 @@ from generation import blind, blind_jobs, jobs
 from generation.models import Dataset, Question, Split
 from tests.generation import small
 
-
 SPLITS = {"train": {"scenes": 12}, "val": {"scenes": 6}, "other": {"scenes": 4, "reference": "val"}}
 
 

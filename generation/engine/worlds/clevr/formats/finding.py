@@ -13,7 +13,7 @@ import ijson
 
 from generation.engine.errors import BadRecord
 from generation.engine.reading import Open, SplitFiles, shortened
-from generation.engine.spec import RESERVED_NAMES
+from generation.engine.spec import RESERVED_SPLITS
 from generation.engine.worlds.clevr.formats.released import BESIDE
 
 KINDS = ("scenes", "questions", "views")
@@ -159,7 +159,7 @@ def _named(split: str, file: str) -> str:
     """Return a split's name as records or the file's name say it."""
     if not split and (found := NAMED.fullmatch(file)):
         split = found[1]
-    if not split or split in RESERVED_NAMES:
+    if not split or split in RESERVED_SPLITS:
         return UNNAMED
     if not SPLIT.fullmatch(split):
         raise BadRecord(f"Expected a split's name (letters, digits, - and _), got {shortened(split)}.", where=file)
