@@ -20,8 +20,9 @@ from django.db import connection, models, transaction
 from generation import blind_shown, charts, charts_drawing, files, jobs, leases
 from generation.charts_drawing import Order
 from generation.engine.worlds import REGISTRY
-from generation.models import Dataset, Import, Job, Question, Scene, Split
+from generation.models import Dataset, Export, Import, Job, Question, Scene, Split
 from generation.pictures import version_of
+from generation.recipes import read_recipe
 from tests import proof, riddles
 from tests.crawl import Browser, PlainClient, Replies, Request, crawl
 from tests.settings import ON_SERVICES
@@ -143,6 +144,7 @@ def site(secret: str) -> Iterator[None]:
         _complete("riddles", secret)
         _complete("hidden", secret, visibility=Dataset.Visibility.PRIVATE, withheld=False)
         _broken("broken", secret)
+        _exported("riddles")
         _imported("riddles")
         _stop_clocks()
         yield
@@ -167,10 +169,11 @@ def values() -> dict[str, list[str]]:
     """Return what stands in addresses: names and positions that there are, and one that isn't."""
     return {
         "slug": ["riddles", "hidden", "broken", "nothing"],
-        "name": ["train", "test"],
+        "name": ["train", "test"],  # pages link to what is derived of them
         "split": ["train", "test"],
         "number": ["0", "3", "7", "99"],
         "position": ["0", "3", "99"],
+        "export": [*map(str, Export.objects.order_by("pk").values_list("pk", flat=True)), "99"],
         "chart": ["answers"],  # pages link to the others
         "version": [version_of(Dataset.objects.get(slug="riddles")), "0000"],
         "pk": [str(Dataset.objects.get(slug="riddles").pk), "1", "9999"],
@@ -187,7 +190,7 @@ def canaries() -> set[str]:
     words |= {name for scene in scenes for name in (scene.scene_json or {})["names"]}
     words |= {name_of_file(scene) for scene in scenes if scene.image}
     assert all(len(word) == 12 for word in words)
-    return words | set(Split.objects.filter(withheld=True).values_list("secret", flat=True))
+    return words | set(Split.objects.own().filter(withheld=True).values_list("secret", flat=True))
 
 
 def name_of_file(scene: Scene) -> str:
@@ -253,6 +256,9 @@ def _complete(slug: str, secret: str, **options: Any) -> None:
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     for scene in Scene.objects.filter(split__dataset=dataset, split__name="test"):
         _rename(scene, str((scene.scene_json or {})["names"][0]))
+    recipe = read_recipe({"parent": "test", "filter": "type=riddle&q=picture", "sample": 5, "seed": 1})
+    part = jobs.derive(Split.objects.for_browse().get(dataset=dataset, name="test"), name="part", recipe=recipe)
+    assert part.is_complete and part.withheld == withheld
 
 
 def _rename(scene: Scene, word: str) -> None:
@@ -279,6 +285,20 @@ def _broken(slug: str, secret: str) -> None:
     dataset.jobs.exclude(state=Job.State.DONE).update(state=Job.State.FAILED, attempts=3, message=message)
     dataset.splits.exclude(state=Split.State.COMPLETE).update(state=Split.State.FAILED)
     Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.FAILED, error=message)
+
+
+def _exported(slug: str) -> None:
+    """Have an export that everybody may have, and one for the owner alone that is full of what is withheld."""
+    dataset = Dataset.objects.get(slug=slug)
+    for view, content in (("public", "open to all"), ("all", " ".join(sorted(canaries())))):
+        stored = f"exports/{dataset.pk}/{view}-0123.zip"
+        files.put(stored, content.encode())
+        kinds = [What.QUESTION, What.IMAGE] if view == "public" else list(What)[:7]
+        made = {"file": stored, "size": len(content), "finished": A_MOMENT, "expires": A_MOMENT}
+        shown = json.dumps({"train": list(What)[:7], "test": kinds})
+        Export.objects.create(
+            dataset=dataset, user=dataset.owner, view=view, format="jsonl", state="done", shown=shown, **made
+        )
 
 
 def _stop_clocks() -> None:

@@ -90,6 +90,10 @@ def test_crawler_sees_pages_pictures_and_questions_of_the_withheld_split(sites: 
     assert replies["/datasets/riddles/test/?answer=untypically"].status == 400
     assert any("/riddles/test/scene/3/" in address and reply.status == 200 for address, reply in replies.items())
     assert replies["/datasets/hidden/"].status == 404
+    exports = [reply.status for address, reply in replies.items() if "/riddles/export/" in address and "zip" in address]
+    assert sorted(exports) == [200, 404, 404]  # everybody's, the owner's, and one that isn't there
+    assert any(b"of picture" in replies[f"/datasets/riddles/part/q/{n}/"].body for n in (0, 3))
+    assert b"answers of part are withheld" in replies["/datasets/riddles/part/q/3/"].body
 
 
 # Chance -----------------------------------------------------------------------------------------------------
