@@ -386,6 +386,15 @@ def test_the_command_lists_what_is_wrong_and_fails():
     assert f"train, scene {row.scene.position}, question {row.position}, programs: expected answer" in out.getvalue()
 
 
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_several_processes_say_the_same_as_one():
+    dataset = small.made(with_images=False)
+    _update(first_question(dataset.splits.get(name="train")), {"text": "Is it so?"})
+    alone, together = (verify(dataset, scope_of(dataset), workers=workers).to_json() for workers in (1, 2))
+    assert alone == together and not alone["ok"]
+
+
 def test_bad_input_is_refused():
     dataset = small.begun(with_images=False)
     with pytest.raises(BadSpec, match="Expected a dataset with a complete split, got one that is making"):
