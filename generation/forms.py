@@ -90,8 +90,8 @@ class _Several(forms.ClearableFileInput):
 class ImportForm(Base):
     """What an import needs: files, a name, and what others may see of it."""
 
-    format = forms.ChoiceField(label="Format")
-    files = SeveralFiles(
+    format = forms.ChoiceField(label="Format", choices=lambda: [(name, find_reader(name).label) for name in READERS])
+    files = SeveralFiles(  # type: ignore[assignment]  # a form's own `files` are those that were sent
         label="Files",
         help_text="Scenes, questions, or both, of one split or several: each file says by itself what it is.",
     )
@@ -115,7 +115,6 @@ class ImportForm(Base):
     def __init__(self, *args: Any, **options: Any) -> None:
         options.setdefault("initial", {}).setdefault("licence", "")
         super().__init__(*args, **options)
-        self.fields["format"].choices = [(name, find_reader(name).label) for name in sorted(READERS)]
         self.fields["visibility"].widget.choices = list(SEEN_BY.items())
 
     def clean_slug(self) -> str:

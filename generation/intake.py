@@ -248,7 +248,8 @@ def insert_questions(split: Split, asked: Iterable[tuple[Scene, int, engine.Ques
         for scene, position, question in asked
     ]
     quote = connection.ops.quote_name
-    columns = ", ".join(quote(Question._meta.get_field(name).column) for name in STORED)
+    names = {field.name: field.column for field in Question._meta.concrete_fields}
+    columns = ", ".join(quote(names[name]) for name in STORED)
     marks = ", ".join(["%s"] * len(STORED))
     with connection.cursor() as cursor:
         cursor.executemany(f"INSERT INTO {quote(Question._meta.db_table)} ({columns}) VALUES ({marks})", rows)  # noqa: S608

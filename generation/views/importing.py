@@ -17,6 +17,7 @@ from generation import files as storage
 from generation import importing, intake, jobs
 from generation.engine.errors import EngineError
 from generation.engine.reading import find_reader
+from generation.engine.worlds import READERS
 from generation.forms import ImportForm
 from generation.models import Dataset, Import
 from generation.views.making import making_context
@@ -76,6 +77,7 @@ def _page(request: HttpRequest, form: ImportForm, *, status: int = 200) -> HttpR
     context = {
         "form": form,
         "megabytes": settings.UPLOAD_MB,
+        "example": min(READERS),
         "runs": Import.objects.of(request.user)[:SHOWN],
         "here": "Import",
     }
