@@ -248,7 +248,7 @@ def insert_questions(split: Split, asked: Iterable[tuple[Scene, int, engine.Ques
         for scene, position, question in asked
     ]
     quote = connection.ops.quote_name
-    names = {field.name: field.column for field in Question._meta.concrete_fields}
+    names = {field.name: str(field.column) for field in Question._meta.concrete_fields}
     columns = ", ".join(quote(names[name]) for name in STORED)
     marks = ", ".join(["%s"] * len(STORED))
     with connection.cursor() as cursor:
