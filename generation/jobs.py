@@ -360,20 +360,6 @@ def _store_seal(job: Job, split: Split, sealed: sealing.Sealed) -> None:
         _complete(dataset)
 
 
-def run_derive(job: Job, lease: leases.Lease) -> None:
-    """Make a derived split; the dataset is complete before and after."""
-    split = job.split
-    assert split is not None
-    sealed = deriving.make(split, lease)
-    try:
-        with transaction.atomic():
-            leases.finish(job)
-            Split.objects.filter(pk=split.pk).update(state=Split.State.COMPLETE, **sealed._asdict())
-    except leases.LeaseLost:
-        deriving.drop_late_index(sealed.index_digest)
-        raise
-
-
 def run_seen(job: Job, lease: leases.Lease) -> None:
     """Compare a sealed split with its reference, sealed too; the last one completes the dataset."""
     split = job.split

@@ -188,11 +188,11 @@ env = Environment(VARIABLES)
 VAR_DIR = resolved(env["VAR_DIR"], base=BASE_DIR)
 MEDIA_ROOT = resolved(env["MEDIA_ROOT"] or VAR_DIR / "media", base=BASE_DIR)
 NUMBA_CACHE_DIR = resolved(env["NUMBA_CACHE_DIR"] or VAR_DIR / "numba", base=BASE_DIR)
+BLENDER_PYTHON = located(env["BLENDER_PYTHON"] or ".venv-blender/bin/python", base=BASE_DIR)
 os.environ["NUMBA_CACHE_DIR"] = str(NUMBA_CACHE_DIR)  # numba reads it once, when it is first imported
 
 # Who may reach the site, and how
 DEBUG: bool = env["DEBUG"]
-BLENDER_PYTHON = located(env["BLENDER_PYTHON"] or ".venv-blender/bin/python", base=BASE_DIR)
 SECRET_KEY: str = env["SECRET_KEY"] or kept_secret(VAR_DIR / "secret_key")
 PUBLIC_URL: str = env["PUBLIC_URL"].rstrip("/")
 _public = urlsplit(PUBLIC_URL)
