@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -17,8 +18,6 @@ from generation.engine.formats.huggingface_parquet import IMAGES, Shards, scene_
 from generation.engine.formats.huggingface_rows import FIRST, column_of, facet_columns, plain_names
 from generation.engine.worlds import FacetKind
 from tests.engine.formats.sample import PER_ITEM, Dataset, marbles, picture
-
-pq = pytest.importorskip("pyarrow.parquet")
 
 MINIMAL_RAI = (
     "rai:dataLimitations", "rai:dataBiases", "rai:personalSensitiveInformation", "rai:dataUseCases",
@@ -292,7 +291,8 @@ def test_of_an_imported_split_nothing_is_said_that_is_not_known(tmp_path: Path) 
 @pytest.mark.slow
 @pytest.mark.parametrize("embed", [False, True])
 def test_mlcroissant_finds_no_fault_and_reads_the_records(tmp_path: Path, embed: bool) -> None:
-    mlcroissant = pytest.importorskip("mlcroissant")
+    import mlcroissant
+
     folder = write(marbles(hides=frozenset({"val"})), tmp_path / "croissant", embed=embed)
     found = mlcroissant.Dataset(jsonld=folder / "croissant.json")
     assert not found.metadata.ctx.issues.errors
@@ -310,7 +310,7 @@ def test_mlcroissant_finds_no_fault_and_reads_the_records(tmp_path: Path, embed:
 def test_load_dataset_yields_pictures(tmp_path: Path, embed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
-    datasets = pytest.importorskip("datasets")
+    import datasets
     from PIL import Image
 
     folder = write(marbles(hides=frozenset({"val"})), tmp_path / "export", embed=embed)

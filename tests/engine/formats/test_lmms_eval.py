@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -15,8 +16,6 @@ from generation.engine.formats.huggingface_rows import FIRST, PROMPT
 from generation.engine.formats.lmms_eval import FORMAT
 from tests.engine.formats.sample import Dataset, marbles, picture
 from tests.worlds.marbles import NUMBERS
-
-pq = pytest.importorskip("pyarrow.parquet")
 
 
 class Loader(yaml.SafeLoader):
@@ -179,7 +178,8 @@ def test_datasets_loads_a_task_s_data_as_lmms_eval_does(
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
-    datasets = pytest.importorskip("datasets")
+    import datasets
+
     said, utils = task(folder, "marbles_train"), utils_of(folder)
     monkeypatch.chdir(folder)
     loaded = datasets.load_dataset(
