@@ -118,14 +118,13 @@ def may_have(user: Visitor, export: Export, *, splits: Sequence[Split] | None = 
     One that is made as its owner sees the dataset is the owner's (and staff's) alone. `splits` are the dataset's, where
     the caller has them.
     """
-    if owns(user, export.dataset):
-        return True
-    if export.view != Export.View.PUBLIC:
+    is_owner = owns(user, export.dataset)
+    if export.view != Export.View.PUBLIC and not is_owner:
         return False
     found = export.dataset.splits.select_related("dataset", "parent") if splits is None else splits
     known, shown = {split.name: split for split in found}, export.shown_kinds
     if not shown or not set(shown) <= set(known):
-        return False
+        return is_owner
     return all(may_see(user, known[name], What(what)) for name, kinds in shown.items() for what in kinds)
 
 
