@@ -164,7 +164,7 @@ def _query(index: SplitIndex, chance: random.Random, *, words: bool = False) -> 
 
 
 def _values(facet: IndexedFacet, chance: random.Random) -> list[str]:
-    occurring = sorted({facet.values[code] for code in np.unique(facet.codes).tolist()})
+    occurring = sorted({facet.values[code] for code in np.unique(facet.codes).tolist() if code != facet.none})
     return chance.sample(occurring, min(len(occurring), chance.randint(1, 5)))
 
 

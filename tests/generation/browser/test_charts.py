@@ -42,7 +42,7 @@ def test_charts_and_their_tables_fit_any_screen(page: Page, width: int, scheme: 
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     page.goto(OVERVIEW)
-    expect(page.locator(".chart svg")).to_have_count(5)
+    expect(page.locator(".chart svg")).to_have_count(7)
     for _ in ("folded", "unfolded"):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(OUTSIDE) == []

@@ -10,8 +10,10 @@ from generation.models import Question, Split
 from generation.paging import NoSuchPage, page_of
 
 TRAIN, TEST = "/datasets/shapes/train/", "/datasets/shapes/test/"
-PLAIN = {"group", "type", "template", "length", "words", "topology", "spatial", "same"}  # the question's words say it
-REVEALING = {"answer", "objects", "effective", "absolute"}
+# The question's words say these; of what the train split had seen, other splits tell.
+PLAIN = {"group", "type", "template", "length", "words", "topology", "spatial", "same", "skeleton"}
+SEEN = {"seen_text", "seen_program", "seen_skeleton", "seen_pair"}
+REVEALING = {"answer", "objects", "effective", "absolute", "asked_shape"}
 
 
 def text_of(response):
@@ -137,7 +139,7 @@ def test_withheld_answers_show_on_no_part_of_the_page(client, shapes):
     page = text_of(response)
     assert "Answers are withheld" in page
     assert 'class="answer"' not in page
-    assert {panel.name for panel in response.context["panels"]} == PLAIN
+    assert {panel.name for panel in response.context["panels"]} == PLAIN | SEEN
     assert page.count("<img") == 2
 
 

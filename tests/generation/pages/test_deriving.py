@@ -98,7 +98,7 @@ def test_each_way_of_taking_some(as_owner: Client, how: str, amount: str, n: int
     [
         ({"name": "train"}, "Expected a new name, got &#x27;train&#x27;"),
         ({"name": "a b"}, "Expected a letter, then letters, digits"),
-        ({"name": "shortcuts"}, "its address is that of another page"),
+        ({"name": "shortcuts"}, "Expected another name than"),
         ({"name": ""}, "This field is required"),
         ({"amount": "17"}, "Expected at most 16 questions"),
         ({"amount": ""}, "got nothing"),

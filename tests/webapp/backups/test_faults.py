@@ -117,7 +117,7 @@ def test_a_restore_that_is_killed_leaves_an_empty_database_and_the_next_one_work
     assert len(all_files()) == 19
     said = StringIO()
     call_command("restore", str(archive), stdout=said)
-    assert said.getvalue().endswith("Restored.\n") and said.getvalue().count("  proved") == 3
+    assert said.getvalue().endswith("Restored.\n") and said.getvalue().count("  proved") == 4
     assert [path.name for path in (own_folder / "media").glob(".*")] == []
     write_backup(own_folder / "again.tar")
     before, after_it = members(archive), members(own_folder / "again.tar")
@@ -133,7 +133,7 @@ def test_from_sqlite_to_postgresql_and_back(
         "HORSESENSE_TEST_DATABASE": postgres_url.rpartition("/")[2],
     }
     said = run("restore", str(archive), environment=other)
-    assert said.endswith("Restored.\n") and said.count("  proved") == 3
+    assert said.endswith("Restored.\n") and said.count("  proved") == 4
     back = own_folder.with_name("back.tar")
     run("backup", str(back), environment=other)
     before, after = members(archive), members(back)

@@ -15,6 +15,8 @@ from generation.engine.worlds.clevr.spec import ClevrSpec
 
 def question_rules(spec: ClevrSpec, *, where: str = "") -> Wanted:
     """Return a spec's rules over questions; raise `BadSpec` naming the rule with a facet or value that isn't known."""
+    if not spec.questions.only and not spec.questions.never:
+        return Wanted()
     known = {
         facet.name: Known(facet.values, facet.kind == FacetKind.INTEGER)
         for facet in facets(spec)
@@ -57,8 +59,10 @@ def check_rules(spec: ClevrSpec) -> None:
 
 def _check_questions(spec: ClevrSpec, *, where: str) -> None:
     wanted = question_rules(spec, where=where)
+    if not wanted.names:
+        return
     left = sum(family.askable and wanted.may_allow(possible(spec, family)) for family in spec.families)
-    if wanted.names and left < spec.questions.per_scene:
+    if left < spec.questions.per_scene:
         raise BadSpec(
             f"Expected rules that leave {spec.questions.per_scene} families to ask, as many as questions.per_scene, "
             f"got rules that leave {left}.",
