@@ -5,7 +5,7 @@ SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
 BLENDER := .venv-blender
-PYTEST := $(BIN)/python -m pytest -n $(or $(JOBS),2) --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n $(or $(JOBS),3) --dist worksteal
 
 .PHONY: help run test test-quick prove lint
 .DEFAULT_GOAL := help

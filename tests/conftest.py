@@ -22,6 +22,14 @@ settings.register_profile(
 settings.load_profile("proof")
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave what can't be made smaller to full proofs."""
+    if proof.SHARE < 1:
+        left_out = [item for item in items if item.get_closest_marker("full")]
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
+        config.hook.pytest_deselected(items=left_out)
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Send the sizes of a worker's proofs to the process that prints them."""
     output = getattr(session.config, "workeroutput", None)

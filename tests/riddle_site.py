@@ -25,13 +25,12 @@ from generation.pictures import version_of
 from generation.recipes import read_recipe
 from tests import proof, riddles
 from tests.crawl import Browser, PlainClient, Replies, Request, crawl
-from tests.settings import ON_SERVICES
 from webapp.access import RESEARCHERS, Asked, What, recorded
 from webapp.models import User
 
 A_MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 STRANGERS = ("visitor", "member", "researcher")  # the last may see most
-BRIEFLY = ON_SERVICES and proof.SHARE < 1  # filters and people are the same on both stacks
+BRIEFLY = proof.SHARE < 1
 PEOPLE = STRANGERS[-1:] if BRIEFLY else STRANGERS
 SECRETS = ("0f" * 16, "a5" * 16)
 # Filters and other things that addresses of a riddle's pages may have; some of them would tell.

@@ -4,6 +4,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.faults.stack import SLUG, SPEC, Site
 from tests.proof import size
 
@@ -26,6 +28,7 @@ print(stopped)
 """
 
 
+@pytest.mark.full
 def test_cancelled_and_resumed_again_and_again(site: Site, undisturbed: Callable[[dict[str, Any]], str]) -> None:
     site.environment.update(FAULTS_PACE="0.06", FAULTS_HEARTBEAT="0.3", FAULTS_LEASE="5")
     site.begin()

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.faults.servers import PostgresCluster
 from tests.faults.stack import SLUG, SPEC, Site
 from tests.proof import SHARE
@@ -42,6 +44,7 @@ def test_a_run_outlives_postgresql_and_the_web_says_that_it_is_away(
     assert all(process.starts == 1 for process in site.processes.values()), site.report()
 
 
+@pytest.mark.full
 def test_generate_says_in_a_line_that_postgresql_is_away_and_is_gone_on_with(
     stoppable_site: Site, cluster: PostgresCluster, undisturbed: Undisturbed
 ) -> None:

@@ -75,6 +75,7 @@ def test_the_disk_of_files_is_full(embedded_site: Site, disk: Path, undisturbed:
     assert site.processes["work"].starts == 1
 
 
+@pytest.mark.full
 def test_the_disk_of_everything_is_full(migrated: Path, disk: Path, undisturbed: Undisturbed) -> None:
     with embedded(migrated, disk / "var") as site:
         site.environment.update(FAULTS_PACE="0.02", FAULTS_LEASE="3", FAULTS_HEARTBEAT="0.5")

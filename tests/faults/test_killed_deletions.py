@@ -4,6 +4,8 @@ import itertools
 import json
 import random
 
+import pytest
+
 from tests.faults.deletions import STATES
 from tests.faults.stack import SLUG, SPEC, Site
 from tests.proof import size
@@ -14,6 +16,7 @@ print(json.dumps([make_and_delete(given["spec"], slug="doomed", **doomed) for do
 """
 
 
+@pytest.mark.full
 def test_a_deletion_is_finished_by_the_next_worker(site: Site) -> None:
     site.environment["FAULTS_BATCH"] = "50"
     site.begin()

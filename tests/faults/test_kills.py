@@ -103,6 +103,7 @@ def test_killed_workers_clock_and_web_server_change_nothing(site: Site, undistur
     site.check_stored_once()
 
 
+@pytest.mark.full
 def test_who_is_killed_thrice_by_the_same_job_says_so_and_resuming_mends_it(
     embedded_site: Site, undisturbed: Undisturbed
 ) -> None:
@@ -124,6 +125,7 @@ def test_who_is_killed_thrice_by_the_same_job_says_so_and_resuming_mends_it(
     site.check_stored_once()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("stack", ["embedded", "services"][: proof.size(2)])
 def test_a_killed_quickstart_takes_its_processes_along_and_the_next_goes_on(
     stack: str, request: pytest.FixtureRequest, undisturbed: Undisturbed

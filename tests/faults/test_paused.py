@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.faults.stack import SPEC, Site
 
 PLACES = {"maker": "items:35", "painter": "images:8", "sealer": "seal:5"}
@@ -50,6 +52,7 @@ def test_who_wakes_too_late_writes_nothing(site: Site, undisturbed: Callable[[di
     site.check_stored_once()
 
 
+@pytest.mark.full
 def test_who_stands_still_in_a_transaction_does_not_keep_others_from_its_rows(
     services_site: Site, undisturbed: Callable[[dict[str, Any]], str]
 ) -> None:

@@ -74,6 +74,7 @@ def check_resumed(site: Site, undisturbed: Undisturbed) -> None:
     site.check_stored_once()
 
 
+@pytest.mark.full
 def test_the_folder_of_files_can_not_be_written(embedded_site: Site, undisturbed: Undisturbed) -> None:
     media = embedded_site.folder / "media"
     away = media.with_name("media.away")
@@ -124,6 +125,7 @@ def _remounted(folder: Path, way: str) -> bool:
     return done.returncode == 0
 
 
+@pytest.mark.full
 def test_the_bucket_can_not_be_reached(services_site: Site, store: Store, undisturbed: Undisturbed) -> None:
     services_site.environment["AWS_MAX_ATTEMPTS"] = "1"
     error = run_until_refused(services_site, store.stop)

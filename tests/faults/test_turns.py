@@ -53,6 +53,7 @@ def busy(site: Site) -> Site:
     return site
 
 
+@pytest.mark.full
 def test_nothing_waits_behind_a_long_generation(busy: Site) -> None:
     busy.wait_for_web()
     session, old = busy.python(SESSION).split()

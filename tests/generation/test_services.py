@@ -112,6 +112,7 @@ def test_two_processes_never_claim_the_same_job_of_postgresql(site: Site) -> Non
     assert len(held) == 180
 
 
+@pytest.mark.full
 def test_claims_and_leases_keep_their_rules_on_postgresql(postgres_url: str, tmp_path: Path) -> None:
     environment = {**os.environ, "DATABASE_URL": postgres_url, "HORSESENSE_TEST_DIR": str(tmp_path)}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow", *RULES]

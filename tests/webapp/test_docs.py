@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from _pytest.mark import ParameterSet
 from django.test import Client
 
 from generation.engine.family_files import MAX_OPERATIONS
@@ -42,8 +43,13 @@ def blocks(name: str) -> Iterator[Block]:
         yield Block(page=name, kind=match[1], file=match["file"], body=match["body"])
 
 
-def with_commands() -> list[str]:
-    return [name for name in [*PAGES, "README"] if any(block.kind == "run" for block in blocks(name))]
+AT_THE_GATE = ("README", "index", "export", "import")
+
+
+def with_commands() -> list[ParameterSet]:
+    """Return the pages whose commands are run: at the gate those that all others build upon."""
+    names = [name for name in [*PAGES, "README"] if any(block.kind == "run" for block in blocks(name))]
+    return [pytest.param(name, marks=[] if name in AT_THE_GATE else [pytest.mark.full]) for name in names]
 
 
 def refusals() -> list[Block]:

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 WAYS = (("GET", ()), ("HEAD", ()), ("GET", (("Range", "bytes=0-9"),)))
 
 
-@pytest.fixture(params=["disk", "proxy", "bucket"])
+@pytest.fixture(params=["disk", "proxy", pytest.param("bucket", marks=pytest.mark.full)])
 def kept(request: pytest.FixtureRequest, settings: Any) -> str:
     """Keep files on disk, there with a proxy that sends them, or in a bucket; give which."""
     settings.PROXY_SENDS_FILES = request.param == "proxy"

@@ -242,6 +242,7 @@ def test_a_second_quickstart_in_the_same_folder_is_refused(unharmed: tuple[Site,
     assert f"but process {site.process.pid} runs there already" in ended.stderr
 
 
+@pytest.mark.full
 def test_every_address_of_the_machine_is_printed_and_answers(
     start: Callable[..., Site], small_site: Path, site_environment: dict[str, str]
 ) -> None:
@@ -271,6 +272,7 @@ def test_a_bad_host_is_one_line(site_environment: dict[str, str]) -> None:
     assert "--host: expected an address of this machine" in ended.stderr
 
 
+@pytest.mark.full
 def test_one_process_alone_runs_too(small_site: Path, site_environment: dict[str, str]) -> None:
     shutil.copytree(small_site, site_environment["VAR_DIR"])
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -291,6 +293,7 @@ def test_one_process_alone_runs_too(small_site: Path, site_environment: dict[str
     assert web.wait(20) == 0
 
 
+@pytest.mark.full
 def test_two_processes_stop_together(small_site: Path, site_environment: dict[str, str]) -> None:
     shutil.copytree(small_site, site_environment["VAR_DIR"])
     command = [sys.executable, str(ROOT / "manage.py"), "process", "default", "beat"]

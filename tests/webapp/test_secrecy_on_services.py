@@ -10,7 +10,7 @@ import pytest
 from tests.services import RedisServer
 from tests.webapp.commands import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.full]
 TESTS = ("tests/webapp/test_leaks.py", "tests/webapp/test_asking.py")
 
 

@@ -226,6 +226,7 @@ def site(tmp_path: Path, postgres_url: str, caddy: str) -> Iterator[Site]:
         running.stop()
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_the_compose_files_site_does_everything_behind_its_proxy(site: Site) -> None:
     """One test, because to start all six takes longer than to look at them."""

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from generation import jobs
 from generation.models import Dataset, Heartbeat, Job
 from tests.generation import small
+from tests.generation.browser.screens import SCREENS
 from tests.generation.conftest import Child
 from webapp.models import User
 
@@ -131,8 +132,7 @@ def test_the_page_follows_by_itself(browser: Browser, live_server: Any, ada: Use
     context.close()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("width", "theme"), SCREENS)
 def test_pages_fit_and_have_no_serious_barrier(
     browser: Browser, live_server: Any, ada: User, width: int, theme: Any
 ) -> None:

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from generation.models import Dataset
 from tests.generation import small
+from tests.generation.browser.screens import SCREENS
 
 pytestmark = pytest.mark.slow
 
@@ -124,8 +125,7 @@ def test_the_next_question_is_one_click_away(page: Page) -> None:
     assert page.url.endswith("/q/6/")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("width", "theme"), SCREENS)
 def test_pages_fit_and_have_no_serious_barrier(
     browser: Browser, live_server: Any, shapes: Dataset, width: int, theme: Any
 ) -> None:

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from generation import paging
 from generation.models import Dataset, Question
 from tests.generation import small
+from tests.generation.browser.screens import SCREENS
 from tests.generation.browser.test_pages import barriers
 
 pytestmark = pytest.mark.slow
@@ -246,8 +247,7 @@ def test_without_scripts_all_of_it_works_by_links(plain: Page) -> None:
     expect(area.locator(".tip")).to_be_visible()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("width", "theme"), SCREENS)
 def test_every_state_of_a_question_fits_and_has_no_serious_barrier(
     browser: Browser, live_server: Any, shapes: Dataset, width: int, theme: Any
 ) -> None:

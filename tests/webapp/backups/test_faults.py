@@ -64,6 +64,7 @@ def run(*command: str, environment: dict[str, str]) -> str:
     return ended.stdout
 
 
+@pytest.mark.full
 def test_a_backup_while_datasets_are_made_ends_as_if_nothing_had_happened(
     child: Child, child_site: dict[str, str], tmp_path: Path
 ) -> None:

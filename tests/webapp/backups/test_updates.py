@@ -49,6 +49,7 @@ def old_site(first_old_site: Path, own_folder: Path) -> Path:
     return own_folder
 
 
+@pytest.mark.full
 def test_an_archive_of_an_older_release_comes_back_and_is_brought_up_to_date(old_site: Path, tmp_path: Path) -> None:
     archive, new = tmp_path / "old.tar", tmp_path / "new"
     ended = manage("backup", str(archive), environment=environment_of(old_site), seconds=300)

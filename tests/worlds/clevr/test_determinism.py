@@ -61,6 +61,7 @@ def test_another_process_gives_the_same(seed: str, options: tuple[str, ...]):
     assert made_apart(*options, PYTHONHASHSEED=seed)["datasets"] == of_clevr_mini(), ADVICE
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_plainer_processor_gives_the_same(tmp_path: Path):
     """NumPy without its dispatched code, numba for any processor of this family, all compiled anew."""
