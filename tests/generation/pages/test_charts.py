@@ -23,7 +23,8 @@ from tests.generation import small
 
 OVERVIEW = "/datasets/shapes/"
 FILES = OVERVIEW + "charts/"
-EVERYTHING = {"types", "answers", "words", "programs", "objects", "seen-texts", "seen-pairs"}
+OF_ALL = {"types", "answers", "words", "programs", "objects"}
+EVERYTHING = OF_ALL | {"seen-texts", "seen-pairs"}  # of these the train split has none
 TELLING = {"answers", "objects"}
 
 
@@ -116,11 +117,13 @@ def test_what_tells_of_withheld_answers_is_said_to_be_withheld(
     client: Client, as_owner: Client, enough: Dataset
 ) -> None:
     theirs, ours = charts_on(as_owner), charts_on(client)
-    for name in EVERYTHING:
+    for name in OF_ALL:
         assert [column.split for column in theirs[name].columns] == ["train", "val", "test"]
         told = name not in TELLING
         assert [column.split for column in ours[name].columns] == ["train", "val", *(["test"] if told else [])]
         assert ours[name].withheld == ([] if told else ["test"])
+    for name in EVERYTHING - OF_ALL:
+        assert [column.split for column in ours[name].columns] == ["val", "test"]
     assert text_of(client.get(OVERVIEW)).count("test: answers withheld") == len(TELLING)
     assert "answers withheld" not in text_of(as_owner.get(OVERVIEW))
 
@@ -243,7 +246,7 @@ def test_charts_need_few_queries(client: Client, enough: Dataset, django_assert_
 def test_shares_of_few_questions_are_not_told(client: Client, shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limited, "run", None)  # nothing is drawn
     page = text_of(client.get(OVERVIEW))
-    assert page.count("train: too few (n = 16)") == len(EVERYTHING)
+    assert page.count("train: too few (n = 16)") == len(OF_ALL)
     assert not re.search(r"\d %", page)
     assert ">too few (n = " in page
     assert "types.svg" not in page
