@@ -49,7 +49,7 @@ QUERIES: tuple[str, ...] = (
     *("?answer=redundantly", "?answer=1", "?type=riddle", "?type=riddle&answer=untypically"),
     *("?things=2", "?things=2..4", "?things.from=2&things.to=4", "?shift=gigantic", "?type=riddle&things=3"),
 )
-QUERIES = QUERIES[::4] if BRIEFLY else QUERIES
+QUERIES = QUERIES[::8] if BRIEFLY else QUERIES
 
 Put = tuple[str, str, What | None]  # a question put to access: dataset, split ("" for the whole), kind of thing
 _sites = itertools.count()

@@ -43,6 +43,7 @@ def test_json_is_one_document(quick: dict[str, Any], capsys: pytest.CaptureFixtu
     assert set(document["details"][0]) == {"name", "value", "unit", "goal", "ok", "cores", "details"}
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_browsing_is_measured_on_a_site_of_its_own() -> None:
     from tests.benchmarks import browse

@@ -18,6 +18,7 @@ AWAY = max(5.0, 30.0 * SHARE)  # seconds
 Undisturbed = Callable[[dict[str, Any]], str]
 
 
+@pytest.mark.full
 def test_a_run_outlives_postgresql_and_the_web_says_that_it_is_away(
     stoppable_site: Site, cluster: PostgresCluster, undisturbed: Undisturbed
 ) -> None:

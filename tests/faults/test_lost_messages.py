@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
+import pytest
 import redis
 
 from tests.faults.servers import RedisProcess
@@ -51,6 +52,7 @@ def test_the_brokers_file_is_deleted(embedded_site: Site, undisturbed: Undisturb
     site.wait_until(delivered, what="a message in the new file to be taken")
 
 
+@pytest.mark.full
 def test_redis_forgets_everything(services_site: Site, redis_process: RedisProcess, undisturbed: Undisturbed) -> None:
     site = services_site
     site.environment.update(HURRIED)

@@ -92,6 +92,7 @@ def previewed(site: Site, session: str) -> int:
         return error.code
 
 
+@pytest.mark.full
 def test_many_datasets_take_turns(site: Site) -> None:
     site.environment["FAULTS_PACE"] = "0.002"
     site.python(BEGIN_MANY, {"spec": FIVE_JOBS, "count": MANY})

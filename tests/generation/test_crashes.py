@@ -93,6 +93,7 @@ def test_one_asked_to_stop_before_it_begins_a_job_gives_it_back(begin: Begin, mo
     assert set(dataset.jobs.values_list("state", "attempts", "token")) == {("waiting", 0, "")}
 
 
+@pytest.mark.full
 def test_several_processes_make_what_one_makes(made: Dataset, begin: Begin, child: Child) -> None:
     dataset = begin("again")
     processes = [child(MANAGE, "work", "--dataset", "again") for _ in range(4)]

@@ -94,6 +94,7 @@ def test_a_dataset_on_postgresql_is_that_on_sqlite_and_goes_without_a_trace(
     assert not [path for path in stored if path.exists()]
 
 
+@pytest.mark.full
 def test_two_processes_never_claim_the_same_job_of_postgresql(site: Site) -> None:
     site.begin(datasets=4, chunk=1)
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
@@ -120,6 +121,7 @@ def test_claims_and_leases_keep_their_rules_on_postgresql(postgres_url: str, tmp
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.full
 def test_celerys_processes_make_a_dataset_with_postgresql_and_redis(
     on_sqlite: dict[str, str], site: Site, redis_server: RedisServer
 ) -> None:

@@ -13,6 +13,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
 SET = "/datasets/riddles/part/"
 PAGES = (SET, *(f"{SET}q/{number}/" for number in range(6)), f"{SET}open/", f"{SET}derive/", f"{SET}delete/")
+ASKED = ("?type=riddle", "?answer=untypically", "?things=2..4")
 PICTURES = tuple(f"{SET}scene/0/{kind}0000.png" for kind in ("", "ids/"))
 
 
@@ -25,6 +26,7 @@ def met_by(who: str, secret: str) -> tuple[Replies, set[str]]:
             "/datasets/riddles/",
             "/datasets/riddles/?split=part",
             "/datasets/riddles/charts/answers.csv?split=part",
+            *(SET + query for query in ASKED),
         ]
         replies = {Request("GET", address): reply_of(client, Request("GET", address)) for address in addresses}
         return apart(replies, riddle_site.published()), riddle_site.canaries()
@@ -36,8 +38,8 @@ def test_strangers_meet_the_same_whatever_the_secret() -> None:
     for replies, canaries in (first, second):
         assert [one for one, reply in replies.items() if any(reply.contains(word) for word in canaries)] == []
     statuses = {one.address: reply.status for one, reply in first[0].items()}
-    assert statuses[f"{SET}q/4/"] == statuses[SET] == statuses[f"{SET}?type=riddle"] == 200
-    assert statuses[f"{SET}?answer=untypically"] == statuses[f"{SET}?things=2..4"] == 400
+    assert statuses[f"{SET}q/4/"] == statuses[SET] == statuses[SET + ASKED[0]] == 200
+    assert statuses[SET + ASKED[1]] == statuses[SET + ASKED[2]] == 400
     assert {statuses[page] for page in (*PICTURES, *PAGES[-4:])} == {404}
 
 

@@ -158,6 +158,7 @@ def fetch(address: str, **options: object) -> tuple[int, str]:
         return error.code, error.read().decode()
 
 
+@pytest.mark.full
 def test_from_nothing_to_a_site_with_a_demo_dataset(
     start: Callable[..., Site], site_environment: dict[str, str]
 ) -> None:

@@ -247,6 +247,7 @@ def ask_first_and_present(page: Page) -> None:
     expect(page.locator("#ask-first")).to_have_text("Ask first: off")
 
 
+@pytest.mark.full
 def test_from_the_form_to_the_opened_answers(
     browser: Browser, site: str, start: Start, site_environment: dict[str, str], tmp_path: Path
 ) -> None:

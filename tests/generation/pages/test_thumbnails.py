@@ -106,6 +106,7 @@ def test_small_pictures_go_with_their_dataset(client, db):
     assert not default_storage.exists(name)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_page_of_fifty_questions_with_fifty_pictures_stays_under_one_megabyte(client, db):
     """Pictures of full size, with one sample a pixel: noise makes them larger than they will be."""

@@ -66,6 +66,7 @@ def test_an_archive_of_an_older_release_comes_back_and_is_brought_up_to_date(old
     assert rows(new, "SELECT licence FROM generation_dataset") == [("CC BY 4.0",)]
 
 
+@pytest.mark.full
 def test_a_start_backs_up_before_it_changes_the_database_or_changes_nothing(
     start: Callable[..., Site],  # noqa: F811
     old_site: Path,
