@@ -31,6 +31,7 @@ def check_end(site: Site, undisturbed: Undisturbed) -> None:
     site.check_stored_once()
 
 
+@pytest.mark.full
 def test_the_brokers_file_is_deleted(embedded_site: Site, undisturbed: Undisturbed) -> None:
     site = embedded_site
     broker = site.folder / "broker.sqlite3"

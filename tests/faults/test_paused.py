@@ -25,6 +25,7 @@ def contents(site: Site) -> dict[str, str]:
     return {name: hashlib.sha256((media / name).read_bytes()).hexdigest() for name in site.stored()}
 
 
+@pytest.mark.full
 def test_who_wakes_too_late_writes_nothing(site: Site, undisturbed: Callable[[dict[str, Any]], str]) -> None:
     site.environment.update(FAULTS_LEASE="4", FAULTS_HEARTBEAT="0.5")
     site.begin()

@@ -5,6 +5,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.faults.sealers import PLACES
 from tests.faults.stack import SLUG, SPEC, Site
 from tests.proof import size
@@ -16,6 +18,7 @@ print(json.dumps([race(slug=given["slug"], split="train", late=late, heir=heir) 
 WELL = {"ends": [0, 0], "job": ["done", 2, ""], "split": "complete"}
 
 
+@pytest.mark.full
 def test_two_seal_a_split_at_once(site: Site, undisturbed: Callable[[dict[str, Any]], str]) -> None:
     site.begin()
     assert site.manage("work", "--dataset", SLUG).returncode == 0

@@ -83,6 +83,7 @@ class TestGenerate:
             done = run(*command)
             assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
 
+    @pytest.mark.full
     def test_interrupted_it_can_be_gone_on_with(self, made: Dataset, child: Child) -> None:
         command = [MANAGE, "generate", "fake-mini", "--name", "again", "--secret", f"test={'0f' * 16}"]
         process = child(*command, stderr=subprocess.PIPE, start_new_session=True)
@@ -100,6 +101,7 @@ class TestGenerate:
         done = run(*command[1:], "--resume")
         assert done.stdout.strip() == made.fingerprint
 
+    @pytest.mark.full
     def test_processes_that_die_are_replaced_and_at_last_given_up(self, db: None) -> None:
         done = run("generate", "fake-mini", "--workers", "1", environment={"FAKE_WORLD_DIES_AT": "items:2"})
         assert done.returncode == 1

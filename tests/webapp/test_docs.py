@@ -43,7 +43,7 @@ def blocks(name: str) -> Iterator[Block]:
         yield Block(page=name, kind=match[1], file=match["file"], body=match["body"])
 
 
-AT_THE_GATE = ("README", "import")
+AT_THE_GATE = ("README",)
 
 
 def with_commands() -> list[ParameterSet]:

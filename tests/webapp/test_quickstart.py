@@ -198,6 +198,7 @@ def test_killing_quickstart_leaves_no_process_behind(site: Site) -> None:
     wait_for(lambda: not any(map(alive, everyone)), seconds=30)
 
 
+@pytest.mark.full
 def test_each_crashed_process_is_started_again(site: Site) -> None:
     for name in ("gunicorn", "--queues generation", "--queues default", "beat"):
         main = min(pid for pid in site.everyone() if name in command_of(pid))

@@ -137,6 +137,7 @@ def test_owner_sees_the_secret_and_that_others_do_not(as_owner, shapes):
     assert small.SECRET in page
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_the_command_on_the_overview_proves_on_another_site_what_was_published(
     as_owner, client, tmp_path, site_environment, shapes

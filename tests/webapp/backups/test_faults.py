@@ -125,6 +125,7 @@ def test_a_restore_that_is_killed_leaves_an_empty_database_and_the_next_one_work
     assert {name for name in before if before[name] != after_it[name]} == {"tables/generation.Job/000000.jsonl.gz"}
 
 
+@pytest.mark.full
 def test_from_sqlite_to_postgresql_and_back(
     archive: Path, child_site: dict[str, str], postgres_url: str, own_folder: Path
 ) -> None:
