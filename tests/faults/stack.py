@@ -267,7 +267,7 @@ class Site:
         """Return what `manage.py` said and how it ended."""
         return manage(*arguments, environment=self.environment, seconds=seconds)
 
-    def python(self, code: str, given: Any = None) -> str:
+    def python(self, code: str, given: Any = None, *, seconds: float = PATIENCE) -> str:
         """Return what a Python program of the site printed; it finds `given` under that name."""
         done = subprocess.run(
             [sys.executable, "-c", PRELUDE + code],
@@ -276,7 +276,7 @@ class Site:
             input=json.dumps(given),
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=seconds,
             check=False,
         )
         assert done.returncode == 0, done.stderr

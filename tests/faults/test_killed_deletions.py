@@ -24,7 +24,7 @@ def test_a_deletion_is_finished_by_the_next_worker(site: Site) -> None:
     rows, stored = site.dump(), site.stored()
     seeds = [random.SystemRandom().randrange(10**6) for _ in range(size(60, least=len(STATES)))]
     doomed = [{"state": state, "seed": seed} for state, seed in zip(itertools.cycle(STATES), seeds, strict=False)]
-    ends = json.loads(site.python(DELETIONS, {"spec": SPEC, "doomed": doomed}))
+    ends = json.loads(site.python(DELETIONS, {"spec": SPEC, "doomed": doomed}, seconds=60 + 30 * len(doomed)))
     assert all(end[-1] == 0 for end in ends), (doomed, ends)
     assert any(-9 in end for end in ends), ends
     assert site.dump() == rows, doomed
