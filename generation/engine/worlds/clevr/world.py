@@ -38,6 +38,7 @@ from generation.engine.worlds.clevr.asking import Asker
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.diagnosing import diagnose
 from generation.engine.worlds.clevr.functions import function_table
+from generation.engine.worlds.clevr.gathering import gather
 from generation.engine.worlds.clevr.paper import PUBLISHED
 from generation.engine.worlds.clevr.picture import draw, draw_by_blender
 from generation.engine.worlds.clevr.proofs import ClevrProver
@@ -60,7 +61,7 @@ class ClevrMaker:
         return clevr_spec.preset(name)
 
     def gather(self, data: Mapping[str, Any], *, folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
-        gathered, found = clevr_spec.gather(data, folder=folder)
+        gathered, found = gather(data, folder=folder)
         return given.with_splits(gathered, found), found
 
     def plan(self, spec: BaseSpec, split: str) -> list[Chunk]:
