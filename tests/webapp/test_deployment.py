@@ -150,7 +150,7 @@ def test_the_command_that_makes_the_lock_is_the_documented_one(name: str) -> Non
     made_by = re.search(r"^#    (pip-compile .+)$", (ROOT / name).read_text(), re.MULTILINE)
     assert made_by is not None
     text = re.sub(r" *\\\n *", " ", (ROOT / "CONTRIBUTING.md").read_text())
-    assert made_by[1] in text.splitlines()
+    assert made_by[1] in [line.rpartition(" | ")[2] for line in text.splitlines()]
 
 
 def pins(name: str) -> dict[str, str]:
