@@ -234,13 +234,17 @@ class SplitIndex:
     def find(self, filters: Filters, words: Sequence[str] = ()) -> "Found":
         """Return what passes, in one pass over the filtered facets; counts cost more, and only who asks for them."""
         marks, numbers = self._marks(filters, words)
-        return Found(np.flatnonzero(marks == 0), functools.partial(self._counts, marks, numbers))
+        positions = np.flatnonzero(marks == 0)
+        return Found(positions, functools.partial(self._counts, positions, marks, numbers))
 
-    def _counts(self, marks: NDArray[np.uint8], numbers: Mapping[str, int]) -> dict[str, NDArray[np.int64]]:
+    def _counts(
+        self, positions: NDArray[np.int64], marks: NDArray[np.uint8], numbers: Mapping[str, int]
+    ) -> dict[str, NDArray[np.int64]]:
         result = {}
         for name, facet in self.facets.items():
             histogram = np.zeros(facet.none + 1, dtype=np.int64)
-            count_codes(facet.codes, marks, numbers.get(name, 0), histogram)
+            others = np.flatnonzero((marks == 0) | (marks == numbers[name])) if name in numbers else positions
+            count_codes(facet.codes, others, histogram)
             result[name] = facet.counts(histogram)
         return result
 

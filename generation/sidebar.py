@@ -1,10 +1,13 @@
 """The sidebar of filters: for each facet its values, each a link with the number of questions behind it."""
 
+import functools
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import NamedTuple
 from urllib.parse import quote_plus
 
 import numpy as np
+from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from generation.browse import HIGHEST, LOWEST, Facet, Query, label_of
@@ -13,22 +16,20 @@ from generation.engine.worlds import FacetKind
 Counts = Mapping[str, NDArray[np.int64]]
 
 OPEN_UP_TO = 16  # a facet with more values is folded until it is used
+ITEM = (
+    '<li{none}><a id="{facet}-{code}" href="{address}" rel="nofollow"{current}><span class="box" aria-hidden="true">'
+    '</span><span class="name">{label}</span><span class="count">{n:,}</span></a></li>'
+)
 
 
 class Choice(NamedTuple):
-    """One value of a facet: its address puts it on or off; `percent` is of the most frequent value's questions.
-
-    `key` and `shown` are its code and its number as pages write them: there are hundreds on a page.
-    """
+    """One value of a facet: its address puts it on or off, and `n` questions have it."""
 
     code: int
     label: str
     n: int
-    percent: float
     chosen: bool
     address: str
-    key: str
-    shown: str
 
 
 class Chip(NamedTuple):
@@ -71,6 +72,24 @@ class Panel(NamedTuple):
     last: str
     kept: list[tuple[str, str]]
 
+    @property
+    def items(self) -> SafeString:
+        """Return the choices as items of a list: there are hundreds on a page, which a template is slow to fill in."""
+        return SafeString(
+            "".join(
+                ITEM.format(
+                    none="" if choice.n else ' class="none"',
+                    facet=self.name,
+                    code=choice.code,
+                    address=escape(choice.address),
+                    current=' aria-current="true"' if choice.chosen else "",
+                    label=_escaped(choice.label),
+                    n=choice.n,
+                )
+                for choice in self.choices
+            )
+        )
+
 
 def panels(facets: Sequence[Facet], *, counts: Counts, query: Query, of_all: Counts) -> list[Panel]:
     """Return the sidebar of a query.
@@ -99,24 +118,6 @@ def chips(query: Query) -> list[Chip]:
     return made
 
 
-def choices_of(facet: Facet, counts: Sequence[int], query: Query, *, occurring: Sequence[bool]) -> list[Choice]:
-    """Return the values of a facet that occur, or are chosen, with their addresses."""
-    chosen = set(query.filters.get(facet.name, ()))
-    most = max(counts, default=0) or 1
-    before, after = query.around(facet)
-    made = []
-    for code, count in enumerate(counts):
-        if occurring[code] or code in chosen:
-            if code in chosen:
-                address = query.switched(facet, code).address
-            else:
-                address = before + quote_plus(facet.values[code]) + after
-            percent = round(100 * count / most, 1)
-            label = label_of(facet, code)
-            made.append(Choice(code, label, count, percent, code in chosen, address, str(code), f"{count:,}"))
-    return made
-
-
 def _panel(facet: Facet, counts: Sequence[int], query: Query, *, occurring: Sequence[bool]) -> Panel:
     mine = [one for one in query.conditions if one.facet.name == facet.name]
     without = query.without(facet.name)
@@ -126,7 +127,7 @@ def _panel(facet: Facet, counts: Sequence[int], query: Query, *, occurring: Sequ
         name=facet.name,
         label=facet.label,
         values=sum(occurring),
-        choices=choices_of(facet, counts, query, occurring=occurring),
+        choices=_choices(facet, counts, query, occurring=occurring),
         is_open=bool(mine) or sum(occurring) <= OPEN_UP_TO,
         is_range=facet.kind is FacetKind.INTEGER,
         lowest=facet.name + LOWEST,
@@ -135,3 +136,27 @@ def _panel(facet: Facet, counts: Sequence[int], query: Query, *, occurring: Sequ
         last=last,
         kept=without.pairs,
     )
+
+
+def _choices(facet: Facet, counts: Sequence[int], query: Query, *, occurring: Sequence[bool]) -> list[Choice]:
+    """Return the values of a facet that occur, or are chosen, with their addresses."""
+    chosen = set(query.filters.get(facet.name, ()))
+    before, after = query.around(facet)
+    made = []
+    for code, count in enumerate(counts):
+        if code in chosen:
+            made.append(Choice(code, label_of(facet, code), count, True, query.switched(facet, code).address))
+        elif occurring[code]:
+            address = f"{before}{_quoted(facet.values[code])}{after}"
+            made.append(Choice(code, label_of(facet, code), count, False, address))
+    return made
+
+
+@functools.lru_cache(maxsize=8192)
+def _quoted(value: str) -> str:
+    return quote_plus(value)
+
+
+@functools.lru_cache(maxsize=8192)
+def _escaped(label: str) -> str:
+    return escape(label)

@@ -22,23 +22,22 @@ def mark_codes(codes: Any, allowed: NDArray[np.bool_], number: int, marks: NDArr
     marks : array (n,) of uint8
         0: nothing stopped the question yet; a number: that filter alone did; `MANY`: several did.
     """
-    for i in range(codes.shape[0]):
-        if not allowed[codes[i]]:
-            marks[i] = number if marks[i] == 0 else MANY
+    alone = np.uint8(number)
+    for i in range(codes.shape[0]):  # no branch: whether a question passes can't be guessed
+        mark = marks[i]
+        stopped = alone if mark == 0 else np.uint8(MANY)
+        marks[i] = mark if allowed[codes[i]] else stopped
 
 
 @numba.njit(cache=True)
-def count_codes(codes: Any, marks: NDArray[np.uint8], number: int, histogram: NDArray[np.int64]) -> None:
-    """Count, in place, the codes of questions that nothing stopped but perhaps filter `number` (0: none).
+def count_codes(codes: Any, positions: NDArray[np.int64], histogram: NDArray[np.int64]) -> None:
+    """Count, in place, the codes of the questions at some positions.
 
     Parameters
     ----------
     codes : array (n,) of uint8 or uint16
-    marks : array (n,) of uint8
-        As `mark_codes` leaves them.
-    number : int
+    positions : array (any,) of int64
     histogram : array (codes there can be,) of int64
     """
-    for i in range(codes.shape[0]):
-        if marks[i] == 0 or marks[i] == number:
-            histogram[codes[i]] += 1
+    for i in range(positions.shape[0]):
+        histogram[codes[positions[i]]] += 1

@@ -17,6 +17,6 @@ def warm() -> None:
         # As a memory-mapped index has them: read-only.
         codes.flags.writeable = False
         mark_codes(codes, np.zeros(size, dtype=np.bool_), 1, marks)
-        count_codes(codes, marks, 0, np.zeros(size, dtype=np.int64))
+        count_codes(codes, np.zeros(1, np.int64), np.zeros(size, dtype=np.int64))
     nearest(words_of([np.zeros(1, dtype=np.uint32)], questions=1), [np.zeros(1, np.int64)], [1], np.ones(1, np.bool_))
     import_module("generation.engine.warm").warm()
