@@ -9,6 +9,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
 
 def canonical(value: Any) -> str:
     """Return the one JSON text of a value: keys sorted, no spaces, characters as they are.
@@ -18,7 +20,7 @@ def canonical(value: Any) -> str:
     ValueError
         For NaN or an infinity, which JSON has no form for.
     """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def digest(value: Any) -> str:

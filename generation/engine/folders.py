@@ -17,8 +17,9 @@ from generation.engine.checking import spread
 from generation.engine.errors import BadExport, BadRecord, EngineError
 from generation.engine.folder_parts import Crew, FolderSplit, Part, facet_rows
 from generation.engine.folder_seen import SeenInTrain
-from generation.engine.reading import Found, Read, Reader, find_reader, records
+from generation.engine.reading import Found, Read, Reader, find_reader
 from generation.engine.spec import BaseSpec
+from generation.engine.streaming import records
 from generation.engine.verdict import Finding, Verdict
 from generation.engine.worlds import READERS, Chunk, get_world
 

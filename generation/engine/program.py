@@ -106,24 +106,31 @@ def typecheck(program: Program, *, table: FunctionTable) -> str:
         raise BadProgram("Expected at least one step, got none.")
     types: list[str] = []
     for number, step in enumerate(program):
-        where = f"step {number} ({step.function})"
-        function = table.functions.get(step.function)
-        if function is None:
-            raise BadProgram(f"Expected one of {', '.join(sorted(table.functions))}.", where=where)
-        if len(step.inputs) != len(function.inputs):
-            raise BadProgram(f"Expected {len(function.inputs)} inputs, got {len(step.inputs)}.", where=where)
-        for source, wanted in zip(step.inputs, function.inputs, strict=True):
-            if not 0 <= source < number:
-                raise BadProgram(f"Expected inputs from steps before it, got step {source}.", where=where)
-            if types[source] != wanted:
-                raise BadProgram(f"Expected {wanted} as input, got {types[source]} from step {source}.", where=where)
-        if len(step.values) != len(function.values):
-            raise BadProgram(f"Expected {len(function.values)} values, got {len(step.values)}.", where=where)
-        for value, kind in zip(step.values, function.values, strict=True):
-            if value not in table.values[kind]:
-                raise BadProgram(f"Expected a {kind} ({', '.join(table.values[kind])}), got {value!r}.", where=where)
-        types.append(function.output)
+        try:
+            types.append(_output_of(step, types, table))
+        except BadProgram as error:
+            raise BadProgram(error.reason, where=f"step {number} ({step.function})") from error
     return types[-1]
+
+
+def _output_of(step: Step, types: Sequence[str], table: FunctionTable) -> str:
+    """Return the type of what a step gives, after steps of these types; raise `BadProgram`."""
+    function = table.functions.get(step.function)
+    if function is None:
+        raise BadProgram(f"Expected one of {', '.join(sorted(table.functions))}.")
+    if len(step.inputs) != len(function.inputs):
+        raise BadProgram(f"Expected {len(function.inputs)} inputs, got {len(step.inputs)}.")
+    for source, wanted in zip(step.inputs, function.inputs, strict=True):
+        if not 0 <= source < len(types):
+            raise BadProgram(f"Expected inputs from steps before it, got step {source}.")
+        if types[source] != wanted:
+            raise BadProgram(f"Expected {wanted} as input, got {types[source]} from step {source}.")
+    if len(step.values) != len(function.values):
+        raise BadProgram(f"Expected {len(function.values)} values, got {len(step.values)}.")
+    for value, kind in zip(step.values, function.values, strict=True):
+        if value not in table.values[kind]:
+            raise BadProgram(f"Expected a {kind} ({', '.join(table.values[kind])}), got {value!r}.")
+    return function.output
 
 
 def outputs(program: Program, context: Any, *, table: FunctionTable) -> list[Any]:
@@ -195,7 +202,7 @@ def from_json(data: Sequence[Mapping[str, Any]]) -> Program:
             values = node.get("value_inputs", node.get("side_inputs", ()))
             if isinstance(values, str):
                 raise TypeError("a list of values is wanted, not one value")
-            steps.append(Step(str(name), tuple(index(i) for i in node["inputs"]), tuple(str(v) for v in values)))
+            steps.append(Step(str(name), tuple(map(index, node["inputs"])), tuple(map(str, values))))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadProgram(
                 f"Expected an object with function, inputs and value_inputs, got {node!r} ({error}).",

@@ -12,16 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, NamedTuple, Protocol
 
-import ijson
-
 from generation.engine.errors import BadRecord
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import READERS, Item
 
 Open = Callable[[str], BinaryIO]
 """Opens a file that `SplitFiles` names."""
-
-BUFFER = 1 << 18  # bytes read at a time
 
 
 @dataclass(frozen=True)
@@ -170,27 +166,6 @@ class Counted:
     def close(self) -> None:
         """Close the file."""
         self.file.close()
-
-
-def records(file: BinaryIO, key: str, *, where: str) -> Iterator[Any]:
-    """Yield the records of the list `key` of a JSON object, one after the other; numbers are floats and integers.
-
-    Raises
-    ------
-    BadRecord
-        If the file ends early or isn't JSON, naming the record it happened at, or has no such list.
-    """
-    number = 0
-    try:
-        for record in ijson.items(file, f"{key}.item", use_float=True, buf_size=BUFFER):
-            yield record
-            number += 1
-    except (ijson.JSONError, UnicodeDecodeError) as error:
-        reason = str(error).splitlines()[0] if str(error) else "it ends too early"
-        raise BadRecord(
-            f"Expected JSON, got something else after {number} records ({reason}).",
-            where=f"{where}, {key}[{number}]",
-        ) from error
 
 
 def value_of(record: Any, name: str, kind: type, *, where: str) -> Any:

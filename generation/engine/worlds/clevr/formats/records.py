@@ -9,7 +9,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 from generation.engine.errors import BadProgram, BadRecord, BadScene, IllPosed
 from generation.engine.program import FunctionTable, Program, Step, from_json, outputs, typecheck
-from generation.engine.reading import Fault, records, shortened, value_of
+from generation.engine.reading import Fault, shortened, value_of
+from generation.engine.streaming import records
 from generation.engine.worlds import Answer, AnswerKind, Question
 from generation.engine.worlds.clevr.functions import function_table
 from generation.engine.worlds.clevr.scene import Scene, read_scene

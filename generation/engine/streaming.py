@@ -1,0 +1,152 @@
+"""Reading a list of records out of a JSON file of any length, one record at a time.
+
+Each record is parsed by Python's own scanner as soon as the text has it whole: several times as fast as parsers that
+build it from events, which matters for files of a gigabyte.
+"""
+
+import codecs
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from generation.engine.errors import BadRecord
+
+BUFFER = 1 << 18  # bytes read at a time
+LONGEST = 1 << 24  # characters that one record may take
+LARGEST = 1 << 63  # whole numbers stay below it, as databases and arrays need
+GOES_ON = ("", ".", "e", "E")  # what may stand after the part of a number
+SPACE = re.compile(r"[ \t\n\r]*")
+
+
+class Readable(Protocol):
+    """Something to read bytes from."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return up to `size` bytes; none at the end."""
+
+
+def records(file: Readable, key: str, *, where: str) -> Iterator[Any]:
+    """Yield the records of the list `key` of a JSON object, one after the other; numbers are floats and integers.
+
+    Raises
+    ------
+    BadRecord
+        If the file ends early or isn't JSON, naming the record it happened at, or has no such list.
+    """
+    number = 0
+    try:
+        for record in _Text(file).items(key):
+            yield record
+            number += 1
+    except (ValueError, RecursionError) as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        raise BadRecord(
+            f"Expected JSON, got something else after {number} records ({reason}).",
+            where=f"{where}, {key}[{number}]",
+        ) from error
+
+
+class _Text:
+    """The part of a file's text that is not parsed yet: from `at` on."""
+
+    def __init__(self, file: Readable) -> None:
+        self.file = file
+        self.decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self.text, self.at, self.has_ended = "", 0, False
+
+    def items(self, key: str) -> Iterator[Any]:
+        """Yield the items of the lists that the whole, an object, has under a key."""
+        self._take("{")
+        is_first = True
+        while self._next() != "}" or not is_first:
+            name = self._value()
+            if not isinstance(name, str):
+                raise ValueError(f"a name is wanted, not {name!r}")
+            self._take(":")
+            if self._next() == "[":
+                for item in self._list():
+                    if name == key:
+                        yield item
+            else:
+                self._value()
+            if self._next() == "}":
+                break
+            self._take(",")
+            is_first = False
+        self._take("}")
+        if self._next():
+            raise ValueError(f"more after its end: {self._next()!r}")
+
+    def _list(self) -> Iterator[Any]:
+        self._take("[")
+        if self._next() != "]":
+            yield self._value()
+            while self._next() != "]":
+                self._take(",")
+                yield self._value()
+        self._take("]")
+
+    def _next(self) -> str:
+        """Return the next character that is no space; none at the end."""
+        while True:
+            found = SPACE.match(self.text, self.at)
+            self.at = found.end() if found else self.at
+            if self.at < len(self.text) or self.has_ended:
+                return self.text[self.at : self.at + 1]
+            self._read()
+
+    def _take(self, wanted: str) -> None:
+        found = self._next()
+        if found != wanted:
+            raise ValueError(f"expecting {wanted!r}, {f'got {found!r}' if found else 'it ends too early'}")
+        self.at += 1
+
+    def _value(self) -> Any:
+        """Return the value that begins here, once it is whole: `12` may go on, and so may `1` before `e`."""
+        self._next()
+        while True:
+            try:
+                value, end = DECODER.raw_decode(self.text, self.at)
+            except json.JSONDecodeError:
+                if self.has_ended:
+                    raise
+            else:
+                if self.has_ended or self.text[end : end + 1] not in GOES_ON:
+                    break
+            self._read()
+        if "\\u" in self.text[self.at : end]:
+            json.dumps(value, ensure_ascii=False).encode()  # half of a character is none
+        self.at = end
+        return value
+
+    def _read(self) -> None:
+        """Read on: as much again as is waited with, so that a long record isn't tried too often."""
+        waiting = len(self.text) - self.at
+        if waiting > LONGEST:
+            raise ValueError(f"no end of it within {LONGEST:,} characters")
+        content = self.file.read(max(BUFFER, waiting))
+        self.has_ended = not content
+        self.text, self.at = self.text[self.at :] + self.decoder.decode(content, final=self.has_ended), 0
+
+
+def _whole(text: str) -> int:
+    number = int(text)
+    if not -LARGEST <= number < LARGEST:
+        raise ValueError(f"a whole number is too large: {text[:20]}...")
+    return number
+
+
+def _real(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"a number is too large: {text[:20]}")
+    return number
+
+
+def _refused(text: str) -> None:
+    raise ValueError(f"{text} is no JSON")
+
+
+DECODER = json.JSONDecoder(parse_int=_whole, parse_float=_real, parse_constant=_refused)
