@@ -63,3 +63,15 @@ def test_diagnosing_is_measured_beside_asking() -> None:
     result = diagnose.run(most=5)
     assert [one["goal"] for one in result["details"]] == ["at most 100", None, None]
     assert all(one["value"] > 0 for one in result["details"])
+
+
+@pytest.mark.full
+@pytest.mark.slow
+def test_proving_and_reading_are_measured_by_their_commands() -> None:
+    from tests.benchmarks import exchange
+
+    result = exchange.run(scenes=20)
+    names = [one["name"] for one in result["details"]]
+    assert "200 questions proved" in names[0]
+    assert all(one["value"] > 0 for one in result["details"])
+    assert [one["goal"] for one in result["details"][:3]] == ["at least 100000", None, "at least 5000"]

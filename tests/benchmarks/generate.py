@@ -69,12 +69,15 @@ class Site:
     def generate(self, name: str, *, scenes: int, workers: int) -> Run:
         """Return what making the train split of CLEVR took, cut to so many scenes."""
         command = ["generate", "clevr", "--name", name, "--workers", str(workers)]
-        command += ["--scenes", f"train={scenes}", "--scenes", "val=0", "--scenes", "test=0"]
+        return self.watch(*command, "--scenes", f"train={scenes}", "--scenes", "val=0", "--scenes", "test=0")
+
+    def watch(self, *command: str) -> Run:
+        """Return what running a command to its end took."""
         start = time.perf_counter()
         process = subprocess.Popen(self._command(command), env=self.environment, cwd=ROOT, stdout=subprocess.DEVNULL)
         peaks: dict[int, float] = {}
         while process.poll() is None:
-            for pid in children_of(process.pid):
+            for pid in [process.pid, *children_of(process.pid)]:
                 peaks[pid] = max(peaks.get(pid, 0.0), peak_of(pid))
             time.sleep(POLL)
         if process.returncode != 0:
