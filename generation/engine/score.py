@@ -1,9 +1,17 @@
-"""The one scorer: how predictions are held against answers."""
+"""The one scorer: how predictions, be they people's or a model's, are held against answers.
 
-from typing import ClassVar
+Predictions are codes of a split's vocabulary in question order; negative ones are no answer of it, and wrong.
+"""
+
+from collections.abc import Mapping
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+OUTSIDE = -1  # an answer that the vocabulary doesn't have
+NONE = -2  # no answer
+TIE = -3  # several answers were given equally often
 
 
 class Accuracy:
@@ -23,3 +31,85 @@ class Accuracy:
 
 
 ACCURACY = Accuracy()
+
+
+class Slicing(NamedTuple):
+    """A facet by which scores are broken down.
+
+    Attributes
+    ----------
+    codes : array (questions,) of unsigned integers
+        Positions in the facet's values; the type's highest code where there is none.
+    values : int
+        How many values there are.
+    is_flags : bool
+        Whether a code is a bit mask instead: bit `i` says that value `i` holds.
+    """
+
+    codes: NDArray[np.unsignedinteger]
+    values: int
+    is_flags: bool = False
+
+
+class Slice(NamedTuple):
+    """Of how many questions with each value of a facet the predictions were right; both (values,) of int64."""
+
+    n: NDArray[np.int64]
+    right: NDArray[np.int64]
+
+
+class Score(NamedTuple):
+    """How right predictions were: of `n` questions `right`, and the same for each value of each facet."""
+
+    n: int
+    right: int
+    facets: Mapping[str, Slice]
+
+    @property
+    def accuracy(self) -> float | None:
+        """Return the share that was right, 0 .. 1; None of nothing."""
+        return self.right / self.n if self.n else None
+
+
+def score(
+    predictions: NDArray[np.integer],
+    answers: NDArray[np.integer],
+    slicings: Mapping[str, Slicing],
+    *,
+    among: NDArray[np.bool_] | None = None,
+) -> Score:
+    """Return how right predictions are, overall and by every facet.
+
+    Parameters
+    ----------
+    predictions, answers : arrays (questions,) of integers
+        Codes of one vocabulary; a negative prediction is wrong.
+    slicings : mapping of str to Slicing
+    among : array (questions,) of bool, or None
+        Only these questions are looked at, as a sample's; None for all.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ.
+    """
+    for name, length in {"predictions": len(predictions), **{k: len(v.codes) for k, v in slicings.items()}}.items():
+        if length != len(answers):
+            raise ValueError(f"Expected {len(answers)} {name}, got {length}.")
+    wanted = slice(None) if among is None else among
+    is_right = ((predictions == answers) & (np.asarray(predictions, np.int64) >= 0))[wanted]
+    facets = {name: _slice(one, one.codes[wanted], is_right) for name, one in slicings.items()}
+    return Score(len(is_right), int(is_right.sum()), facets)
+
+
+def _slice(slicing: Slicing, codes: NDArray[np.unsignedinteger], is_right: NDArray[np.bool_]) -> Slice:
+    none = int(np.iinfo(codes.dtype).max)
+    n = np.bincount(codes, minlength=none + 1)[:none]
+    right = np.bincount(codes[is_right], minlength=none + 1)[:none]
+    if not slicing.is_flags:
+        return Slice(n[: slicing.values], right[: slicing.values])
+    masks = np.arange(none)
+    has = [(masks >> bit) & 1 == 1 for bit in range(slicing.values)]
+    return Slice(
+        np.array([n[one].sum() for one in has], np.int64), np.array([right[one].sum() for one in has], np.int64)
+    )

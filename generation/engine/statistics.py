@@ -1,10 +1,16 @@
-"""The one set of intervals: how sure a share is that was counted."""
+"""The one set of intervals and measures of agreement: how sure a share is that was counted."""
 
 import math
 from statistics import NormalDist
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.engine.votes import Counted, Votes, counted
+
 LEVEL = 0.95
+RESAMPLES = 2000
 
 
 class Interval(NamedTuple):
@@ -43,3 +49,106 @@ def wilson(right: int, n: int, *, level: float = LEVEL) -> Interval:
     reach = z * math.sqrt(share * (1 - share) / n + weight / (4 * n))
     low, high = ((middle + side * reach) / (1 + weight) for side in (-1, 1))
     return Interval(0.0 if right == 0 else max(0.0, low), 1.0 if right == n else min(1.0, high))
+
+
+class Shares(NamedTuple):
+    """Two headlines of people's answers: of majority votes, and of single answers."""
+
+    majority: Interval
+    single: Interval
+
+
+def crossed_bootstrap(
+    votes: Votes, truth: NDArray[np.int64], *, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL
+) -> Shares | None:
+    """Return percentile intervals of accuracy over questions and people, both drawn with replacement; None of nothing.
+
+    A person drawn twice votes twice. A tie is wrong; a question whose people were not drawn has no vote and does
+    not count.
+
+    Parameters
+    ----------
+    votes : Votes
+    truth : array (votes.n,) of int64
+        The right answers' codes.
+    seed : int
+        The same seed gives the same intervals.
+    resamples : int
+    level : float
+
+    References
+    ----------
+    Owen 2007, The pigeonhole bootstrap, which finds such intervals rather too wide than too narrow.
+    """
+    if not len(votes.answers):
+        return None
+    random = np.random.Generator(np.random.PCG64(seed))
+    asked, rows = np.unique(votes.questions, return_inverse=True)
+    _, people = np.unique(votes.people, return_inverse=True)
+    crowd = int(people.max()) + 1
+    local = Votes(rows, people, votes.answers, len(asked))
+    pairs = counted(local)
+    places = _places(local, pairs)
+    is_true = pairs.answers == truth[asked][pairs.questions]
+    is_right = votes.answers == truth[votes.questions]
+    starts = np.flatnonzero(np.diff(pairs.questions, prepend=-1))
+    majority, single = np.empty(resamples), np.empty(resamples)
+    for number in range(resamples):
+        times = np.bincount(random.integers(0, len(asked), len(asked)), minlength=len(asked))
+        drawn = np.bincount(random.integers(0, crowd, crowd), minlength=crowd)
+        weights = drawn[people].astype(float)
+        votes_of = np.bincount(places, weights, len(pairs.times)).astype(float)
+        majority[number] = _majority_share(votes_of, starts, is_true, times)
+        both = weights * times[rows]
+        single[number] = both[is_right].sum() / both.sum() if both.any() else np.nan
+    return Shares(_percentiles(majority, level), _percentiles(single, level))
+
+
+def _places(votes: Votes, pairs: Counted) -> NDArray[np.int64]:
+    """Return for each answer where it stands among the pairs of question and answer."""
+    width = int(votes.answers.max()) + 1
+    return np.searchsorted(pairs.questions * width + pairs.answers, votes.questions * width + votes.answers)
+
+
+def _majority_share(
+    votes: NDArray[np.float64], starts: NDArray[np.int64], is_true: NDArray[np.bool_], times: NDArray[np.int64]
+) -> float:
+    """Return the share of questions whose right answer alone has most votes, each counted so many times."""
+    most = np.maximum.reduceat(votes, starts)
+    lengths = np.diff(np.append(starts, len(votes)))
+    is_most = votes == np.repeat(most, lengths)
+    alone = np.add.reduceat(is_most.astype(np.int64), starts) == 1
+    true_most = np.add.reduceat((is_most & is_true).astype(np.int64), starts) == 1
+    counts = np.where(most > 0, times, 0)
+    total = counts.sum()
+    return float(counts[alone & true_most].sum() / total) if total else math.nan
+
+
+def _percentiles(found: NDArray[np.float64], level: float) -> Interval:
+    known = found[~np.isnan(found)]
+    if not len(known):
+        return Interval(0.0, 1.0)
+    low, high = np.quantile(known, [0.5 - level / 2, 0.5 + level / 2])
+    return Interval(float(low), float(high))
+
+
+def krippendorff_alpha(votes: Votes) -> float | None:
+    """Return how far people agree beyond chance, 1 for wholly and 0 for chance, with answers as mere names.
+
+    Questions with one answer don't count. None where nobody can be compared or all answers are the same.
+
+    References
+    ----------
+    Krippendorff 2004, Content analysis, chapter 11: reliability of nominal data with missing values.
+    """
+    pairs = counted(votes)
+    per_question = np.bincount(pairs.questions, pairs.times, votes.n)
+    compared = per_question[pairs.questions] > 1
+    times, of = pairs.times[compared], per_question[pairs.questions[compared]]
+    total = times.sum()
+    each = np.bincount(pairs.answers[compared], times)
+    expected = total * total - (each * each).sum()
+    if not expected:
+        return None
+    observed = (times * (of - times) / (of - 1)).sum()
+    return float(1 - (total - 1) * observed / expected)

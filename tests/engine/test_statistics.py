@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
 
 from generation.engine.statistics import wilson
 
@@ -39,6 +40,12 @@ def test_it_holds_the_share_and_mirrors(counted):
     assert 0 <= low <= (right / n if n else 0.5) <= high <= 1
     mirrored = wilson(n - right, n)
     assert (mirrored.low, mirrored.high) == pytest.approx((1 - high, 1 - low))
+
+
+@given(st.integers(1, 10**5).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), st.floats(0.5, 0.999))
+def test_it_is_that_of_statsmodels(counted, level):
+    expected = proportion_confint(*counted, alpha=1 - level, method="wilson")
+    assert wilson(*counted, level=level) == pytest.approx(expected, abs=1e-9)
 
 
 def test_of_nothing_nothing_is_known():
