@@ -4,6 +4,17 @@ from django.apps import AppConfig
 
 
 class AnnotationsConfig(AppConfig):
-    """The annotations' app."""
+    """The annotations' app: what a study asks about can't be deleted."""
 
     name = "annotations"
+
+    def ready(self) -> None:
+        """Say which studies refer to datasets and splits."""
+        from annotations.models import Study
+        from generation import referrers
+
+        referrers.register(
+            "studies",
+            lambda dataset: [f"study {study}" for study in Study.objects.filter(split__dataset=dataset)],
+            of_split=lambda split: [f"study {study}" for study in Study.objects.filter(split=split)],
+        )

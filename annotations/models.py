@@ -1,0 +1,250 @@
+"""Studies: people answer a sample of a split's questions, each question several people.
+
+Every answer that is wanted is a row from the start, a **slot**. A slot is claimed by one conditional update, so that
+neither two people ever hold it nor one person ever holds two slots of a question: the database itself refuses both.
+Answers are never changed: what is undone is superseded by a new row.
+"""
+
+import secrets
+from typing import Self
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from generation.models import Split
+
+
+def new_code() -> str:
+    """Return what stands in a study's address: 60 bits, which nobody guesses."""
+    return secrets.token_urlsafe(9)[:10]
+
+
+def new_secret() -> str:
+    """Return what only a participant knows: 128 bits."""
+    return secrets.token_urlsafe(16)
+
+
+class Study(models.Model):
+    """Questions of a split that people answer.
+
+    The split's own questions never change, and neither do the study's once it is open.
+    """
+
+    class State(models.TextChoices):
+        """How far it is."""
+
+        DRAFT = "draft"
+        OPEN = "open"
+        CLOSED = "closed"
+
+    split = models.ForeignKey(Split, on_delete=models.PROTECT, related_name="studies")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="studies")
+    title = models.CharField(max_length=200)
+    code = models.CharField(max_length=10, unique=True, default=new_code, editable=False)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
+    wanted = models.PositiveIntegerField("questions", default=500, validators=[MinValueValidator(1)])
+    per_question = models.PositiveSmallIntegerField(
+        "answers per question", default=3, validators=[MinValueValidator(1), MaxValueValidator(50)]
+    )
+    per_session = models.PositiveSmallIntegerField(
+        "questions per session", default=40, validators=[MinValueValidator(1), MaxValueValidator(1000)]
+    )
+    lease_minutes = models.PositiveSmallIntegerField(
+        default=10, validators=[MinValueValidator(1), MaxValueValidator(240)]
+    )
+    seed = models.PositiveBigIntegerField(default=0, help_text="what the sample is drawn from")
+    created = models.DateTimeField(db_default=Now())
+    opened = models.DateTimeField(null=True, blank=True)
+    closed = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        """The latest first."""
+
+        ordering = ("-pk",)
+        verbose_name_plural = "studies"
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether people can answer."""
+        return self.state == Study.State.OPEN
+
+
+class StudyQuestion(models.Model):
+    """A question of the sample: where it stands in the split, and of which scene it is."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="questions")
+    position = models.PositiveIntegerField()
+    scene = models.PositiveIntegerField()
+
+    class Meta:
+        """A question is in a sample once."""
+
+        ordering = ("study", "position")
+        constraints = (models.UniqueConstraint(fields=["study", "position"], name="study_question_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.study} question {self.position}"
+
+
+class Participant(models.Model):
+    """Somebody who follows a study's link.
+
+    `identity` is what the platform that sent them calls them; nothing but it says who they are.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="participants")
+    identity = models.CharField(max_length=200, blank=True)
+    secret = models.CharField(max_length=22, unique=True, default=new_secret, editable=False)
+    joined = models.DateTimeField(db_default=Now())
+    excluded = models.DateTimeField(null=True, blank=True)
+    reason = models.CharField("reason for exclusion", max_length=500, blank=True)
+
+    class Meta:
+        """Nobody takes part twice."""
+
+        ordering = ("study", "pk")
+        constraints = (
+            models.UniqueConstraint(
+                fields=["study", "identity"], condition=~Q(identity=""), name="study_participant_once"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.study} participant {self.pk}"
+
+
+class Given(models.Model):
+    """That a question was given to somebody: it never is again, whatever becomes of the slot."""
+
+    participant = models.ForeignKey(Participant, on_delete=models.PROTECT, related_name="given")
+    question = models.ForeignKey(StudyQuestion, on_delete=models.PROTECT, related_name="given")
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        """Once."""
+
+        ordering = ("pk",)
+        constraints = (models.UniqueConstraint(fields=["participant", "question"], name="given_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.question} for participant {self.participant_id}"
+
+
+class SlotQuerySet(models.QuerySet["Slot"]):
+    """Which slots somebody may have."""
+
+    def free(self) -> Self:
+        """Return slots that nobody holds, or holds no longer, and that have no answer."""
+        return self.filter(Q(participant=None) | Q(lease__lt=Now()), answered=False)
+
+
+class Slot(models.Model):
+    """One wanted answer: free, claimed by somebody until a moment, or answered.
+
+    `number` counts a question's slots from 0, and free ones are given in its order, so that the questions with the
+    fewest answers come first. `rank` is the question's place in an order drawn by chance.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="slots")
+    question = models.ForeignKey(StudyQuestion, on_delete=models.CASCADE, related_name="slots")
+    number = models.PositiveSmallIntegerField()
+    rank = models.PositiveIntegerField()
+    participant = models.ForeignKey(Participant, on_delete=models.PROTECT, null=True, blank=True, related_name="slots")
+    claimed = models.DateTimeField(null=True, blank=True)
+    lease = models.DateTimeField(null=True, blank=True)
+    answered = models.BooleanField(default=False)
+
+    objects = SlotQuerySet.as_manager()
+
+    class Meta:
+        """A slot is there once, and nobody holds two of a question."""
+
+        ordering = ("question", "number")
+        indexes = (models.Index(fields=["study", "answered", "number", "rank"], name="slot_next"),)
+        constraints = (
+            models.UniqueConstraint(fields=["question", "number"], name="slot_once"),
+            models.UniqueConstraint(fields=["question", "participant"], name="slot_once_a_participant"),
+            models.CheckConstraint(
+                condition=Q(answered=False) | Q(participant__isnull=False), name="slot_answered_by_somebody"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.question} slot {self.number}"
+
+
+class AnswerQuerySet(models.QuerySet["Answer"]):
+    """Which answers are meant."""
+
+    def current(self) -> Self:
+        """Return answers that nothing supersedes."""
+        return self.filter(superseded=False)
+
+    def valid(self) -> Self:
+        """Return current answers of people who are not excluded."""
+        return self.current().filter(participant__excluded=None)
+
+    def counted(self) -> Self:
+        """Return the answers that fill a slot: of each question at most as many as are wanted."""
+        return self.filter(slot__isnull=False)
+
+    def surplus(self) -> Self:
+        """Return current answers beyond those that are wanted: kept and paid, not counted."""
+        return self.current().filter(slot=None)
+
+
+class Answer(models.Model):
+    """What somebody answered, as it came.
+
+    `client` is made by the browser: the same answer sent again is the same row. Of several to a question the one with
+    the highest `turn` stands, whichever came first. `text` is a word of the vocabulary, or empty where somebody could
+    not answer, and `refusal` says why. `claimed` is when its slot was: who lost it claims anew when answering.
+    """
+
+    class Refusal(models.TextChoices):
+        """Why somebody could not answer."""
+
+        NO_PICTURE = "picture", "the picture is missing"
+        UNCLEAR = "unclear", "the question is not clear"
+        AMBIGUOUS = "ambiguous", "more than one answer is right"
+
+    participant = models.ForeignKey(Participant, on_delete=models.PROTECT, related_name="answers")
+    question = models.ForeignKey(StudyQuestion, on_delete=models.PROTECT, related_name="answers")
+    slot = models.OneToOneField(Slot, on_delete=models.PROTECT, null=True, blank=True, related_name="answer")
+    client = models.UUIDField()
+    turn = models.PositiveIntegerField(default=0)
+    text = models.CharField(max_length=200, blank=True)
+    refusal = models.CharField(max_length=10, choices=Refusal.choices, blank=True)
+    visible = models.PositiveIntegerField("milliseconds with the page visible")
+    idle = models.PositiveIntegerField("milliseconds with the page hidden")
+    claimed = models.DateTimeField()
+    received = models.DateTimeField(db_default=Now())
+    superseded = models.BooleanField(default=False)
+
+    objects = AnswerQuerySet.as_manager()
+
+    class Meta:
+        """Somebody's answer to a question stands once; what was sent twice is stored once."""
+
+        ordering = ("pk",)
+        constraints = (
+            models.UniqueConstraint(fields=["participant", "client"], name="answer_stored_once"),
+            models.UniqueConstraint(
+                fields=["participant", "question"], condition=Q(superseded=False), name="answer_stands_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(superseded=False) | Q(slot=None), name="answer_superseded_fills_no_slot"
+            ),
+            models.CheckConstraint(
+                condition=(Q(text="") & ~Q(refusal="")) | (~Q(text="") & Q(refusal="")), name="answer_or_refusal"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.question} answered by participant {self.participant_id}"

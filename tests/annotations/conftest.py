@@ -1,0 +1,42 @@
+"""Studies to answer."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from annotations import assign
+from annotations.models import Participant, Study
+from generation.models import Dataset, Split
+from webapp.models import User
+
+Begin = Callable[..., Study]
+
+
+def open_study(*, questions: int, per_scene: int = 2, **options: Any) -> Study:
+    """Return an open study of a split that has nothing but a name."""
+    owner, _ = User.objects.get_or_create(username="rosa")
+    dataset, _ = Dataset.objects.get_or_create(slug="asked", defaults={"world": "fake-rows", "spec": "{}"})
+    split, _ = Split.objects.get_or_create(dataset=dataset, name="val", defaults={"ordinal": 0})
+    study = Study.objects.create(split=split, owner=owner, title="How well people count", **options)
+    places = [(position, position // per_scene) for position in range(questions)]
+    assign.lay_out(study, places, ranks=range(questions))
+    return study
+
+
+@pytest.fixture
+def begin_study(db: None) -> Begin:
+    """Give a function that opens a study."""
+    return open_study
+
+
+@pytest.fixture
+def study(begin_study: Begin) -> Study:
+    """Give an open study of four questions about two scenes, each asked twice."""
+    return begin_study(questions=4, per_question=2)
+
+
+@pytest.fixture
+def joined(study: Study) -> Callable[[], Participant]:
+    """Give a function that lets somebody take part."""
+    return lambda: Participant.objects.create(study=study)

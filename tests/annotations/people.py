@@ -1,0 +1,70 @@
+"""Several participants at once, as a process of a site: claims and answers until nothing is left.
+
+Usage: `python -m tests.annotations.people begin QUESTIONS`, which prints the study's number, and
+`python -m tests.annotations.people answer STUDY PEOPLE SEED`, which begins at a line on its standard input.
+"""
+
+import random
+import sys
+import threading
+import uuid
+
+import django
+
+django.setup()
+
+from django.core.management import call_command  # noqa: E402
+from django.db import connection  # noqa: E402
+
+from annotations import assign  # noqa: E402
+from annotations.models import Participant, Study  # noqa: E402
+from tests.annotations.conftest import open_study  # noqa: E402
+
+LOST = 0.05  # of all claims, those that run out before the answer comes
+SENT_TWICE = 0.2  # of all answers
+
+
+def say(what: object) -> None:
+    sys.stdout.write(f"{what}\n")  # at once: several threads do
+    sys.stdout.flush()
+
+
+def begin(questions: int) -> None:
+    call_command("migrate", verbosity=0)
+    say(open_study(questions=questions, per_scene=1, per_session=1000).pk)
+
+
+def answer(study: Study, people: int, seed: int) -> None:
+    crowd = [
+        threading.Thread(target=_answer_all, args=(study, random.Random(100 * seed + number)))
+        for number in range(people)
+    ]
+    say("ready")
+    sys.stdin.readline()
+    for person in crowd:
+        person.start()
+    for person in crowd:
+        person.join()
+
+
+def _answer_all(study: Study, chance: random.Random) -> None:
+    person = Participant.objects.create(study=study)
+    given = set()
+    while (slot := assign.claim(person)) is not None:
+        if slot.question_id in given:
+            say(f"AGAIN {slot.question_id}")
+        given.add(slot.question_id)
+        if chance.random() < LOST:
+            study.slots.filter(pk=slot.pk, participant=person, answered=False).update(lease="2000-01-01T00:00:00Z")
+        reply = assign.Reply(client=uuid.UUID(int=chance.getrandbits(128)), text="yes")
+        for _ in range(1 + (chance.random() < SENT_TWICE)):
+            row = assign.answer(person, slot.question_id, reply)
+        say(row.pk)
+    connection.close()
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "begin":
+        begin(int(sys.argv[2]))
+    else:
+        answer(Study.objects.get(pk=int(sys.argv[2])), int(sys.argv[3]), int(sys.argv[4]))

@@ -1,0 +1,302 @@
+"""Slots: who is asked what, and which answers count."""
+
+import random
+import uuid
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
+
+from annotations import assign
+from annotations.assign import NotGiven, Reply
+from annotations.models import Answer, Given, Participant, Slot, Study, StudyQuestion
+from generation.models import from_now
+from tests import proof
+from tests.annotations.conftest import Begin
+
+pytestmark = pytest.mark.django_db
+Joined = Callable[[], Participant]
+
+
+def say(participant: Participant, slot: Slot | None, text: str = "yes", **more: object) -> Answer:
+    assert slot is not None
+    reply = Reply(client=more.pop("client", uuid.uuid4()), text=text, **more)  # type: ignore[arg-type]
+    return assign.answer(participant, slot.question_id, reply)
+
+
+def run_out(*slots: Slot) -> None:
+    """Let claims end."""
+    Slot.objects.filter(pk__in=[slot.pk for slot in slots]).update(lease=from_now(-1))
+
+
+def claimed(participant: Participant, question: int | None = None) -> Slot:
+    """Return a slot of a participant, of one question if that is said."""
+    for _ in range(20):
+        slot = assign.claim(participant)
+        assert slot is not None
+        if question is None or slot.question_id == question:
+            return slot
+        say(participant, slot)
+    raise AssertionError("Expected that question, got all others.")
+
+
+def test_a_study_is_laid_out_once(study: Study) -> None:
+    assign.lay_out(study, [(9, 9)], ranks=[0])
+    assert (study.state, study.questions.count(), study.slots.count()) == (Study.State.OPEN, 4, 8)
+
+
+def test_somebody_is_asked_every_question_once(study: Study, joined: Joined) -> None:
+    person = joined()
+    asked = []
+    while (slot := assign.claim(person)) is not None:
+        asked.append(slot.question.position)
+        say(person, slot)
+    assert sorted(asked) == [0, 1, 2, 3]
+    assert asked[0] // 2 != asked[1] // 2  # another scene, as long as there is one
+
+
+def test_what_is_held_comes_again(study: Study, joined: Joined) -> None:
+    person = joined()
+    first = claimed(person)
+    assert assign.claim(person) == first
+    ahead = assign.claim(person, besides=[first.question_id])
+    assert ahead is not None and ahead.question_id != first.question_id
+    assert Given.objects.filter(participant=person).count() == 2
+
+
+def test_a_session_has_an_end(begin_study: Begin) -> None:
+    study = begin_study(questions=9, per_session=3)
+    person = Participant.objects.create(study=study)
+    for _ in range(3):
+        say(person, assign.claim(person))
+    assert assign.claim(person) is None
+
+
+def test_the_least_answered_come_first(study: Study, joined: Joined) -> None:
+    for _ in range(4):
+        say(person := joined(), assign.claim(person))
+    assert sorted(Slot.objects.filter(answered=True).values_list("question__position", flat=True)) == [0, 1, 2, 3]
+
+
+def test_nothing_is_left_when_all_have_their_answers(study: Study, joined: Joined) -> None:
+    people = [joined(), joined()]
+    for person in people:
+        while (slot := assign.claim(person)) is not None:
+            say(person, slot)
+    assert assign.claim(joined()) is None
+    assert Answer.objects.counted().count() == 8
+
+
+def test_a_closed_study_gives_nothing_and_takes_what_it_gave(study: Study, joined: Joined) -> None:
+    person = joined()
+    slot = claimed(person)
+    Study.objects.filter(pk=study.pk).update(state=Study.State.CLOSED, closed=Now())
+    assert assign.claim(joined()) is None
+    assert say(person, slot).slot == slot
+
+
+def test_a_claim_that_ran_out_goes_to_somebody_else(begin_study: Begin) -> None:
+    study = begin_study(questions=1, per_question=1)
+    early, late = (Participant.objects.create(study=study) for _ in range(2))
+    slot = claimed(early)
+    assert assign.claim(late) is None
+    run_out(slot)
+    assert assign.claim(late) == slot
+    assert assign.claim(early) is None  # was given it, and will not be again
+
+
+def test_a_late_answer_takes_the_slot_while_it_is_free(begin_study: Begin) -> None:
+    study = begin_study(questions=1, per_question=1)
+    person = Participant.objects.create(study=study)
+    slot = claimed(person)
+    run_out(slot)
+    assert say(person, slot).slot == slot
+
+
+def test_a_late_answer_is_surplus_where_the_slot_is_somebody_elses(begin_study: Begin) -> None:
+    study = begin_study(questions=1, per_question=1)
+    early, late = (Participant.objects.create(study=study) for _ in range(2))
+    slot = claimed(early)
+    run_out(slot)
+    claimed(late)
+    kept = say(early, slot)
+    assert (kept.slot, list(Answer.objects.surplus())) == (None, [kept])
+    assert say(late, slot).slot == slot
+
+
+def test_the_same_reply_again_is_the_same_answer(study: Study, joined: Joined) -> None:
+    person = joined()
+    slot, client = claimed(person), uuid.uuid4()
+    assert say(person, slot, client=client) == say(person, slot, "no", client=client)
+    assert Answer.objects.get().text == "yes"
+
+
+def test_an_id_belongs_to_one_question(study: Study, joined: Joined) -> None:
+    person, client = joined(), uuid.uuid4()
+    say(person, claimed(person), client=client)
+    with pytest.raises(NotGiven, match="a new id"):
+        say(person, claimed(person), client=client)
+
+
+def test_what_was_not_given_is_not_taken(study: Study, joined: Joined) -> None:
+    slot = claimed(joined())
+    with pytest.raises(NotGiven, match="a question that you were given"):
+        say(joined(), slot)
+    assert not Answer.objects.exists()
+
+
+def test_an_answer_that_is_undone_is_superseded(study: Study, joined: Joined) -> None:
+    person = joined()
+    slot = claimed(person)
+    first, second = say(person, slot), say(person, slot, "no", turn=1)
+    first.refresh_from_db()
+    assert (first.superseded, first.slot, second.superseded, second.slot) == (True, None, False, slot)
+    assert second.claimed == first.claimed
+
+
+def test_of_replies_out_of_order_the_later_turn_stands(study: Study, joined: Joined) -> None:
+    person = joined()
+    slot = claimed(person)
+    second, first = say(person, slot, "no", turn=1), say(person, slot, "yes", turn=0)
+    second.refresh_from_db()
+    assert (first.superseded, second.superseded, second.slot) == (True, False, slot)
+
+
+def test_the_database_refuses_what_must_not_be(study: Study, joined: Joined) -> None:
+    person = joined()
+    slot = claimed(person)
+    row = say(person, slot)
+    other = Slot.objects.exclude(pk=slot.pk).filter(question=slot.question_id).get()
+    wrong = [
+        lambda: Slot.objects.filter(pk=other.pk).update(participant=person),
+        lambda: Slot.objects.filter(pk=other.pk).update(number=slot.number),
+        lambda: Slot.objects.filter(pk=other.pk).update(answered=True),
+        lambda: Given.objects.create(participant=person, question_id=slot.question_id),
+        lambda: Answer.objects.filter(pk=row.pk).update(text=""),
+        lambda: Answer.objects.filter(pk=row.pk).update(superseded=True),
+        lambda: Answer.objects.create(
+            participant=person, question_id=slot.question_id, client=uuid.uuid4(), text="no", visible=0, idle=0,
+            claimed=Now(),
+        ),
+        lambda: StudyQuestion.objects.create(study=study, position=0, scene=0),
+    ]  # fmt: skip
+    for change in wrong:
+        with pytest.raises(IntegrityError), transaction.atomic():
+            change()
+
+
+def test_leaving_somebody_out_opens_their_slots_and_taking_them_in_makes_others_surplus(begin_study: Begin) -> None:
+    study = begin_study(questions=1, per_question=2)
+    first, second, third = (Participant.objects.create(study=study) for _ in range(3))
+    mine = say(first, claimed(first))
+    say(second, claimed(second))
+    assert assign.claim(third) is None
+    assign.exclude(first, reason="answered at random")
+    instead = say(third, claimed(third))
+    mine.refresh_from_db()
+    assert (mine.slot, instead.slot is not None, first.reason) == (None, True, "answered at random")
+    assign.take_back(first)
+    mine.refresh_from_db()
+    instead.refresh_from_db()
+    assert (mine.slot is not None, instead.slot, first.excluded) == (True, None, None)
+
+
+def test_surplus_counts_where_somebody_is_left_out(begin_study: Begin) -> None:
+    study = begin_study(questions=1, per_question=1)
+    early, late = (Participant.objects.create(study=study) for _ in range(2))
+    slot = claimed(early)
+    run_out(slot)
+    say(late, claimed(late))
+    surplus = say(early, slot)
+    assign.exclude(late, reason="too fast")
+    surplus.refresh_from_db()
+    assert surplus.slot == slot
+
+
+def test_who_is_left_out_goes_on_without_filling_slots(study: Study, joined: Joined) -> None:
+    person = joined()
+    slot = claimed(person)
+    assign.exclude(person, reason="too fast")
+    assert say(person, slot).slot is None
+    assert Slot.objects.free().count() == 8
+
+
+class Crowd:
+    """People who do anything in any order; after each step what must hold is looked up."""
+
+    def __init__(self, study: Study, chance: random.Random) -> None:
+        self.study, self.chance = study, chance
+        self.people = [Participant.objects.create(study=study) for _ in range(chance.randint(2, 6))]
+        self.given: dict[int, list[Slot]] = {person.pk: [] for person in self.people}
+        self.acknowledged: dict[int, tuple[str, int]] = {}
+
+    def step(self) -> None:
+        person = self.chance.choice(self.people)
+        action = self.chance.choice([self.claim, self.claim, self.answer, self.answer, self.lapse, self.judge])
+        action(person)
+
+    def claim(self, person: Participant) -> None:
+        besides = [slot.question_id for slot in self.given[person.pk]] if self.chance.random() < 0.3 else []
+        free = set(Slot.objects.free().filter(study=self.study).values_list("question", flat=True))
+        new = free - set(person.given.values_list("question", flat=True))
+        slot = assign.claim(person, besides=besides)
+        assert slot is not None or not new or person.given.count() >= self.study.per_session
+        if slot is not None and slot.question_id not in [one.question_id for one in self.given[person.pk]]:
+            self.given[person.pk].append(slot)
+        elif slot is not None:  # comes again only unanswered
+            assert not Answer.objects.filter(participant=person, question=slot.question_id).exists()
+
+    def answer(self, person: Participant) -> None:
+        if self.given[person.pk]:
+            slot = self.chance.choice(self.given[person.pk])
+            row = say(person, slot, self.chance.choice(["yes", "no"]), turn=self.chance.randint(0, 3))
+            self.acknowledged[row.pk] = (row.text, person.pk)
+
+    def lapse(self, person: Participant) -> None:
+        run_out(*Slot.objects.filter(participant=person, answered=False))
+
+    def judge(self, person: Participant) -> None:
+        person.refresh_from_db()
+        if person.excluded is None and self.chance.random() < 0.5:
+            assign.exclude(person, reason="by chance")
+        elif person.excluded is not None:
+            assign.take_back(person)
+        else:
+            return
+        for slot in self.given[person.pk]:  # settled: the first valid ones, in order of claim
+            valid = Answer.objects.valid().filter(question=slot.question_id).order_by("claimed", "pk")
+            first = [row.pk for row in valid[: self.study.per_question]]
+            counted = Answer.objects.counted().filter(question=slot.question_id)
+            assert sorted(first) == sorted(counted.values_list("pk", flat=True))
+
+    def check(self) -> None:
+        rows = {row.pk: (row.text, row.participant_id) for row in Answer.objects.filter(question__study=self.study)}
+        assert rows.items() >= self.acknowledged.items()
+        counted = Answer.objects.counted().filter(question__study=self.study).select_related("participant")
+        assert all(row.participant.excluded is None and not row.superseded for row in counted)
+        assert max(Counter(row.question_id for row in counted).values(), default=0) <= self.study.per_question
+        pairs = [(row.question_id, row.participant_id) for row in counted]
+        assert len(pairs) == len(set(pairs))
+        answered = Slot.objects.filter(study=self.study, answered=True)
+        assert {(row.slot_id, row.participant_id) for row in counted} == set(answered.values_list("pk", "participant"))
+        for person in self.people:
+            given = [slot.question_id for slot in self.given[person.pk]]
+            assert len(given) == len(set(given))
+            turns = Answer.objects.filter(participant=person).order_by("pk")
+            for question in given:
+                mine = [row for row in turns if row.question_id == question]
+                standing = [row for row in mine if not row.superseded]
+                assert len(standing) == min(1, len(mine))
+                assert all(row.turn <= standing[0].turn for row in mine)
+
+
+def test_whatever_people_do_in_any_order_what_is_promised_holds(begin_study: Begin) -> None:
+    for number in range(proof.size(400, name="crowds that did anything")):
+        chance = random.Random(number)
+        options = {"per_question": chance.randint(1, 3), "per_session": chance.choice([2, 100])}
+        crowd = Crowd(begin_study(questions=chance.randint(1, 5), **options), chance)
+        for _ in range(40):
+            crowd.step()
+            crowd.check()

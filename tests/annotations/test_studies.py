@@ -1,0 +1,30 @@
+"""Studies, and what they hold on to."""
+
+import pytest
+from django.db.models import ProtectedError
+
+from annotations.models import Study
+from generation import jobs, referrers
+from generation.models import Dataset
+from generation.referrers import Referred
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_dataset_that_a_study_asks_about_is_not_deleted(study: Study) -> None:
+    dataset = study.split.dataset
+    with pytest.raises(Referred, match="study How well people count refers to"):
+        jobs.delete(dataset)
+    with pytest.raises(Referred):
+        referrers.check_split_unreferred(study.split)
+    with pytest.raises(ProtectedError):
+        dataset.delete()
+    other = Dataset.objects.create(slug="other", world="fake-rows", spec="{}")
+    referrers.check_unreferred(other)
+
+
+def test_each_study_has_an_address_of_its_own(study: Study) -> None:
+    twin = Study.objects.create(split=study.split, owner=study.owner, title=study.title)
+    assert len(study.code) == len(twin.code) == 10
+    assert study.code != twin.code
+    assert (str(twin), twin.is_open, study.is_open) == (study.title, False, True)
