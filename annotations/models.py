@@ -30,7 +30,8 @@ def new_secret() -> str:
 class Study(models.Model):
     """Questions of a split that people answer.
 
-    The split's own questions never change, and neither do the study's once it is open.
+    The split's own questions never change, and neither do the study's once it is open. `completed`, `screened_out` and
+    `full` are what people get at the end: a code, or an https address to return to.
     """
 
     class State(models.TextChoices):
@@ -40,12 +41,27 @@ class Study(models.Model):
         OPEN = "open"
         CLOSED = "closed"
 
+    class Palette(models.TextChoices):
+        """What becomes of who takes colours of this dataset for one another."""
+
+        RECORD = "record", "goes on; it is recorded"
+        SCREEN_OUT = "screen-out", "leaves, screened out"
+        COLOUR_FREE = "colour-free", "is given questions that need no colour"
+
     split = models.ForeignKey(Split, on_delete=models.PROTECT, related_name="studies")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="studies")
     title = models.CharField(max_length=200)
     code = models.CharField(max_length=10, unique=True, default=new_code, editable=False)
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
+    created = models.DateTimeField(db_default=Now())
+    opened = models.DateTimeField(null=True, blank=True)
+    closed = models.DateTimeField(null=True, blank=True)
+    opens = models.DateTimeField("opens at", null=True, blank=True)
+    closes = models.DateTimeField("closes at", null=True, blank=True)
+
     wanted = models.PositiveIntegerField("questions", default=500, validators=[MinValueValidator(1)])
+    evenly = models.CharField("drawn evenly over", max_length=60, blank=True, help_text="a facet; empty: uniformly")
+    seed = models.PositiveBigIntegerField(default=0, help_text="what the sample is drawn from")
     per_question = models.PositiveSmallIntegerField(
         "answers per question", default=3, validators=[MinValueValidator(1), MaxValueValidator(50)]
     )
@@ -55,10 +71,27 @@ class Study(models.Model):
     lease_minutes = models.PositiveSmallIntegerField(
         default=10, validators=[MinValueValidator(1), MaxValueValidator(240)]
     )
-    seed = models.PositiveBigIntegerField(default=0, help_text="what the sample is drawn from")
-    created = models.DateTimeField(db_default=Now())
-    opened = models.DateTimeField(null=True, blank=True)
-    closed = models.DateTimeField(null=True, blank=True)
+
+    easy = models.ForeignKey(
+        Split, on_delete=models.PROTECT, null=True, blank=True, related_name="easy_studies",
+        verbose_name="practice and check questions from",
+    )  # fmt: skip
+    practice = models.PositiveSmallIntegerField("practice questions", default=6, validators=[MaxValueValidator(50)])
+    practice_right = models.PositiveSmallIntegerField("of them right to go on", default=4)
+    checks = models.PositiveSmallIntegerField("check questions per session", default=2)
+    attention = models.PositiveSmallIntegerField("attention items per session", default=2)
+    palette = models.CharField(max_length=12, choices=Palette.choices, default=Palette.RECORD)
+
+    consent = models.TextField(blank=True, help_text="Markdown")
+    instructions = models.TextField(blank=True, help_text="Markdown")
+    completed = models.CharField(max_length=300, blank=True)
+    screened_out = models.CharField(max_length=300, blank=True)
+    full = models.CharField(max_length=300, blank=True)
+    person_parameter = models.CharField(max_length=40, default="PROLIFIC_PID")
+    study_parameter = models.CharField(max_length=40, default="STUDY_ID")
+    session_parameter = models.CharField(max_length=40, default="SESSION_ID")
+    hourly_pay = models.DecimalField(max_digits=7, decimal_places=2, default=12)
+    currency = models.CharField(max_length=3, default="GBP")
 
     class Meta:
         """The latest first."""
@@ -95,13 +128,34 @@ class StudyQuestion(models.Model):
 class Participant(models.Model):
     """Somebody who follows a study's link.
 
-    `identity` is what the platform that sent them calls them; nothing but it says who they are.
+    `identity` and `session` are what the platform that sent them calls them and their visit; nothing but these says
+    who they are. Who came by the test link never counts.
     """
+
+    class Stage(models.TextChoices):
+        """Where they are."""
+
+        CONSENT = "consent"
+        PALETTE = "palette"
+        INSTRUCTIONS = "instructions"
+        PRACTICE = "practice"
+        QUESTIONS = "questions"
+        COMMENT = "comment"
+        COMPLETED = "completed"
+        SCREENED_OUT = "screened-out"
+        FULL = "full"
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="participants")
     identity = models.CharField(max_length=200, blank=True)
+    session = models.CharField(max_length=200, blank=True)
     secret = models.CharField(max_length=22, unique=True, default=new_secret, editable=False)
+    is_test = models.BooleanField(default=False)
+    stage = models.CharField(max_length=12, choices=Stage.choices, default=Stage.CONSENT)
     joined = models.DateTimeField(db_default=Now())
+    finished = models.DateTimeField(null=True, blank=True)
+    mistaken = models.PositiveSmallIntegerField("colour pairs mistaken", null=True, blank=True)
+    tries = models.PositiveSmallIntegerField("tries at practice", default=0)
+    comment = models.TextField(blank=True)
     excluded = models.DateTimeField(null=True, blank=True)
     reason = models.CharField("reason for exclusion", max_length=500, blank=True)
 
@@ -117,6 +171,42 @@ class Participant(models.Model):
 
     def __str__(self) -> str:
         return f"{self.study} participant {self.pk}"
+
+
+class EasyAnswer(models.Model):
+    """An answer to a question that is no part of the sample: for practice, or to see who reads.
+
+    `position` is the question's in the study's easy split. Of an attention item, which is words alone, it is None.
+    """
+
+    class Kind(models.TextChoices):
+        """What it was asked for."""
+
+        PRACTICE = "practice"
+        CHECK = "check"
+        ATTENTION = "attention"
+
+    participant = models.ForeignKey(Participant, on_delete=models.PROTECT, related_name="easy_answers")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    number = models.PositiveSmallIntegerField("which of its kind", help_text="from 0, each try at practice anew")
+    position = models.PositiveIntegerField(null=True, blank=True)
+    client = models.UUIDField()
+    text = models.CharField(max_length=200, blank=True)
+    is_right = models.BooleanField()
+    visible = models.PositiveIntegerField("milliseconds with the page visible", default=0)
+    received = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        """What was sent twice is stored once, and each is answered once."""
+
+        ordering = ("pk",)
+        constraints = (
+            models.UniqueConstraint(fields=["participant", "client"], name="easy_answer_stored_once"),
+            models.UniqueConstraint(fields=["participant", "kind", "number"], name="easy_answer_once"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.number} of participant {self.participant_id}"
 
 
 class Given(models.Model):

@@ -20,4 +20,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     path("", include("generation.urls")),
+    path("", include("annotations.urls")),
 ]

@@ -1,0 +1,5 @@
+"""Addresses: What came out of studies."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

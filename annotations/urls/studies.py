@@ -1,0 +1,5 @@
+"""Addresses: Making and running studies."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

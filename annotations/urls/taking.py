@@ -1,0 +1,5 @@
+"""Addresses: Taking part in a study."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []
