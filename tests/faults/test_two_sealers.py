@@ -24,7 +24,7 @@ def test_two_seal_a_split_at_once(site: Site, undisturbed: Callable[[dict[str, A
     assert site.manage("work", "--dataset", SLUG).returncode == 0
     before = site.stored()
     pairs = list(itertools.islice(itertools.cycle(itertools.product(PLACES, PLACES)), size(160)))
-    ends = json.loads(site.python(RACES, {"slug": SLUG, "pairs": pairs}))
+    ends = json.loads(site.python(RACES, {"slug": SLUG, "pairs": pairs}, seconds=60 + 5 * len(pairs)))
     assert [(pair, end) for pair, end in zip(pairs, ends, strict=True) if end != WELL] == []
     assert site.stored() == before
     assert site.state() == ("complete", "")

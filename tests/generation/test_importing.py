@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from generation import files, importing, intake, jobs, sealing, store
+from generation import files, importing, intake, jobs, sealing, store, watching
 from generation.engine.errors import BadRecord, BadSpec
 from generation.engine.reading import find_reader
 from generation.index import SplitIndex
@@ -296,7 +295,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         def stop(self) -> None:
             """Say nothing."""
 
-    monkeypatch.setattr(import_module("generation.management.commands.import"), "Pool", Here)
+    monkeypatch.setattr(watching, "Pool", Here)
 
 
 @pytest.mark.usefixtures("at_once")

@@ -1,28 +1,25 @@
 """`manage.py generate`: a spec becomes a dataset."""
 
 import re
-import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandError
-from tqdm import tqdm
 
 from generation import jobs, specs, store
-from generation.command_line import FAILED, INTERRUPTED, PlainCommand
 from generation.engine.errors import BadSpec
 from generation.engine.worlds import Media
 from generation.models import Dataset
-from generation.pool import KeepDying, Pool, note, stoppable
+from generation.pool import note
 from generation.warm import warm
+from generation.watching import Bar, WatchingCommand
 
 MOST_WORKERS = 64
 
 
-class Command(PlainCommand):
+class Command(WatchingCommand):
     """Make a dataset, with as many processes as there are processors."""
 
     help = "Make a dataset from a spec: a preset's name or a JSON file. Prints its content hash."
@@ -95,59 +92,19 @@ class Command(PlainCommand):
     def _make(self, dataset: Dataset, *, workers: int) -> None:
         """Run the processes until the dataset is complete; say so if it isn't."""
         warm()
-        with stoppable():
-            pool = Pool(dataset, size=workers)
-            try:
-                with Bar(dataset) as bar:
-                    pool.watch(show=bar.show)
-            except KeyboardInterrupt:
-                self._interrupted()
-            except KeepDying as error:
-                raise CommandError(str(error), returncode=FAILED) from error
-            finally:
-                pool.stop()
-        if dataset.state != Dataset.State.COMPLETE:
-            reason = dataset.error or f"{dataset.slug} was {dataset.state} meanwhile."
-            raise CommandError(reason, returncode=FAILED)
-
-    def _interrupted(self) -> None:
-        if not self.from_command_line:
-            raise KeyboardInterrupt
-        raise CommandError(
-            "Stopped. What is made is kept. Go on: the same command, all its options, and --resume.",
-            returncode=INTERRUPTED,
-        )
+        bar_format = "{desc} {percentage:3.0f}% |{bar:30}| {elapsed}<{remaining}"
+        bar = Bar(dataset, _how_far, total=1.0, initial=dataset.progress().share, bar_format=bar_format)
+        self.watch(bar, size=workers, kept="made")
+        self.check_complete(dataset)
 
 
-class Bar:
-    """A progress bar on standard error: scenes and images."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        self.dataset = dataset
-        self.shown = ""
-        self.bar = tqdm(
-            total=1.0,
-            initial=dataset.progress().share,
-            bar_format="{desc} {percentage:3.0f}% |{bar:30}| {elapsed}<{remaining}",
-        )
-
-    def __enter__(self) -> "Bar":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.bar.close()
-
-    def show(self) -> None:
-        """Show how far it is; into a file, only what is new."""
-        at = self.dataset.progress()
-        text = f"{self.dataset.slug}: {at.scenes:,}/{at.of_scenes:,} scenes"
-        if at.of_images:
-            text += f", {at.images:,}/{at.of_images:,} images"
-        text = f"{self.dataset.slug}: {reason}" if (reason := note(self.dataset)) else text
-        if text != self.shown or sys.stderr.isatty():
-            self.bar.n = at.share
-            self.bar.set_description_str(text)
-        self.shown = text
+def _how_far(dataset: Dataset) -> tuple[float, str]:
+    """Return the share that is made, and scenes and images in words, or why nothing goes on."""
+    at = dataset.progress()
+    text = f"{dataset.slug}: {at.scenes:,}/{at.of_scenes:,} scenes"
+    if at.of_images:
+        text += f", {at.images:,}/{at.of_images:,} images"
+    return at.share, f"{dataset.slug}: {reason}" if (reason := note(dataset)) else text
 
 
 def _check_same(dataset: Dataset, data: Mapping[str, Any], *, secrets: Mapping[str, str], images: bool) -> None:

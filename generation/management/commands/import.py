@@ -1,26 +1,25 @@
 # ruff: noqa: N999 - the command's name
 """`manage.py import`: other people's files become a dataset."""
 
-import sys
 from argparse import ArgumentParser
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
-from tqdm import tqdm
 
 from generation import importing, jobs, store
-from generation.command_line import BAD_INPUT, FAILED, INTERRUPTED, PlainCommand
+from generation.command_line import BAD_INPUT
 from generation.engine.reading import find_reader
 from generation.engine.worlds import READERS
 from generation.models import Dataset, Import
-from generation.pool import KeepDying, Pool, stoppable
+from generation.watching import Bar, WatchingCommand
 
 SAID = ("format", "images", "licence", "visibility", "images_visible", "title")
 MOST_WORKERS = 2  # a split is read by one
 
 
-class Command(PlainCommand):
+class Command(WatchingCommand):
     """Read published files into a dataset, whole or not at all."""
 
     help = "Read published files into a dataset. Says what was found, and prints its content hash."
@@ -84,56 +83,17 @@ class Command(PlainCommand):
     def _read(self, dataset: Dataset, imported: Import) -> None:
         """Run the processes until the dataset is complete; say so if it isn't."""
         jobs.recover()
-        with stoppable():
-            pool = Pool(dataset, size=min(MOST_WORKERS, dataset.splits.count()))
-            try:
-                with Bar(dataset) as bar:
-                    pool.watch(show=bar.show)
-            except Dataset.DoesNotExist:
-                pass  # refused, and deleted already
-            except KeyboardInterrupt:
-                self._interrupted()
-            except KeepDying as error:
-                raise CommandError(str(error), returncode=FAILED) from error
-            finally:
-                pool.stop()
+        bar = Bar(dataset, _how_far, total=importing.way_of(dataset).total, unit="B", unit_scale=True)
+        with suppress(Dataset.DoesNotExist):  # refused, and deleted already
+            self.watch(bar, size=min(MOST_WORKERS, dataset.splits.count()), kept="read")
         imported.refresh_from_db()
         if imported.message:
             jobs.work(dataset=dataset)  # what is left of it goes
             raise CommandError(f"{imported.message} Nothing was kept.", returncode=BAD_INPUT)
-        if dataset.state != Dataset.State.COMPLETE:
-            reason = dataset.error or f"{dataset.slug} was {dataset.state} meanwhile."
-            raise CommandError(reason, returncode=FAILED)
-
-    def _interrupted(self) -> None:
-        if not self.from_command_line:
-            raise KeyboardInterrupt
-        raise CommandError(
-            "Stopped. What is read is kept. Go on: the same command, all its options, and --resume.",
-            returncode=INTERRUPTED,
-        )
+        self.check_complete(dataset)
 
 
-class Bar:
-    """A progress bar on standard error: bytes that are read, then splits that are sealed."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        self.dataset = dataset
-        self.shown = ""
-        total = importing.way_of(dataset).total
-        self.bar = tqdm(total=total, unit="B", unit_scale=True)
-
-    def __enter__(self) -> "Bar":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.bar.close()
-
-    def show(self) -> None:
-        """Show how far it is; into a file, only what is new."""
-        way, at = importing.way_of(self.dataset), self.dataset.progress()
-        text = f"{self.dataset.slug}: {at.scenes:,} scenes, {at.splits} of {at.of_splits} splits sealed"
-        if text != self.shown or sys.stderr.isatty():
-            self.bar.n = way.done
-            self.bar.set_description_str(text)
-        self.shown = text
+def _how_far(dataset: Dataset) -> tuple[float, str]:
+    """Return how many bytes are read, and scenes and sealed splits in words."""
+    way, at = importing.way_of(dataset), dataset.progress()
+    return way.done, f"{dataset.slug}: {at.scenes:,} scenes, {at.splits} of {at.of_splits} splits sealed"
