@@ -13,6 +13,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.urls import reverse
 
 from generation.models import Split
 
@@ -102,10 +103,42 @@ class Study(models.Model):
     def __str__(self) -> str:
         return self.title
 
+    def get_absolute_url(self) -> str:
+        """Return the address at which its owner runs it."""
+        return reverse("study", args=[self.code])
+
+    @property
+    def is_draft(self) -> bool:
+        """Return whether nothing was asked yet, so that everything may change."""
+        return self.state == Study.State.DRAFT
+
     @property
     def is_open(self) -> bool:
         """Return whether people can answer."""
         return self.state == Study.State.OPEN
+
+
+class StudyText(models.Model):
+    """What people were told, from a moment on: each version of an opened study's texts is kept."""
+
+    class Kind(models.TextChoices):
+        """The field of the study."""
+
+        CONSENT = "consent"
+        INSTRUCTIONS = "instructions"
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="texts")
+    kind = models.CharField(max_length=12, choices=Kind.choices)
+    text = models.TextField(blank=True)
+    created = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        """In the order in which they were shown."""
+
+        ordering = ("study", "kind", "pk")
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.study}"
 
 
 class StudyQuestion(models.Model):
