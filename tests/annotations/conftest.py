@@ -8,7 +8,11 @@ import pytest
 from annotations import assign
 from annotations.models import Participant, Study
 from generation.models import Dataset, Split
+from tests.generation.conftest import begin, fake, made
+from tests.generation.pages.conftest import kept, shapes
 from webapp.models import User
+
+__all__ = ["begin", "fake", "kept", "made", "shapes"]
 
 Begin = Callable[..., Study]
 

@@ -1,0 +1,340 @@
+"""What came out of a study: from the answers that count to figures, each with its n."""
+
+import functools
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from django.core.cache import cache
+from numpy.typing import NDArray
+
+from annotations.models import Answer, Study
+from generation.engine.score import NONE, OUTSIDE, Score, Slicing, score
+from generation.engine.statistics import Interval, Shares, crossed_bootstrap, krippendorff_alpha, wilson
+from generation.engine.votes import Votes, majority
+from generation.engine.worlds import FacetKind
+from generation.index import IndexedFacet, SplitIndex
+from generation.models import from_now
+
+TOO_FEW = 20  # of fewer no share is told: at half of 20 it is uncertain by 20 points
+HOUR = 3600.0
+KEPT = 24 * HOUR  # seconds for which an interval that took long to find is remembered
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Answers of a study to questions whose right answer is known.
+
+    Attributes
+    ----------
+    votes : Votes
+        Questions are positions in the study's split; people are numbered in the order of `people`.
+    people : tuple of int
+        Participants' keys: everybody who gave an answer or a reason against.
+    vocabulary : tuple of str
+        What codes mean: the split's vocabulary, and after it whatever else was answered.
+    known : int
+        How many of these are the split's.
+    truth : array (votes.n,) of int64
+        The right answers' codes, `NONE` where there is none.
+    refused : tuple of (position, person, reason)
+    visible : array (answers and refusals,) of int64
+        Milliseconds that each took with the page visible.
+    """
+
+    votes: Votes
+    people: tuple[int, ...]
+    vocabulary: tuple[str, ...]
+    known: int
+    truth: NDArray[np.int64]
+    refused: tuple[tuple[int, int, str], ...]
+    visible: NDArray[np.int64]
+
+    @functools.cached_property
+    def majority(self) -> NDArray[np.int64]:
+        """Return (votes.n,) what most people say of each question, `TIE` and `NONE` as `engine.votes` has them."""
+        return majority(self.votes)
+
+    @functools.cached_property
+    def asked(self) -> NDArray[np.bool_]:
+        """Return (votes.n,) which questions have an answer that is a word."""
+        return np.bincount(self.votes.questions, minlength=self.votes.n) > 0
+
+    @property
+    def is_right(self) -> NDArray[np.bool_]:
+        """Return of each vote whether it is right."""
+        return self.votes.answers == self.truth[self.votes.questions]
+
+
+class Row(NamedTuple):
+    """An answer as it is read: to which question, by whom, what, why not, and how long it took."""
+
+    position: int
+    participant: int
+    text: str
+    refusal: str
+    visible: int
+
+
+def gather(study: Study, *, everyone: bool = False) -> Gathered:
+    """Return the answers that count; with `everyone`, those that would had nobody been excluded."""
+    index = SplitIndex.open(study.split)
+    answers = Answer.objects.filter(question__study=study, participant__is_test=False)
+    chosen = answers.current() if everyone else answers.counted()
+    fields = ("question__position", "participant", "text", "refusal", "visible")
+    rows = [Row(*row) for row in chosen.order_by("claimed", "pk").values_list(*fields)]
+    return gathered(_first(rows, study.per_question) if everyone else rows, index)
+
+
+def _first(rows: Iterable[Row], most: int) -> list[Row]:
+    """Return of each question the first answers, as many as are wanted."""
+    seen: dict[int, int] = {}
+    kept = []
+    for row in rows:
+        seen[row.position] = seen.get(row.position, 0) + 1
+        if seen[row.position] <= most:
+            kept.append(row)
+    return kept
+
+
+def gathered(rows: Iterable[Row], index: SplitIndex) -> Gathered:
+    """Return rows as arrays, held against a split."""
+    truth = index.answers.astype(np.int64)
+    truth[truth >= len(index.answer_values)] = NONE
+    rows = [row for row in rows if truth[row.position] != NONE]
+    codes = {word: code for code, word in enumerate(index.answer_values)}
+    for row in rows:
+        if row.text:
+            codes.setdefault(row.text, len(codes))
+    numbers = {key: number for number, key in enumerate(sorted({row.participant for row in rows}))}
+    said = [row for row in rows if row.text]
+    votes = Votes(
+        np.array([row.position for row in said], np.int64),
+        np.array([numbers[row.participant] for row in said], np.int64),
+        np.array([codes[row.text] for row in said], np.int64),
+        index.n,
+    )
+    refused = tuple((row.position, numbers[row.participant], row.refusal) for row in rows if not row.text)
+    visible = np.array([row.visible for row in rows], np.int64)
+    return Gathered(votes, tuple(numbers), tuple(codes), len(index.answer_values), truth, refused, visible)
+
+
+def baseline(study: Study) -> NDArray[np.int64]:
+    """Return (questions of the split,) people's majority as predictions, as codes of the split's vocabulary.
+
+    `TIE` where several answers were given equally often, `OUTSIDE` for a word that the vocabulary doesn't have,
+    `NONE` where nobody was asked or nobody could answer.
+    """
+    found = gather(study)
+    return np.where(found.majority >= found.known, OUTSIDE, found.majority)
+
+
+# Figures
+
+
+class Share(NamedTuple):
+    """So many of `n`, as pages say it: too few for a share say so."""
+
+    right: int
+    n: int
+
+    @property
+    def is_too_small(self) -> bool:
+        """Return whether there are too few for a share."""
+        return self.n < TOO_FEW
+
+    @property
+    def value(self) -> float | None:
+        """Return the share, 0 .. 1; None of nothing."""
+        return self.right / self.n if self.n else None
+
+    @property
+    def wilson(self) -> Interval:
+        """Return Wilson's 95 % interval."""
+        return wilson(self.right, self.n)
+
+    @property
+    def text(self) -> str:
+        """Return the share for people, or that there are too few for one."""
+        return f"too few (n = {self.n:,})" if self.is_too_small else percent(self.right / self.n)
+
+    @property
+    def interval_text(self) -> str:
+        """Return Wilson's interval for people; nothing where there are too few."""
+        return "" if self.is_too_small else interval_text(self.wilson)
+
+
+def percent(share: float) -> str:
+    """Return a share for people."""
+    return f"{100 * share:.1f} %"
+
+
+def interval_text(interval: Interval) -> str:
+    """Return an interval for people."""
+    return f"{100 * interval.low:.1f}–{percent(interval.high)}"
+
+
+class Headline(NamedTuple):
+    """How right people are.
+
+    Attributes
+    ----------
+    people, answers, refusals, ties : int
+    majority : Share
+        Of questions; a tie is wrong.
+    single : Share
+        Of answers.
+    crossed : Shares or None
+        Both shares' intervals over questions and people drawn anew; None of nothing.
+    alpha : float or None
+        Krippendorff's.
+    """
+
+    people: int
+    answers: int
+    refusals: int
+    ties: int
+    majority: Share
+    single: Share
+    crossed: Shares | None
+    alpha: float | None
+
+    @property
+    def majority_text(self) -> str:
+        """Return the bootstrap interval of majority votes for people; nothing where there are too few questions."""
+        return "" if self.crossed is None or self.majority.is_too_small else interval_text(self.crossed.majority)
+
+    @property
+    def single_text(self) -> str:
+        """Return the bootstrap interval of single answers for people; nothing where there are too few."""
+        return "" if self.crossed is None or self.single.is_too_small else interval_text(self.crossed.single)
+
+
+def headline(found: Gathered) -> Headline:
+    """Return the figures that stand on top."""
+    whole = score(found.majority, found.truth, {}, among=found.asked)
+    return Headline(
+        people=len(found.people),
+        answers=len(found.visible),
+        refusals=len(found.refused),
+        ties=len(ties(found)),
+        majority=Share(whole.right, whole.n),
+        single=Share(int(found.is_right.sum()), len(found.votes.answers)),
+        crossed=_crossed(found),
+        alpha=krippendorff_alpha(found.votes),
+    )
+
+
+def ties(found: Gathered) -> list[int]:
+    """Return the positions of questions to which several answers were given equally often."""
+    return np.flatnonzero(found.asked & (found.majority < 0)).tolist()
+
+
+def _crossed(found: Gathered) -> Shares | None:
+    """Return the bootstrap's intervals, found once for the same answers."""
+    arrays = (found.votes.questions, found.votes.people, found.is_right, found.votes.answers)
+    key = "study-crossed-" + hashlib.sha256(b"|".join(array.tobytes() for array in arrays)).hexdigest()
+    kept: list[list[float]] | None = cache.get(key)
+    if kept is None:
+        shares = crossed_bootstrap(found.votes, found.truth)
+        if shares is None:
+            return None
+        kept = [list(shares.majority), list(shares.single)]
+        cache.set(key, kept, KEPT)
+    return Shares(Interval(*kept[0]), Interval(*kept[1]))
+
+
+class Breakdown(NamedTuple):
+    """A facet, and how right majority votes are on each of its values that was asked about."""
+
+    name: str
+    label: str
+    rows: list[tuple[str, Share]]
+
+
+def break_down(found: Gathered, facets: Sequence[IndexedFacet]) -> list[Breakdown]:
+    """Return how right majority votes are by facets, with integers in bins where they have bins."""
+    parts = {facet.name: sliced(facet) for facet in facets}
+    slicings = {name: slicing for name, (slicing, _) in parts.items()}
+    scored = score(found.majority, found.truth, slicings, among=found.asked)
+    return [Breakdown(facet.name, facet.label, _rows(scored, facet.name, parts[facet.name][1])) for facet in facets]
+
+
+def _rows(scored: Score, name: str, labels: Sequence[str]) -> list[tuple[str, Share]]:
+    part = scored.facets[name]
+    rows = zip(labels, part.right.tolist(), part.n.tolist(), strict=True)
+    return [(label, Share(right, n)) for label, right, n in rows if n]
+
+
+def sliced(facet: IndexedFacet) -> tuple[Slicing, Sequence[str]]:
+    """Return a facet to break down by, and what each part is called."""
+    if not facet.bins or facet.kind != FacetKind.INTEGER:
+        return Slicing(facet.codes, len(facet.values), facet.kind == FacetKind.FLAGS), facet.labels
+    firsts = np.array(facet.bins, np.int64)
+    places = np.searchsorted(firsts, [int(value) for value in facet.values], side="right") - 1
+    table = np.full(facet.none + 1, facet.none, facet.codes.dtype)
+    table[: len(facet.values)] = np.maximum(places, 0)
+    ends = [*(firsts[1:] - 1).tolist(), max(int(value) for value in facet.values)]
+    labels = [str(low) if low == high else f"{low}–{high}" for low, high in zip(firsts.tolist(), ends, strict=True)]
+    return Slicing(table[facet.codes], len(firsts)), labels
+
+
+class Confused(NamedTuple):
+    """An answer that was given in place of the right one: how often, of so many answers to such questions."""
+
+    right: str
+    given: str
+    times: int
+    n: int
+
+
+def confusion(found: Gathered) -> list[Confused]:
+    """Return which wrong answers were given to questions with which right ones, the most frequent first."""
+    pairs: dict[tuple[int, int], int] = {}
+    each: dict[int, int] = {}
+    for right, given in zip(found.truth[found.votes.questions].tolist(), found.votes.answers.tolist(), strict=True):
+        pairs[right, given] = pairs.get((right, given), 0) + 1
+        each[right] = each.get(right, 0) + 1
+    words = found.vocabulary
+    rows = [Confused(words[a], words[b], times, each[a]) for (a, b), times in pairs.items() if a != b]
+    return sorted(rows, key=lambda row: (-row.times, row.right, row.given))
+
+
+# How far it is
+
+
+class Progress(NamedTuple):
+    """How many answers are in of how many that are wanted, questions that have all of theirs, answers an hour."""
+
+    answers: int
+    wanted: int
+    whole: int
+    questions: int
+    pace: int
+
+
+def progress(study: Study) -> Progress:
+    """Return how far a study is; its pace is what came in the last hour, by the database's clock."""
+    answers = Answer.objects.filter(question__study=study, participant__is_test=False)
+    each: Mapping[int, int] = _times(answers.counted().values_list("question", flat=True))
+    return Progress(
+        answers=sum(each.values()),
+        wanted=study.slots.count(),
+        whole=sum(times >= study.per_question for times in each.values()),
+        questions=study.questions.count(),
+        pace=answers.current().filter(received__gte=from_now(-HOUR)).count(),
+    )
+
+
+def _times(keys: Iterable[int]) -> dict[int, int]:
+    times: dict[int, int] = {}
+    for key in keys:
+        times[key] = times.get(key, 0) + 1
+    return times
+
+
+def median_seconds(found: Gathered) -> float | None:
+    """Return the median time an answer took with the page visible; None of nothing."""
+    return float(np.median(found.visible)) / 1000 if len(found.visible) else None

@@ -1,0 +1,70 @@
+"""Studies that random people have answered at random."""
+
+import random
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from annotations import assign
+from annotations.models import Answer, Given, Participant, Slot, Study
+from generation.index import SplitIndex
+from generation.models import Dataset, Split
+from webapp.models import User
+
+WORDS = ("yes", "no", "7", "9", "17", "18")
+REASONS = Answer.Refusal.values
+BEGAN = datetime(2026, 3, 2, 12, tzinfo=UTC)
+
+
+def owner() -> User:
+    return User.objects.get_or_create(username="rosa")[0]
+
+
+def opened(split: Split, positions: list[int], **options: Any) -> Study:
+    """Return an open study of some of a split's questions."""
+    study = Study.objects.create(split=split, owner=owner(), title="How well people count", **options)
+    scenes = SplitIndex.open(split).scenes
+    assign.lay_out(study, [(one, int(scenes[one])) for one in positions], ranks=range(len(positions)))
+    return study
+
+
+def put(
+    person: Participant, study: Study, position: int, text: str, *, number: int | None = None, **more: Any
+) -> Answer:
+    """Return an answer that fills a slot, or is surplus where no number is said."""
+    question = study.questions.get(position=position)
+    slot = None if number is None else Slot.objects.get(question=question, number=number)
+    Given.objects.get_or_create(participant=person, question=question)
+    values = {"visible": 4000, "idle": 0, "claimed": BEGAN + timedelta(seconds=Answer.objects.count()), **more}
+    row = Answer.objects.create(
+        participant=person, question=question, slot=slot, client=uuid.uuid4(), text=text, **values
+    )  # fmt: skip
+    if slot is not None:
+        Slot.objects.filter(pk=slot.pk).update(answered=True, participant=person)
+    return row
+
+
+def answered(dataset: Dataset, chance: random.Random, *, split: str = "val", people: int = 5) -> Study:
+    """Return a study of a small dataset, of whose slots most are filled, rightly or wrongly or with a refusal."""
+    chosen = dataset.splits.get(name=split)
+    index = SplitIndex.open(chosen)
+    known = [one for one in range(index.n) if int(index.answers[one]) < len(index.answer_values)]
+    positions = sorted(chance.sample(known, chance.randint(1, len(known))))
+    study = opened(chosen, positions, per_question=chance.randint(1, 3))
+    crowd = [Participant.objects.create(study=study) for _ in range(people)]
+    tester = Participant.objects.create(study=study, is_test=True)
+    for position in positions:
+        right = index.answer_values[int(index.answers[position])]
+        answering = chance.sample(crowd, study.per_question + 1)
+        for number, person in enumerate(answering):
+            refusal = chance.choice(REASONS) if chance.random() < 0.15 else ""
+            text = "" if refusal else right if chance.random() < 0.5 else chance.choice(WORDS)
+            is_surplus = number == study.per_question
+            if chance.random() < 0.85:
+                put(
+                    person, study, position, text, refusal=refusal, visible=chance.randint(500, 9000),
+                    number=None if is_surplus else number,
+                )  # fmt: skip
+        if chance.random() < 0.3:
+            put(tester, study, position, right)
+    return study

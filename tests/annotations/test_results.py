@@ -1,0 +1,218 @@
+"""Figures of a study, held against counting by hand."""
+
+import random
+from collections import Counter, defaultdict
+from statistics import median
+
+import numpy as np
+import pytest
+from django.utils import timezone
+
+from annotations import assign, doubts, kinds, results
+from annotations.models import Answer, Participant, Study
+from annotations.results import Share
+from generation import jobs
+from generation.engine.score import NONE, OUTSIDE, TIE
+from generation.engine.statistics import wilson
+from generation.engine.worlds import FacetKind
+from generation.index import IndexedFacet, SplitIndex
+from generation.models import Dataset, Question
+from generation.recipes import read_recipe
+from tests import proof
+from tests.annotations import answered
+
+pytestmark = pytest.mark.django_db
+
+
+class ByHand:
+    """A study's answers, counted one after the other from rows."""
+
+    def __init__(self, study: Study, *, everyone: bool = False) -> None:
+        self.study, self.source = study, study.split.source
+        self.said: dict[int, list[str]] = defaultdict(list)
+        self.who: dict[int, list[int]] = defaultdict(list)
+        self.refused, self.people = 0, set()
+        taken: Counter[int] = Counter()
+        for row in Answer.objects.select_related("question", "participant").order_by("claimed", "pk"):
+            if row.participant.is_test or row.superseded or (row.slot is None and not everyone):
+                continue
+            taken[row.question_id] += 1
+            if taken[row.question_id] > study.per_question:
+                continue
+            self.people.add(row.participant_id)
+            if row.text:
+                self.said[row.question.position].append(row.text)
+                self.who[row.question.position].append(row.participant_id)
+            else:
+                self.refused += 1
+
+    def right(self, position: int) -> str:
+        answer = self.question(position).answer
+        assert answer is not None
+        return answer
+
+    def question(self, position: int) -> Question:
+        index = SplitIndex.open(self.study.split)
+        return Question.objects.get(split=self.source, position=index.in_source([position])[0])
+
+    def majority(self, position: int) -> str | None:
+        first = Counter(self.said[position]).most_common(2)
+        return None if len(first) == 2 and first[0][1] == first[1][1] else first[0][0]
+
+    def score(self, positions: list[int]) -> Share:
+        return Share(sum(self.majority(one) == self.right(one) for one in positions), len(positions))
+
+
+@pytest.fixture
+def three(made: Dataset) -> tuple[Study, list[Participant], list[int]]:
+    """Give a study of three yes-no questions for three people each, whom it gives too."""
+    split = made.splits.get(name="train")
+    asked = [one.position for one in Question.objects.filter(split=split, kind="odd", answer="yes")[:3]]
+    study = answered.opened(split, asked)
+    return study, [Participant.objects.create(study=study) for _ in range(3)], asked
+
+
+def test_a_majority_counts_and_a_tie_is_wrong(three: tuple[Study, list[Participant], list[int]]) -> None:
+    study, people, (first, second, third) = three
+    for number, (person, *said) in enumerate(zip(people, ["yes", "yes", "no"], ["yes", "no", ""], strict=True)):
+        answered.put(person, study, first, said[0], number=number)
+        answered.put(person, study, second, said[1], number=number, refusal="" if said[1] else "unclear")
+    found = results.gather(study)
+    top = results.headline(found)
+    assert (top.people, top.answers, top.refusals, top.ties) == (3, 6, 1, 1)
+    assert (top.majority, top.single) == (Share(1, 2), Share(3, 5))
+    assert results.ties(found) == [second]
+    codes = results.baseline(study)
+    values = SplitIndex.open(study.split).answer_values
+    assert (values[codes[first]], codes[second], codes[third]) == ("yes", TIE, NONE)
+    assert np.count_nonzero(codes != NONE) == 2
+
+
+def test_a_word_that_the_vocabulary_lacks_is_wrong_and_outside(
+    three: tuple[Study, list[Participant], list[int]],
+) -> None:
+    study, people, (first, *_) = three
+    answered.put(people[0], study, first, "perhaps", number=0)
+    assert results.headline(results.gather(study)).majority == Share(0, 1)
+    assert results.baseline(study)[first] == OUTSIDE
+    assert [(row.given, row.times, row.n) for row in results.confusion(results.gather(study))] == [("perhaps", 1, 1)]
+
+
+def test_nothing_answered_is_no_figure(three: tuple[Study, list[Participant], list[int]]) -> None:
+    study, _, _ = three
+    found = results.gather(study)
+    top = results.headline(found)
+    assert (top.majority.value, top.crossed, top.alpha, top.majority.text) == (None, None, None, "too few (n = 0)")
+    assert results.median_seconds(found) is None
+    assert results.progress(study) == (0, 9, 0, 3, 0)
+    assert kinds.estimate(found, kinds.kinds_of(study, three[2])) == []
+
+
+def test_what_came_in_the_last_hour_is_the_pace(three: tuple[Study, list[Participant], list[int]]) -> None:
+    study, people, (first, second, _) = three
+    now = timezone.now()
+    answered.put(people[0], study, first, "yes", number=0, received=now)
+    answered.put(people[1], study, first, "yes", number=1, received=now - timezone.timedelta(hours=2))
+    answered.put(people[2], study, second, "no", received=now)
+    tester = Participant.objects.create(study=study, is_test=True)
+    answered.put(tester, study, second, "no", received=now)
+    assert results.progress(study) == (2, 9, 0, 3, 2)
+
+
+def test_excluding_changes_the_stated_figure_alone(three: tuple[Study, list[Participant], list[int]]) -> None:
+    study, people, asked = three
+    for position in asked:
+        answered.put(people[0], study, position, "yes", number=0)
+        answered.put(people[1], study, position, "no", number=1)
+        answered.put(people[2], study, position, "no", number=2)
+    assert results.headline(results.gather(study)).majority == Share(0, 3)
+    assign.exclude(people[2], reason="pressed one key")
+    assign.exclude(people[1], reason="pressed one key")
+    assert results.headline(results.gather(study)).majority == Share(3, 3)
+    assert results.headline(results.gather(study, everyone=True)).majority == Share(0, 3)
+
+
+def test_a_question_set_is_scored_as_its_parent_says(made: Dataset) -> None:
+    train = made.splits.get(name="train")
+    odd = jobs.derive(train, name="odd", recipe=read_recipe({"parent": "train", "filter": "?type=odd"}))
+    index = SplitIndex.open(odd)
+    study = answered.opened(odd, list(range(index.n)), per_question=1)
+    person = Participant.objects.create(study=study)
+    rows = [Question.objects.get(split=train, position=at) for at in index.in_source(range(index.n))]
+    for position, row in enumerate(rows):
+        answered.put(person, study, position, str(row.answer), number=0)
+    found = results.gather(study)
+    assert results.headline(found).majority == Share(index.n, index.n)
+    [kind] = kinds.kinds_of(study, list(range(index.n)))
+    assert (kind.label, sorted(kind.positions)) == ("integer", list(range(index.n)))
+
+
+def test_integers_are_broken_down_by_bins() -> None:
+    codes = np.array([0, 1, 2, 3, 4, 255, 4], np.uint8)
+    facet = IndexedFacet(
+        "length", "Length", FacetKind.INTEGER, ("1", "2", "3", "4", "9"), ("1", "2", "3", "4", "9"), False, codes,
+        bins=(1, 2, 4),
+    )  # fmt: skip
+    slicing, labels = results.sliced(facet)
+    assert list(labels) == ["1", "2–3", "4–9"]
+    assert (slicing.codes.tolist(), slicing.values, slicing.is_flags) == ([0, 1, 1, 2, 2, 255, 2], 3, False)
+
+
+def test_too_few_say_so() -> None:
+    assert (Share(9, 19).text, Share(9, 19).interval_text) == ("too few (n = 19)", "")
+    low, high = wilson(10, 20)
+    assert Share(10, 20).text == "50.0 %"
+    assert Share(10, 20).interval_text == f"{100 * low:.1f}–{100 * high:.1f} %"
+
+
+@pytest.mark.slow
+def test_figures_are_what_counting_by_hand_gives(made: Dataset) -> None:
+    for number in range(proof.size(100, name="studies counted by hand")):
+        chance = random.Random(number)
+        study = answered.answered(made, chance)
+        people = list(study.participants.filter(is_test=False))
+        for person in chance.sample(people, chance.randint(0, 2)):
+            assign.exclude(person, reason="by chance")
+        for everyone in (False, True):
+            same_as_by_hand(study, everyone=everyone)
+        Answer.objects.filter(question__study=study).delete()
+
+
+def same_as_by_hand(study: Study, *, everyone: bool) -> None:
+    found, hand = results.gather(study, everyone=everyone), ByHand(study, everyone=everyone)
+    top, asked = results.headline(found), sorted(hand.said)
+    assert found.asked.nonzero()[0].tolist() == asked
+    assert top.majority == hand.score(asked)
+    given = [(one, text) for one in asked for text in hand.said[one]]
+    assert top.single == Share(sum(text == hand.right(one) for one, text in given), len(given))
+    assert results.ties(found) == [one for one in asked if hand.majority(one) is None]
+    assert (top.people, top.refusals) == (len(hand.people), hand.refused)
+    assert top.answers == len(given) + hand.refused
+    same_breakdown(found, hand)
+    wrong = Counter((hand.right(one), text) for one, text in given if text != hand.right(one))
+    assert {(row.right, row.given): row.times for row in results.confusion(found)} == wrong
+    for row in doubts.doubtful(found):
+        assert (doubts.SPLIT in row.flags) == (row.position in asked and hand.majority(row.position) is None)
+        is_wrong = row.position in asked and hand.right(row.position) not in hand.said[row.position]
+        assert (doubts.WRONG in row.flags) == is_wrong
+    [estimated] = kinds.estimate(found, kinds.kinds_of(study, asked)) if asked else [None]
+    if estimated is not None:
+        assert estimated.majority == hand.score(asked)
+        assert [found.people[one] for one in estimated.simple] == sorted({w for one in asked for w in hand.who[one]})
+    if not everyone:
+        times = Answer.objects.counted().filter(question__study=study).values_list("visible", flat=True)
+        assert results.median_seconds(found) == (median(times) / 1000 if times else None)
+
+
+def same_breakdown(found: results.Gathered, hand: ByHand) -> None:
+    index = SplitIndex.open(hand.study.split)
+    parts = {part.name: dict(part.rows) for part in results.break_down(found, list(index.facets.values()))}
+    by_type: dict[str, list[int]] = defaultdict(list)
+    by_flag: dict[str, list[int]] = defaultdict(list)
+    for position in sorted(hand.said):
+        by_type[hand.question(position).kind].append(position)
+        for name, digit in (("zero", 0), ("nine", 9), ("five", 5)):
+            if f"{digit}" in hand.question(position).scene.data.partition("weight")[0]:
+                by_flag[name].append(position)
+    assert parts["type"] == {kind: hand.score(asked) for kind, asked in by_type.items()}
+    assert parts["has"] == {flag: hand.score(asked) for flag, asked in by_flag.items()}
