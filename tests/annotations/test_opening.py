@@ -1,0 +1,140 @@
+"""What has to be right before people are asked; opening, closing, opening again."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from annotations import opening
+from annotations.models import Study
+from annotations.opening import NotReady
+from generation import jobs
+from generation.models import Dataset, Split
+from generation.recipes import read_recipe
+from webapp.models import User
+
+
+@pytest.fixture
+def ready(shapes: Dataset) -> Study:
+    """Give a draft that may be opened: four questions of train, practice from val."""
+    return make(shapes)
+
+
+def make(shapes: Dataset, **options: Any) -> Study:
+    owner, _ = User.objects.get_or_create(username="rosa")
+    fields = {
+        "split": shapes.splits.get(name="train"), "easy": shapes.splits.get(name="val"), "owner": owner,
+        "title": "Shapes", "wanted": 4, "consent": "Do you agree?", "instructions": "Look, then answer.",
+        "completed": "DONE", "screened_out": "OUT", "full": "FULL",
+    }  # fmt: skip
+    return Study.objects.create(**(fields | options))
+
+
+def wrong(study: Study) -> list[str]:
+    return [problem.where for problem in opening.problems(study)]
+
+
+def test_a_study_that_is_opened_has_a_slot_for_every_answer(ready: Study) -> None:
+    opening.open_study(ready)
+    assert (ready.state, ready.questions.count(), ready.slots.count()) == (Study.State.OPEN, 4, 12)
+    assert ready.opened is not None
+    assert set(ready.slots.values_list("rank", flat=True)) == {0, 1, 2, 3}
+
+
+def test_a_study_is_opened_once(ready: Study) -> None:
+    twin = Study.objects.get(pk=ready.pk)
+    for one in (ready, ready, twin):
+        opening.open_study(one)
+    assert (ready.slots.count(), ready.texts.count()) == (12, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"wanted": 17}, "wanted"),
+        ({"evenly": "weather"}, "evenly"),
+        ({"completed": ""}, "completed"),
+        ({"screened_out": ""}, "screened_out"),
+        ({"full": ""}, "full"),
+        ({"consent": " "}, "consent"),
+        ({"instructions": ""}, "instructions"),
+        ({"easy": None}, "easy"),
+        ({"practice_right": 7}, "practice_right"),
+        ({"opens": datetime(2026, 5, 2, tzinfo=UTC), "closes": datetime(2026, 5, 1, tzinfo=UTC)}, "closes"),
+    ],
+)
+def test_what_is_missing_or_wrong_keeps_it_closed(shapes: Dataset, options: dict[str, Any], field: str) -> None:
+    study = make(shapes, **options)
+    assert wrong(study) == [field]
+    with pytest.raises(NotReady):
+        opening.open_study(study)
+    study.refresh_from_db()
+    assert (study.state, study.slots.count()) == (Study.State.DRAFT, 0)
+
+
+def test_all_problems_are_told_at_once(shapes: Dataset) -> None:
+    assert wrong(make(shapes, wanted=99, completed="", consent="")) == ["completed", "consent", "wanted"]
+
+
+def test_practice_never_comes_from_withheld_answers(shapes: Dataset) -> None:
+    study = make(shapes, easy=shapes.splits.get(name="test"))
+    assert wrong(study) == ["easy"]
+    assert [split.name for split in opening.easy_splits(study.split)] == ["val"]
+
+
+def test_practice_never_has_a_question_that_is_asked(shapes: Dataset) -> None:
+    train = shapes.splits.get(name="train")
+    assert wrong(make(shapes, easy=train)) == ["easy"]
+    first = derived(train, "first", first=8)
+    assert wrong(make(shapes, easy=first, wanted=16)) == ["easy"]
+    rest = derived(train, "rest", filter="q=metal")
+    asked = derived(train, "asked", filter="q=sphere")
+    expected = [] if not set(places(rest)) & set(places(asked)) else ["easy"]
+    assert wrong(make(shapes, split=asked, easy=rest, wanted=asked.questions)) == expected
+
+
+def test_without_practice_and_checks_no_other_split_is_needed(shapes: Dataset) -> None:
+    assert wrong(make(shapes, easy=None, practice=0, practice_right=0, checks=0)) == []
+
+
+def test_a_split_that_withholds_answers_is_its_owners_to_study(shapes: Dataset) -> None:
+    study = make(shapes, split=shapes.splits.get(name="test"))
+    assert wrong(study) == ["split"]
+    Dataset.objects.filter(pk=shapes.pk).update(owner=study.owner)
+    assert wrong(Study.objects.get(pk=study.pk)) == []
+
+
+def test_a_study_is_closed_and_opened_again(ready: Study) -> None:
+    assert not opening.close(ready)
+    opening.open_study(ready)
+    assert opening.close(ready)
+    assert (ready.state, ready.closed is None) == (Study.State.CLOSED, False)
+    assert opening.reopen(ready)
+    assert (ready.state, ready.closed, ready.slots.count()) == (Study.State.OPEN, None, 12)
+    assert not opening.reopen(ready)
+
+
+def test_what_people_were_told_stays_on_record(ready: Study) -> None:
+    opening.keep_texts(ready)
+    assert ready.texts.count() == 0
+    opening.open_study(ready)
+    ready.consent = "Do you agree to that?"
+    for _ in range(2):
+        opening.keep_texts(ready)
+    assert list(ready.texts.filter(kind="consent").values_list("text", flat=True)) == [
+        "Do you agree?",
+        "Do you agree to that?",
+    ]
+    assert ready.texts.filter(kind="instructions").count() == 1
+
+
+def derived(parent: Split, name: str, **recipe: Any) -> Split:
+    split = jobs.derive(parent, name=name, recipe=read_recipe({"parent": parent.name, **recipe}))
+    split.refresh_from_db()
+    return split
+
+
+def places(split: Split) -> list[int]:
+    from generation.index import SplitIndex
+
+    return SplitIndex.open(split).in_source(list(range(split.questions)))

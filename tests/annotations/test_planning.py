@@ -1,0 +1,64 @@
+"""What a study will take and give."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from annotations import planning, sampling
+from annotations.models import Study
+from annotations.planning import PAPER, plan
+from generation.models import Dataset
+from webapp.models import User
+
+
+def draft(**options: Any) -> Study:
+    """Return a study that nobody stored, with no question but those of the sample."""
+    return Study(**({"practice": 0, "checks": 0, "attention": 0} | options))
+
+
+def test_as_the_paper_takes_16500_answers_in_413_sessions() -> None:
+    planned = plan(draft(**PAPER, per_session=40))
+    assert (planned.questions, planned.answers, planned.sessions) == (5500, 16_500, 413)
+
+
+def test_minutes_and_cost_follow_from_what_a_session_asks() -> None:
+    planned = plan(draft(wanted=500, per_question=3, per_session=40, practice=6, checks=2, attention=2, hourly_pay=12))
+    assert planned.asked == 50
+    assert planned.minutes == pytest.approx((120 + 50 * 12) / 60)
+    assert planned.sessions == 38
+    assert (planned.pay, planned.cost) == (Decimal("2.40"), Decimal("91.20"))
+
+
+def test_nobody_is_asked_more_than_there_is() -> None:
+    planned = plan(draft(wanted=10, per_question=3, per_session=40))
+    assert (planned.asked, planned.sessions) == (10, 3)
+
+
+def test_pay_is_never_below_what_an_hour_is_worth() -> None:
+    assert planning.pay_of(Decimal(10), 1.0) == Decimal("0.17")
+    assert planning.pay_of(Decimal(12), 5.0) == Decimal("1.00")
+
+
+def test_the_median_answer_counts_once_there_are_enough() -> None:
+    few, many = plan(draft(), times=[4000] * 29), plan(draft(), times=[4000] * 20 + [90_000] * 10)
+    assert (few.seconds, few.is_measured) == (12.0, False)
+    assert (many.seconds, many.is_measured) == (4.0, True)
+
+
+def test_the_interval_is_wilsons_at_what_is_expected() -> None:
+    low, high = plan(draft(wanted=500)).interval
+    assert (low, high) == (pytest.approx(0.8929, abs=1e-4), pytest.approx(0.9407, abs=1e-4))  # 460 of 500
+    assert plan(draft(wanted=500)).interval_text == "89.3 to 94.1 %"
+    assert planning.Slice("red", 29, planning.expected_interval(29)).text == "too few (n = 29)"
+
+
+@pytest.mark.django_db
+def test_slices_of_each_facet_have_all_questions_of_the_sample(shapes: Dataset) -> None:
+    study = draft(split=shapes.splits.get(name="train"), owner=User(), wanted=16)
+    found = planning.breakdowns(study, sampling.draw(study))
+    by_label = {one.label: one for one in found}
+    assert "Type" in by_label or "type" in by_label
+    for one in found:
+        assert len(one.slices) > 1
+        assert 0 < sum(part.n for part in one.slices) <= 16
