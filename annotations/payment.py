@@ -1,0 +1,174 @@
+"""Who is to be paid: what a platform knows of submissions beside what is known here. Nothing of it is stored."""
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import ROUND_UP, Decimal
+from statistics import median
+from typing import NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+from django.db.models import Sum
+
+from annotations.models import Answer, EasyAnswer, Participant, Study
+from annotations.people import Person
+from generation.engine.errors import EngineError
+
+COLUMNS = ("Submission id", "Participant id", "Status", "Completion code", "Time taken")
+AWAITING, PAID = "AWAITING REVIEW", {"APPROVED", "REJECTED"}
+DONE = {Participant.Stage.COMPLETED, Participant.Stage.COMMENT}
+LEFT = {Participant.Stage.SCREENED_OUT, Participant.Stage.FULL}
+CENT = Decimal("0.01")
+
+
+class BadExport(EngineError):
+    """A file is no export of submissions."""
+
+
+class Submission(NamedTuple):
+    """A row of the platform's export: `seconds` is how long it took, None where that isn't said."""
+
+    submission: str
+    person: str
+    status: str
+    code: str
+    seconds: float | None
+
+
+@dataclass
+class Payment:
+    """What to do about each submission.
+
+    Attributes
+    ----------
+    finished, no_code : list of Submission
+        Finished here, and there with or without the code: both did the work.
+    to_decide : list of Submission
+        Finished, with so many attention items failed that pay may be refused.
+    left : list of Submission
+        Screened out, or there was no place.
+    unfinished : list of Submission
+        Began here and never came to the end.
+    unknown : list of Submission
+        Never came here.
+    missing : list of Person
+        Finished here, and the platform doesn't know of them.
+    bonuses : list of (participant's id there, amount)
+        For what the unfinished did, which approving doesn't pay.
+    """
+
+    finished: list[Submission] = field(default_factory=list)
+    no_code: list[Submission] = field(default_factory=list)
+    to_decide: list[Submission] = field(default_factory=list)
+    left: list[Submission] = field(default_factory=list)
+    unfinished: list[Submission] = field(default_factory=list)
+    unknown: list[Submission] = field(default_factory=list)
+    missing: list[Person] = field(default_factory=list)
+    bonuses: list[tuple[str, Decimal]] = field(default_factory=list)
+
+    @property
+    def approve(self) -> list[str]:
+        """Return the submissions to approve: finished, with a code or without, and not dealt with yet."""
+        return [row.submission for row in [*self.finished, *self.no_code] if row.status == AWAITING]
+
+    @property
+    def approve_text(self) -> str:
+        """Return submissions to approve, one a line."""
+        return "\n".join(self.approve)
+
+    @property
+    def amounts_text(self) -> str:
+        """Return a line `id,amount` for each bonus."""
+        return "\n".join(f"{person},{amount}" for person, amount in self.bonuses)
+
+    def hourly(self, reward: Decimal) -> Decimal | None:
+        """Return what finishing paid an hour, the median, for one submission's reward; None where nobody did."""
+        times = [row.seconds for row in [*self.finished, *self.no_code, *self.to_decide] if row.seconds]
+        return None if not times else (reward * 3600 / Decimal(median(times))).quantize(CENT)
+
+
+def read_export(content: bytes) -> list[Submission]:
+    """Return the rows of an export as Prolific makes it; other columns are passed over.
+
+    Raises
+    ------
+    BadExport
+        Naming the columns that are missing, or the row that is wrong.
+    """
+    try:
+        rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise BadExport(f"Expected a CSV file in UTF-8, got something else: {error}.", where="file") from error
+    names = set(rows[0]) if rows else set()
+    if missing := [name for name in COLUMNS if name not in names]:
+        raise BadExport(
+            f"Expected the columns {', '.join(COLUMNS)} and a row or more, got none of {', '.join(missing)}.",
+            where="file",
+        )
+    return [_read(row, number) for number, row in enumerate(rows, start=2)]
+
+
+def _read(row: Mapping[str, str | None], number: int) -> Submission:
+    submission, person, status, code, taken = ((row[name] or "").strip() for name in COLUMNS)
+    try:
+        seconds = float(taken) if taken else None
+    except ValueError as error:
+        raise BadExport(f"Expected seconds as Time taken, got {taken[:40]!r} in row {number}.", where="file") from error
+    if seconds is not None and not 0 <= seconds < 1e9:
+        raise BadExport(f"Expected seconds as Time taken, got {taken[:40]!r} in row {number}.", where="file")
+    return Submission(submission, person, status.upper(), code, seconds)
+
+
+def code_of(ending: str) -> str:
+    """Return the code that somebody brings back: the ending itself, or what is in its https address."""
+    if not ending.startswith("https://"):
+        return ending.strip()
+    return next(iter(parse_qs(urlsplit(ending).query).get("cc", [])), "")
+
+
+def reconcile(study: Study, submissions: list[Submission], people: list[Person]) -> Payment:
+    """Return what to do about each submission; those by the test link are nobody's."""
+    found, code = Payment(), code_of(study.completed)
+    known = [person for person in people if not person.participant.is_test]
+    by_identity = {one.participant.identity: one for one in known if one.participant.identity}
+    by_session = {one.participant.session: one for one in known if one.participant.session}
+    seen, worked = set(), seconds_worked(study)
+    for row in submissions:
+        person = by_session.get(row.submission) or by_identity.get(row.person)
+        if person is None:
+            found.unknown.append(row)
+            continue
+        seen.add(person.participant.pk)
+        stage = person.participant.stage
+        if stage in DONE:
+            is_coded = bool(code) and row.code == code
+            group = found.to_decide if person.may_be_refused else found.finished if is_coded else found.no_code
+            group.append(row)
+        elif stage in LEFT:
+            found.left.append(row)
+        else:
+            found.unfinished.append(row)
+            _add_bonus(found, study, row, worked.get(person.participant.pk, 0.0))
+    found.missing = [one for one in known if one.participant.stage in DONE and one.participant.pk not in seen]
+    return found
+
+
+def _add_bonus(found: Payment, study: Study, row: Submission, worked: float) -> None:
+    seconds = worked if row.seconds is None else min(worked, row.seconds)
+    amount = (study.hourly_pay * Decimal(seconds) / 3600).quantize(CENT, ROUND_UP)
+    if amount and row.status not in PAID:
+        found.bonuses.append((row.person, amount))
+
+
+def seconds_worked(study: Study) -> dict[int, float]:
+    """Return how long each participant had questions before them, in seconds, by key."""
+    times: dict[int, float] = {}
+    for rows in (
+        Answer.objects.filter(question__study=study), EasyAnswer.objects.filter(participant__study=study)
+    ):  # fmt: skip
+        for key, visible in rows.order_by().values("participant").annotate(all=Sum("visible")).values_list(
+            "participant", "all"
+        ):  # fmt: skip
+            times[key] = times.get(key, 0.0) + visible / 1000
+    return times

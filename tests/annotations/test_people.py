@@ -1,0 +1,224 @@
+"""Participants: what to look at, whom to pay, and forgetting who they are."""
+
+import csv
+import io
+import random
+import uuid
+from collections import Counter
+from decimal import Decimal
+
+import pytest
+
+from annotations import assign, people
+from annotations.models import Answer, EasyAnswer, Participant, Study
+from annotations.payment import BadExport, Payment, code_of, read_export, reconcile
+from annotations.people import Person, is_straight_lining, is_too_fast, people_of
+from annotations.results import Share
+from generation.models import Dataset
+from tests.annotations import answered
+
+pytestmark = pytest.mark.django_db
+COLUMNS = ["Submission id", "Participant id", "Status", "Started at", "Time taken", "Completion code"]
+AWAITING = "AWAITING REVIEW"
+
+
+def person_of(participant: Participant) -> Person:
+    [found] = [one for one in people_of(participant.study) if one.participant == participant]
+    return found
+
+
+def easy(participant: Participant, kind: str, number: int, *, right: bool, visible: int = 0) -> None:
+    EasyAnswer.objects.create(
+        participant=participant, kind=kind, number=number, client=uuid.uuid4(), text="yes", is_right=right,
+        visible=visible,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def asked(made: Dataset) -> Study:
+    """Give a study of two questions for three people each."""
+    return answered.opened(made.splits.get(name="train"), [0, 1], per_question=3, completed="C1DONE")
+
+
+# What they did
+
+
+@pytest.mark.parametrize(
+    ("said", "straight"),
+    [
+        (["yes"] * 11 + ["no"], False),
+        (["no"] + ["yes"] * 12, True),
+        ((["yes"] * 9 + ["no"]) * 2, False),  # nine tenths are not more than nine tenths
+        ((["yes"] * 10 + ["no"]) * 2, True),
+        (["yes"] * 11, False),
+        ([], False),
+    ],
+)
+def test_the_same_answer_over_and_over_is_seen(said: list[str], straight: bool) -> None:
+    assert is_straight_lining(said) is straight
+
+
+@pytest.mark.parametrize(
+    ("times", "fast"), [([1499] * 10, True), ([1500] * 10, False), ([100] * 9, False), ([900] * 5 + [9000] * 6, False)]
+)
+def test_answers_faster_than_reading_are_seen(times: list[int], fast: bool) -> None:
+    assert is_too_fast(times) is fast
+
+
+def test_checks_and_attention_items_are_counted_apart(asked: Study) -> None:
+    person = Participant.objects.create(study=asked)
+    for kind, rights in (("check", [True, False]), ("attention", [False, True, False]), ("practice", [False] * 4)):
+        for number, right in enumerate(rights):
+            easy(person, kind, number, right=right)
+    found = person_of(person)
+    assert (found.checks, found.attention, found.may_be_refused) == (Share(1, 2), Share(1, 3), True)
+    assert found.flags == ["2 attention items failed"]
+
+
+def test_one_attention_item_failed_refuses_nobody(asked: Study) -> None:
+    person = Participant.objects.create(study=asked)
+    easy(person, "attention", 0, right=False)
+    assert not person_of(person).may_be_refused
+
+
+@pytest.mark.slow
+def test_agreement_is_with_most_of_the_others(made: Dataset) -> None:
+    for number in range(3):
+        study = answered.answered(made, random.Random(number))
+        for person in people_of(study):
+            rows = Answer.objects.current().filter(question__study=study).select_related("participant")
+            agreed = compared = 0
+            for mine in [row for row in rows if row.participant == person.participant and row.text]:
+                others = [
+                    row.text
+                    for row in rows
+                    if row.question_id == mine.question_id and row.participant_id != mine.participant_id
+                    and row.text and not row.participant.is_test
+                ]  # fmt: skip
+                top = [word for word in set(others) if others.count(word) == max(Counter(others).values())]
+                if len(top) == 1:
+                    compared += 1
+                    agreed += top == [mine.text]
+            assert person.agreement == Share(agreed, compared)
+            assert person.given == sum(row.participant == person.participant for row in rows)
+
+
+def test_who_is_excluded_is_nobodys_measure(asked: Study) -> None:
+    mine, other = (Participant.objects.create(study=asked) for _ in range(2))
+    answered.put(mine, asked, 0, "yes", number=0)
+    answered.put(other, asked, 0, "no", number=1)
+    assert person_of(mine).agreement == Share(0, 1)
+    assign.exclude(other, reason="pressed one key")
+    assert person_of(mine).agreement == Share(0, 0)
+    assert person_of(other).agreement == Share(0, 1)
+
+
+def test_erasing_leaves_answers_and_no_word_of_who_it_was(asked: Study) -> None:
+    person = Participant.objects.create(study=asked, identity="5f0", session="s1", comment="Rosa, from Ulm")
+    answered.put(person, asked, 0, "yes", number=0)
+    people.erase(person)
+    row = Participant.objects.values().get(pk=person.pk)
+    assert not {"5f0", "s1", "Rosa, from Ulm"} & {str(value) for value in row.values()}
+    assert Answer.objects.counted().filter(participant=person).count() == 1
+
+
+# Paying
+
+
+def file_of(*rows: tuple[str, ...]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text).writerows([COLUMNS, *rows])
+    return ("\ufeff" + text.getvalue()).encode()
+
+
+def came(study: Study, identity: str, stage: str, **more: object) -> Participant:
+    return Participant.objects.create(study=study, identity=identity, session=f"s-{identity}", stage=stage, **more)
+
+
+def reconciled(study: Study, *rows: tuple[str, ...]) -> Payment:
+    return reconcile(study, read_export(file_of(*rows)), people_of(study))
+
+
+def test_everybody_who_did_the_work_is_approved_with_a_code_or_without(asked: Study) -> None:
+    for identity in ("done", "nocode", "early", "paid", "nowhere"):
+        came(asked, identity, "completed")
+    came(asked, "out", "screened-out")
+    Participant.objects.filter(identity="early").update(stage="comment")
+    found = reconciled(
+        asked,
+        ("s-done", "done", AWAITING, "", "600", "C1DONE"),
+        ("s-nocode", "nocode", AWAITING, "", "1200", "NOCODE"),
+        ("s-early", "early", AWAITING, "", "", ""),
+        ("s-paid", "paid", "APPROVED", "", "300", "C1DONE"),
+        ("s-out", "out", AWAITING, "", "40", "X"),
+        ("s-who", "who", AWAITING, "", "600", "C1DONE"),
+    )
+    assert found.approve_text == "s-done\ns-nocode\ns-early"
+    assert [row.person for row in found.finished] == ["done", "paid"]
+    assert [row.person for row in found.no_code] == ["nocode", "early"]
+    assert [row.person for row in found.left] == ["out"]
+    assert [row.person for row in found.unknown] == ["who"]
+    assert [one.participant.identity for one in found.missing] == ["nowhere"]
+    assert found.bonuses == []
+    assert found.hourly(Decimal("2.00")) == Decimal("12.00")  # the median of 600, 300 and 1200 seconds
+
+
+def test_the_unfinished_are_paid_for_what_they_did(asked: Study) -> None:
+    asked.hourly_pay = Decimal(12)
+    began = came(asked, "began", "questions")
+    answered.put(began, asked, 0, "yes", number=0, visible=60_000)
+    easy(began, "practice", 0, right=True, visible=31_000)
+    forged = came(asked, "forged", "questions")
+    answered.put(forged, asked, 0, "yes", number=1, visible=2**31 - 1)
+    came(asked, "never", "consent")
+    found = reconciled(
+        asked,
+        ("s-began", "began", "RETURNED", "", "", ""),
+        ("s-forged", "forged", "TIMED-OUT", "", "90", ""),
+        ("s-never", "never", "RETURNED", "", "5", ""),
+    )
+    assert [row.person for row in found.unfinished] == ["began", "forged", "never"]
+    assert found.amounts_text == "began,0.31\nforged,0.30"  # 91 s at 12 an hour are 0.3033, rounded up
+    assert found.approve == []
+    assert found.hourly(Decimal(2)) is None
+
+
+def test_who_failed_two_attention_items_is_for_the_researcher_to_decide(asked: Study) -> None:
+    person = came(asked, "careless", "completed")
+    for number in range(2):
+        easy(person, "attention", number, right=False)
+    found = reconciled(asked, ("s-careless", "careless", AWAITING, "", "600", "C1DONE"))
+    assert [row.person for row in found.to_decide] == ["careless"]
+    assert found.approve == []
+
+
+def test_excluding_from_the_data_refuses_no_pay(asked: Study) -> None:
+    person = came(asked, "odd", "completed")
+    assign.exclude(person, reason="does not see colours")
+    assert reconciled(asked, ("s-odd", "odd", AWAITING, "", "600", "C1DONE")).approve == ["s-odd"]
+
+
+def test_who_came_by_the_test_link_is_unknown(asked: Study) -> None:
+    came(asked, "rosa", "completed", is_test=True)
+    found = reconciled(asked, ("s-rosa", "rosa", AWAITING, "", "600", "C1DONE"))
+    assert ([row.person for row in found.unknown], found.missing) == (["rosa"], [])
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "Expected the columns Submission id"),
+        (b"Submission id,Status\n1,2\n", "none of Participant id, Completion code, Time taken"),
+        (b"\xff\xfe\x00", "Expected a CSV file in UTF-8"),
+        (file_of(("1", "2", AWAITING, "", "soon", "")), "got 'soon' in row 2"),
+        (file_of(("1", "2", AWAITING, "", "nan", "")), "got 'nan' in row 2"),
+    ],
+)
+def test_what_is_no_export_is_refused_with_the_place(content: bytes, said: str) -> None:
+    with pytest.raises(BadExport, match=said):
+        read_export(content)
+
+
+def test_a_code_may_be_in_an_address() -> None:
+    assert code_of("https://app.prolific.com/submissions/complete?cc=C1DONE") == "C1DONE"
+    assert (code_of("C1DONE "), code_of("https://example.org/"), code_of("")) == ("C1DONE", "", "")
