@@ -108,6 +108,11 @@ class Study(models.Model):
         return reverse("study", args=[self.code])
 
     @property
+    def answers_wanted(self) -> int:
+        """Return how many answers there are once it is complete."""
+        return self.wanted * self.per_question
+
+    @property
     def is_draft(self) -> bool:
         """Return whether nothing was asked yet, so that everything may change."""
         return self.state == Study.State.DRAFT

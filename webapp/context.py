@@ -4,8 +4,14 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
+
+from webapp.access import is_researcher
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
     """Return what the page frame shows."""
-    return {"signup_open": settings.SIGNUP}
+    return {
+        "signup_open": settings.SIGNUP,
+        "runs_studies": SimpleLazyObject(lambda: is_researcher(request.user)),
+    }

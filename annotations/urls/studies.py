@@ -1,5 +1,15 @@
 """Addresses: Making and running studies."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from annotations.views import drafting, studies
+
+urlpatterns = [
+    path("", studies.studies, name="studies"),
+    path("new/", drafting.study_new, name="study_new"),
+    path("<slug:code>/", studies.study, name="study"),
+    path("<slug:code>/edit/", drafting.study_edit, name="study_edit"),
+    path("<slug:code>/open/", studies.study_open, name="study_open"),
+    path("<slug:code>/close/", studies.study_close, name="study_close"),
+    path("<slug:code>/try/", studies.study_test_link, name="study_test_link"),
+]

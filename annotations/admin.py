@@ -1,0 +1,48 @@
+"""Studies in the admin pages: to look at; their own pages change them."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from annotations.models import Participant, Study, StudyText
+from generation.admin import LookOnly
+
+
+class Unchanged(LookOnly):
+    """Rows that the pages of studies write."""
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Return False: pages of studies write them."""
+        return False
+
+
+@admin.register(Study)
+class StudyAdmin(Unchanged):
+    """Studies."""
+
+    list_display = ("title", "code", "state", "split", "owner", "wanted", "per_question", "created", "opened", "closed")
+    list_select_related = ("split__dataset", "owner")
+    list_filter = ("state",)
+    search_fields = ("title", "code", "owner__username")
+
+
+@admin.register(StudyText)
+class StudyTextAdmin(Unchanged):
+    """What studies told people."""
+
+    list_display = ("__str__", "created")
+    list_select_related = ("study",)
+    list_filter = ("kind",)
+    search_fields = ("study__title", "study__code")
+
+
+@admin.register(Participant)
+class ParticipantAdmin(Unchanged):
+    """Participants; what lets them go on is not shown."""
+
+    list_display = ("__str__", "identity", "stage", "is_test", "joined", "finished", "excluded")
+    list_select_related = ("study",)
+    list_filter = ("stage", "is_test")
+    search_fields = ("study__code", "identity")
+    exclude = ("secret",)

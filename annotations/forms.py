@@ -1,0 +1,177 @@
+"""Forms of those who run studies."""
+
+import re
+import secrets
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django import forms
+from django.core.validators import MaxLengthValidator, MinValueValidator, RegexValidator, URLValidator
+
+from annotations import opening, sampling
+from annotations.models import Study
+from annotations.sampling import BadSample
+from generation.index import SplitIndex
+from webapp.access import Visitor, may_open
+
+if TYPE_CHECKING:
+    Base = forms.ModelForm[Study]
+else:
+    Base = forms.ModelForm
+
+LONGEST_TEXT = 20_000
+CODE = re.compile(r"[A-Za-z0-9_-]{1,60}")
+PARAMETERS = ("person_parameter", "study_parameter", "session_parameter")
+TAKEN = {"test"}  # parameters of ours
+SAMPLE = ("wanted", "evenly", "per_question", "per_session")
+PRACTICE = ("easy", "practice", "practice_right")
+PAY = ("hourly_pay", "currency")
+TEXTS = ("consent", "instructions")
+ENDS = ("completed", "screened_out", "full")
+REST = ("seed", "checks", "attention", "palette", "lease_minutes", "opens", "closes", *PARAMETERS)
+FIXED = (*SAMPLE, *PRACTICE, "seed", "checks", "attention", "palette")  # once somebody may have been asked
+NUMBERS = (*SAMPLE, "practice", "seed", "checks", "attention", *PAY)  # what a plan follows from
+
+CONSENT = """\
+You are invited to take part in a study of how people answer questions about pictures.
+
+- It takes about {minutes} minutes. You may stop at any time.
+- We store your answers, how long they took, and the number that the platform gives you. No name, no address.
+- What we publish names nobody.
+
+If you are 18 or older and agree, go on.
+"""
+INSTRUCTIONS = """\
+You will see one picture at a time, with a question about it. Look closely, then choose the answer.
+
+If the picture is missing, or the question has no single answer, say so: there is a button for it.
+"""
+
+
+class StudyForm(Base):
+    """Everything about a study but its split; once it is open, what people were asked is fixed."""
+
+    class Meta:
+        """The fields, and how they are typed."""
+
+        model = Study
+        fields: ClassVar[tuple[str, ...]] = ("title", *SAMPLE, *PRACTICE, *PAY, *TEXTS, *ENDS, *REST)
+        labels = {"hourly_pay": "Pay per hour", "opens": "Opens", "closes": "Closes"}  # noqa: RUF012 - Django's own way
+        help_texts = {  # noqa: RUF012
+            "title": "For you and your colleagues; participants don't see it.",
+            "per_question": "Of different people. Three is what the CLEVR paper has; an even number makes ties.",
+            "per_session": "How many one person is asked.",
+            "easy": "Another split of the same world, whose answers are open to all. It is never asked in earnest.",
+            "practice": "Before the first question, with feedback; two tries.",
+            "hourly_pay": "What a session is worth follows from it, and what all of them cost.",
+            "currency": "Three letters.",
+            "completed": "A code, or an https address to return to.",
+            "screened_out": "For those who leave before the questions.",
+            "full": "For those who come when nothing is left.",
+            "consent": "In Markdown. Every version is kept.",
+            "instructions": "In Markdown. Every version is kept.",
+            "seed": "The same seed draws the same questions.",
+            "checks": "Easy questions among the others, to see who reads; they count in no accuracy.",
+            "attention": "Items that say themselves what to answer.",
+            "palette": "Before the questions people compare colours of this dataset, where colours matter.",
+            "lease_minutes": "How long a question waits for an answer before it goes to somebody else.",
+            "person_parameter": "As the platform calls it in the address.",
+        }
+        widgets = {  # noqa: RUF012
+            "opens": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+            "closes": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+            "consent": forms.Textarea(attrs={"rows": 8}),
+            "instructions": forms.Textarea(attrs={"rows": 6}),
+            "seed": forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
+        }
+
+    def __init__(self, *args: Any, user: Visitor, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if "evenly" in self.fields:
+            self.fields["evenly"] = self._evenly()
+        if "easy" in self.fields:
+            self._narrow_easy(user)
+        for name in (*TEXTS, *ENDS, *PARAMETERS, "hourly_pay"):
+            if name in self.fields:
+                self.fields[name].validators.append(_validator(name))
+        if not self.instance.is_draft:
+            for name in FIXED:
+                if name in self.fields:
+                    self.fields[name].disabled = True
+
+    def _evenly(self) -> forms.ChoiceField:
+        split = self.instance.split
+        facets = sampling.facets_of(split, SplitIndex.open(split))
+        return forms.ChoiceField(
+            label="Drawn",
+            required=False,
+            choices=[("", "uniformly"), *((facet.name, f"evenly over {facet.label.lower()}") for facet in facets)],
+            help_text="Evenly: of each value as many, or all there are.",
+        )
+
+    def _narrow_easy(self, user: Visitor) -> None:
+        """Offer the splits that practice may come from, of those that somebody may open."""
+        splits = [split for split in opening.easy_splits(self.instance.split) if may_open(user, split.dataset)]
+        field: Any = self.fields["easy"]
+        field.queryset = field.queryset.filter(pk__in=[split.pk for split in splits]).select_related("dataset")
+        field.empty_label = "none"
+
+    def clean(self) -> dict[str, Any]:
+        """Return what was typed, once parts that depend on one another agree."""
+        data: dict[str, Any] = super().clean() or dict(self.cleaned_data)
+        opens, closes = data.get("opens"), data.get("closes")
+        if opens and closes and opens >= closes:
+            self.add_error("closes", "Expected it to close after it opens, got it the other way round.")
+        if (data.get("practice_right") or 0) > (data.get("practice") or 0) and "practice" in data:
+            self.add_error("practice_right", f"Expected at most {data['practice']}, as many as there are.")
+        names = [data[name] for name in PARAMETERS if data.get(name)]
+        if len(set(names)) < len(names):
+            self.add_error("session_parameter", "Expected three different parameters, got one twice.")
+        return data
+
+    def _post_clean(self) -> None:
+        """Let the sample be drawn, so that what it lacks is said beside its field."""
+        super()._post_clean()  # type: ignore[misc]
+        if self.errors or not self.instance.is_draft:
+            return
+        try:
+            sampling.draw(self.instance)
+        except BadSample as error:
+            self.add_error(error.where, error.reason)
+
+
+class PlanForm(StudyForm):
+    """The numbers that a plan follows from."""
+
+    class Meta(StudyForm.Meta):
+        """Nothing but these."""
+
+        fields = NUMBERS
+
+
+def first_values() -> dict[str, Any]:
+    """Return what the form of a new study begins with: texts to change, and three codes that nobody guesses."""
+    codes = {name: secrets.token_hex(4).upper() for name in ENDS}
+    return {"consent": CONSENT.format(minutes=12), "instructions": INSTRUCTIONS, **codes}
+
+
+def check_end(text: str) -> None:
+    """Raise `ValidationError` for what is neither a code nor an https address."""
+    if "://" in text:
+        URLValidator(schemes=["https"], message="Expected an address that begins with https://.")(text)
+    elif not CODE.fullmatch(text):
+        raise forms.ValidationError("Expected a code of letters, digits, - and _, 60 at most, or an https address.")
+
+
+def check_parameter(text: str) -> None:
+    """Raise `ValidationError` for what can't be a parameter of a study's address."""
+    RegexValidator(r"\A[A-Za-z][A-Za-z0-9_]{0,39}\Z", "Expected a letter, then letters, digits and _.")(text)
+    if text in TAKEN:
+        raise forms.ValidationError(f"Expected another name, got {text}, which addresses use already.")
+
+
+def _validator(name: str) -> Any:
+    if name in TEXTS:
+        return MaxLengthValidator(LONGEST_TEXT)
+    if name in ENDS:
+        return check_end
+    return MinValueValidator(0) if name == "hourly_pay" else check_parameter

@@ -1,0 +1,139 @@
+"""The form of a study: a new one, or what may change of one that is there; its plan stands beside it."""
+
+from typing import Any, NamedTuple
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from annotations import opening, planning, sampling
+from annotations.forms import ENDS, PAY, PRACTICE, REST, SAMPLE, TEXTS, PlanForm, StudyForm, first_values
+from annotations.models import Study
+from annotations.opening import may_study
+from annotations.planning import PAPER, Breakdown, Plan
+from annotations.sampling import BadSample
+from annotations.views.studies import find_study
+from generation.models import Dataset, Split
+from generation.views.finding import NOTHING, find_split, refuse
+from webapp.access import is_researcher
+
+BAD, CONFLICT = 400, 409
+MOST_SPLITS = 200  # that are offered to begin with
+
+
+class Shown(NamedTuple):
+    """What stands beside the form: a plan with the slices it gives, or why there is none."""
+
+    plan: Plan | None = None
+    breakdowns: list[Breakdown] = []  # noqa: RUF012 - a tuple's default, never changed
+    trouble: str = ""
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_new(request: HttpRequest) -> HttpResponse:
+    """Return the form of a new study of the split that the address names, or a choice of splits without one."""
+    if not is_researcher(request.user):
+        return render(request, "annotations/not_researcher.html", status=403)
+    named = request.GET.get("split", "")
+    if not named:
+        return render(request, "annotations/study_split.html", {"splits": _offered(request)})
+    split = _find(request, named)
+    if not split.is_complete:
+        message = f"Expected a complete split to ask people about, got one that is {split.state}."
+        return refuse(request, split, message, status=CONFLICT)
+    assert request.user.pk is not None
+    study = Study(split=split, owner_id=request.user.pk)
+    return _answer(request, study, first={**first_values(), "title": f"People on {split}"} | _typed(request.GET))
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_edit(request: HttpRequest, code: str) -> HttpResponse:
+    """Return the form of a study that is there; once it is open, what people are asked stays as it is."""
+    return _answer(request, find_study(request.user, code), first={})
+
+
+def _answer(request: HttpRequest, study: Study, *, first: dict[str, Any]) -> HttpResponse:
+    """Return the form, or go to the study that it makes or changes."""
+    action = request.POST.get("action", "save")
+    if request.method != "POST":
+        form = StudyForm(instance=study, initial=first, user=request.user)
+        return _page(request, study, form, _shown(study, request, first))
+    if action in ("plan", "paper"):
+        typed = _typed(request.POST) | (PAPER if action == "paper" and study.is_draft else {})
+        form = StudyForm(instance=study, initial=typed, user=request.user)
+        return _page(request, study, form, _shown(study, request, typed))
+    form = StudyForm(request.POST, instance=study, user=request.user)
+    if not form.is_valid():
+        return _page(request, study, form, _shown(study, request, _typed(request.POST)), status=BAD)
+    made = form.save()
+    opening.keep_texts(made)
+    messages.success(request, f"{made.title} is saved.")
+    return redirect(made)
+
+
+def _typed(data: QueryDict) -> dict[str, Any]:
+    """Return the form's fields as an address or a form has them."""
+    return {name: data[name] for name in StudyForm.Meta.fields if name in data}
+
+
+def _shown(study: Study, request: HttpRequest, typed: dict[str, Any]) -> Shown:
+    """Return the plan of a study with some of its fields as they are typed."""
+    copy = Study.objects.filter(pk=study.pk).first() or Study(split=study.split, owner_id=study.owner_id)
+    copy.split = study.split
+    held = {name: getattr(copy, f"{name}_id" if name == "easy" else name) for name in PlanForm.Meta.fields}
+    form = PlanForm(held | typed, instance=copy, user=request.user)
+    if not form.is_valid():
+        said = [f"{form.fields[name].label}: {text}" for name, texts in form.errors.items() for text in texts]
+        return Shown(trouble=" ".join(said))
+    try:
+        sample = sampling.draw(copy)
+    except BadSample as error:
+        return Shown(trouble=error.reason)
+    return Shown(planning.plan(copy, times=planning.times_of(study)), planning.breakdowns(copy, sample))
+
+
+def _find(request: HttpRequest, named: str) -> Split:
+    slug, _, name = named.partition("/")
+    split = find_split(request.user, slug[:60], name[:40])
+    if not may_study(request.user, split):
+        raise Http404(NOTHING)
+    return split
+
+
+def _offered(request: HttpRequest) -> list[Split]:
+    """Return the complete splits that a study may be of, those of the latest datasets first."""
+    seen = Dataset.objects.visible_to(request.user)
+    splits = Split.objects.for_browse().filter(state=Split.State.COMPLETE, dataset__in=seen)
+    latest = splits.order_by("-dataset__created", "-dataset", "ordinal")[:MOST_SPLITS]
+    return [split for split in latest if may_study(request.user, split)]
+
+
+def _page(request: HttpRequest, study: Study, form: StudyForm, shown: Shown, *, status: int = 200) -> HttpResponse:
+    context = {
+        "study": study,
+        "split": study.split,
+        "dataset": study.split.dataset,
+        "form": form,
+        "shown": shown,
+        "address": request.get_full_path(),
+        "others_wrong": any(name in form.errors for name in REST),
+        **{
+            name: [form[field] for field in fields]
+            for name, fields in (
+                ("sample", SAMPLE),
+                ("practice", PRACTICE),
+                ("pay", PAY),
+                ("texts", TEXTS),
+                ("ends", ENDS),
+                ("rest", REST),
+            )
+        },
+    }
+    return render(request, "annotations/study_form.html", context, status=status)

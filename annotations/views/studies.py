@@ -1,0 +1,145 @@
+"""Studies for those who run them: the list, the form, the overview, and the buttons that open and close."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core import signing
+from django.core.paginator import Paginator
+from django.db.models import Count, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from annotations import opening, planning
+from annotations.models import Participant, Study
+from annotations.opening import NotReady, may_study
+from webapp.access import Visitor, is_researcher
+
+NOTHING = "There is no such study, or it isn't yours."
+TEST_SALT = "annotations.test"
+A_PAGE = 50
+CONFLICT = 409
+
+
+@login_required
+@never_cache
+@require_safe
+def studies(request: HttpRequest) -> HttpResponse:
+    """Return the list of the visitor's studies; staff see all."""
+    if not is_researcher(request.user):
+        return render(request, "annotations/not_researcher.html", status=403)
+    page = Paginator(_listed(request.user), A_PAGE).get_page(request.GET.get("page"))
+    shown = [study for study in page.object_list if may_study(request.user, study.split)]
+    return render(request, "annotations/studies.html", {"studies": shown, "page": page})
+
+
+def _listed(user: Any) -> "QuerySet[Study]":
+    """Return studies with how many answers are in, the latest first."""
+    found = Study.objects.select_related("split__dataset", "split__parent", "owner").order_by("-pk")
+    found = found.annotate(answered=Count("slots", filter=Q(slots__answered=True)))
+    return found if user.is_staff else found.filter(owner_id=user.pk)
+
+
+@login_required
+@never_cache
+@require_safe
+def study(request: HttpRequest, code: str) -> HttpResponse:
+    """Return a study's overview: how far it is, what it will take, and the address to copy."""
+    found = find_study(request.user, code)
+    return _overview(request, found)
+
+
+@login_required
+@require_POST
+def study_open(request: HttpRequest, code: str) -> HttpResponse:
+    """Open a study, or open it again; what keeps it from that is said on its page."""
+    found = find_study(request.user, code)
+    try:
+        opening.open_study(found)
+    except NotReady as error:
+        return _overview(request, found, refused=error.reason, status=CONFLICT)
+    opening.reopen(found)
+    messages.success(request, "The study is open.")
+    return redirect(found)
+
+
+@login_required
+@require_POST
+def study_close(request: HttpRequest, code: str) -> HttpResponse:
+    """Close a study: nobody is given another question."""
+    found = find_study(request.user, code)
+    if opening.close(found):
+        messages.success(request, "The study is closed. Answers to questions that people have already are still taken.")
+    return redirect(found)
+
+
+@login_required
+@never_cache
+@require_safe
+def study_test_link(request: HttpRequest, code: str) -> HttpResponse:
+    """Go to where the study is tried; what is answered there never counts."""
+    found = find_study(request.user, code)
+    if found.is_draft:
+        return _overview(request, found, refused="Expected an open study to try, got a draft.", status=CONFLICT)
+    return redirect(test_address(found))
+
+
+def find_study(user: Visitor, code: str) -> Study:
+    """Return the study of this code, if this visitor runs it; others get the 404 of what isn't there."""
+    found = Study.objects.select_related("split__dataset", "split__parent", "easy__dataset", "owner")
+    one = found.filter(code=code).first()
+    if one is None or not (user.is_staff or one.owner_id == user.pk) or not may_study(user, one.split):
+        raise Http404(NOTHING)
+    return one
+
+
+def test_address(study: Study) -> str:
+    """Return where a study is tried."""
+    return f"{reverse('study_join', args=[study.code])}?test={signing.dumps(study.code, salt=TEST_SALT)}"
+
+
+def address_of(study: Study, site: str) -> str:
+    """Return the address for Prolific, which fills its placeholders in for each person."""
+    names = (study.person_parameter, study.study_parameter, study.session_parameter)
+    held = zip(names, ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"), strict=True)
+    pairs = "&".join(f"{name}={{{{%{placeholder}%}}}}" for name, placeholder in held)
+    return f"{site}{reverse('study_join', args=[study.code])}?{pairs}"
+
+
+def _overview(request: HttpRequest, study: Study, *, refused: str = "", status: int = 200) -> HttpResponse:
+    site = settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
+    plan = planning.plan(study, times=planning.times_of(study))
+    context: dict[str, Any] = {
+        "study": study,
+        "plan": plan,
+        "refused": refused,
+        "problems": [(one.where, _label(one.where), one.reason) for one in opening.problems(study)]
+        if study.is_draft
+        else [],
+        "answered": study.slots.filter(answered=True).count(),
+        "people": _people(study),
+        "address": address_of(study, site),
+        "test_address": "" if study.is_draft else f"{site}{test_address(study)}",
+    }
+    return render(request, "annotations/study.html", context, status=status)
+
+
+def _label(field: str) -> str:
+    """Return what people call a field."""
+    return str(getattr(Study._meta.get_field(field), "verbose_name", field))
+
+
+def _people(study: Study) -> dict[str, int]:
+    """Return how many people came, and how many of them have which end; those of the test link left out."""
+    stages = Participant.Stage
+    return Participant.objects.filter(study=study, is_test=False).aggregate(
+        all=Count("pk"),
+        completed=Count("pk", filter=Q(stage=stages.COMPLETED)),
+        screened_out=Count("pk", filter=Q(stage=stages.SCREENED_OUT)),
+        full=Count("pk", filter=Q(stage=stages.FULL)),
+        excluded=Count("pk", filter=Q(excluded__isnull=False)),
+    )

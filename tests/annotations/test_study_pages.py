@@ -1,0 +1,284 @@
+"""Pages of those who run studies."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.contrib.auth.models import Group
+from django.core import signing
+from django.test import Client
+
+from annotations import assign, opening
+from annotations.models import Participant, Study
+from generation.models import Dataset
+from webapp.models import User
+
+Posted = Callable[..., Any]
+
+
+def browser_of(name: str, *, is_researcher: bool = True, is_staff: bool = False) -> Client:
+    user, _ = User.objects.get_or_create(username=name, defaults={"is_staff": is_staff})
+    if is_researcher:
+        user.groups.add(Group.objects.get_or_create(name="researcher")[0])
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def rosa(db: None) -> Client:
+    """Give the browser of a researcher."""
+    return browser_of("rosa")
+
+
+@pytest.fixture
+def form(shapes: Dataset) -> dict[str, Any]:
+    """Give a form, filled in."""
+    return {
+        "title": "Shapes", "wanted": 4, "evenly": "", "per_question": 3, "per_session": 4,
+        "easy": shapes.splits.get(name="val").pk, "practice": 6, "practice_right": 4, "hourly_pay": "12",
+        "currency": "GBP", "consent": "Do you agree?", "instructions": "Look.", "completed": "DONE",
+        "screened_out": "OUT", "full": "https://example.org/full", "seed": 0, "checks": 2, "attention": 2,
+        "palette": "record", "lease_minutes": 10, "opens": "", "closes": "", "person_parameter": "PROLIFIC_PID",
+        "study_parameter": "STUDY_ID", "session_parameter": "SESSION_ID",
+    }  # fmt: skip
+
+
+@pytest.fixture
+def draft(rosa: Client, form: dict[str, Any]) -> Study:
+    """Give a draft that the form made."""
+    answer = rosa.post("/studies/new/?split=shapes/train", form)
+    assert answer.status_code == 302, answer.content.decode()
+    return Study.objects.get()
+
+
+@pytest.fixture
+def opened(draft: Study) -> Study:
+    """Give that study, open."""
+    opening.open_study(draft)
+    return draft
+
+
+def text_of(answer: Any) -> str:
+    return " ".join(answer.content.decode().split())
+
+
+# The form ---------------------------------------------------------------------------------------------------
+
+
+def test_the_form_makes_a_draft(rosa: Client, form: dict[str, Any]) -> None:
+    answer = rosa.post("/studies/new/?split=shapes/train", form, follow=True)
+    study = Study.objects.get()
+    assert answer.redirect_chain == [(f"/studies/{study.code}/", 302)]
+    assert (study.state, str(study.split), study.owner.username, study.wanted) == ("draft", "shapes/train", "rosa", 4)
+    assert "Everything is there." in text_of(answer)
+
+
+def test_a_study_begins_with_a_choice_of_splits(rosa: Client, shapes: Dataset) -> None:
+    page = text_of(rosa.get("/studies/new/"))
+    assert 'value="shapes/train"' in page
+    assert 'value="shapes/test"' not in page  # its answers are withheld from her
+
+
+def test_a_new_form_is_almost_ready(rosa: Client, shapes: Dataset) -> None:
+    answer = rosa.get("/studies/new/?split=shapes/train&wanted=4")
+    first = answer.context["form"].initial
+    codes = {first[name] for name in ("completed", "screened_out", "full")}
+    assert len(codes) == 3
+    assert all(len(code) == 8 for code in codes)
+    assert "<h1>New study</h1>" in text_of(answer)
+
+
+def test_the_plan_stands_beside_the_form_by_get_and_by_post(rosa: Client, form: dict[str, Any]) -> None:
+    by_get = text_of(rosa.get("/studies/new/?split=shapes/train&wanted=10&per_session=10&per_question=2"))
+    assert "<dt>Answers wanted</dt><dd>20</dd>" in by_get
+    assert "<dt>Sessions, and places</dt><dd>2</dd>" in by_get
+    by_post = text_of(rosa.post("/studies/new/?split=shapes/train", form | {"action": "plan", "wanted": 16}))
+    assert "<dt>Answers wanted</dt><dd>48</dd>" in by_post
+    assert "<dt>Sessions, and places</dt><dd>12</dd>" in by_post
+    assert Study.objects.count() == 0
+
+
+def test_slices_stand_with_their_n(rosa: Client, shapes: Dataset) -> None:
+    page = text_of(rosa.get("/studies/new/?split=shapes/train&wanted=16"))
+    assert "How sure each slice will be" in page
+    assert "too few (n = " in page
+
+
+def test_as_the_paper_fills_in_its_numbers_and_keeps_the_rest(rosa: Client, form: dict[str, Any]) -> None:
+    answer = rosa.post("/studies/new/?split=shapes/train", form | {"action": "paper", "title": "Like CLEVR"})
+    first = answer.context["form"].initial
+    assert (first["wanted"], first["per_question"], first["title"]) == (5500, 3, "Like CLEVR")
+    assert "Expected at most 16 questions, all of shapes/train, got 5,500." in text_of(answer)
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "said"),
+    [
+        ("wanted", "17", "Expected at most 16 questions"),
+        ("wanted", "x", "Enter a whole number"),
+        ("completed", "two words", "Expected a code of letters"),
+        ("completed", "http://example.org/", "begins with https"),
+        ("full", "javascript://example.org/", "begins with https"),
+        ("practice_right", "7", "Expected at most 6"),
+        ("study_parameter", "PROLIFIC_PID", "three different parameters"),
+        ("person_parameter", "test", "which addresses use already"),
+        ("hourly_pay", "-1", "greater than or equal to 0"),
+        ("easy", "999999", "not one of the available choices"),
+        ("evenly", "weather", "not one of the available choices"),
+    ],
+)
+def test_what_is_wrong_is_said_beside_its_field(
+    rosa: Client, form: dict[str, Any], field: str, text: str, said: str
+) -> None:
+    answer = rosa.post("/studies/new/?split=shapes/train", form | {field: text})
+    assert answer.status_code == 400
+    assert any(said in error for errors in answer.context["form"].errors.values() for error in errors)
+    assert "id_wanted" in text_of(answer)
+    assert Study.objects.count() == 0
+
+
+def test_a_draft_is_edited(rosa: Client, draft: Study, form: dict[str, Any]) -> None:
+    assert f'value="{draft.title}"' in text_of(rosa.get(f"/studies/{draft.code}/edit/"))
+    assert rosa.post(f"/studies/{draft.code}/edit/", form | {"wanted": 5}).status_code == 302
+    draft.refresh_from_db()
+    assert draft.wanted == 5
+
+
+def test_of_an_open_study_texts_change_and_numbers_stay(rosa: Client, opened: Study, form: dict[str, Any]) -> None:
+    changes = {"wanted": 5, "per_question": 9, "easy": "", "consent": "Anew.", "completed": "OTHER"}
+    assert rosa.post(f"/studies/{opened.code}/edit/", form | changes).status_code == 302
+    opened.refresh_from_db()
+    assert (opened.wanted, opened.per_question, opened.easy is None) == (4, 3, False)
+    assert (opened.consent, opened.completed) == ("Anew.", "OTHER")
+    assert list(opened.texts.filter(kind="consent").values_list("text", flat=True)) == ["Do you agree?", "Anew."]
+
+
+# The overview -----------------------------------------------------------------------------------------------
+
+
+def test_the_overview_has_prolifics_address_to_copy(rosa: Client, draft: Study, settings: Any) -> None:
+    settings.PUBLIC_URL = "https://studies.example.org"
+    page = text_of(rosa.get(f"/studies/{draft.code}/"))
+    address = (
+        f"https://studies.example.org/s/{draft.code}/?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}"
+        "&amp;STUDY_ID={{%STUDY_ID%}}&amp;SESSION_ID={{%SESSION_ID%}}"
+    )
+    assert address in page
+    assert "number of places to ask for: <b>3</b>" in page
+
+
+def test_buttons_open_close_and_open_again(rosa: Client, draft: Study) -> None:
+    for action, state in (("open", "open"), ("open", "open"), ("close", "closed"), ("open", "open")):
+        assert rosa.post(f"/studies/{draft.code}/{action}/").status_code == 302
+        draft.refresh_from_db()
+        assert draft.state == state
+    assert draft.slots.count() == 12
+
+
+def test_what_keeps_a_study_closed_is_told_with_a_link_to_the_field(rosa: Client, draft: Study) -> None:
+    Study.objects.filter(pk=draft.pk).update(completed="", easy=None)
+    answer = rosa.post(f"/studies/{draft.code}/open/")
+    assert answer.status_code == 409
+    page = text_of(answer)
+    assert f'href="/studies/{draft.code}/edit/#id_completed"' in page
+    assert f'href="/studies/{draft.code}/edit/#id_easy"' in page
+    draft.refresh_from_db()
+    assert draft.state == Study.State.DRAFT
+
+
+def test_progress_counts_answers_and_people_but_no_tests(rosa: Client, opened: Study) -> None:
+    person = Participant.objects.create(study=opened, stage=Participant.Stage.COMPLETED)
+    Participant.objects.create(study=opened, is_test=True)
+    slot = assign.claim(person)
+    assert slot is not None
+    assign.answer(person, slot.question_id, assign.Reply(client="0" * 32, text="yes", visible=3000))  # type: ignore[arg-type]
+    page = text_of(rosa.get(f"/studies/{opened.code}/"))
+    assert "1 of 12 answers are in." in page
+    assert "<dt>People who came</dt><dd>1</dd>" in page
+    assert "<dt>completed</dt><dd>1</dd>" in page
+    row = text_of(rosa.get("/studies/"))
+    assert '<td class="num">1</td><td class="num">12</td>' in row
+
+
+def test_the_test_link_is_signed_for_this_study(rosa: Client, opened: Study) -> None:
+    answer = rosa.get(f"/studies/{opened.code}/try/")
+    assert answer.status_code == 302
+    parts = urlsplit(answer["Location"])
+    assert parts.path == f"/s/{opened.code}/"
+    token = parse_qs(parts.query)["test"][0]
+    assert signing.loads(token, salt="annotations.test") == opened.code
+
+
+def test_a_draft_can_not_be_tried(rosa: Client, draft: Study) -> None:
+    answer = rosa.get(f"/studies/{draft.code}/try/")
+    assert answer.status_code == 409
+    assert "got a draft" in text_of(answer)
+
+
+# Who may ----------------------------------------------------------------------------------------------------
+
+PAGES = ("", "edit/", "try/")
+BUTTONS = ("open/", "close/")
+
+
+def test_strangers_get_404_and_visitors_sign_in(opened: Study, client: Client) -> None:
+    other = browser_of("eve")
+    for page in PAGES:
+        address = f"/studies/{opened.code}/{page}"
+        assert other.get(address).status_code == 404
+        assert client.get(address)["Location"].startswith("/accounts/login/")
+    for button in BUTTONS:
+        assert other.post(f"/studies/{opened.code}/{button}").status_code == 404
+    opened.refresh_from_db()
+    assert opened.is_open
+
+
+def test_staff_run_every_study(opened: Study) -> None:
+    staff = browser_of("boss", is_researcher=False, is_staff=True)
+    User.objects.filter(username="boss").update(is_superuser=True)
+    assert "Shapes" in text_of(staff.get("/studies/"))
+    assert staff.get(f"/studies/{opened.code}/").status_code == 200
+    assert staff.get("/admin/annotations/study/").status_code == 200
+    assert staff.get(f"/admin/annotations/study/{opened.pk}/change/").status_code == 200
+
+
+def test_lists_have_ones_own_studies(opened: Study) -> None:
+    assert "Shapes" not in text_of(browser_of("eve").get("/studies/"))
+    assert "No studies yet" in text_of(browser_of("eve").get("/studies/"))
+
+
+def test_others_than_researchers_make_no_studies(client: Client, shapes: Dataset) -> None:
+    member = browser_of("mia", is_researcher=False)
+    for page in ("/studies/", "/studies/new/", "/studies/new/?split=shapes/train"):
+        assert member.get(page).status_code == 403
+        assert client.get(page)["Location"].startswith("/accounts/login/")
+
+
+def test_no_study_is_made_of_what_is_withheld_or_not_there(rosa: Client, form: dict[str, Any]) -> None:
+    for split in ("shapes/test", "shapes/nothing", "nothing", "/"):
+        assert rosa.get("/studies/new/", {"split": split}).status_code == 404
+        assert rosa.post(f"/studies/new/?split={split}", form).status_code == 404
+    assert Study.objects.count() == 0
+
+
+def test_buttons_take_posts_and_pages_take_none(rosa: Client, draft: Study) -> None:
+    for button in BUTTONS:
+        assert rosa.get(f"/studies/{draft.code}/{button}").status_code == 405
+    for page in ("/studies/", f"/studies/{draft.code}/", f"/studies/{draft.code}/try/"):
+        assert rosa.post(page).status_code == 405
+
+
+def test_a_list_of_many_needs_few_queries(rosa: Client, draft: Study, django_assert_max_num_queries: Any) -> None:
+    for number in range(5):
+        Study.objects.create(split=draft.split, owner=draft.owner, title=f"Study {number}")
+    with django_assert_max_num_queries(7):
+        rosa.get("/studies/")
+
+
+def test_researchers_find_studies_in_the_navigation(rosa: Client, client: Client, shapes: Dataset) -> None:
+    link = '<a href="/studies/"'
+    assert link in text_of(rosa.get("/datasets/"))
+    assert link not in text_of(client.get("/datasets/"))
+    assert link not in text_of(browser_of("mia", is_researcher=False).get("/datasets/"))
