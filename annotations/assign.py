@@ -124,6 +124,21 @@ def _next(participant: Participant) -> Slot | None:
     return None
 
 
+def try_out(participant: Participant, *, besides: Collection[int] = ()) -> StudyQuestion | None:
+    """Return a question for somebody who came by the test link: any, and nobody waits for their answer."""
+    given = Given.objects.filter(participant=participant).select_related("question")
+    done = Answer.objects.filter(participant=participant, question=OuterRef("question"))
+    waiting = given.exclude(Exists(done)).exclude(question__in=besides).order_by("pk").first()
+    if waiting is not None:
+        return waiting.question
+    asked = list(given.values_list("question", flat=True))
+    left = list(participant.study.questions.exclude(pk__in=asked).values_list("pk", flat=True))
+    if not left or len(asked) >= participant.study.per_session:
+        return None
+    chosen = random.choice(left)  # noqa: S311 - no secret
+    return Given.objects.get_or_create(participant=participant, question_id=chosen)[0].question
+
+
 # Answering
 
 
@@ -173,6 +188,8 @@ def _lock(questions: Iterable[int]) -> None:
 
 def _fill(participant: Participant, question: int) -> Slot | None:
     """Return the slot that an answer fills, which now says so; None where there is none for it."""
+    if participant.is_test:
+        return None
     slots = Slot.objects.filter(question=question)
     if Participant.objects.filter(pk=participant.pk).exclude(excluded=None).exists():
         slots.filter(participant=participant, answered=False).update(participant=None, claimed=None, lease=None)

@@ -315,16 +315,16 @@ class AnswerQuerySet(models.QuerySet["Answer"]):
         return self.filter(superseded=False)
 
     def valid(self) -> Self:
-        """Return current answers of people who are not excluded."""
-        return self.current().filter(participant__excluded=None)
+        """Return current answers of people who are not excluded, and didn't come by the test link."""
+        return self.current().filter(participant__excluded=None, participant__is_test=False)
 
     def counted(self) -> Self:
         """Return the answers that fill a slot: of each question at most as many as are wanted."""
         return self.filter(slot__isnull=False)
 
     def surplus(self) -> Self:
-        """Return current answers beyond those that are wanted: kept and paid, not counted."""
-        return self.current().filter(slot=None)
+        """Return current answers beyond those that are wanted: kept and paid, not counted; none of the test link."""
+        return self.current().filter(slot=None, participant__is_test=False)
 
 
 class Answer(models.Model):

@@ -1,5 +1,14 @@
 """Addresses: Taking part in a study."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from annotations.views import answering, taking
+
+urlpatterns = [
+    path("<str:code>/", taking.join, name="study_join"),
+    path("<str:code>/<str:secret>/", taking.session, name="study_session"),
+    path("<str:code>/<str:secret>/on/", taking.go_on, name="study_go_on"),
+    path("<str:code>/<str:secret>/answer/", answering.answer, name="study_answer"),
+    path("<str:code>/<str:secret>/picture/<str:token>/", answering.picture, name="study_picture"),
+    path("<str:code>/<str:secret>/pair/<int:number>/", answering.pair, name="study_pair"),
+]

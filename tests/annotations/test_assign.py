@@ -300,3 +300,16 @@ def test_whatever_people_do_in_any_order_what_is_promised_holds(begin_study: Beg
         for _ in range(40):
             crowd.step()
             crowd.check()
+
+
+def test_who_tries_out_a_study_takes_no_slot_and_never_counts(study: Study) -> None:
+    person = Participant.objects.create(study=study, is_test=True)
+    asked = []
+    while (question := assign.try_out(person)) is not None:
+        assert assign.try_out(person) == question
+        asked.append(question.position)
+        assign.answer(person, question.pk, Reply(client=uuid.uuid4(), text="yes"))
+    assert sorted(asked) == [0, 1, 2, 3]
+    assert not Slot.objects.exclude(participant=None).exists()
+    assert Answer.objects.current().count() == 4
+    assert not Answer.objects.valid().exists() and not Answer.objects.surplus().exists()

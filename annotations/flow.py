@@ -1,0 +1,228 @@
+"""How somebody goes through a study: they join, move from stage to stage, and leave with what they were promised."""
+
+import uuid
+
+from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from annotations import asked, assign, palette, tokens
+from annotations.asked import QUESTION, TRIES, Asked, Item
+from annotations.assign import Reply
+from annotations.models import Answer, EasyAnswer, Participant, Slot, Study
+from generation.engine.errors import EngineError
+
+Stage = Participant.Stage
+ORDER = (Stage.CONSENT, Stage.PALETTE, Stage.INSTRUCTIONS, Stage.PRACTICE, Stage.QUESTIONS)
+ENDS = (Stage.COMPLETED, Stage.SCREENED_OUT, Stage.FULL)
+LONGEST = 200  # characters of a platform's name for somebody
+
+
+class Refused(EngineError):
+    """Somebody can't take part now, or sent what nobody was asked for."""
+
+
+class Elsewhere(Refused):
+    """Somebody of this identity takes part already, and nothing shows that it is the same person."""
+
+
+# Joining
+
+
+def join(study: Study, *, identity: str, session: str, is_test: bool = False) -> Participant:
+    """Return who follows a study's link: somebody new, or whoever came with the same session before.
+
+    Raises
+    ------
+    Elsewhere
+        Where they came before, and the link has nothing that only they know.
+    Refused
+        Where nobody new can come, or the link makes no sense.
+    """
+    for name, text in ((study.person_parameter, identity), (study.session_parameter, session)):
+        if len(text) > LONGEST or not text.isprintable():
+            raise Refused(f"Expected at most {LONGEST} printable characters, got others.", where=name)
+    known = _known(study, identity)
+    if known is None:
+        _check_open(study, is_test=is_test)
+        stage = Stage.CONSENT if is_test or Slot.objects.free().filter(study=study).exists() else Stage.FULL
+        try:
+            with transaction.atomic():
+                return Participant.objects.create(
+                    study=study, identity=identity, session=session, is_test=is_test, stage=stage
+                )
+        except IntegrityError:
+            known = _known(study, identity)
+    if known is None or not session or known.session != session:
+        raise Elsewhere("Expected somebody new, got somebody who takes part already.", where=study.person_parameter)
+    return known
+
+
+def _known(study: Study, identity: str) -> Participant | None:
+    return Participant.objects.filter(study=study, identity=identity).first() if identity else None
+
+
+def _check_open(study: Study, *, is_test: bool) -> None:
+    """Raise `Refused` unless the study takes in people at this moment."""
+    now = timezone.now()
+    if is_test:
+        return
+    if study.state == Study.State.DRAFT or (study.opens is not None and now < study.opens):
+        raise Refused("This study has not opened yet.")
+    if study.state == Study.State.CLOSED or (study.closes is not None and now >= study.closes):
+        raise Refused("This study is closed.")
+
+
+# From stage to stage
+
+
+def advance(participant: Participant, stage: str) -> None:
+    """Let a participant leave a stage for the next one that the study has; once, whoever asks how often."""
+    _move(participant, stage, _after(participant.study, stage))
+
+
+def _after(study: Study, stage: str) -> str:
+    """Return the stage that follows: the check of colours and practice where the study has them."""
+    passed = {
+        Stage.PALETTE: len(set(asked.swatches_of(study.split).values())) < 2,
+        Stage.PRACTICE: asked.practice_of(study) == 0,
+    }
+    later = ORDER[[str(one) for one in ORDER].index(stage) + 1 :]
+    return next(one for one in later if not passed.get(one, False))
+
+
+def _move(participant: Participant, old: str, new: str, **changes: object) -> bool:
+    """Return whether a participant was at a stage, and is at another now."""
+    if new in ENDS:
+        changes["finished"] = Now()
+    moved = Participant.objects.filter(pk=participant.pk, stage=old).update(stage=new, **changes)
+    participant.refresh_from_db()
+    return moved == 1
+
+
+def tell_apart(participant: Participant, answers: list[bool]) -> None:
+    """Keep how many pairs of colours a participant mistook, and let them go on or leave."""
+    wrong = palette.mistakes(palette.pairs_for(participant, asked.swatches_of(participant.study.split)), answers)
+    leaves = wrong > palette.SLIPS and participant.study.palette == Study.Palette.SCREEN_OUT
+    new = Stage.SCREENED_OUT if leaves else _after(participant.study, Stage.PALETTE)
+    _move(participant, Stage.PALETTE, new, mistaken=wrong)
+
+
+def finish_questions(participant: Participant) -> None:
+    """Let a participant leave the questions, of which none is left for them."""
+    has_answered = asked.answered_of(participant).exists()
+    _move(participant, Stage.QUESTIONS, Stage.COMMENT if has_answered else Stage.FULL)
+
+
+def comment(participant: Participant, text: str) -> None:
+    """Keep what a participant says of the study at the end, which completes it."""
+    _move(participant, Stage.COMMENT, Stage.COMPLETED, comment=text)
+
+
+# Answering
+
+
+def take(participant: Participant, found: Asked, reply: Reply) -> None:
+    """Store an answer to an item that was given to a participant; the same reply again changes nothing.
+
+    Raises
+    ------
+    Refused
+        Where the answer is none that the question has.
+    NotGiven
+        Where the reply contradicts a stored one.
+    """
+    _check(found, reply)
+    if found.item.kind == QUESTION:
+        assign.answer(participant, found.item.number, reply)
+        return
+    _keep_easy(participant, found, reply)
+    if found.item.kind == EasyAnswer.Kind.PRACTICE:
+        _judge(participant)
+
+
+def _check(found: Asked, reply: Reply) -> None:
+    if bool(reply.text) == bool(reply.refusal):
+        raise Refused("Expected an answer or a reason for none.", where="answer")
+    if reply.text and reply.text not in found.form.choices:
+        raise Refused("Expected one of the answers that the question has, got another.", where="answer")
+    if reply.refusal and reply.refusal not in Answer.Refusal.values:
+        raise Refused(f"Expected one of {', '.join(Answer.Refusal.values)}, got another.", where="refusal")
+
+
+def _keep_easy(participant: Participant, found: Asked, reply: Reply) -> None:
+    """Store an answer for practice or to a check, unless there is one; answers ahead of their time are refused."""
+    item = found.item
+    stored = participant.easy_answers.filter(kind=item.kind).count()
+    if item.number > stored and item.kind == EasyAnswer.Kind.PRACTICE:
+        raise Refused("Expected an answer to a question that you were given, got one to a later one.", where="token")
+    EasyAnswer.objects.bulk_create(
+        [
+            EasyAnswer(
+                participant=participant,
+                kind=item.kind,
+                number=item.number,
+                position=found.position,
+                client=reply.client,
+                text=reply.text,
+                is_right=bool(reply.text) and reply.text == found.right,
+                visible=reply.visible,
+            )
+        ],
+        ignore_conflicts=True,
+    )
+    if not participant.easy_answers.filter(kind=item.kind, number=item.number).exists():
+        raise Refused("Expected a new id for a new answer, got one that another answer has.", where="client")
+
+
+def _judge(participant: Participant) -> None:
+    """After a try at practice let a participant go on, try again or leave."""
+    study = participant.study
+    size, tries = asked.practice_of(study), participant.tries
+    answers = list(practice_of(participant, tries))
+    if participant.stage != Stage.PRACTICE or len(answers) < size:
+        return
+    done = {"tries": tries + 1}
+    if sum(answer.is_right for answer in answers) >= min(study.practice_right, size):
+        _move(participant, Stage.PRACTICE, _after(study, Stage.PRACTICE), **done)
+    elif tries + 1 >= TRIES:
+        _move(participant, Stage.PRACTICE, Stage.SCREENED_OUT, **done)
+    else:
+        Participant.objects.filter(pk=participant.pk, stage=Stage.PRACTICE, tries=tries).update(**done)
+        participant.refresh_from_db()
+
+
+def practice_of(participant: Participant, number: int) -> list[EasyAnswer]:
+    """Return the answers of a try at practice, counted from 0."""
+    size = asked.practice_of(participant.study)
+    numbers = range(number * size, (number + 1) * size)
+    return list(participant.easy_answers.filter(kind=EasyAnswer.Kind.PRACTICE, number__in=numbers))
+
+
+def new_reply(*, text: str, refusal: str, client: str, numbers: dict[str, str]) -> Reply:
+    """Return what was sent as a reply; raise `Refused` where it is none."""
+    try:
+        made = uuid.UUID(client)
+    except ValueError as error:
+        raise Refused("Expected a UUID, got something else.", where="client") from error
+    return Reply(client=made, text=text, refusal=refusal, **{name: _number(name, it) for name, it in numbers.items()})
+
+
+MOST = {"turn": 1000, "visible": 86_400_000, "idle": 86_400_000}  # times in milliseconds, up to a day
+
+
+def _number(name: str, text: str) -> int:
+    """Return a number that was sent, 0 where none was; times beyond a day are a day."""
+    if not text:
+        return 0
+    if not (text.isascii() and text.isdigit() and len(text) <= 15):
+        raise Refused("Expected a whole number, got something else.", where=name)
+    if name == "turn" and int(text) > MOST[name]:
+        raise Refused(f"Expected a whole number up to {MOST[name]}, got a larger one.", where=name)
+    return min(int(text), MOST[name])
+
+
+def item_named(participant: Participant, token: str) -> Item | None:
+    """Return the item that a token names, of all that are a participant's."""
+    found = tokens.find(participant, token, among=map(str, asked.items_of(participant)))
+    return None if found is None else Item.read(found)

@@ -1,0 +1,82 @@
+"""The palette check: twelve pairs of a dataset's own colours, to be told apart on the participant's own screen."""
+
+import io
+import random
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from annotations.models import Participant
+
+PAIRS, DIFFERENT = 12, 6
+SLIPS = 1  # so many mistakes still pass: fingers slip
+SIZE = 120  # pixels, a ball
+GROUND = (128, 128, 128)
+Colour = tuple[int, int, int]
+
+# What linear RGB looks like to people without red and without green cones: Machado et al. 2009, severity 1.
+SEEN_AS = (
+    ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+)
+
+
+class Pair(NamedTuple):
+    """Two colours side by side."""
+
+    left: Colour
+    right: Colour
+
+    @property
+    def is_same(self) -> bool:
+        """Return whether they are one colour."""
+        return self.left == self.right
+
+
+def pairs_for(participant: Participant, swatches: Mapping[str, Colour]) -> list[Pair]:
+    """Return the pairs that a participant is shown, always the same ones; those easiest mistaken are among them."""
+    chance = random.Random(f"palette {participant.secret}")  # noqa: S311 - no secret
+    colours = sorted(set(swatches.values()))
+    hardest = sorted(combinations(colours, 2), key=lambda pair: (_distance(*pair), pair))[:DIFFERENT]
+    pairs = [Pair(*chance.sample(pair, 2)) for pair in hardest]
+    pairs += [Pair(colour, colour) for colour in chance.choices(colours, k=PAIRS - len(pairs))]
+    chance.shuffle(pairs)
+    return pairs
+
+
+def mistakes(pairs: Sequence[Pair], answers: Sequence[bool]) -> int:
+    """Return how many pairs were said to be the same and aren't, or the other way round."""
+    return sum(pair.is_same != said for pair, said in zip(pairs, answers, strict=True))
+
+
+def drawn(pair: Pair) -> bytes:
+    """Return a PNG of two shaded balls in these colours, `SIZE` high and twice as wide."""
+    both = np.concatenate([_ball(pair.left), _ball(pair.right)], axis=1)
+    file = io.BytesIO()
+    Image.fromarray(both).save(file, "PNG")
+    return file.getvalue()
+
+
+def _ball(colour: Colour) -> NDArray[np.uint8]:
+    """Return a ball, `(SIZE, SIZE, 3)` uint8 sRGB, lit from the upper left."""
+    y, x = (np.mgrid[:SIZE, :SIZE] + 0.5) / (SIZE / 2) - 1
+    z = np.sqrt(np.clip(0.81 - x**2 - y**2, 0, None)) / 0.9
+    light = np.clip(0.55 + 0.45 * (0.8 * z - 0.45 * x - 0.45 * y), 0.35, 1)[..., None]
+    picture = np.where((z > 0)[..., None], light * np.array(colour), np.array(GROUND))
+    return picture.round().astype(np.uint8)
+
+
+def _distance(one: Colour, other: Colour) -> float:
+    """Return how far apart two colours are to those who tell them apart worst."""
+    difference = _linear(one) - _linear(other)
+    return float(min(np.linalg.norm(np.array(matrix) @ difference) for matrix in SEEN_AS))
+
+
+def _linear(colour: Colour) -> NDArray[np.float64]:
+    """Return an sRGB colour as linear RGB from 0 to 1, shape `(3,)`."""
+    level = np.array(colour, dtype=np.float64) / 255
+    return np.where(level <= 0.04045, level / 12.92, ((level + 0.055) / 1.055) ** 2.4)

@@ -1,0 +1,181 @@
+"""Taking part in a study: the link that leads in, and a participant's page from consent to the code at the end."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotations import asked, flow, palette, tokens
+from annotations.asked import Item
+from annotations.flow import Refused, Stage
+from annotations.markdown import rendered
+from annotations.models import EasyAnswer, Participant, Study
+from annotations.views.answering import question_context
+from annotations.views.private import NOTHING, find_participant, private
+
+SEE_OTHER = 303
+LONGEST_COMMENT = 5000
+MAX_DIGITS = 3
+SAME, DIFFERENT = "same", "different"
+
+
+@private
+@require_http_methods(["GET", "HEAD"])
+def join(request: HttpRequest, code: str) -> HttpResponse:
+    """Return the way to somebody's own page, whose address has none of the names that a platform gave them."""
+    study = Study.objects.filter(code=code).first() if "\0" not in code else None
+    if study is None:
+        raise Http404(NOTHING)
+    participant = flow.join(
+        study,
+        identity=request.GET.get(study.person_parameter, ""),
+        session=request.GET.get(study.session_parameter, ""),
+        is_test=tokens.is_test(study, request.GET.get("test", "")),
+    )
+    return _to_session(participant)
+
+
+@private
+@require_http_methods(["GET", "HEAD"])
+def session(request: HttpRequest, code: str, secret: str) -> HttpResponse:
+    """Return a participant's page: where they are, whenever and from wherever they come.
+
+    `?seen=3` shows what was right of practice answer 3, `?again=1` asks the question before once more, `?zoom=2`
+    shows the picture twice as large, and `?stop=1` says what it means to stop.
+    """
+    participant = find_participant(code, secret)
+    if "seen" in request.GET:
+        return _page(request, participant, "feedback", _feedback(participant, request.GET["seen"]))
+    if "stop" in request.GET and participant.stage not in flow.ENDS:
+        return _page(request, participant, "stop", {"progress": asked.progress(participant)})
+    if participant.stage in (Stage.QUESTIONS, Stage.PRACTICE):
+        context = _question(request, participant)
+        if context is not None:
+            return _page(request, participant, "question", context)
+        flow.finish_questions(participant)
+    stage = Stage(participant.stage)
+    contexts = {Stage.CONSENT: _consent, Stage.PALETTE: _palette, Stage.INSTRUCTIONS: _instructions}
+    if stage in contexts:
+        return _page(request, participant, stage, contexts[stage](participant))
+    return _page(request, participant, "comment" if stage == Stage.COMMENT else "end", _end(participant))
+
+
+@private
+@require_POST
+def go_on(request: HttpRequest, code: str, secret: str) -> HttpResponse:
+    """Take what a page sends that asks no question, and return the way to the next one."""
+    participant = find_participant(code, secret)
+    stages = (Stage.CONSENT, Stage.PALETTE, Stage.INSTRUCTIONS, Stage.COMMENT)
+    token = request.POST.get("token", "")
+    stage = tokens.find(participant, token, among=[f"stage:{one}" for one in stages])
+    if stage is None:
+        raise Refused("Expected the token of this page, got another. Load the page again.", where="token")
+    match stage.removeprefix("stage:"):
+        case Stage.PALETTE:
+            flow.tell_apart(participant, _told_apart(request))
+        case Stage.COMMENT:
+            flow.comment(participant, request.POST.get("comment", "").replace("\0", "")[:LONGEST_COMMENT])
+        case plain:
+            flow.advance(participant, plain)
+    return _to_session(participant)
+
+
+def _to_session(participant: Participant) -> HttpResponse:
+    response = redirect("study_session", code=participant.study.code, secret=participant.secret)
+    response.status_code = SEE_OTHER
+    return response
+
+
+def _page(request: HttpRequest, participant: Participant, name: str, context: dict[str, Any]) -> HttpResponse:
+    """Return a participant's page, which has what all of them have."""
+    address = reverse("study_session", args=[participant.study.code, participant.secret])
+    shared = {
+        "study": participant.study,
+        "participant": participant,
+        "address": address,
+        "resume": request.build_absolute_uri(address),
+        "token": tokens.token_of(participant, f"stage:{participant.stage}"),
+    }
+    return render(request, f"annotations/taking/{name}.html", shared | context)
+
+
+def _question(request: HttpRequest, participant: Participant) -> dict[str, Any] | None:
+    """Return what a participant is asked, or is asked once more; None where nothing is left."""
+    is_practice = participant.stage == Stage.PRACTICE
+    undone = asked.last_answer(participant) if "again" in request.GET and not is_practice else None
+    if undone is not None:
+        item: Item | None = Item(asked.QUESTION, undone.question_id)
+    else:
+        item = asked.next_practice(participant) if is_practice else asked.next_item(participant)
+    if item is None:
+        return None
+    found = asked.look_up(participant, item)
+    if found is None:
+        raise Http404(NOTHING)
+    return question_context(participant, found, undone=undone, zoom=request.GET.get("zoom", ""))
+
+
+def _consent(participant: Participant) -> dict[str, Any]:
+    return {"text": rendered(participant.study.consent), "progress": asked.progress(participant)}
+
+
+def _instructions(participant: Participant) -> dict[str, Any]:
+    study = participant.study
+    return {
+        "text": rendered(study.instructions),
+        "practice": asked.practice_of(study),
+        "practice_right": min(study.practice_right, study.practice),
+        "progress": asked.progress(participant),
+    }
+
+
+def _palette(participant: Participant) -> dict[str, Any]:
+    return {"numbers": range(palette.PAIRS), "width": 2 * palette.SIZE, "height": palette.SIZE}
+
+
+def _told_apart(request: HttpRequest) -> list[bool]:
+    """Return which pairs somebody says are the same."""
+    answers = [request.POST.get(f"pair-{number}", "") for number in range(palette.PAIRS)]
+    if any(answer not in (SAME, DIFFERENT) for answer in answers):
+        raise Refused(f"Expected {SAME} or {DIFFERENT} for each of {palette.PAIRS} pairs. Go back and choose.")
+    return [answer == SAME for answer in answers]
+
+
+def _feedback(participant: Participant, wanted: str) -> dict[str, Any]:
+    """Return a practice answer with what would have been right."""
+    known = participant.easy_answers.filter(kind=EasyAnswer.Kind.PRACTICE)
+    row = (
+        known.filter(number=int(wanted)).first() if wanted.isascii() and wanted.isdigit() and len(wanted) < 4 else None
+    )
+    found = asked.look_up(participant, Item(row.kind, row.number)) if row is not None else None
+    if row is None or found is None:
+        raise Http404(NOTHING)
+    size = asked.practice_of(participant.study)
+    number, place = divmod(row.number, size)
+    context = question_context(participant, found)
+    answers = flow.practice_of(participant, number)
+    is_last = place + 1 == size
+    return context | {
+        "said": row,
+        "right": found.right,
+        "is_last": is_last,
+        "tries_left": asked.TRIES - number - 1,
+        "right_so_far": sum(answer.is_right for answer in answers),
+        "needed": min(participant.study.practice_right, size),
+        "place": place + 1,
+        "size": size,
+    }
+
+
+def _end(participant: Participant) -> dict[str, Any]:
+    """Return what a participant is left with: a code, or an address to go back to."""
+    study = participant.study
+    given = {Stage.COMPLETED: study.completed, Stage.SCREENED_OUT: study.screened_out, Stage.FULL: study.full}
+    code = given.get(Stage(participant.stage), "")
+    return {
+        "code": code,
+        "is_address": code.startswith("https://"),
+        "answered": asked.answered_of(participant).count(),
+    }

@@ -1,0 +1,132 @@
+// Answers by a tap or a key, kept in the browser until the site says that they are saved. Without it, forms do.
+const SECOND_TAP = 300; // milliseconds
+const SOON = 1000;
+const SELDOM = 15000;
+
+const form = document.querySelector("[data-answering]");
+const store = form ? `answer-${form.dataset.answering}` : "";
+const time = { visible: 0, hidden: 0, since: performance.now(), wasVisible: !document.hidden };
+let kept = null; // where storage is forbidden
+
+function recall(area, name) {
+  try {
+    return area().getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+function remember(area, name, value) {
+  try {
+    if (value === null) area().removeItem(name);
+    else area().setItem(name, value);
+  } catch {
+    // storage may be forbidden: the answer then waits on this page alone
+  }
+}
+
+const local = () => localStorage;
+const here = () => sessionStorage;
+
+function unsent() {
+  const text = recall(local, store);
+  return text ? JSON.parse(text) : kept;
+}
+
+function keep(body) {
+  kept = body;
+  remember(local, store, body && JSON.stringify(body));
+}
+
+function measure() {
+  const now = performance.now();
+  time[time.wasVisible ? "visible" : "hidden"] += now - time.since;
+  time.since = now;
+  time.wasVisible = !document.hidden;
+}
+
+function disable(isOff) {
+  for (const button of form.querySelectorAll("button")) button.disabled = isOff;
+}
+
+function say(text) {
+  const line = document.querySelector("[data-unsent]");
+  line.textContent = text;
+  line.hidden = !text;
+}
+
+function submit(event) {
+  event.preventDefault();
+  const button = event.submitter;
+  if (!button || unsent()) return;
+  measure();
+  const fields = new FormData(form);
+  fields.set("visible", Math.round(time.visible));
+  fields.set("idle", Math.round(time.hidden));
+  fields.set(button.name, button.value);
+  keep([...fields]);
+  button.setAttribute("aria-pressed", "true");
+  disable(true);
+  remember(here, "answered", String(Date.now()));
+  send(SOON);
+}
+
+async function send(wait) {
+  const body = unsent();
+  if (!body) return;
+  let response;
+  try {
+    response = await fetch(form.action, {
+      method: "POST",
+      body: new URLSearchParams(body),
+      headers: { Accept: "application/json" },
+      keepalive: true,
+    });
+    if (response.status >= 500 || response.status === 429) throw new Error(String(response.status));
+  } catch {
+    say("Not saved yet: there is no connection. Your answer is kept in this browser and sent as soon as there is one.");
+    setTimeout(() => send(Math.min(2 * wait, SELDOM)), wait);
+    return;
+  }
+  keep(null);
+  const reply = await response.json().catch(() => ({}));
+  if (!response.ok) {
+    say(reply.error ?? "That answer was refused. Load the page again.");
+    disable(false);
+    return;
+  }
+  say("");
+  document.querySelector("[data-saved]").textContent = "✓ Saved";
+  location.replace(reply.next);
+}
+
+// A second tap that was meant for the page before must not answer this one.
+function waitForFingers() {
+  const left = SECOND_TAP - (Date.now() - Number(recall(here, "answered") ?? 0));
+  if (left <= 0 || left > SECOND_TAP) return;
+  disable(true);
+  setTimeout(() => disable(Boolean(unsent())), left);
+}
+
+function press(event) {
+  if (event.altKey || event.ctrlKey || event.metaKey || event.repeat || event.defaultPrevented) return;
+  if (event.key === "Enter" && event.target.closest?.("a, button, summary")) return;
+  const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+  if (!target) return;
+  event.preventDefault();
+  target.click();
+}
+
+document.addEventListener("keydown", press);
+document.addEventListener("visibilitychange", measure);
+window.addEventListener("pageshow", (event) => {
+  if (event.persisted) location.reload();
+});
+if (form) {
+  form.addEventListener("submit", submit);
+  window.addEventListener("online", () => send(SOON));
+  if (unsent()) {
+    disable(true);
+    send(SOON);
+  } else waitForFingers();
+}

@@ -1,0 +1,40 @@
+"""Tokens: what shows that something was given to a participant."""
+
+from collections.abc import Callable
+
+import pytest
+
+from annotations import tokens
+from annotations.models import Participant, Study
+from tests.annotations.conftest import Begin
+
+pytestmark = pytest.mark.django_db
+THINGS = ("question:1", "question:2", "check:0")
+
+
+def test_a_token_names_one_thing_of_one_participant(joined: Callable[[], Participant]) -> None:
+    one, other = joined(), joined()
+    token = tokens.token_of(one, "question:2")
+    assert tokens.find(one, token, among=THINGS) == "question:2"
+    assert tokens.find(one, token, among=["question:1"]) is None
+    assert tokens.find(other, token, among=THINGS) is None
+
+
+def test_a_token_says_nothing_to_its_reader(joined: Callable[[], Participant]) -> None:
+    person = joined()
+    token = tokens.token_of(person, "check:0")
+    assert len(token) == len(tokens.token_of(person, "question:123456"))
+    assert ":" not in token and "check" not in token
+
+
+@pytest.mark.parametrize("forged", ["", "x", "question:1", "٣", "\0", "a" * 10_000])
+def test_a_forged_token_names_nothing(joined: Callable[[], Participant], forged: str) -> None:
+    assert tokens.find(joined(), forged, among=THINGS) is None
+
+
+def test_a_test_link_is_for_one_study(study: Study, begin_study: Begin) -> None:
+    token = tokens.test_token(study)
+    assert tokens.is_test(study, token)
+    assert not tokens.is_test(begin_study(questions=1), token)
+    for forged in ("", study.code, f"{study.code}:x", token[:-1], token + "x", "\0"):
+        assert not tokens.is_test(study, forged)

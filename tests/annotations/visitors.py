@@ -1,0 +1,116 @@
+"""Somebody who takes part by hand: follows links and sends forms of a browser that runs no scripts."""
+
+import html
+import re
+from typing import Any
+
+from django.test import Client
+
+from annotations import asked, assign, flow, palette
+from annotations.models import Participant, Study
+from generation.models import Dataset
+from webapp.models import User
+
+FIELD = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)">')
+CHOICE = re.compile(r'name="answer" value="([^"]*)"')
+
+
+def study_of(dataset: Dataset, *, questions: int = 6, **options: Any) -> Study:
+    """Return an open study of a dataset's val split, which has four questions a scene."""
+    plain = {
+        "checks": 0,
+        "attention": 0,
+        "practice": 0,
+        "completed": "DONE-1",
+        "full": "FULL-1",
+        "screened_out": "OUT-1",
+    }
+    owner, _ = User.objects.get_or_create(username="rosa")
+    splits = {"split": dataset.splits.get(name="val"), "easy": dataset.splits.get(name="train")}
+    study = Study.objects.create(**{"owner": owner, "title": "How well people count"} | splits | plain | options)
+    assign.lay_out(study, [(position, position // 4) for position in range(questions)], ranks=range(questions))
+    return study
+
+
+class Visitor:
+    """A participant's browser, without scripts and without cookies."""
+
+    def __init__(self, study: Study, query: str = "") -> None:
+        self.study = study
+        self.client = Client()
+        self.joined = self.client.get(f"/s/{study.code}/{query}")
+        self.address = self.joined.get("Location", "")
+        self.page = ""
+
+    @property
+    def participant(self) -> Participant:
+        """Return who this is."""
+        return Participant.objects.get(secret=self.address.split("/")[3])
+
+    def look(self, query: str = "") -> str:
+        """Return the page where they are."""
+        response = self.client.get(self.address + query)
+        assert response.status_code == 200, response.content
+        self.page = response.content.decode()
+        return self.page
+
+    def fields(self) -> dict[str, str]:
+        """Return the hidden fields of the page."""
+        return {name: html.unescape(value) for name, value in FIELD.findall(self.page)}
+
+    def choices(self) -> list[str]:
+        """Return the answers that the page has buttons for."""
+        return [html.unescape(text) for text in CHOICE.findall(self.page)]
+
+    def send(self, part: str, **more: str) -> Any:
+        """Return what comes of sending the page's form."""
+        return self.client.post(f"{self.address}{part}/", {**self.fields(), **more})
+
+    def go_on(self, **more: str) -> str:
+        """Return the page after this one, which asks nothing."""
+        response = self.send("on", **more)
+        assert response.status_code == 303, response.content
+        return self.look()
+
+    def answer(self, text: str | None = None) -> str:
+        """Return the page after an answer to this one: the first that it has, unless another is given."""
+        response = self.send("answer", answer=self.choices()[0] if text is None else text)
+        assert response.status_code == 303, response.content
+        return self.look("?" + response["Location"].partition("?")[2])
+
+    def asked(self) -> str:
+        """Return the question on the page."""
+        found = re.search(r"<h1[^>]*>(.*?)</h1>", self.page, flags=re.DOTALL)
+        assert found is not None
+        return html.unescape(found[1])
+
+    def to_questions(self) -> str:
+        """Return the first page that asks something, every pair of colours told apart rightly."""
+        self.look()
+        while 'name="answer"' not in self.page and "/on/" in self.page:
+            self.go_on(**(told_apart(self.participant) if "pair-0" in self.page else {}))
+        return self.page
+
+
+def told_apart(participant: Participant, *, wrong: int = 0) -> dict[str, str]:
+    """Return the form's answers to the pairs of colours, so many of them wrong."""
+    pairs = palette.pairs_for(participant, asked.swatches_of(participant.study.split))
+    return {
+        f"pair-{number}": "same" if pair.is_same != (number < wrong) else "different"
+        for number, pair in enumerate(pairs)
+    }
+
+
+def right_answer(visitor: Visitor) -> str:
+    """Return the right answer to what a visitor is asked, which their page doesn't say."""
+    item = flow.item_named(visitor.participant, visitor.fields()["token"])
+    assert item is not None
+    found = asked.look_up(visitor.participant, item)
+    assert found is not None and found.right is not None
+    return found.right
+
+
+def wrong_answer(visitor: Visitor) -> str:
+    """Return an answer that the page has a button for and that is wrong."""
+    right = right_answer(visitor)
+    return next(choice for choice in visitor.choices() if choice != right)
