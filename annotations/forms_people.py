@@ -1,0 +1,41 @@
+"""Forms about participants: why one is left out, and the export of a platform that shall pay them."""
+
+from typing import Any
+
+from django import forms
+
+from annotations.models import Participant
+from annotations.payment import BadExport, Submission, read_export
+
+LARGEST = 5 * 2**20  # bytes; a row has about 300
+
+
+class ReasonForm(forms.Form):
+    """Why somebody's answers are left out."""
+
+    reason = forms.CharField(
+        max_length=Participant._meta.get_field("reason").max_length,
+        error_messages={"required": "Expected a reason, which the methods text will tell, got none."},
+    )
+
+
+class PaymentForm(forms.Form):
+    """A platform's export of submissions, and what it pays for one."""
+
+    file = forms.FileField(
+        label="Prolific’s export", help_text="CSV, from “Download demographic data”; it is read, not kept."
+    )
+    reward = forms.DecimalField(
+        label="Reward for a submission", required=False, min_value=0, max_digits=7, decimal_places=2,
+        help_text="Gives the median pay per hour; may stay empty.",
+    )  # fmt: skip
+
+    def clean_file(self) -> list[Submission]:
+        """Return the export's rows."""
+        file: Any = self.cleaned_data["file"]
+        if file.size > LARGEST:
+            raise forms.ValidationError(f"Expected at most {LARGEST // 2**20} MB, got {file.size / 2**20:.0f} MB.")
+        try:
+            return read_export(file.read())
+        except BadExport as error:
+            raise forms.ValidationError(error.reason) from error

@@ -1,0 +1,113 @@
+"""A study's participants, for those who run it: what they did, leaving out and taking back, paying, forgetting."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotations import assign, people
+from annotations.forms_people import PaymentForm, ReasonForm
+from annotations.models import Participant, Study
+from annotations.payment import Payment, reconcile
+from annotations.people import people_of, pseudonym
+from annotations.views.studies import NOTHING, find_study
+
+A_PAGE = 100
+BAD = 400
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def study_people(request: HttpRequest, code: str) -> HttpResponse:
+    """Return what each participant did; a POST with a platform's export, who is to be paid. It stores nothing."""
+    study = find_study(request.user, code)
+    if request.method != "POST":
+        return _page(request, study, form=PaymentForm())
+    form = PaymentForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _page(request, study, form=form, status=BAD)
+    payment = reconcile(study, form.cleaned_data["file"], people_of(study))
+    return _page(request, study, form=form, payment=payment)
+
+
+@require_POST
+def study_exclude(request: HttpRequest, code: str, number: int) -> HttpResponse:
+    """Leave a participant's answers out of every figure, for a reason."""
+    study = find_study(request.user, code)
+    person = _find(study, number)
+    form = ReasonForm(request.POST)
+    if not form.is_valid():
+        trouble = " ".join(str(text) for texts in form.errors.values() for text in texts)
+        return _page(request, study, form=PaymentForm(), trouble=(pseudonym(number), trouble), status=BAD)
+    if person.excluded is None:
+        assign.exclude(person, reason=form.cleaned_data["reason"])
+        messages.success(request, f"{pseudonym(number)} is left out of the data. Paying them is another matter.")
+    return _back(study, number)
+
+
+@require_POST
+def study_take_back(request: HttpRequest, code: str, number: int) -> HttpResponse:
+    """Let a participant's answers count again."""
+    study = find_study(request.user, code)
+    person = _find(study, number)
+    if person.excluded is not None:
+        assign.take_back(person)
+        messages.success(request, f"{pseudonym(number)} counts again.")
+    return _back(study, number)
+
+
+@require_POST
+def study_erase(request: HttpRequest, code: str, number: int) -> HttpResponse:
+    """Remove who a participant is and what they wrote; only with `confirm`, for it can't be undone."""
+    study = find_study(request.user, code)
+    person = _find(study, number)
+    if not request.POST.get("confirm"):
+        trouble = (pseudonym(number), "Expected the box to be ticked: erasing can’t be undone.")
+        return _page(request, study, form=PaymentForm(), trouble=trouble, status=BAD)
+    people.erase(person)
+    messages.success(request, f"Who {pseudonym(number)} is, and what they wrote, is erased. Their answers stay.")
+    return _back(study, number)
+
+
+def _find(study: Study, number: int) -> Participant:
+    """Return the participant who came as number 1, 2, ..."""
+    everybody = study.participants.order_by("pk")
+    if not 1 <= number <= everybody.count():
+        raise Http404(NOTHING)
+    return everybody[number - 1]
+
+
+def _back(study: Study, number: int) -> HttpResponse:
+    page = (number - 1) // A_PAGE + 1
+    return redirect(f"{reverse('study_people', args=[study.code])}?page={page}#{pseudonym(number)}")
+
+
+def _page(
+    request: HttpRequest,
+    study: Study,
+    *,
+    form: PaymentForm,
+    payment: Payment | None = None,
+    trouble: tuple[str, str] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    everybody = people_of(study)
+    shown = Paginator(list(enumerate(everybody, start=1)), A_PAGE)
+    at = (int(trouble[0][1:]) - 1) // A_PAGE + 1 if trouble is not None else request.GET.get("page")
+    reward = form.cleaned_data.get("reward") if form.is_bound else None
+    context: dict[str, Any] = {
+        "study": study,
+        "n": len(everybody),
+        "page": shown.get_page(at),
+        "form": form,
+        "payment": payment,
+        "hourly": payment.hourly(reward) if payment is not None and reward is not None else None,
+        "trouble_of": trouble[0] if trouble is not None else "",
+        "trouble": trouble[1] if trouble is not None else "",
+    }
+    return render(request, "annotations/people.html", context, status=status)
