@@ -48,7 +48,7 @@ def study_new(request: HttpRequest) -> HttpResponse:
         return refuse(request, split, message, status=CONFLICT)
     assert request.user.pk is not None
     study = Study(split=split, owner_id=request.user.pk)
-    return _answer(request, study, first={**first_values(), "title": f"People on {split}"} | _typed(request.GET))
+    return _answer(request, study, first=_first(split) | _typed(request.GET))
 
 
 @login_required
@@ -57,6 +57,12 @@ def study_new(request: HttpRequest) -> HttpResponse:
 def study_edit(request: HttpRequest, code: str) -> HttpResponse:
     """Return the form of a study that is there; once it is open, what people are asked stays as it is."""
     return _answer(request, find_study(request.user, code), first={})
+
+
+def _first(split: Split) -> dict[str, Any]:
+    """Return what a new study's form begins with; practice comes from the same dataset where it has such a split."""
+    own = [one.pk for one in opening.easy_splits(split) if one.dataset_id == split.dataset_id and not one.is_derived]
+    return {**first_values(), "title": f"People on {split}", "easy": own[0] if own else None}
 
 
 def _answer(request: HttpRequest, study: Study, *, first: dict[str, Any]) -> HttpResponse:
@@ -100,6 +106,8 @@ def _shown(study: Study, request: HttpRequest, typed: dict[str, Any]) -> Shown:
 
 
 def _find(request: HttpRequest, named: str) -> Split:
+    if "\0" in named:
+        raise Http404(NOTHING)
     slug, _, name = named.partition("/")
     split = find_split(request.user, slug[:60], name[:40])
     if not may_study(request.user, split):

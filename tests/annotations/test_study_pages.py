@@ -84,6 +84,7 @@ def test_a_study_begins_with_a_choice_of_splits(rosa: Client, shapes: Dataset) -
 def test_a_new_form_is_almost_ready(rosa: Client, shapes: Dataset) -> None:
     answer = rosa.get("/studies/new/?split=shapes/train&wanted=4")
     first = answer.context["form"].initial
+    assert first["easy"] == shapes.splits.get(name="val").pk
     codes = {first[name] for name in ("completed", "screened_out", "full")}
     assert len(codes) == 3
     assert all(len(code) == 8 for code in codes)
@@ -197,7 +198,7 @@ def test_progress_counts_answers_and_people_but_no_tests(rosa: Client, opened: S
     page = text_of(rosa.get(f"/studies/{opened.code}/"))
     assert "1 of 12 answers are in." in page
     assert "<dt>People who came</dt><dd>1</dd>" in page
-    assert "<dt>completed</dt><dd>1</dd>" in page
+    assert "<dt>Completed</dt><dd>1</dd>" in page
     row = text_of(rosa.get("/studies/"))
     assert '<td class="num">1</td><td class="num">12</td>' in row
 
@@ -257,8 +258,8 @@ def test_others_than_researchers_make_no_studies(client: Client, shapes: Dataset
 
 
 def test_no_study_is_made_of_what_is_withheld_or_not_there(rosa: Client, form: dict[str, Any]) -> None:
-    for split in ("shapes/test", "shapes/nothing", "nothing", "/"):
-        assert rosa.get("/studies/new/", {"split": split}).status_code == 404
+    for split in ("shapes/test", "shapes/nothing", "nothing", "/", "shapes/%00"):
+        assert rosa.get(f"/studies/new/?split={split}").status_code == 404
         assert rosa.post(f"/studies/new/?split={split}", form).status_code == 404
     assert Study.objects.count() == 0
 
