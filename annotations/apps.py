@@ -9,12 +9,22 @@ class AnnotationsConfig(AppConfig):
     name = "annotations"
 
     def ready(self) -> None:
-        """Say which studies refer to datasets and splits."""
+        """Say which studies refer to datasets and splits, and offer to make one of a split."""
+        from urllib.parse import urlencode
+
+        from django.urls import reverse
+
         from annotations.models import Study
-        from generation import referrers
+        from generation import offers, referrers
 
         referrers.register(
             "studies",
             lambda dataset: [f"study {study}" for study in Study.objects.filter(split__dataset=dataset)],
             of_split=lambda split: [f"study {study}" for study in Study.objects.filter(split=split)],
+        )
+        offers.register(
+            "studies",
+            lambda split: offers.Offer(
+                "Make a study of it", f"{reverse('study_new')}?{urlencode({'split': split}, safe='/')}"
+            ),
         )

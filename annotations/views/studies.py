@@ -30,9 +30,10 @@ CONFLICT = 409
 @require_safe
 def studies(request: HttpRequest) -> HttpResponse:
     """Return the list of the visitor's studies; staff see all."""
-    if not is_researcher(request.user):
+    listed = _listed(request.user)
+    if not is_researcher(request.user) and not listed.exists():
         return render(request, "annotations/not_researcher.html", status=403)
-    page = Paginator(_listed(request.user), A_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(listed, A_PAGE).get_page(request.GET.get("page"))
     shown = [study for study in page.object_list if may_study(request.user, study.split)]
     return render(request, "annotations/studies.html", {"studies": shown, "page": page})
 
@@ -92,7 +93,7 @@ def find_study(user: Visitor, code: str) -> Study:
     """Return the study of this code, if this visitor runs it; others get the 404 of what isn't there."""
     found = Study.objects.select_related("split__dataset", "split__parent", "easy__dataset", "owner")
     one = found.filter(code=code).first()
-    if one is None or not (user.is_staff or one.owner_id == user.pk) or not may_study(user, one.split):
+    if one is None or not may_study(user, one.split) or not (user.is_staff or one.owner_id == user.pk):
         raise Http404(NOTHING)
     return one
 

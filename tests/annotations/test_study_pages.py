@@ -250,6 +250,19 @@ def test_lists_have_ones_own_studies(opened: Study) -> None:
     assert "No studies yet" in text_of(browser_of("eve").get("/studies/"))
 
 
+def test_the_page_of_a_split_offers_its_owner_a_study(rosa: Client, shapes: Dataset) -> None:
+    link = 'href="/studies/new/?split=shapes/train"'
+    assert link not in text_of(rosa.get("/datasets/shapes/train/"))
+    Dataset.objects.filter(pk=shapes.pk).update(owner=User.objects.get(username="rosa"))
+    assert link in text_of(rosa.get("/datasets/shapes/train/"))
+
+
+def test_who_is_no_researcher_any_more_keeps_her_studies(rosa: Client, opened: Study) -> None:
+    User.objects.get(username="rosa").groups.clear()
+    assert "Shapes" in text_of(rosa.get("/studies/"))
+    assert rosa.get("/studies/new/").status_code == 403
+
+
 def test_others_than_researchers_make_no_studies(client: Client, shapes: Dataset) -> None:
     member = browser_of("mia", is_researcher=False)
     for page in ("/studies/", "/studies/new/", "/studies/new/?split=shapes/train"):
