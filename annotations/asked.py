@@ -181,28 +181,28 @@ def _easy_position(participant: Participant, item: Item) -> int:
     """Return which question of the easy split an item is; each is another one, as long as there are enough."""
     study = participant.study
     assert study.easy is not None
-    easy = easy_positions(study.easy)
     wanted = TRIES * study.practice + study.checks
+    easy = easy_positions(study.easy, least=wanted)
     chance = random.Random(f"easy {participant.secret}")  # noqa: S311 - as above
     chosen = chance.sample(range(len(easy)), min(wanted, len(easy)))
     place = item.number + (TRIES * study.practice if item.kind == EasyAnswer.Kind.CHECK else 0)
     return int(easy[chosen[place % len(chosen)]])
 
 
-def easy_positions(split: Split) -> NDArray[np.int64]:
-    """Return the questions of a split that are easy: of short programs; all, where none is or nothing says so."""
-    return _easy_positions(split.pk, split.index_digest)
+def easy_positions(split: Split, *, least: int) -> NDArray[np.int64]:
+    """Return the questions of a split that are easy: of short programs; all, where these are too few."""
+    found = _of_short_programs(split.pk, split.index_digest)
+    return found if len(found) >= least else np.arange(split.questions)
 
 
 @functools.lru_cache(maxsize=100)
-def _easy_positions(key: int, digest: str) -> NDArray[np.int64]:
-    split = Split.objects.select_related("dataset", "parent").get(pk=key)
+def _of_short_programs(key: int, digest: str) -> NDArray[np.int64]:
+    """Return the questions of a sealed split whose programs are short; found once a process."""
     try:
-        index = SplitIndex.open(split)
+        index = SplitIndex.open(Split.objects.get(pk=key))
     except NotIndexed:
-        return np.arange(split.questions)
-    found = index.select({LENGTH: Range(None, EASY_LENGTH)}) if LENGTH in index.facets else np.arange(0)
-    return found if len(found) else np.arange(split.questions)
+        return np.arange(0)
+    return index.select({LENGTH: Range(None, EASY_LENGTH)}) if LENGTH in index.facets else np.arange(0)
 
 
 # How it is answered

@@ -1,0 +1,158 @@
+"""Taking part in a real browser: by touch on a small screen, by keyboard, through a tunnel."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from annotations.models import Answer, Participant, Study
+from tests.annotations.visitors import study_of, told_apart
+from tests.generation import small
+
+pytestmark = pytest.mark.slow
+FINGER = 44  # pixels
+Open = Callable[..., BrowserContext]
+
+
+@pytest.fixture
+def study(transactional_db: None) -> Study:
+    """Give an open study of six questions."""
+    return study_of(small.made())
+
+
+@pytest.fixture
+def open_browser(browser: Browser, live_server: Any) -> Iterator[Open]:
+    """Give a function that opens a browser of somebody's own."""
+    opened = []
+
+    def open_one(**options: Any) -> BrowserContext:
+        opened.append(browser.new_context(base_url=live_server.url, **options))
+        return opened[-1]
+
+    yield open_one
+    for one in opened:
+        one.close()
+
+
+def begin(page: Page, study: Study) -> Participant:
+    """Return somebody who is at the first question now."""
+    page.goto(f"/s/{study.code}/")
+    page.get_by_role("button", name="Take part").click()
+    person = study.participants.latest("pk")
+    for name, value in told_apart(person).items():
+        page.locator(f"input[name={name}][value={value}]").check()
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Begin").click()
+    return person
+
+
+def troubles(page: Page) -> list[str]:
+    """Return what keeps somebody from using the page, as far as axe finds it."""
+    found = Axe().run(page).response["violations"]
+    return [f"{one['id']}: {one['help']}" for one in found if one["impact"] in ("serious", "critical")]
+
+
+def test_by_touch_on_a_small_screen(study: Study, open_browser: Open) -> None:
+    page = open_browser(viewport={"width": 360, "height": 640}, has_touch=True, is_mobile=True).new_page()
+    begin(page, study)
+    for number in range(1, 7):
+        expect(page.locator(".way")).to_contain_text(f"{number} of 6")
+        sizes = [button.bounding_box() for button in page.locator("main :is(.choice, .button, summary)").all()]
+        assert all(box is not None and box["height"] >= FINGER for box in sizes)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        assert troubles(page) == []
+        page.locator(".choice").first.tap()
+    expect(page.get_by_role("heading", level=1)).to_have_text("One last thing")
+    assert troubles(page) == []
+    page.get_by_role("button", name="Finish").tap()
+    expect(page.locator(".code-given")).to_have_text("DONE-1")
+    assert troubles(page) == []
+    assert Answer.objects.counted().count() == 6
+    assert all(answer.visible > 0 for answer in Answer.objects.all())
+
+
+def test_by_keyboard(study: Study, open_browser: Open) -> None:
+    page = open_browser().new_page()
+    begin(page, study)
+    for number in range(1, 7):
+        expect(page.locator(".way")).to_contain_text(f"{number} of 6")
+        last = page.locator(".choice").last
+        expect(last).to_be_enabled()
+        page.wait_for_load_state()  # before, keys are nobody's
+        page.keyboard.press(str(last.get_attribute("data-key")))
+        expect(page.locator(".way")).not_to_contain_text(f"{number} of 6")
+    assert Answer.objects.counted().count() == 6
+    assert not Answer.objects.filter(text__in=["0", "yes", "cube"]).exists()  # the first of their kinds
+
+
+def test_an_answer_in_a_tunnel_is_kept_and_sent(study: Study, open_browser: Open) -> None:
+    context = open_browser()
+    page = context.new_page()
+    begin(page, study)
+    page.wait_for_load_state("networkidle")
+    context.set_offline(True)
+    page.locator(".choice").first.click()
+    expect(page.locator("[data-unsent]")).to_contain_text("Not saved yet")
+    assert not Answer.objects.exists()
+    expect(page.locator(".choice").first).to_be_disabled()
+    context.set_offline(False)
+    expect(page.locator(".way")).to_contain_text("2 of 6")
+    expect(page.locator("[data-saved]")).to_contain_text("1 saved")
+    assert Answer.objects.count() == 1
+
+
+def test_what_was_not_sent_is_sent_when_the_page_is_loaded_again(study: Study, open_browser: Open) -> None:
+    context = open_browser()
+    page = context.new_page()
+    begin(page, study)
+    page.route("**/answer/", lambda route: route.abort())
+    page.locator(".choice").first.click()
+    expect(page.locator("[data-unsent]")).to_contain_text("Not saved yet")
+    page.close()
+    assert not Answer.objects.exists()
+    other = context.new_page()
+    other.goto(page.url)
+    expect(other.locator(".way")).to_contain_text("2 of 6")
+    assert Answer.objects.count() == 1
+
+
+def test_a_second_tap_at_once_answers_nothing(study: Study, open_browser: Open) -> None:
+    page = open_browser().new_page()
+    begin(page, study)
+    page.locator(".choice").first.dblclick()
+    expect(page.locator(".way")).to_contain_text("2 of 6")
+    page.wait_for_timeout(500)
+    expect(page.locator(".way")).to_contain_text("2 of 6")
+    assert Answer.objects.count() == 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_can_be_used_by_everybody(study: Study, open_browser: Open, scheme: Any) -> None:
+    page = open_browser(color_scheme=scheme, viewport={"width": 1280, "height": 800}).new_page()
+    for address, stage in (("", "consent"), ("", "palette"), ("", "instructions"), ("?zoom=4", "questions")):
+        person, _ = Participant.objects.get_or_create(study=study, identity="p")
+        Participant.objects.filter(pk=person.pk).update(stage=stage)
+        page.goto(f"/s/{study.code}/{person.secret}/{address}")
+        assert troubles(page) == [], stage
+    for address in ("?stop=1", "?again=1"):
+        page.goto(f"/s/{study.code}/{person.secret}/{address}")
+        assert troubles(page) == [], address
+    page.goto(f"/s/{study.code}/?PROLIFIC_PID=p")
+    expect(page.get_by_role("heading", level=1)).to_have_text("You take part already")
+    assert troubles(page) == []
+
+
+def test_nothing_is_sent_on_as_a_referrer(study: Study, open_browser: Open) -> None:
+    Study.objects.filter(pk=study.pk).update(completed="https://platform.example/done")
+    person = Participant.objects.create(study=study, stage="completed")
+    page = open_browser().new_page()
+    sent: list[dict[str, str]] = []
+    page.route(
+        "https://platform.example/**", lambda route: (sent.append(route.request.headers), route.fulfill(body=""))[1]
+    )
+    page.goto(f"/s/{study.code}/{person.secret}/")
+    page.get_by_role("link", name="Back to the platform").click()
+    page.wait_for_url("https://platform.example/done")
+    assert sent and "referer" not in sent[0]
