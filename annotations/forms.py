@@ -5,7 +5,7 @@ import secrets
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
-from django.core.validators import MaxLengthValidator, MinValueValidator, RegexValidator, URLValidator
+from django.core.validators import MaxLengthValidator, MaxValueValidator, MinValueValidator, RegexValidator, URLValidator
 
 from annotations import opening, sampling
 from annotations.models import Study
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 else:
     Base = forms.ModelForm
 
+PALETTES = (Study.Palette.RECORD, Study.Palette.SCREEN_OUT)  # what pages of participants know how to do
 LONGEST_TEXT = 20_000
+MOST_CHECKS = 50
 CODE = re.compile(r"[A-Za-z0-9_-]{1,60}")
 PARAMETERS = ("person_parameter", "study_parameter", "session_parameter")
 TAKEN = {"test"}  # parameters of ours
@@ -27,6 +29,7 @@ PRACTICE = ("easy", "practice", "practice_right")
 PAY = ("hourly_pay", "currency")
 TEXTS = ("consent", "instructions")
 ENDS = ("completed", "screened_out", "full")
+FEW = ("checks", "attention")  # of a session, at most `MOST_CHECKS`
 REST = ("seed", "checks", "attention", "palette", "lease_minutes", "opens", "closes", *PARAMETERS)
 FIXED = (*SAMPLE, *PRACTICE, "seed", "checks", "attention", "palette")  # once somebody may have been asked
 NUMBERS = (*SAMPLE, "practice", "seed", "checks", "attention", *PAY)  # what a plan follows from
@@ -57,7 +60,7 @@ class StudyForm(Base):
         fields: ClassVar[tuple[str, ...]] = ("title", *SAMPLE, *PRACTICE, *PAY, *TEXTS, *ENDS, *REST)
         labels = {"hourly_pay": "Pay per hour", "opens": "Opens", "closes": "Closes"}  # noqa: RUF012 - Django's own way
         help_texts = {  # noqa: RUF012
-            "title": "For you and your colleagues; participants don't see it.",
+            "title": "Participants see it, too: it should give no answer away.",
             "per_question": "Of different people. Three is what the CLEVR paper has; an even number makes ties.",
             "per_session": "How many one person is asked.",
             "easy": "Another split of the same world, whose answers are open to all. It is never asked in earnest.",
@@ -90,9 +93,12 @@ class StudyForm(Base):
             self.fields["evenly"] = self._evenly()
         if "easy" in self.fields:
             self._narrow_easy(user)
-        for name in (*TEXTS, *ENDS, *PARAMETERS, "hourly_pay"):
+        for name in (*TEXTS, *ENDS, *PARAMETERS, *FEW, "hourly_pay"):
             if name in self.fields:
                 self.fields[name].validators.append(_validator(name))
+        if "palette" in self.fields:
+            palette: Any = self.fields["palette"]
+            palette.choices = [(one.value, one.label) for one in PALETTES]
         if not self.instance.is_draft:
             for name in FIXED:
                 if name in self.fields:
@@ -174,4 +180,6 @@ def _validator(name: str) -> Any:
         return MaxLengthValidator(LONGEST_TEXT)
     if name in ENDS:
         return check_end
+    if name in FEW:
+        return MaxValueValidator(MOST_CHECKS)
     return MinValueValidator(0) if name == "hourly_pay" else check_parameter

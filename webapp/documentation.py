@@ -23,6 +23,7 @@ ORDER = (
     "datasets",
     "browsing",
     "question-sets",
+    "studies",
     "diagnostics",
     "shortcuts",
     "spec",

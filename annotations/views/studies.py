@@ -5,7 +5,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core import signing
 from django.core.paginator import Paginator
 from django.db.models import Count, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,13 +13,12 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotations import opening, planning
+from annotations import opening, planning, tokens
 from annotations.models import Participant, Study
 from annotations.opening import NotReady, may_study
 from webapp.access import Visitor, is_researcher
 
 NOTHING = "There is no such study, or it isn't yours."
-TEST_SALT = "annotations.test"
 A_PAGE = 50
 CONFLICT = 409
 
@@ -100,7 +98,7 @@ def find_study(user: Visitor, code: str) -> Study:
 
 def test_address(study: Study) -> str:
     """Return where a study is tried."""
-    return f"{reverse('study_join', args=[study.code])}?test={signing.dumps(study.code, salt=TEST_SALT)}"
+    return f"{reverse('study_join', args=[study.code])}?test={tokens.test_token(study)}"
 
 
 def address_of(study: Study, site: str) -> str:
