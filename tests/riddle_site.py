@@ -17,6 +17,7 @@ from django.core.cache import caches
 from django.core.management.color import no_style
 from django.db import connection, models, transaction
 
+from annotations.models import Study
 from generation import blind_shown, charts, charts_drawing, files, jobs, leases
 from generation.charts_drawing import Order
 from generation.engine.worlds import REGISTRY
@@ -28,6 +29,7 @@ from tests.crawl import Browser, PlainClient, Replies, Request, crawl
 from webapp.access import RESEARCHERS, Asked, What, recorded
 from webapp.models import User
 
+STUDY = "riddle0001"
 A_MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 STRANGERS = ("visitor", "member", "researcher")  # the last may see most
 BRIEFLY = proof.SHARE < 1
@@ -145,6 +147,7 @@ def site(secret: str) -> Iterator[None]:
         _broken("broken", secret)
         _exported("riddles")
         _imported("riddles")
+        _studied("riddles")
         _stop_clocks()
         yield
         transaction.set_rollback(True)
@@ -173,6 +176,7 @@ def values() -> dict[str, list[str]]:
         "number": ["0", "3", "7", "99"],
         "position": ["0", "3", "99"],
         "export": [*map(str, Export.objects.order_by("pk").values_list("pk", flat=True)), "99"],
+        "code": [STUDY],
         "chart": ["answers"],  # pages link to the others
         "version": [version_of(Dataset.objects.get(slug="riddles")), "0000"],
         "pk": [str(Dataset.objects.get(slug="riddles").pk), "1", "9999"],
@@ -234,6 +238,13 @@ def _imported(slug: str) -> None:
     """Have the row of an import, under a number that is in addresses."""
     dataset = Dataset.objects.get(slug=slug)
     Import.objects.create(pk=3, dataset=dataset, owner=dataset.owner, slug=slug, format="theirs", created=A_MOMENT)
+
+
+def _studied(slug: str) -> None:
+    """Have a draft of a study of what is withheld; its code stands in addresses."""
+    test = Split.objects.get(dataset__slug=slug, name="test")
+    owner = User.objects.get(username="owner")
+    Study.objects.create(split=test, owner=owner, title="How people riddle", code=STUDY, wanted=2)
 
 
 def _number_from_one() -> None:
@@ -302,7 +313,7 @@ def _exported(slug: str) -> None:
 
 def _stop_clocks() -> None:
     """Let everything have happened at one moment."""
-    for model in apps.get_app_config("generation").get_models():
+    for model in (*apps.get_app_config("generation").get_models(), Study):
         for field in model._meta.get_fields():
             if isinstance(field, models.DateTimeField):
                 model.objects.filter(**{f"{field.name}__isnull": False}).update(**{field.name: A_MOMENT})

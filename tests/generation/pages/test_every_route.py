@@ -5,6 +5,8 @@ from itertools import cycle, islice
 import pytest
 from django.test import Client
 
+from annotations import opening
+from annotations.models import Participant, Study
 from generation.pictures import version_of
 from tests import crawl
 from tests.proof import size
@@ -29,6 +31,8 @@ FIELDS = (
     *("slug", "title", "description", "visibility", "licence", "version", "authors", "citation", "confirm", "images"),
     *("spec", "shown", "last", "action", "split-0-name", "split-0-was", "split-0-scenes", "seed", "images.width"),
     *("name", "how", "amount", "format", "splits", "view"),
+    *("wanted", "evenly", "easy", "consent", "opens", "completed", "hourly_pay", "practice", "seed", "lease_minutes"),
+    *("token", "text", "turn", "client", "visible", "idle", "refusal", "comment", "reason", "zoom", "seen"),
     *("login", "password", "password1", "username", "email", "undo"),
 )
 VERBS = ("PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "NONSENSE")
@@ -41,8 +45,14 @@ def routes():
 
 
 @pytest.fixture
-def parts(shapes):
-    return PARTS | {"version": version_of(shapes)}
+def parts(shapes, owner):
+    """Give what stands in addresses: of a dataset, of an open study of it, and of somebody who takes part."""
+    train, val = (shapes.splits.get(name=name) for name in ("train", "val"))
+    ends = {"completed": "DONE", "screened_out": "OUT", "full": "FULL", "consent": "May we?", "instructions": "Look."}
+    study = Study.objects.create(split=train, easy=val, owner=owner, title="Shapes", wanted=8, **ends)
+    opening.open_study(study)
+    person = Participant.objects.create(study=study, stage=Participant.Stage.QUESTIONS)
+    return PARTS | {"version": version_of(shapes), "code": study.code, "secret": person.secret}
 
 
 @pytest.fixture
