@@ -1,4 +1,4 @@
-"""Questions to look at again: people split, all wrong, or unable to answer, as over a broken picture."""
+"""What people said question by question, and which to look at again: as over a broken picture."""
 
 from collections import Counter, defaultdict
 from statistics import median
@@ -8,8 +8,8 @@ from annotations.models import Answer, Study
 from annotations.results import Gathered, ties
 
 
-class Doubtful(NamedTuple):
-    """A question, what people said of it, and why to look at it again.
+class Said(NamedTuple):
+    """A question, what people said of it, and why to look at it again, if there is a reason.
 
     Attributes
     ----------
@@ -30,8 +30,8 @@ SPLIT, WRONG, REFUSED = "people split", "all wrong", "could not answer"
 FLAGS = {"split": SPLIT, "wrong": WRONG, "refused": REFUSED}  # as addresses call them
 
 
-def doubtful(found: Gathered) -> list[Doubtful]:
-    """Return questions with a flag, those with most flags first."""
+def by_question(found: Gathered) -> list[Said]:
+    """Return questions that have an answer or a reason against, those with most flags first."""
     said: dict[int, Counter[str]] = defaultdict(Counter)
     refused: dict[int, Counter[str]] = defaultdict(Counter)
     right: Counter[int] = Counter()
@@ -50,7 +50,7 @@ def doubtful(found: Gathered) -> list[Doubtful]:
         flags += [REFUSED] if position in refused else []
         given = [*said[position].most_common(), *refused[position].most_common()]
         word = found.vocabulary[int(found.truth[position])]
-        rows += [Doubtful(position, word, given, flags)] if flags else []
+        rows.append(Said(position, word, given, flags))
     return sorted(rows, key=lambda row: (-len(row.flags), row.position))
 
 

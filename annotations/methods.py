@@ -41,7 +41,7 @@ def _questions(study: Study) -> str:
     ]
     if study.easy is not None and study.practice:
         said.append(
-            f"Before it, participants practised on {_count(study.practice, 'easy question')} of another split with "
+            f"Before that, participants practised on {_count(study.practice, 'easy question')} of another split with "
             f"feedback and went on with {study.practice_right} or more right, in at most {TRIES} tries."
         )
     asked = [

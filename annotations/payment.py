@@ -84,7 +84,8 @@ class Payment:
 
     def hourly(self, reward: Decimal) -> Decimal | None:
         """Return what finishing paid an hour, the median, for one submission's reward; None where nobody did."""
-        times = [row.seconds for row in [*self.finished, *self.no_code, *self.to_decide] if row.seconds]
+        done = [*self.finished, *self.no_code, *self.to_decide]
+        times = [row.seconds for row in done if row.seconds is not None and row.seconds >= 1]
         return None if not times else (reward * 3600 / Decimal(median(times))).quantize(CENT)
 
 

@@ -21,12 +21,13 @@ from webapp.access import Visitor, What, may_see, may_see_facet
 
 A_PAGE = 50
 MOST_CONFUSED = 30
+EVERY = "every"
 
 
 @require_safe
 @never_cache
 def study_results(request: HttpRequest, code: str) -> HttpResponse:
-    """Return the figures of a study; `?flag=split` (or `wrong`, `refused`) keeps questions of that flag alone."""
+    """Return the figures of a study; `?flag=split` (or `wrong`, `refused`, `every`) says which questions are listed."""
     study = find_study(request.user, code)
     context: dict[str, Any] = {"study": study, "progress": None}
     if not study.is_draft:
@@ -34,7 +35,7 @@ def study_results(request: HttpRequest, code: str) -> HttpResponse:
         context |= {
             **_figures(study, found, people),
             "breakdowns": results.break_down(found, _facets(request.user, study)),
-            **_doubtful(request, study, found),
+            **_by_question(request, study, found),
         }
     return render(request, "annotations/results.html", context)
 
@@ -63,17 +64,20 @@ def _facets(user: Visitor, study: Study) -> list[IndexedFacet]:
     return [facet for facet in facets if may_see_facet(user, study.split, facet)]
 
 
-def _doubtful(request: HttpRequest, study: Study, found: Gathered) -> dict[str, Any]:
+def _by_question(request: HttpRequest, study: Study, found: Gathered) -> dict[str, Any]:
+    """Return a page of the questions whose flag is asked for; of those with any, where none is; or of all."""
     flag = request.GET.get("flag", "")
-    wanted = doubts.FLAGS.get(flag)
-    rows = [row for row in doubts.doubtful(found) if wanted is None or wanted in row.flags]
+    flag = flag if flag in (*doubts.FLAGS, EVERY) else ""
+    rows = doubts.by_question(found)
+    if flag != EVERY:
+        rows = [row for row in rows if (doubts.FLAGS[flag] in row.flags if flag else row.flags)]
     page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
     times = doubts.median_times(study, [row.position for row in page.object_list])
     return {
-        "doubtful": [(row, times.get(row.position)) for row in page.object_list],
+        "questions": [(row, times.get(row.position)) for row in page.object_list],
         "page": page,
-        "flag": flag if wanted else "",
-        "flags": doubts.FLAGS,
+        "flag": flag,
+        "flags": {"": "any flag", **doubts.FLAGS, EVERY: "every question"},
     }
 
 

@@ -183,6 +183,11 @@ def test_the_unfinished_are_paid_for_what_they_did(asked: Study) -> None:
     assert found.hourly(Decimal(2)) is None
 
 
+def test_nobody_finishes_in_less_than_a_second(asked: Study) -> None:
+    came(asked, "fast", "completed")
+    assert reconciled(asked, ("s-fast", "fast", AWAITING, "", "1e-300", "C1DONE")).hourly(Decimal(2)) is None
+
+
 def test_who_failed_two_attention_items_is_for_the_researcher_to_decide(asked: Study) -> None:
     person = came(asked, "careless", "completed")
     for number in range(2):

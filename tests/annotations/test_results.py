@@ -31,6 +31,7 @@ class ByHand:
         self.study, self.source = study, study.split.source
         self.said: dict[int, list[str]] = defaultdict(list)
         self.who: dict[int, list[int]] = defaultdict(list)
+        self.reasons: dict[int, list[str]] = defaultdict(list)
         self.refused, self.people = 0, set()
         taken: Counter[int] = Counter()
         for row in Answer.objects.select_related("question", "participant").order_by("claimed", "pk"):
@@ -45,6 +46,7 @@ class ByHand:
                 self.who[row.question.position].append(row.participant_id)
             else:
                 self.refused += 1
+                self.reasons[row.question.position].append(row.get_refusal_display())
 
     def right(self, position: int) -> str:
         answer = self.question(position).answer
@@ -191,7 +193,10 @@ def same_as_by_hand(study: Study, *, everyone: bool) -> None:
     same_breakdown(found, hand)
     wrong = Counter((hand.right(one), text) for one, text in given if text != hand.right(one))
     assert {(row.right, row.given): row.times for row in results.confusion(found)} == wrong
-    for row in doubts.doubtful(found):
+    for row in doubts.by_question(found):
+        assert sorted(text for text, times in row.given for _ in range(times)) == sorted(
+            [*hand.said.get(row.position, ()), *hand.reasons.get(row.position, ())]
+        )
         assert (doubts.SPLIT in row.flags) == (row.position in asked and hand.majority(row.position) is None)
         is_wrong = row.position in asked and hand.right(row.position) not in hand.said[row.position]
         assert (doubts.WRONG in row.flags) == is_wrong

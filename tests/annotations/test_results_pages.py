@@ -139,6 +139,9 @@ def test_questions_to_look_at_are_linked_and_filtered(rosa: Client, run: Study, 
     shown = [int(number) for number in re.findall(r'href="/datasets/rows/val/q/(\d+)/"', page)]
     assert sorted(shown) == tied
     assert set(tied) <= {int(n) for n in re.findall(r"/q/(\d+)/", text(rosa.get(f"{at}results/?flag=x&page=x")))}
+    every = {int(n) for n in re.findall(r"/q/(\d+)/", text(rosa.get(f"{at}results/?flag=every")))}
+    counted = Answer.objects.counted().filter(question__study=run)
+    assert every == set(counted.values_list("question__position", flat=True))
 
 
 def test_a_draft_and_a_study_without_answers_say_so(rosa: Client, run: Study) -> None:

@@ -1,0 +1,74 @@
+"""The text for a paper says what happened, and nothing that did not."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from annotations import assign, results
+from annotations.methods import methods_text
+from annotations.models import Participant, Study
+from annotations.people import people_of
+from generation.index import SplitIndex
+from generation.models import Dataset
+from tests.annotations import answered
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def asked(made: Dataset) -> Study:
+    """Give a study of twenty questions for one person each."""
+    split = made.splits.get(name="train")
+    index = SplitIndex.open(split)
+    known = [one for one in range(index.n) if int(index.answers[one]) < len(index.answer_values)]
+    options = {"easy": made.splits.get(name="val"), "evenly": "type", "seed": 4, "hourly_pay": "10.50"}
+    return answered.opened(split, known[:20], per_question=1, **options)
+
+
+def text_of(study: Study) -> str:
+    stated, everyone = (results.headline(results.gather(study, everyone=all_of_them)) for all_of_them in (False, True))
+    study.refresh_from_db()
+    return methods_text(study, stated, everyone, people_of(study))
+
+
+def answer_all(study: Study, person: Participant, *, wrong: int, received: datetime) -> None:
+    index = SplitIndex.open(study.split)
+    for number, question in enumerate(study.questions.all()):
+        right = index.answer_values[int(index.answers[question.position])]
+        answered.put(person, study, question.position, "x" if number < wrong else right, number=0, received=received)
+
+
+def test_it_tells_of_questions_people_and_figures(asked: Study) -> None:
+    person = Participant.objects.create(study=asked)
+    Participant.objects.create(study=asked, stage="screened-out")
+    Participant.objects.create(study=asked, is_test=True)
+    answer_all(asked, person, wrong=5, received=datetime(2026, 3, 2, 12, tzinfo=UTC))
+    said = text_of(asked)
+    assert "We drew 20 questions evenly over the values of “type” (seed 4) from split train of Rows of numbers" in said
+    assert asked.split.fingerprint[:12] in said
+    assert "practised on 6 easy questions" in said and "4 or more right" in said
+    assert "2 check questions and 2 attention items in each session count in no accuracy." in said
+    assert "1 participant answered, on 2 March 2026. Pay was set at GBP 10.50 an hour." in said
+    assert "1 more did not pass the tests" in said
+    assert "Nobody’s answers were excluded." in said
+    assert "is right on 75.0 % (n = 20) of questions; there were no ties." in said
+    assert "Wilson’s, over questions alone, 53.1–88.8 %" in said  # 15 of 20, by statsmodels
+    assert "alpha" not in said  # nobody to agree with
+
+
+def test_it_names_reasons_and_what_would_be_with_everybody(asked: Study) -> None:
+    bad, good = (Participant.objects.create(study=asked) for _ in range(2))
+    answer_all(asked, bad, wrong=20, received=datetime(2026, 3, 2, 12, tzinfo=UTC))
+    assign.exclude(bad, reason="Pressed one key.")
+    answer_all(asked, good, wrong=0, received=datetime(2026, 3, 4, 12, tzinfo=UTC))
+    said = text_of(asked)
+    assert "2 participants answered, from 2 March 2026 to 4 March 2026." in said
+    assert "The answers of 1 participant were excluded: Pressed one key (n = 1)." in said
+    assert "With everybody included, the accuracy of majority votes is 0.0 % (n = 20)." in said
+    assert "is right on 100.0 % (n = 20)" in said
+
+
+def test_of_nothing_it_tells_what_was_planned_alone(asked: Study) -> None:
+    said = text_of(asked)
+    assert said.startswith("We drew 20 questions")
+    assert "\n\n" not in said
