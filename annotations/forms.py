@@ -5,7 +5,13 @@ import secrets
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
-from django.core.validators import MaxLengthValidator, MaxValueValidator, MinValueValidator, RegexValidator, URLValidator
+from django.core.validators import (
+    MaxLengthValidator,
+    MaxValueValidator,
+    MinValueValidator,
+    RegexValidator,
+    URLValidator,
+)
 
 from annotations import opening, sampling
 from annotations.models import Study
