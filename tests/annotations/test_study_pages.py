@@ -94,10 +94,10 @@ def test_a_new_form_is_almost_ready(rosa: Client, shapes: Dataset) -> None:
 def test_the_plan_stands_beside_the_form_by_get_and_by_post(rosa: Client, form: dict[str, Any]) -> None:
     by_get = text_of(rosa.get("/studies/new/?split=shapes/train&wanted=10&per_session=10&per_question=2"))
     assert "<dt>Answers wanted</dt><dd>20</dd>" in by_get
-    assert "<dt>Sessions, and places</dt><dd>2</dd>" in by_get
+    assert "<dt>Sessions</dt><dd>2</dd>" in by_get
     by_post = text_of(rosa.post("/studies/new/?split=shapes/train", form | {"action": "plan", "wanted": 16}))
     assert "<dt>Answers wanted</dt><dd>48</dd>" in by_post
-    assert "<dt>Sessions, and places</dt><dd>12</dd>" in by_post
+    assert "<dt>Sessions</dt><dd>12</dd>" in by_post
     assert Study.objects.count() == 0
 
 
