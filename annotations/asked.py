@@ -11,19 +11,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations import assign
+from annotations import assign, colours, palette
+from annotations.choices import form_of
 from annotations.models import Answer, AnswerQuerySet, EasyAnswer, Participant, Study, StudyQuestion
 from generation import rows
-from generation.engine import worlds
 from generation.engine.worlds import AnswerForm, AnswerKind
 from generation.index import NotIndexed, Range, SplitIndex
 from generation.models import Scene, Split
 
 TRIES = 2  # at practice
-EASY_LENGTH, LENGTH, TYPE = 6, "length", "type"
+EASY_LENGTH, LENGTH = 6, "length"
+STOCK = 20  # times as many easy questions are looked through for those that need no colour
 QUESTION = "question"
-KEYS = "123456789abcdefghijklmnopqrstuvwxyz"
-DIGITS = "0123456789tabcdefghijklmnopqrsuvwxyz"  # of numbers: `t` is ten
 
 
 class Item(NamedTuple):
@@ -58,14 +57,6 @@ class Progress(NamedTuple):
 
     done: int
     total: int
-
-
-class Choice(NamedTuple):
-    """A button: its answer, the key that presses it, and for a colour its swatch as CSS writes it."""
-
-    text: str
-    key: str
-    swatch: str
 
 
 # What comes next
@@ -181,12 +172,16 @@ def _easy_position(participant: Participant, item: Item) -> int:
     """Return which question of the easy split an item is; each is another one, as long as there are enough."""
     study = participant.study
     assert study.easy is not None
-    wanted = TRIES * study.practice + study.checks
+    is_spared = palette.is_spared(participant)
+    wanted = (TRIES * study.practice + study.checks) * (STOCK if is_spared else 1)
     easy = easy_positions(study.easy, least=wanted)
     chance = random.Random(f"easy {participant.secret}")  # noqa: S311 - as above
-    chosen = chance.sample(range(len(easy)), min(wanted, len(easy)))
+    drawn = chance.sample(range(len(easy)), min(wanted, len(easy)))
+    chosen = [int(easy[number]) for number in drawn]
+    if is_spared:
+        chosen = colours.without_colours(study.easy, chosen) or chosen
     place = item.number + (TRIES * study.practice if item.kind == EasyAnswer.Kind.CHECK else 0)
-    return int(easy[chosen[place % len(chosen)]])
+    return chosen[place % len(chosen)]
 
 
 def easy_positions(split: Split, *, least: int) -> NDArray[np.int64]:
@@ -203,44 +198,3 @@ def _of_short_programs(key: int, digest: str) -> NDArray[np.int64]:
     except NotIndexed:
         return np.arange(0)
     return index.select({LENGTH: Range(None, EASY_LENGTH)}) if LENGTH in index.facets else np.arange(0)
-
-
-# How it is answered
-
-
-def form_of(split: Split, kind: str) -> AnswerForm:
-    """Return how questions of a kind are answered: with every choice, the whole vocabulary where no kind is known."""
-    return _form(split.pk, split.index_digest, kind)
-
-
-@functools.lru_cache(maxsize=1000)
-def _form(split: int, digest: str, kind: str) -> AnswerForm:
-    row = Split.objects.select_related("dataset", "parent").get(pk=split)
-    world, spec = row.dataset.get_world(), row.read_spec()
-    form = world.answer_form(spec, worlds.Question("", kind=kind))
-    return form if form.choices else form._replace(choices=world.answers(spec))
-
-
-def swatches_of(split: Split) -> dict[str, tuple[int, int, int]]:
-    """Return the colours of a split's world by their names, where colours can be answers and must be told apart."""
-    if not split.dataset.get_world().display.needs_colour:
-        return {}
-    try:
-        facet = SplitIndex.open(split).facets.get(TYPE)
-    except NotIndexed:
-        return {}
-    forms = [form_of(split, kind) for kind in facet.values] if facet is not None else []
-    return next((dict(form.swatches) for form in forms if form.swatches), {})
-
-
-def choices_of(form: AnswerForm) -> list[Choice]:
-    """Return the buttons of an answer form; who has more answers than there are keys presses the last ones by hand."""
-    keys = DIGITS if form.kind == AnswerKind.INTEGER else KEYS
-    return [
-        Choice(text, keys[number] if number < len(keys) else "", _css(form.swatches.get(text)))
-        for number, text in enumerate(form.choices)
-    ]
-
-
-def _css(swatch: tuple[int, int, int] | None) -> str:
-    return "" if swatch is None else "rgb({} {} {})".format(*swatch)

@@ -13,6 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 
+from annotations import palette
 from annotations.models import Answer, Given, Participant, Slot, Study, StudyQuestion
 from generation.engine.errors import EngineError
 from generation.models import from_now
@@ -116,6 +117,8 @@ def _next(participant: Participant) -> Slot | None:
     left = Slot.objects.free().filter(
         ~Exists(mine.filter(question=OuterRef("question"))), study_id=participant.study_id
     )
+    if palette.is_spared(participant):
+        left = left.filter(question__coloured=False)
     scenes = list(mine.values_list("question__scene", flat=True))
     for slots in (left.exclude(question__scene__in=scenes), left):
         some = list(slots.order_by("number", "rank")[:SOME])
@@ -132,7 +135,8 @@ def try_out(participant: Participant, *, besides: Collection[int] = ()) -> Study
     if waiting is not None:
         return waiting.question
     asked = list(given.values_list("question", flat=True))
-    left = list(participant.study.questions.exclude(pk__in=asked).values_list("pk", flat=True))
+    plain = {"coloured": False} if palette.is_spared(participant) else {}
+    left = list(participant.study.questions.filter(**plain).exclude(pk__in=asked).values_list("pk", flat=True))
     if not left or len(asked) >= participant.study.per_session:
         return None
     chosen = random.choice(left)  # noqa: S311 - no secret

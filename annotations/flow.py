@@ -6,9 +6,10 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from annotations import asked, assign, palette, tokens
+from annotations import asked, assign, colours, palette, tokens
 from annotations.asked import QUESTION, TRIES, Asked, Item
 from annotations.assign import Reply
+from annotations.choices import swatches_of
 from annotations.models import Answer, EasyAnswer, Participant, Slot, Study
 from generation.engine.errors import EngineError
 
@@ -84,7 +85,7 @@ def advance(participant: Participant, stage: str) -> None:
 def _after(study: Study, stage: str) -> str:
     """Return the stage that follows: the check of colours and practice where the study has them."""
     passed = {
-        Stage.PALETTE: len(set(asked.swatches_of(study.split).values())) < 2,
+        Stage.PALETTE: len(set(swatches_of(study.split).values())) < 2,
         Stage.PRACTICE: asked.practice_of(study) == 0,
     }
     later = ORDER[[str(one) for one in ORDER].index(stage) + 1 :]
@@ -102,10 +103,11 @@ def _move(participant: Participant, old: str, new: str, **changes: object) -> bo
 
 def tell_apart(participant: Participant, answers: list[bool]) -> None:
     """Keep how many pairs of colours a participant mistook, and let them go on or leave."""
-    wrong = palette.mistakes(palette.pairs_for(participant, asked.swatches_of(participant.study.split)), answers)
-    leaves = wrong > palette.SLIPS and participant.study.palette == Study.Palette.SCREEN_OUT
+    wrong = palette.mistakes(palette.pairs_for(participant, swatches_of(participant.study.split)), answers)
+    leaves = palette.is_mistaken(wrong) and participant.study.palette == Study.Palette.SCREEN_OUT
     new = Stage.SCREENED_OUT if leaves else _after(participant.study, Stage.PALETTE)
-    _move(participant, Stage.PALETTE, new, mistaken=wrong)
+    if _move(participant, Stage.PALETTE, new, mistaken=wrong) and palette.is_spared(participant):
+        colours.mark(participant.study)
 
 
 def finish_questions(participant: Participant) -> None:

@@ -152,6 +152,7 @@ class StudyQuestion(models.Model):
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="questions")
     position = models.PositiveIntegerField()
     scene = models.PositiveIntegerField()
+    coloured = models.BooleanField("needs colours", null=True, blank=True, help_text="unknown until it matters")
 
     class Meta:
         """A question is in a sample once."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from annotations.models import Participant
+from annotations.models import Participant, Study
 
 PAIRS, DIFFERENT = 12, 6
 SLIPS = 1  # so many mistakes still pass: fingers slip
@@ -51,6 +51,16 @@ def pairs_for(participant: Participant, swatches: Mapping[str, Colour]) -> list[
 def mistakes(pairs: Sequence[Pair], answers: Sequence[bool]) -> int:
     """Return how many pairs were said to be the same and aren't, or the other way round."""
     return sum(pair.is_same != said for pair, said in zip(pairs, answers, strict=True))
+
+
+def is_mistaken(mistaken: int | None) -> bool:
+    """Return whether so many mistakes are more than a slip."""
+    return mistaken is not None and mistaken > SLIPS
+
+
+def is_spared(participant: Participant) -> bool:
+    """Return whether a participant is given only questions that need no colour."""
+    return is_mistaken(participant.mistaken) and participant.study.palette == Study.Palette.COLOUR_FREE
 
 
 def drawn(pair: Pair) -> bytes:

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotations import asked, flow, palette, tokens
 from annotations.asked import QUESTION, Asked, Item, Progress
 from annotations.assign import NotGiven
+from annotations.choices import choices_of, swatches_of
 from annotations.models import Answer, EasyAnswer, Participant
 from annotations.views.private import NOTHING, find_participant, private, wants_json
 from generation import linked
@@ -31,7 +32,7 @@ def question_context(
         "asked": found,
         "picture": _address(participant, found.item) if found.scene is not None and found.scene.has_picture else "",
         "ahead": _ahead(participant, found.item) if is_next and not is_practice else "",
-        "choices": asked.choices_of(found.form),
+        "choices": choices_of(found.form),
         "refusals": Answer.Refusal.choices,
         "token": tokens.token_of(participant, str(found.item)),
         "client": uuid.uuid4(),
@@ -116,7 +117,7 @@ def picture(request: HttpRequest, code: str, secret: str, token: str) -> HttpRes
 def pair(request: HttpRequest, code: str, secret: str, number: int) -> HttpResponse:
     """Return a pair of colours to tell apart."""
     participant = find_participant(code, secret)
-    swatches = asked.swatches_of(participant.study.split)
+    swatches = swatches_of(participant.study.split)
     if number >= palette.PAIRS or not swatches:
         raise Http404(NOTHING)
     return _kept(palette.drawn(palette.pairs_for(participant, swatches)[number]), "image/png")

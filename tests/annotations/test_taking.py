@@ -376,3 +376,31 @@ def test_an_answer_after_the_lease_is_kept_and_progress_counts_it(asked_one: Vis
 
 def _questions(visitor: Visitor) -> list[int]:
     return [item.number for item in asked.items_of(visitor.participant) if item.kind == asked.QUESTION][::-1]
+
+
+def test_who_mistakes_colours_may_be_given_only_questions_without(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=8, palette=Study.Palette.COLOUR_FREE, practice=1, practice_right=0)
+    names = re.compile(r"\b(gray|red|blue|green|brown|purple|cyan|yellow|color)\b")
+    texts = dict(study.split.question_set.values_list("position", "text"))
+    plain = {position for position in range(8) if not names.search(texts[position])}
+    assert 0 < len(plain) < 8
+    visitor = Visitor(study)
+    visitor.look()
+    visitor.go_on()
+    visitor.go_on(**told_apart(visitor.participant, wrong=2))
+    visitor.to_questions()
+    assert not names.search(visitor.asked())  # nor at practice
+    visitor.answer()
+    visitor.look()
+    while visitor.choices():
+        visitor.answer()
+    assert set(visitor.participant.given.values_list("question__position", flat=True)) == plain
+    assert "One last thing" in visitor.page
+
+
+def test_who_tells_colours_apart_is_given_all_questions(shapes: Dataset) -> None:
+    visitor = Visitor(study_of(shapes, questions=8, palette=Study.Palette.COLOUR_FREE))
+    visitor.to_questions()
+    while visitor.choices():
+        visitor.answer()
+    assert visitor.participant.given.count() == 8

@@ -7,6 +7,7 @@ from typing import Any
 from django.test import Client
 
 from annotations import asked, assign, flow, palette
+from annotations.choices import swatches_of
 from annotations.models import Participant, Study
 from generation.models import Dataset
 from webapp.models import User
@@ -94,7 +95,7 @@ class Visitor:
 
 def told_apart(participant: Participant, *, wrong: int = 0) -> dict[str, str]:
     """Return the form's answers to the pairs of colours, so many of them wrong."""
-    pairs = palette.pairs_for(participant, asked.swatches_of(participant.study.split))
+    pairs = palette.pairs_for(participant, swatches_of(participant.study.split))
     return {
         f"pair-{number}": "same" if pair.is_same != (number < wrong) else "different"
         for number, pair in enumerate(pairs)
