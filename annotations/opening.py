@@ -9,6 +9,7 @@ from annotations import assign, sampling
 from annotations.models import Study, StudyText
 from annotations.sampling import BadSample, Sample
 from generation.engine.errors import EngineError
+from generation.engine.worlds import Media
 from generation.index import SplitIndex
 from generation.models import Split
 from webapp.access import Visitor, What, may_see
@@ -90,6 +91,12 @@ def _of_split(study: Study) -> Iterator[NotReady]:
         yield NotReady(f"Expected a complete split, got {study.split}, which is {study.split.state}.", where="split")
     if not may_study(study.owner, study.split):
         yield NotReady(f"Answers of {study.split} are withheld from {study.owner}.", where="split")
+    dataset = study.split.dataset
+    if dataset.get_world().media == Media.IMAGE and not dataset.with_images:
+        yield NotReady(
+            f"Expected a dataset with pictures, got {dataset}, which was made without any.",
+            where="split",
+        )
 
 
 def _of_ends(study: Study) -> Iterator[NotReady]:

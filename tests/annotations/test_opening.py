@@ -104,6 +104,11 @@ def test_a_split_that_withholds_answers_is_its_owners_to_study(shapes: Dataset) 
     assert wrong(Study.objects.get(pk=study.pk)) == []
 
 
+def test_people_need_something_to_look_at(ready: Study) -> None:
+    Dataset.objects.filter(pk=ready.split.dataset_id).update(with_images=False)
+    assert wrong(Study.objects.get(pk=ready.pk)) == ["split"]
+
+
 def test_a_study_is_closed_and_opened_again(ready: Study) -> None:
     assert not opening.close(ready)
     opening.open_study(ready)
