@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 else:
     Base = forms.ModelForm
 
-PALETTES = (Study.Palette.RECORD, Study.Palette.SCREEN_OUT)  # what pages of participants know how to do
 LONGEST_TEXT = 20_000
 MOST_CHECKS = 50
 CODE = re.compile(r"[A-Za-z0-9_-]{1,60}")
@@ -102,9 +101,6 @@ class StudyForm(Base):
         for name in (*TEXTS, *ENDS, *PARAMETERS, *FEW, "hourly_pay"):
             if name in self.fields:
                 self.fields[name].validators.append(_validator(name))
-        if "palette" in self.fields:
-            palette: Any = self.fields["palette"]
-            palette.choices = [(one.value, one.label) for one in PALETTES]
         if not self.instance.is_draft:
             for name in FIXED:
                 if name in self.fields:

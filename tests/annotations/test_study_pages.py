@@ -129,7 +129,7 @@ def test_as_the_paper_fills_in_its_numbers_and_keeps_the_rest(rosa: Client, form
         ("easy", "999999", "not one of the available choices"),
         ("evenly", "weather", "not one of the available choices"),
         ("checks", "9999999999999999", "less than or equal to 50"),
-        ("palette", "colour-free", "not one of the available choices"),
+        ("palette", "nothing", "not one of the available choices"),
     ],
 )
 def test_what_is_wrong_is_said_beside_its_field(
