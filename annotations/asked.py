@@ -97,7 +97,7 @@ def progress(participant: Participant) -> Progress:
     """Return how far a participant is with the questions and what stands between them."""
     study = participant.study
     extras = participant.easy_answers.exclude(kind=EasyAnswer.Kind.PRACTICE).count()
-    total = min(study.per_session, study.questions.count()) + len(list(_extras(participant)))
+    total = study.asked_at_most + len(list(_extras(participant)))
     return Progress(answered_of(participant).count() + extras, total)
 
 
@@ -129,7 +129,7 @@ def _extras(participant: Participant) -> Iterator[tuple[int, Item]]:
     items += [Item(EasyAnswer.Kind.ATTENTION, number) for number in range(study.attention)]
     chance = random.Random(f"places {participant.secret}")  # noqa: S311 - decides nothing but an order
     chance.shuffle(items)
-    span = max(1, min(study.per_session, study.questions.count()) - 1)
+    span = max(1, study.asked_at_most - 1)
     for index, item in enumerate(items):
         yield 1 + int((index + chance.random()) * span / len(items)), item
 

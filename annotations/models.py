@@ -14,6 +14,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.urls import reverse
+from django.utils.functional import cached_property
 
 from generation.models import Split
 
@@ -81,6 +82,9 @@ class Study(models.Model):
     practice_right = models.PositiveSmallIntegerField("of them right to go on", default=4)
     checks = models.PositiveSmallIntegerField("check questions per session", default=2)
     attention = models.PositiveSmallIntegerField("attention items per session", default=2)
+    not_from = models.ManyToManyField(
+        "self", symmetrical=False, blank=True, related_name="barring", verbose_name="nobody who took part in"
+    )
     palette = models.CharField(max_length=12, choices=Palette.choices, default=Palette.RECORD)
 
     consent = models.TextField(blank=True, help_text="Markdown")
@@ -121,6 +125,11 @@ class Study(models.Model):
     def is_open(self) -> bool:
         """Return whether people can answer."""
         return self.state == Study.State.OPEN
+
+    @cached_property
+    def asked_at_most(self) -> int:
+        """Return how many questions of the sample one person is asked; of an open study, where it never changes."""
+        return min(self.per_session, self.questions.count())
 
 
 class StudyText(models.Model):

@@ -2,11 +2,13 @@
 
 import re
 import uuid
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import pytest
 from django.test import Client
 
-from annotations import asked, assign, tokens
+from annotations import asked, assign, flow, tokens
 from annotations.models import Answer, EasyAnswer, Participant, Slot, Study
 from generation.models import Dataset, Question
 from tests.annotations.visitors import Visitor, right_answer, study_of, told_apart, wrong_answer
@@ -405,3 +407,40 @@ def test_who_tells_colours_apart_is_given_all_questions(shapes: Dataset) -> None
     while visitor.choices():
         visitor.answer()
     assert visitor.participant.given.count() == 8
+
+
+def test_a_page_asks_no_more_of_the_database_the_more_is_answered(
+    shapes: Dataset, django_assert_max_num_queries: Callable[[int], AbstractContextManager[None]]
+) -> None:
+    visitor = Visitor(study_of(shapes, questions=8, checks=1))
+    visitor.to_questions()
+    while visitor.choices():
+        with django_assert_max_num_queries(20):
+            visitor.look()
+        visitor.answer()
+
+
+@pytest.mark.parametrize(
+    ("verb", "rest"), [("post", ""), ("get", "on/"), ("get", "answer/"), ("put", ""), ("post", "pair/0/")]
+)
+def test_a_wrong_verb_is_refused(asked_one: Visitor, verb: str, rest: str) -> None:
+    assert getattr(asked_one.client, verb)(asked_one.address + rest).status_code == 405
+
+
+@pytest.mark.parametrize("rest", ["pair/12/", "pair/" + "9" * 400 + "/", "?seen=0", "?seen=" + "9" * 5000, "?seen=²"])
+def test_what_was_never_given_is_not_there(asked_one: Visitor, rest: str) -> None:
+    assert asked_one.client.get(asked_one.address + rest).status_code == 404
+
+
+def test_a_pair_of_colours_is_a_picture(asked_one: Visitor) -> None:
+    response = asked_one.client.get(asked_one.address + "pair/0/")
+    assert response["Content-Type"] == "image/png" and response["Referrer-Policy"] == "no-referrer"
+
+
+def test_two_first_visits_at_once_are_one_participant(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = study_of(shapes)
+    first = flow.join(study, identity="p1", session="v1")
+    known = flow._known
+    calls = iter([lambda *_: None, known])
+    monkeypatch.setattr(flow, "_known", lambda *parts: next(calls)(*parts))  # the first look comes too early
+    assert flow.join(study, identity="p1", session="v1") == first
