@@ -77,10 +77,15 @@ def lay_out(study: Study, places: Sequence[tuple[int, int]], *, ranks: Sequence[
 def claim(participant: Participant, *, besides: Collection[int] = ()) -> Slot | None:
     """Return a slot that is this participant's until its lease ends; None where there is none left for them.
 
-    One that they hold and did not answer comes again, but for those of the questions `besides`.
+    One that they hold and did not answer comes again, but for those of the questions `besides`; its lease is renewed
+    once half of it is over.
     """
     study = participant.study
     held = Slot.objects.filter(participant=participant, answered=False).exclude(question__in=besides)
+    half = from_now(30.0 * study.lease_minutes)
+    sure = held.filter(lease__gt=half).select_related("question", "study").order_by("claimed", "pk").first()
+    if sure is not None:
+        return sure
     for slot in held.order_by("claimed", "pk"):
         if _hold(study, Slot.objects.filter(pk=slot.pk, participant=participant, answered=False)):
             return _fresh(slot)

@@ -1,0 +1,46 @@
+"""The scratch site of the benchmark `answers`: a study of 1,000 questions, and afterwards what became of its slots."""
+
+import json
+import sys
+from collections import Counter
+
+import django
+
+django.setup()
+
+from annotations import assign  # noqa: E402
+from annotations.models import Answer, Study  # noqa: E402
+from generation.index import SplitIndex  # noqa: E402
+from generation.models import Dataset  # noqa: E402
+from webapp.models import User  # noqa: E402
+
+WANTED = 3
+
+
+def begin(questions: int) -> str:
+    """Return the code of a new open study."""
+    split = Dataset.objects.get().splits.get()
+    owner, _ = User.objects.get_or_create(username="rosa")
+    study = Study.objects.create(
+        split=split, owner=owner, title="How well people see", per_question=WANTED, per_session=1000,
+        practice=0, checks=0, attention=0, completed="DONE",
+    )  # fmt: skip
+    scenes = SplitIndex.open(split).scenes[:questions].tolist()
+    assign.lay_out(study, list(enumerate(scenes)), ranks=range(questions))
+    return study.code
+
+
+def found(code: str) -> dict[str, int]:
+    """Return how many questions a study has, how many of them have exactly the answers wanted, and all answers."""
+    study = Study.objects.get(code=code)
+    rows = Answer.objects.counted().filter(question__study=study).values_list("question", "participant")
+    exact = sum(n == WANTED for n in Counter(question for question, _ in set(rows)).values())
+    return {
+        "questions": study.questions.count(),
+        "exact": exact if len(set(rows)) == len(rows) else 0,
+        "answers": Answer.objects.filter(question__study=study).count(),
+    }
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(begin(int(sys.argv[2])) if sys.argv[1] == "begin" else found(sys.argv[2])))
