@@ -46,6 +46,7 @@ def join(study: Study, *, identity: str, session: str, is_test: bool = False) ->
     known = _known(study, identity)
     if known is None:
         _check_open(study, is_test=is_test)
+        _check_new(study, identity)
         stage = Stage.CONSENT if is_test or Slot.objects.free().filter(study=study).exists() else Stage.FULL
         try:
             with transaction.atomic():
@@ -61,6 +62,17 @@ def join(study: Study, *, identity: str, session: str, is_test: bool = False) ->
 
 def _known(study: Study, identity: str) -> Participant | None:
     return Participant.objects.filter(study=study, identity=identity).first() if identity else None
+
+
+def _check_new(study: Study, identity: str) -> None:
+    """Raise `Refused` for somebody who took part in one of the studies whose people this one does without."""
+    earlier = Participant.objects.filter(study__in=study.not_from.all(), identity=identity, is_test=False)
+    if identity and earlier.exclude(stage=Stage.FULL).exists():
+        raise Refused(
+            "This study is for people who were not in an earlier one, and you were. Thank you for that; please return "
+            "your place at the platform that sent you.",
+            where="",
+        )
 
 
 def _check_open(study: Study, *, is_test: bool) -> None:

@@ -35,7 +35,7 @@ PAY = ("hourly_pay", "currency")
 TEXTS = ("consent", "instructions")
 ENDS = ("completed", "screened_out", "full")
 FEW = ("checks", "attention")  # of a session, at most `MOST_CHECKS`
-REST = ("seed", "checks", "attention", "palette", "lease_minutes", "opens", "closes", *PARAMETERS)
+REST = ("seed", "checks", "attention", "palette", "not_from", "lease_minutes", "opens", "closes", *PARAMETERS)
 FIXED = (*SAMPLE, *PRACTICE, "seed", "checks", "attention", "palette")  # once somebody may have been asked
 NUMBERS = (*SAMPLE, "practice", "seed", "checks", "attention", *PAY)  # what a plan follows from
 
@@ -81,10 +81,12 @@ class StudyForm(Base):
             "checks": "Easy questions among the others, to see who reads; they count in no accuracy.",
             "attention": "Items that say themselves what to answer.",
             "palette": "Before the questions people compare colours of this dataset, where colours matter.",
+            "not_from": "None, one or several of your other studies. People are known by the platform's name for them.",
             "lease_minutes": "How long a question waits for an answer before it goes to somebody else.",
             "person_parameter": "As the platform calls it in the address.",
         }
         widgets = {  # noqa: RUF012
+            "not_from": forms.CheckboxSelectMultiple(),
             "opens": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
             "closes": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
             "consent": forms.Textarea(attrs={"rows": 8}),
@@ -98,6 +100,12 @@ class StudyForm(Base):
             self.fields["evenly"] = self._evenly()
         if "easy" in self.fields:
             self._narrow_easy(user)
+        if "not_from" in self.fields:
+            others: Any = self.fields["not_from"]
+            mine = Study.objects.filter(owner_id=self.instance.owner_id).exclude(pk=self.instance.pk)
+            others.queryset = mine.exclude(state=Study.State.DRAFT)
+            if not others.queryset.exists():
+                del self.fields["not_from"]
         for name in (*TEXTS, *ENDS, *PARAMETERS, *FEW, "hourly_pay"):
             if name in self.fields:
                 self.fields[name].validators.append(_validator(name))

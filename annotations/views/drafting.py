@@ -86,7 +86,8 @@ def _answer(request: HttpRequest, study: Study, *, first: dict[str, Any]) -> Htt
 
 def _typed(data: QueryDict) -> dict[str, Any]:
     """Return the form's fields as an address or a form has them."""
-    return {name: data[name] for name in StudyForm.Meta.fields if name in data}
+    several = {"not_from": data.getlist("not_from")} if "not_from" in data else {}
+    return {name: data[name] for name in StudyForm.Meta.fields if name in data} | several
 
 
 def _shown(study: Study, request: HttpRequest, typed: dict[str, Any]) -> Shown:
@@ -133,7 +134,7 @@ def _page(request: HttpRequest, study: Study, form: StudyForm, shown: Shown, *, 
         "address": request.get_full_path(),
         "others_wrong": any(name in form.errors for name in REST),
         **{
-            name: [form[field] for field in fields]
+            name: [form[field] for field in fields if field in form.fields]
             for name, fields in (
                 ("sample", SAMPLE),
                 ("practice", PRACTICE),
