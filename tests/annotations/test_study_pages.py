@@ -158,6 +158,32 @@ def test_of_an_open_study_texts_change_and_numbers_stay(rosa: Client, opened: St
     assert list(opened.texts.filter(kind="consent").values_list("text", flat=True)) == ["Do you agree?", "Anew."]
 
 
+def test_people_of_an_earlier_study_are_kept_out(
+    rosa: Client, opened: Study, form: dict[str, Any], client: Client
+) -> None:
+    assert rosa.post("/studies/new/?split=shapes/train", form | {"not_from": [opened.pk]}).status_code == 302
+    later = Study.objects.exclude(pk=opened.pk).get()
+    assert list(later.not_from.all()) == [opened]
+    assert list(opened.not_from.all()) == []
+    opening.open_study(later)
+    Participant.objects.create(study=opened, identity="ann")
+    Participant.objects.create(study=opened, identity="tom", is_test=True)
+    Participant.objects.create(study=opened, identity="late", stage=Participant.Stage.FULL)
+    link = f"/s/{later.code}/?PROLIFIC_PID="
+    answer = client.get(f"{link}ann")
+    assert 400 <= answer.status_code < 500
+    assert "not in an earlier one" in text_of(answer)
+    for name in ("ben", "tom", "late", ""):
+        assert client.get(link + name).status_code in (302, 303)
+    assert set(later.participants.values_list("identity", flat=True)) == {"ben", "tom", "late", ""}
+
+
+def test_studies_of_others_keep_nobody_out(rosa: Client, opened: Study, form: dict[str, Any]) -> None:
+    eve = browser_of("eve")
+    eve.post("/studies/new/?split=shapes/train", form | {"not_from": [opened.pk]})
+    assert not any(study.not_from.exists() for study in Study.objects.all())
+
+
 # The overview -----------------------------------------------------------------------------------------------
 
 
