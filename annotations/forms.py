@@ -5,6 +5,7 @@ import secrets
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
+from django.conf import settings
 from django.core.validators import (
     MaxLengthValidator,
     MaxValueValidator,
@@ -63,7 +64,13 @@ class StudyForm(Base):
 
         model = Study
         fields: ClassVar[tuple[str, ...]] = ("title", *SAMPLE, *PRACTICE, *PAY, *TEXTS, *ENDS, *REST)
-        labels = {"hourly_pay": "Pay per hour", "opens": "Opens", "closes": "Closes"}  # noqa: RUF012 - Django's own way
+        labels = {  # noqa: RUF012 - Django's own way
+            "hourly_pay": "Pay per hour",
+            "palette": "Who takes colours for one another",
+            "lease_minutes": "Minutes a question waits",
+            "opens": "Opens",
+            "closes": "Closes",
+        }
         help_texts = {  # noqa: RUF012
             "title": "Participants see it, too: it should give no answer away.",
             "per_question": "Of different people. Three is what the CLEVR paper has; an even number makes ties.",
@@ -82,7 +89,9 @@ class StudyForm(Base):
             "attention": "Items that say themselves what to answer.",
             "palette": "Before the questions people compare colours of this dataset, where colours matter.",
             "not_from": "None, one or several of your other studies. People are known by the platform's name for them.",
-            "lease_minutes": "How long a question waits for an answer before it goes to somebody else.",
+            "lease_minutes": "For an answer, before it goes to somebody else.",
+            "opens": f"In the time of {settings.TIME_ZONE}. Empty: as soon as you open it.",
+            "closes": "Empty: when you close it.",
             "person_parameter": "As the platform calls it in the address.",
         }
         widgets = {  # noqa: RUF012
