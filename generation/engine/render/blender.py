@@ -211,7 +211,7 @@ class Child:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                env=_environment(),
+                env=_environment() | {"TMPDIR": str(self.folder)},
                 cwd=self.folder,
                 start_new_session=True,  # Ctrl-C is for us; it ends when its standard input does
             )

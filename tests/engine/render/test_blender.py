@@ -308,8 +308,9 @@ blender.render(crowd(), camera(width=480, height=320), samples=4096)
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("blender")
-def test_blender_ends_in_the_middle_of_a_picture_when_who_asked_is_killed() -> None:
-    asker = subprocess.Popen([sys.executable, "-c", ORPHAN], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+def test_blender_ends_in_the_middle_of_a_picture_when_who_asked_is_killed(tmp_path: Path) -> None:
+    here = {**os.environ, "TMPDIR": str(tmp_path)}
+    asker = subprocess.Popen([sys.executable, "-c", ORPHAN], cwd=ROOT, env=here, stdout=subprocess.PIPE, text=True)
     assert asker.stdout is not None
     pid, folder = asker.stdout.readline().split()
     asker.stdout.close()
@@ -319,3 +320,4 @@ def test_blender_ends_in_the_middle_of_a_picture_when_who_asked_is_killed() -> N
     while Path(f"/proc/{pid}").exists() or Path(folder).exists():
         assert time.monotonic() < end
         time.sleep(0.05)
+    assert list(tmp_path.iterdir()) == []  # nothing of Blender's own, either
