@@ -12,6 +12,7 @@ import pytest
 from _pytest.mark import ParameterSet
 from django.test import Client
 
+from annotations.models import Study
 from generation.engine.family_files import MAX_OPERATIONS
 from generation.engine.worlds.clevr.spec import ClevrSpec, read_spec
 from tests.webapp.commands import ROOT
@@ -152,7 +153,8 @@ def test_markup_that_could_run_is_dropped(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_settings_that_are_named_in_the_text_exist() -> None:
-    known = {variable.name for variable in VARIABLES}
+    platform = {field.default for field in Study._meta.concrete_fields if field.name.endswith("_parameter")}
+    known = {variable.name for variable in VARIABLES} | platform
     for name in PAGES:
         found = set(re.findall(r"`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`", documentation.source(name)))
         assert found <= known, name

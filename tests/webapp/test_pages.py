@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import AnonymousUser, Group
 from django.core.exceptions import RequestDataTooBig
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
@@ -127,7 +127,7 @@ def test_the_page_for_our_mistakes_asks_nothing_of_the_database(django_assert_nu
 
 def test_a_bad_request_is_told_from_a_large_one() -> None:
     request = RequestFactory().get("/")
-    request.user = User()
+    request.user = AnonymousUser()
     assert views.bad_request(request, RequestDataTooBig()).status_code == 413
     assert views.bad_request(request, ValueError()).status_code == 400
 
