@@ -17,7 +17,6 @@ from annotations.views.private import NOTHING, find_participant, private
 
 SEE_OTHER = 303
 LONGEST_COMMENT = 5000
-MAX_DIGITS = 3
 SAME, DIFFERENT = "same", "different"
 
 
