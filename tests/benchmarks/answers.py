@@ -80,7 +80,7 @@ def _figures(
         figure(f"question and answer, {how}, 95th percentile", 1000 * waits[int(0.95 * len(waits))], "ms", most=goal),
         figure("median", 1000 * statistics.median(waits), "ms"),
         figure("questions with exactly three answers", 100 * found["exact"] / questions, "%", least=100),
-        figure("answers of the server that were errors", len(load.errors), "", most=0),
+        figure("requests that failed", len(load.errors), "", most=0),
         figure("answers kept", len(waits) / load.seconds, "a second"),
     ]
 
@@ -150,10 +150,15 @@ def _take_part(
     def ask(method: str, address: str, form: dict[str, str] | None = None) -> tuple[str, str]:
         """Return where a request leads, and the page."""
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
-        connection.request(method, address, urlencode(form) if form is not None else None, FORM if form else {})
-        response = connection.getresponse()
-        page = response.read().decode()
-        connection.close()
+        try:
+            connection.request(method, address, urlencode(form) if form is not None else None, FORM if form else {})
+            response = connection.getresponse()
+            page = response.read().decode()
+        except OSError:
+            errors.append(0)  # no answer at all is an error, too
+            raise
+        finally:
+            connection.close()
         if response.status >= 500:
             errors.append(response.status)
         return response.headers.get("Location", ""), page
