@@ -13,32 +13,18 @@ from numpy.typing import NDArray
 
 from annotations import assign, colours, palette
 from annotations.choices import form_of
-from annotations.models import Answer, AnswerQuerySet, EasyAnswer, Participant, Study, StudyQuestion
+from annotations.finding import sealed_split
+from annotations.models import EasyAnswer, Participant, Study, StudyQuestion
+from annotations.sitting import QUESTION, Item, Sitting
 from generation import rows
 from generation.engine.worlds import AnswerForm, AnswerKind
 from generation.index import NotIndexed, Range, SplitIndex
-from generation.models import Scene, Split
+from generation.models import Question, Scene, Split
 
 TRIES = 2  # at practice
 EASY_LENGTH, LENGTH = 6, "length"
+WORDS = 5000  # questions that a process keeps at hand
 STOCK = 20  # times as many easy questions are looked through for those that need no colour
-QUESTION = "question"
-
-
-class Item(NamedTuple):
-    """Something that is asked: a question of the sample by its number there, else which of its kind it is."""
-
-    kind: str
-    number: int
-
-    def __str__(self) -> str:
-        return f"{self.kind}:{self.number}"
-
-    @classmethod
-    def read(cls, text: str) -> "Item":
-        """Return the item that was written so."""
-        kind, _, number = text.partition(":")
-        return cls(kind, int(number))
 
 
 class Asked(NamedTuple):
@@ -62,23 +48,30 @@ class Progress(NamedTuple):
 # What comes next
 
 
-def next_item(participant: Participant) -> Item | None:
-    """Return what a participant who is at the questions is asked now; None where nothing is left for them."""
-    answered = answered_of(participant).count()
-    for place, item in _extras(participant):
-        if place <= answered and not participant.easy_answers.filter(kind=item.kind, number=item.number).exists():
-            return item
-    return next_question(participant)
+def next_items(sitting: Sitting) -> list[Item]:
+    """Return what a participant who is at the questions is asked now, and the question of the sample after it.
+
+    Both are theirs from now on. There is one where no other question is left, and none where nothing is.
+    """
+    check = _next_check(sitting)
+    questions = [Item(QUESTION, question) for question in _questions(sitting, most=1 if check else 2)]
+    return [*([check] if check else []), *questions]
 
 
-def next_question(participant: Participant, *, besides: Item | None = None) -> Item | None:
-    """Return the question of the sample that comes next, or after one that has come; it is theirs now."""
-    waiting = [besides.number] if besides is not None else []
-    if participant.is_test:
-        question = assign.try_out(participant, besides=waiting)
-        return None if question is None else Item(QUESTION, question.pk)
-    slot = assign.claim(participant, besides=waiting)
-    return None if slot is None else Item(QUESTION, slot.question_id)
+def _next_check(sitting: Sitting) -> Item | None:
+    """Return the check question or attention item whose turn it is."""
+    answered = sitting.answered
+    due = (item for place, item in _extras(sitting.participant) if place <= answered and item not in sitting.said)
+    return next(due, None)
+
+
+def _questions(sitting: Sitting, *, most: int) -> list[int]:
+    if sitting.participant.is_test:
+        return assign.try_out(sitting.participant, most=most)
+    held, given = sitting.held.values(), sitting.given.values()
+    found = assign.claims(sitting.participant, most=most, held=held, given=given)
+    sitting.given.update({one.question_id: one.place for one in found})
+    return [one.question_id for one in found]
 
 
 def next_practice(participant: Participant) -> Item:
@@ -86,45 +79,31 @@ def next_practice(participant: Participant) -> Item:
     return Item(EasyAnswer.Kind.PRACTICE, participant.easy_answers.filter(kind=EasyAnswer.Kind.PRACTICE).count())
 
 
-def last_answer(participant: Participant) -> Answer | None:
-    """Return the answer that was given last and can be undone; None where something else was answered since."""
-    last = answered_of(participant).order_by("-received", "-pk").first()
-    easy = participant.easy_answers.order_by("-pk").first()
-    return None if last is None or (easy is not None and easy.received > last.received) else last
-
-
-def progress(participant: Participant) -> Progress:
+def progress(sitting: Sitting) -> Progress:
     """Return how far a participant is with the questions and what stands between them."""
-    study = participant.study
-    extras = participant.easy_answers.exclude(kind=EasyAnswer.Kind.PRACTICE).count()
-    total = study.asked_at_most + len(list(_extras(participant)))
-    return Progress(answered_of(participant).count() + extras, total)
+    total = sitting.study.asked_at_most + sum(1 for _ in _extras(sitting.participant))
+    return Progress(len(sitting.said), total)
 
 
-def answered_of(participant: Participant) -> AnswerQuerySet:
-    """Return a participant's answers to questions of the sample, as they stand."""
-    return Answer.objects.current().filter(participant=participant)
-
-
-def items_of(participant: Participant) -> Iterator[Item]:
+def items_of(sitting: Sitting) -> Iterator[Item]:
     """Yield everything that a participant was given or will be for practice or to be checked: what tokens may name."""
-    for question in participant.given.order_by("-pk").values_list("question", flat=True):
+    for question in reversed(sitting.given):
         yield Item(QUESTION, question)
-    for _, item in _extras(participant):
+    for _, item in _extras(sitting.participant):
         yield item
-    for number in range(TRIES * practice_of(participant.study)):
+    for number in range(TRIES * practice_of(sitting.study)):
         yield Item(EasyAnswer.Kind.PRACTICE, number)
 
 
 def practice_of(study: Study) -> int:
     """Return how many practice questions a try has."""
-    return study.practice if study.easy is not None else 0
+    return study.practice if study.easy_id is not None else 0
 
 
 def _extras(participant: Participant) -> Iterator[tuple[int, Item]]:
     """Yield each check question and attention item, and after how many answers it comes."""
     study = participant.study
-    checks = study.checks if study.easy is not None else 0
+    checks = study.checks if study.easy_id is not None else 0
     items = [Item(EasyAnswer.Kind.CHECK, number) for number in range(checks)]
     items += [Item(EasyAnswer.Kind.ATTENTION, number) for number in range(study.attention)]
     chance = random.Random(f"places {participant.secret}")  # noqa: S311 - decides nothing but an order
@@ -137,21 +116,36 @@ def _extras(participant: Participant) -> Iterator[tuple[int, Item]]:
 # What it is
 
 
-def look_up(participant: Participant, item: Item) -> Asked | None:
+def look_up(sitting: Sitting, item: Item) -> Asked | None:
     """Return an item with its text, picture and answers; None where its question is gone."""
-    study = participant.study
+    study = sitting.study
     if item.kind == EasyAnswer.Kind.ATTENTION:
-        return _attention(participant, item)
+        return _attention(sitting.participant, item)
     if item.kind == QUESTION:
         split: Split | None = study.split
-        position = StudyQuestion.objects.values_list("position", flat=True).get(pk=item.number)
+        position = _position(sitting, item.number)
     else:
         split = study.easy
-        position = _easy_position(participant, item)
-    row = rows.question_at(split, position) if split is not None else None
+        position = _easy_position(sitting.participant, item)
+    row = words_at(split, position) if split is not None else None
     if split is None or row is None:
         return None
     return Asked(item, row.text, form_of(split, row.kind), row.scene, position, row.answer)
+
+
+def words_at(split: Split, position: int) -> Question | None:
+    """Return a question of a sealed split; many people are asked the same, and it never changes."""
+    return _words_at(split.pk, split.index_digest, position)
+
+
+@functools.lru_cache(maxsize=WORDS)
+def _words_at(split: int, digest: str, position: int) -> Question | None:
+    return rows.words_at(sealed_split(split, digest), position)
+
+
+def _position(sitting: Sitting, question: int) -> int:
+    place = sitting.given.get(question)
+    return place.position if place is not None else StudyQuestion.objects.get(pk=question).position
 
 
 def _attention(participant: Participant, item: Item) -> Asked:
@@ -159,7 +153,7 @@ def _attention(participant: Participant, item: Item) -> Asked:
     study = participant.study
     chance = random.Random(f"attention {item.number} {participant.secret}")  # noqa: S311 - as above
     positions = list(study.questions.values_list("position", flat=True)[:100])
-    row = rows.question_at(study.split, chance.choice(positions)) if positions else None
+    row = words_at(study.split, chance.choice(positions)) if positions else None
     form = form_of(study.split, row.kind if row is not None else "")
     if not form.choices:
         form = AnswerForm(AnswerKind.YES_NO, ("yes", "no"), {})

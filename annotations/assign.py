@@ -4,13 +4,16 @@ Every change is conditional on what the row was, so that any number of people, o
 and on PostgreSQL, never share a slot; no process and no memory stands between them.
 """
 
+import itertools
 import random
 import uuid
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from contextlib import suppress
+from datetime import datetime
+from typing import Any, NamedTuple
 
-from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Exists, Q, QuerySet
 from django.db.models.functions import Now
 
 from annotations import palette
@@ -21,6 +24,7 @@ from generation.models import from_now
 TRIES = 30
 SOME = 40  # of the slots that come next, one is taken by chance, so that people rarely reach for the same
 ROWS = 4000  # in a transaction, at most
+PARTS = ("pk", "question", "question__position", "question__scene")
 
 
 class NotGiven(EngineError):
@@ -54,7 +58,7 @@ def lay_out(study: Study, places: Sequence[tuple[int, int]], *, ranks: Sequence[
         The order in which questions are given, drawn by chance.
     """
     with transaction.atomic():
-        opened = {"state": Study.State.OPEN, "opened": Now()}
+        opened = {"state": Study.State.OPEN, "opened": Now(), "wanted": len(places)}
         if Study.objects.filter(pk=study.pk, state=Study.State.DRAFT).update(**opened) != 1:
             return
         questions = StudyQuestion.objects.bulk_create(
@@ -74,35 +78,91 @@ def lay_out(study: Study, places: Sequence[tuple[int, int]], *, ranks: Sequence[
 # Claiming
 
 
-def claim(participant: Participant, *, besides: Collection[int] = ()) -> Slot | None:
+class Place(NamedTuple):
+    """A question of the sample by its number, where it stands in the split, and of which scene it is."""
+
+    question: int
+    position: int
+    scene: int
+
+
+class Claim(NamedTuple):
+    """A slot that is somebody's until its lease ends, and the question it is of.
+
+    `claimed` is None of one that was claimed just now. Of one that is not `sure` the lease has run for half its time.
+    """
+
+    pk: int
+    question_id: int
+    position: int
+    scene: int
+    claimed: datetime | None = None
+    is_sure: bool = True
+
+    @property
+    def place(self) -> Place:
+        """Return the question."""
+        return Place(self.question_id, self.position, self.scene)
+
+
+def given_to(participant: Participant) -> list[Place]:
+    """Return the questions that a participant was given, in that order."""
+    rows = Given.objects.filter(participant=participant).order_by("pk")
+    return list(itertools.starmap(Place, rows.values_list("question", "question__position", "question__scene")))
+
+
+def held_by(participant: Participant) -> list[Claim]:
+    """Return slots that a participant claimed and did not answer, in that order."""
+    half = from_now(30.0 * participant.study.lease_minutes)
+    rows = Slot.objects.filter(participant=participant, answered=False).order_by("claimed", "pk")
+    rows = rows.annotate(is_sure=Q(lease__gt=half))
+    return list(itertools.starmap(Claim, rows.values_list(*PARTS, "claimed", "is_sure")))
+
+
+def claim(participant: Participant) -> Claim | None:
     """Return a slot that is this participant's until its lease ends; None where there is none left for them.
 
-    One that they hold and did not answer comes again, but for those of the questions `besides`; its lease is renewed
-    once half of it is over.
+    One that they hold and did not answer comes again; its lease is renewed once half of it is over.
     """
-    study = participant.study
-    held = Slot.objects.filter(participant=participant, answered=False).exclude(question__in=besides)
-    half = from_now(30.0 * study.lease_minutes)
-    sure = held.filter(lease__gt=half).select_related("question", "study").order_by("claimed", "pk").first()
-    if sure is not None:
-        return sure
-    for slot in held.order_by("claimed", "pk"):
-        if _hold(study, Slot.objects.filter(pk=slot.pk, participant=participant, answered=False)):
-            return _fresh(slot)
-    if participant.given.count() >= study.per_session:
+    held, given = held_by(participant), given_to(participant)
+    return next(iter(claims(participant, most=1, held=held, given=given)), None)
+
+
+def claims(participant: Participant, *, most: int, held: Iterable[Claim], given: Iterable[Place]) -> list[Claim]:
+    """Return up to `most` slots that are this participant's, of those that they hold first, then new ones.
+
+    `held` and `given` are what `held_by` and `given_to` said just now.
+    """
+    places = list(given)
+    sure = (one for one in held if one.is_sure or _renew(participant, one))
+    found = list(itertools.islice(sure, most))
+    while len(found) < most and (new := _claim_new(participant, places)) is not None:
+        found.append(new)
+        places.append(new.place)
+    return found
+
+
+def _renew(participant: Participant, one: Claim) -> bool:
+    """Return whether a slot is still theirs, for another lease."""
+    return _hold(participant.study, Slot.objects.filter(pk=one.pk, participant=participant, answered=False))
+
+
+def _claim_new(participant: Participant, given: Collection[Place]) -> Claim | None:
+    """Return a slot that nobody held, or held any longer, and that is this participant's now."""
+    if len(given) >= participant.study.per_session:
         return None
     for _ in range(TRIES):
-        next_one = _next(participant)
+        next_one = _next(participant, given)
         if next_one is None:
             return None
+        free = Slot.objects.free().filter(pk=next_one.pk)
         try:
             with transaction.atomic():
-                taken = _hold(study, Slot.objects.free().filter(pk=next_one.pk), participant=participant, claimed=Now())
-                if taken:
-                    Given.objects.create(participant=participant, question_id=next_one.question_id)
-                    return _fresh(next_one)
-        except IntegrityError:
-            continue  # another tab of theirs has a slot of that question now
+                if _hold(participant.study, free, participant=participant, claimed=Now()):
+                    Given(participant=participant, question_id=next_one.question_id).save(force_insert=True)
+                    return next_one
+        except IntegrityError:  # another tab of theirs has a slot of that question now
+            given = given_to(participant)
     return None
 
 
@@ -112,105 +172,143 @@ def _hold(study: Study, slots: "QuerySet[Slot]", **more: object) -> bool:
     return slots.filter(Exists(is_open)).update(lease=from_now(60.0 * study.lease_minutes), **more) == 1
 
 
-def _fresh(slot: Slot) -> Slot:
-    return Slot.objects.select_related("question", "study").get(pk=slot.pk)
-
-
-def _next(participant: Participant) -> Slot | None:
+def _next(participant: Participant, given: Collection[Place]) -> Claim | None:
     """Return one of the slots that come next for a participant; of scenes that are new to them if there are any."""
-    mine = Given.objects.filter(participant=participant)
-    left = Slot.objects.free().filter(
-        ~Exists(mine.filter(question=OuterRef("question"))), study_id=participant.study_id
-    )
+    left = Slot.objects.free().filter(study_id=participant.study_id).order_by("number", "rank")
     if palette.is_spared(participant):
         left = left.filter(question__coloured=False)
-    scenes = list(mine.values_list("question__scene", flat=True))
-    for slots in (left.exclude(question__scene__in=scenes), left):
-        some = list(slots.order_by("number", "rank")[:SOME])
-        if some:
-            return random.choice([slot for slot in some if slot.number == some[0].number])  # noqa: S311 - spreads people
-    return None
+    mine = Given.objects.filter(participant=participant)
+    unseen = left.exclude(question__in=mine.values("question"))
+    scenes = {place.scene for place in given}
+    return (
+        _one_of(left, given)  # mostly, some of the very first will do
+        or _one_of(unseen.exclude(question__scene__in=scenes), given)
+        or _one_of(unseen, given, is_forced=True)
+    )
 
 
-def try_out(participant: Participant, *, besides: Collection[int] = ()) -> StudyQuestion | None:
-    """Return a question for somebody who came by the test link: any, and nobody waits for their answer."""
-    given = Given.objects.filter(participant=participant).select_related("question")
-    done = Answer.objects.filter(participant=participant, question=OuterRef("question"))
-    waiting = given.exclude(Exists(done)).exclude(question__in=besides).order_by("pk").first()
-    if waiting is not None:
-        return waiting.question
-    asked = list(given.values_list("question", flat=True))
+def _one_of(slots: "QuerySet[Slot]", given: Collection[Place], *, is_forced: bool = False) -> Claim | None:
+    """Return a slot of those that come first, of a question and, unless forced, of a scene that are new."""
+    questions = {place.question for place in given}
+    scenes = set() if is_forced else {place.scene for place in given}
+    rows = slots.values_list("number", *PARTS)[:SOME]
+    some = [
+        (number, one)
+        for number, one in ((number, Claim(*parts)) for number, *parts in rows)
+        if one.question_id not in questions and one.scene not in scenes
+    ]
+    if not some:
+        return None
+    return random.choice([one for number, one in some if number == some[0][0]])  # noqa: S311 - spreads people
+
+
+def try_out(participant: Participant, *, most: int = 1) -> list[int]:
+    """Return questions for somebody who came by the test link: any, and nobody waits for their answers."""
+    asked = [place.question for place in given_to(participant)]
+    done = set(Answer.objects.filter(participant=participant).values_list("question", flat=True))
+    waiting = [question for question in asked if question not in done]
     plain = {"coloured": False} if palette.is_spared(participant) else {}
     left = list(participant.study.questions.filter(**plain).exclude(pk__in=asked).values_list("pk", flat=True))
-    if not left or len(asked) >= participant.study.per_session:
-        return None
-    chosen = random.choice(left)  # noqa: S311 - no secret
-    return Given.objects.get_or_create(participant=participant, question_id=chosen)[0].question
+    missing = max(0, min(most - len(waiting), participant.study.per_session - len(asked), len(left)))
+    for question in random.sample(left, missing):
+        Given.objects.get_or_create(participant=participant, question_id=question)
+        waiting.append(question)
+    return waiting[:most]
 
 
 # Answering
 
 
-def answer(participant: Participant, question: int, reply: Reply) -> Answer:
+def answer(participant: Participant, question: int, reply: Reply, *, held: Claim | None = None) -> Answer:
     """Return the stored answer to a question; the same reply again gives the same one.
 
-    It fills the slot that is claimed for it, or else one that is free, or else it is surplus.
+    It fills the slot that is claimed for it, or else one that is free, or else it is surplus. Who has the claim at hand
+    says so: mostly that is the slot that is filled, and nothing else has to be looked at.
 
     Raises
     ------
     NotGiven
         Where the question was not given to this participant, or the reply was stored for another question.
     """
+    if held is not None and held.claimed is not None:
+        with suppress(IntegrityError):  # the reply has come before
+            row = _answer_held(participant, held, reply)
+            if row is not None:
+                return row
     with transaction.atomic():
         _lock([question])
-        stored = Answer.objects.filter(participant=participant, client=reply.client).first()
-        if stored is not None:
-            if stored.question_id != question:
+        known = Answer.objects.filter(participant=participant)
+        rows = known.filter(Q(client=reply.client) | Q(question=question, superseded=False)).order_by("pk")
+        same = next((row for row in rows if row.client == reply.client), None)
+        if same is not None:
+            if same.question_id != question:
                 raise NotGiven("Expected a new id for a new answer, got one that another answer has.", where="client")
-            return stored
-        if not Given.objects.filter(participant=participant, question=question).exists():
-            raise NotGiven(
-                "Expected an answer to a question that you were given, got one to another.", where="question"
-            )
-        before = Answer.objects.current().filter(participant=participant, question=question).first()
+            return same
+        before = next(iter(rows), None)
         row = Answer(participant=participant, question_id=question, **reply._asdict())
         if before is None:
-            row.slot, row.claimed = _fill(participant, question), Now()
-            if row.slot is not None and row.slot.claimed is not None:
-                row.claimed = row.slot.claimed
+            row.slot_id, row.claimed = _fill(participant, question)
         else:
             row.claimed = before.claimed
             row.superseded = before.turn > reply.turn
             if not row.superseded:
-                row.slot = before.slot
-                Answer.objects.filter(pk=before.pk).update(superseded=True, slot=None)
+                row.slot_id = before.slot_id
+                known.filter(pk=before.pk).update(superseded=True, slot=None)
         row.save(force_insert=True)
-    row.refresh_from_db()
+    return row
+
+
+def _answer_held(participant: Participant, held: Claim, reply: Reply) -> Answer | None:
+    """Return the answer that fills a claimed slot; None where it is theirs no longer.
+
+    Holding the slot's row keeps out whoever settles the question meanwhile, so nothing else needs to be locked.
+    """
+    own = {"question_id": held.question_id, "slot_id": held.pk, "claimed": held.claimed}
+    row = Answer(participant=participant, **own, **reply._asdict())
+    with transaction.atomic():
+        mine = Slot.objects.filter(pk=held.pk, participant=participant, answered=False)
+        if mine.filter(participant__excluded=None).update(answered=True, lease=None) != 1:
+            return None
+        row.save(force_insert=True)
     return row
 
 
 def _lock(questions: Iterable[int]) -> None:
-    """Let nobody else answer these questions, or settle them, until the transaction ends; they may be given."""
-    rows = StudyQuestion.objects.select_for_update(no_key=True).filter(pk__in=list(questions))
-    list(rows.order_by("pk").values_list("pk"))
+    """Let nobody else answer these questions, or settle them, until the transaction ends; they may be given.
+
+    On SQLite whoever writes has the whole database, so there is nothing to lock.
+    """
+    if connection.features.has_select_for_update:
+        rows = StudyQuestion.objects.select_for_update(no_key=True).filter(pk__in=list(questions))
+        list(rows.order_by("pk").values_list("pk"))
 
 
-def _fill(participant: Participant, question: int) -> Slot | None:
-    """Return the slot that an answer fills, which now says so; None where there is none for it."""
-    if participant.is_test:
-        return None
+def _fill(participant: Participant, question: int) -> tuple[int | None, Any]:
+    """Return the slot that an answer fills, which now says so, or None; and since when the claim is theirs.
+
+    Raises
+    ------
+    NotGiven
+        Where the question was not given to this participant.
+    """
     slots = Slot.objects.filter(question=question)
-    if Participant.objects.filter(pk=participant.pk).exclude(excluded=None).exists():
-        slots.filter(participant=participant, answered=False).update(participant=None, claimed=None, lease=None)
-        return None
+    mine = slots.filter(participant=participant, answered=False)
     filled = {"answered": True, "lease": None}
-    if slots.filter(participant=participant, answered=False).update(**filled) == 1:
-        return slots.get(participant=participant)
+    held = mine.values_list("pk", "claimed").first()
+    if held is not None and mine.filter(participant__excluded=None).update(**filled) == 1:
+        return held
+    if not Given.objects.filter(participant=participant, question=question).exists():
+        raise NotGiven("Expected an answer to a question that you were given, got one to another.", where="question")
+    if participant.is_test:
+        return None, Now()
+    if Participant.objects.filter(pk=participant.pk).exclude(excluded=None).exists():
+        mine.update(participant=None, claimed=None, lease=None)
+        return None, Now()
     for slot in slots.free().order_by("number"):
         anew = {**filled, "participant": participant, "claimed": Now()}
         if Slot.objects.free().filter(pk=slot.pk).update(**anew) == 1:
-            return slots.get(pk=slot.pk)
-    return None
+            return slot.pk, Slot.objects.values_list("claimed", flat=True).get(pk=slot.pk)
+    return None, Now()
 
 
 # Leaving out people, and taking them in again

@@ -78,7 +78,7 @@ def _easy_lines(study: Study, names: dict[int, str], kept: dict[int, bool], *, c
             yield Line(
                 names[row.participant_id], row.kind, split if has_place else "", row.position, None, row.text, "",
                 row.is_right if correct or not has_place else None, row.visible, None, kept[row.participant_id],
-                surplus=False, superseded=False,
+                surplus=False, superseded=row.superseded,
             )  # fmt: skip
 
 

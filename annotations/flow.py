@@ -6,11 +6,12 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from annotations import asked, assign, colours, palette, tokens
-from annotations.asked import QUESTION, TRIES, Asked, Item
+from annotations import asked, assign, colours, palette, throttle, tokens
+from annotations.asked import TRIES, Asked
 from annotations.assign import Reply
 from annotations.choices import swatches_of
 from annotations.models import Answer, EasyAnswer, Participant, Slot, Study
+from annotations.sitting import QUESTION, Item, Said, Sitting
 from generation.engine.errors import EngineError
 
 Stage = Participant.Stage
@@ -21,6 +22,12 @@ LONGEST = 200  # characters of a platform's name for somebody
 
 class Refused(EngineError):
     """Somebody can't take part now, or sent what nobody was asked for."""
+
+
+class TooMany(Refused):
+    """So many come at once that it can't be people; after `wait` seconds others are let in."""
+
+    wait = throttle.A_MINUTE
 
 
 class Elsewhere(Refused):
@@ -46,6 +53,8 @@ def join(study: Study, *, identity: str, session: str, is_test: bool = False) ->
     known = _known(study, identity)
     if known is None:
         _check_open(study, is_test=is_test)
+        if throttle.is_crowded(study):
+            raise TooMany(f"Expected at most {throttle.JOINING} new people a minute, got more. Try again in a minute.")
         _check_new(study, identity)
         stage = Stage.CONSENT if is_test or Slot.objects.free().filter(study=study).exists() else Stage.FULL
         try:
@@ -122,10 +131,9 @@ def tell_apart(participant: Participant, answers: list[bool]) -> None:
         colours.mark(participant.study)
 
 
-def finish_questions(participant: Participant) -> None:
+def finish_questions(sitting: Sitting) -> None:
     """Let a participant leave the questions, of which none is left for them."""
-    has_answered = asked.answered_of(participant).exists()
-    _move(participant, Stage.QUESTIONS, Stage.COMMENT if has_answered else Stage.FULL)
+    _move(sitting.participant, Stage.QUESTIONS, Stage.COMMENT if sitting.answered else Stage.FULL)
 
 
 def comment(participant: Participant, text: str) -> None:
@@ -136,7 +144,7 @@ def comment(participant: Participant, text: str) -> None:
 # Answering
 
 
-def take(participant: Participant, found: Asked, reply: Reply) -> None:
+def take(sitting: Sitting, found: Asked, reply: Reply) -> None:
     """Store an answer to an item that was given to a participant; the same reply again changes nothing.
 
     Raises
@@ -148,11 +156,14 @@ def take(participant: Participant, found: Asked, reply: Reply) -> None:
     """
     _check(found, reply)
     if found.item.kind == QUESTION:
-        assign.answer(participant, found.item.number, reply)
-        return
-    _keep_easy(participant, found, reply)
+        held = sitting.held.get(found.item.number)
+        assign.answer(sitting.participant, found.item.number, reply, held=held)
+    else:
+        _keep_easy(sitting.participant, found, reply)
     if found.item.kind == EasyAnswer.Kind.PRACTICE:
-        _judge(participant)
+        _judge(sitting.participant)
+    else:
+        sitting.note(Said(found.item, reply.text, reply.turn, timezone.now()))
 
 
 def _check(found: Asked, reply: Reply) -> None:
@@ -165,28 +176,41 @@ def _check(found: Asked, reply: Reply) -> None:
 
 
 def _keep_easy(participant: Participant, found: Asked, reply: Reply) -> None:
-    """Store an answer for practice or to a check, unless there is one; answers ahead of their time are refused."""
+    """Store an answer for practice or to a check, unless it is stored; answers ahead of their time are refused."""
     item = found.item
-    stored = participant.easy_answers.filter(kind=item.kind).count()
-    if item.number > stored and item.kind == EasyAnswer.Kind.PRACTICE:
+    mine = participant.easy_answers
+    is_practice = item.kind == EasyAnswer.Kind.PRACTICE
+    if is_practice and item.number > mine.filter(kind=item.kind).count():
         raise Refused("Expected an answer to a question that you were given, got one to a later one.", where="token")
-    EasyAnswer.objects.bulk_create(
-        [
-            EasyAnswer(
-                participant=participant,
-                kind=item.kind,
-                number=item.number,
-                position=found.position,
-                client=reply.client,
-                text=reply.text,
-                is_right=bool(reply.text) and reply.text == found.right,
-                visible=reply.visible,
-            )
-        ],
-        ignore_conflicts=True,
+    row = EasyAnswer(
+        participant=participant,
+        kind=item.kind,
+        number=item.number,
+        position=found.position,
+        client=reply.client,
+        turn=0 if is_practice else reply.turn,
+        text=reply.text,
+        is_right=bool(reply.text) and reply.text == found.right,
+        visible=reply.visible,
     )
-    if not participant.easy_answers.filter(kind=item.kind, number=item.number).exists():
-        raise Refused("Expected a new id for a new answer, got one that another answer has.", where="client")
+    with transaction.atomic():
+        _lock(participant)
+        same = mine.filter(client=reply.client).first()
+        if same is not None and (same.kind, same.number) != item:
+            raise Refused("Expected a new id for a new answer, got one that another answer has.", where="client")
+        before = mine.current().filter(kind=item.kind, number=item.number).first()
+        if same is not None or (before is not None and is_practice):
+            return
+        if before is not None:
+            row.superseded = before.turn > row.turn
+            if not row.superseded:
+                mine.filter(pk=before.pk).update(superseded=True)
+        row.save(force_insert=True)
+
+
+def _lock(participant: Participant) -> None:
+    """Let no other answer of theirs come between, until the transaction ends."""
+    list(Participant.objects.select_for_update(no_key=True).filter(pk=participant.pk).values_list("pk"))
 
 
 def _judge(participant: Participant) -> None:
@@ -236,7 +260,7 @@ def _number(name: str, text: str) -> int:
     return min(int(text), MOST[name])
 
 
-def item_named(participant: Participant, token: str) -> Item | None:
+def item_named(sitting: Sitting, token: str) -> Item | None:
     """Return the item that a token names, of all that are a participant's."""
-    found = tokens.find(participant, token, among=map(str, asked.items_of(participant)))
+    found = tokens.find(sitting.participant, token, among=map(str, asked.items_of(sitting)))
     return None if found is None else Item.read(found)

@@ -14,7 +14,6 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.urls import reverse
-from django.utils.functional import cached_property
 
 from generation.models import Split
 
@@ -126,10 +125,10 @@ class Study(models.Model):
         """Return whether people can answer."""
         return self.state == Study.State.OPEN
 
-    @cached_property
+    @property
     def asked_at_most(self) -> int:
-        """Return how many questions of the sample one person is asked; of an open study, where it never changes."""
-        return min(self.per_session, self.questions.count())
+        """Return how many questions of the sample one person is asked."""
+        return min(self.per_session, self.wanted)
 
 
 class StudyText(models.Model):
@@ -221,10 +220,19 @@ class Participant(models.Model):
         return f"{self.study} participant {self.pk}"
 
 
+class EasyAnswerQuerySet(models.QuerySet["EasyAnswer"]):
+    """Which answers are meant."""
+
+    def current(self) -> Self:
+        """Return answers that nothing supersedes."""
+        return self.filter(superseded=False)
+
+
 class EasyAnswer(models.Model):
     """An answer to a question that is no part of the sample: for practice, or to see who reads.
 
     `position` is the question's in the study's easy split. Of an attention item, which is words alone, it is None.
+    Of several answers to an item the one with the highest `turn` stands, as with questions of the sample.
     """
 
     class Kind(models.TextChoices):
@@ -239,18 +247,26 @@ class EasyAnswer(models.Model):
     number = models.PositiveSmallIntegerField("which of its kind", help_text="from 0, each try at practice anew")
     position = models.PositiveIntegerField(null=True, blank=True)
     client = models.UUIDField()
+    turn = models.PositiveIntegerField(default=0)
     text = models.CharField(max_length=200, blank=True)
     is_right = models.BooleanField()
     visible = models.PositiveIntegerField("milliseconds with the page visible", default=0)
     received = models.DateTimeField(db_default=Now())
+    superseded = models.BooleanField(default=False)
+
+    objects = EasyAnswerQuerySet.as_manager()
 
     class Meta:
-        """What was sent twice is stored once, and each is answered once."""
+        """What was sent twice is stored once, and one answer to each stands."""
 
         ordering = ("pk",)
         constraints = (
             models.UniqueConstraint(fields=["participant", "client"], name="easy_answer_stored_once"),
-            models.UniqueConstraint(fields=["participant", "kind", "number"], name="easy_answer_once"),
+            models.UniqueConstraint(
+                fields=["participant", "kind", "number"],
+                condition=Q(superseded=False),
+                name="easy_answer_stands_once",
+            ),
         )
 
     def __str__(self) -> str:

@@ -138,7 +138,7 @@ def _agreement(key: int, mine: Iterable[tuple[int, str]], said: Said) -> Share:
 def _add_easy(study: Study, people: dict[int, Person]) -> None:
     """Say of each how many check questions and attention items were right."""
     tally: Counter[tuple[int, str, bool]] = Counter(
-        EasyAnswer.objects.filter(participant__study=study).values_list("participant", "kind", "is_right")
+        EasyAnswer.objects.current().filter(participant__study=study).values_list("participant", "kind", "is_right")
     )
     for key, person in people.items():
         checks, attention = (

@@ -28,6 +28,16 @@ def question_at(split: Split, position: int) -> Question | None:
     return found
 
 
+def words_at(split: Split, position: int) -> Question | None:
+    """Return one question's words, kind and answer with its picture, and nothing that takes longer to read."""
+    at = position_in_source(split, position)
+    if at is None:
+        return None
+    picture = (f"scene__{name}" for name in ("image", "linked", "width", "height"))
+    found = Question.objects.filter(split_id=split.parent_id or split.pk, position=at).select_related("scene")
+    return found.only("text", "kind", "answer", *picture).first()
+
+
 def others_of(split: Split, asked: Question) -> list[Question]:
     """Return the other questions of a split about a question's scene: their texts, answers and positions."""
     others = Question.objects.filter(scene=asked.scene).exclude(pk=asked.pk).order_by("position")

@@ -5,42 +5,78 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotations import asked, flow, palette, tokens
-from annotations.asked import QUESTION, Asked, Item, Progress
+from annotations.asked import Asked, Progress
 from annotations.assign import NotGiven
 from annotations.choices import choices_of, swatches_of
+from annotations.flow import Stage
 from annotations.models import Answer, EasyAnswer, Participant
-from annotations.views.private import NOTHING, find_participant, private, wants_json
+from annotations.sitting import QUESTION, Item, Said, Sitting
+from annotations.views.private import NOTHING, find_sitting, private, wants_json
 from generation import linked
 
 SEE_OTHER = 303
 AN_HOUR = 3600  # seconds
 ZOOMS = ("2", "4")
 FIELDS = ("turn", "visible", "idle")
+ASKING = (Stage.QUESTIONS, Stage.PRACTICE)
+
+
+def next_question(sitting: Sitting, *, is_again: bool = False, zoom: str = "") -> dict[str, Any] | None:
+    """Return what the page shows of what a participant is asked, or is asked once more; None where nothing is left."""
+    participant = sitting.participant
+    undone, ahead = None, None
+    if participant.stage == Stage.PRACTICE:
+        item = asked.next_practice(participant)
+    elif is_again and sitting.last is not None:
+        undone = sitting.last
+        item = undone.item
+    else:
+        items = asked.next_items(sitting)
+        if not items:
+            return None
+        item, ahead = items[0], items[1] if len(items) > 1 else None
+    found = asked.look_up(sitting, item)
+    if found is None:
+        raise Http404(NOTHING)
+    return question_context(sitting, found, undone=undone, ahead=ahead, zoom=zoom)
 
 
 def question_context(
-    participant: Participant, found: Asked, *, undone: Answer | None = None, zoom: str = ""
+    sitting: Sitting, found: Asked, *, undone: Said | None = None, ahead: Item | None = None, zoom: str = ""
 ) -> dict[str, Any]:
-    """Return what the page of an item shows; of one that is answered once more, `undone` is the answer before."""
-    is_next = undone is None and participant.stage == flow.Stage.QUESTIONS
+    """Return what the page of an item shows.
+
+    Parameters
+    ----------
+    undone : Said, optional
+        The answer before, where it is answered once more.
+    ahead : Item, optional
+        What comes next: its picture is fetched meanwhile.
+    zoom : str
+        How many times larger the picture is shown.
+    """
+    participant = sitting.participant
     is_practice = found.item.kind == EasyAnswer.Kind.PRACTICE
     return {
+        "study": sitting.study,
+        "participant": participant,
         "asked": found,
         "picture": _address(participant, found.item) if found.scene is not None and found.scene.has_picture else "",
-        "ahead": _ahead(participant, found.item) if is_next and not is_practice else "",
+        "ahead": _address(participant, ahead) if ahead is not None else "",
         "choices": choices_of(found.form),
         "refusals": Answer.Refusal.choices,
         "token": tokens.token_of(participant, str(found.item)),
         "client": uuid.uuid4(),
         "turn": undone.turn + 1 if undone is not None else 0,
         "undone": undone,
-        "can_undo": is_next and asked.last_answer(participant) is not None,
+        "can_undo": undone is None and not is_practice and sitting.last is not None,
         "is_practice": is_practice,
-        "progress": _practice_progress(participant) if is_practice else asked.progress(participant),
+        "progress": _practice_progress(participant) if is_practice else asked.progress(sitting),
         "zoom": zoom if zoom in ZOOMS else "",
         "zooms": ZOOMS,
     }
@@ -51,12 +87,6 @@ def _practice_progress(participant: Participant) -> Progress:
     return Progress(len(flow.practice_of(participant, participant.tries)), size)
 
 
-def _ahead(participant: Participant, item: Item) -> str:
-    """Return the address of the picture that comes after an item's, which is theirs from now on; empty for none."""
-    following = asked.next_question(participant, besides=item if item.kind == QUESTION else None)
-    return "" if following is None else _address(participant, following)
-
-
 def _address(participant: Participant, item: Item) -> str:
     token = tokens.token_of(participant, str(item))
     return reverse("study_picture", args=[participant.study.code, participant.secret, token])
@@ -65,30 +95,33 @@ def _address(participant: Participant, item: Item) -> str:
 @private
 @require_POST
 def answer(request: HttpRequest, code: str, secret: str) -> HttpResponse:
-    """Store an answer, and return the way to the next page; to a script as JSON."""
-    participant = find_participant(code, secret)
-    found = _given(participant, request.POST.get("token", ""))
+    """Store an answer, and return the way to the next page; to a script as JSON, with the next question."""
+    sitting = find_sitting(code, secret)
+    found = _given(sitting, request.POST.get("token", ""))
     reply = flow.new_reply(
         text=request.POST.get("answer", ""),
         refusal=request.POST.get("refusal", ""),
         client=request.POST.get("client", ""),
         numbers={name: request.POST.get(name, "") for name in FIELDS},
     )
-    flow.take(participant, found, reply)
+    flow.take(sitting, found, reply)
     address = reverse("study_session", args=[code, secret])
-    if found.item.kind == EasyAnswer.Kind.PRACTICE:
+    is_practice = found.item.kind == EasyAnswer.Kind.PRACTICE
+    if is_practice:
         address += f"?seen={found.item.number}"
     if wants_json(request):
-        return JsonResponse({"saved": str(reply.client), "next": address})
+        following = None if is_practice or sitting.participant.stage not in ASKING else next_question(sitting)
+        shown = render_to_string("annotations/taking/_question.html", following) if following is not None else ""
+        return JsonResponse({"saved": str(reply.client), "next": address, "page": shown})
     response = redirect(address)
     response.status_code = SEE_OTHER
     return response
 
 
-def _given(participant: Participant, token: str) -> Asked:
+def _given(sitting: Sitting, token: str) -> Asked:
     """Return what a token names; raise `NotGiven` for one that isn't this participant's."""
-    item = flow.item_named(participant, token)
-    found = asked.look_up(participant, item) if item is not None else None
+    item = flow.item_named(sitting, token)
+    found = asked.look_up(sitting, item) if item is not None else None
     if found is None:
         raise NotGiven("Expected the token of a question that you were given, got another.", where="token")
     return found
@@ -98,12 +131,12 @@ def _given(participant: Participant, token: str) -> Asked:
 @require_safe
 def picture(request: HttpRequest, code: str, secret: str, token: str) -> HttpResponse:
     """Return the picture of a question that a participant was given."""
-    participant = find_participant(code, secret)
-    item = flow.item_named(participant, token)
-    found = asked.look_up(participant, item) if item is not None else None
+    sitting = find_sitting(code, secret)
+    item = flow.item_named(sitting, token)
+    found = asked.look_up(sitting, item) if item is not None else None
     if found is None or found.scene is None:
         raise Http404(NOTHING)
-    split = participant.study.split if found.item.kind == QUESTION else participant.study.easy
+    split = sitting.study.split if found.item.kind == QUESTION else sitting.study.easy
     assert split is not None
     try:
         content = linked.picture_bytes(found.scene, split.dataset)
@@ -116,7 +149,7 @@ def picture(request: HttpRequest, code: str, secret: str, token: str) -> HttpRes
 @require_safe
 def pair(request: HttpRequest, code: str, secret: str, number: int) -> HttpResponse:
     """Return a pair of colours to tell apart."""
-    participant = find_participant(code, secret)
+    participant = find_sitting(code, secret).participant
     swatches = swatches_of(participant.study.split)
     if number >= palette.PAIRS or not swatches:
         raise Http404(NOTHING)

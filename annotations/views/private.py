@@ -1,18 +1,21 @@
 """What all answers to participants have in common: nobody keeps them or learns their address, none needs a cookie."""
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.http.multipartparser import MultiPartParserError
-from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
 
+from annotations import throttle
 from annotations.assign import NotGiven
-from annotations.flow import Elsewhere, Refused
-from annotations.models import Participant
+from annotations.finding import participant_at
+from annotations.flow import Elsewhere, Refused, TooMany
+from annotations.sitting import Sitting
 
 LARGEST = 20_000  # bytes that somebody sends
 NOTHING = "There is no such study, or nobody takes part under this address. Check that you have all of it."
@@ -28,15 +31,17 @@ def private(view: View) -> View:
     @functools.wraps(view)
     def answered(request: HttpRequest, **parts: Any) -> HttpResponseBase:
         try:
-            response = view(request, **parts) if not _is_large(request) else too_large(request)
+            response = _early(request, parts.get("secret", "")) or view(request, **parts)
         except Http404:
             response = refuse(request, NOTHING, status=404)
         except RequestDataTooBig:
             response = too_large(request)
         except (SuspiciousOperation, MultiPartParserError):
             response = refuse(request, "Expected the fields of a form, got something else.", status=400)
+        except TooMany as error:
+            response = too_many(request, str(error), wait=error.wait)
         except Elsewhere:
-            response = render(request, "annotations/taking/elsewhere.html", status=409)
+            response = page("elsewhere", {}, status=409)
         except (NotGiven, Refused) as error:
             response = refuse(request, str(error), status=403 if isinstance(error, NotGiven) else 400)
         response.setdefault("Cache-Control", "no-store")
@@ -50,12 +55,30 @@ def refuse(request: HttpRequest, message: str, *, status: int) -> HttpResponse:
     """Return what is wrong: a page, or JSON for a script."""
     if wants_json(request):
         return JsonResponse({"error": message}, status=status)
-    return render(request, "annotations/taking/refused.html", {"message": message}, status=status)
+    return page("refused", {"message": message}, status=status)
 
 
 def too_large(request: HttpRequest) -> HttpResponse:
     """Return that more was sent than anybody has to say."""
     return refuse(request, f"Expected at most {LARGEST:,} bytes, got more. Nothing of it was kept.", status=413)
+
+
+def too_many(request: HttpRequest, message: str, *, wait: float) -> HttpResponse:
+    """Return that somebody has to wait, and for how many seconds."""
+    response = refuse(request, message, status=429)
+    response["Retry-After"] = str(math.ceil(wait))
+    return response
+
+
+def _early(request: HttpRequest, secret: str) -> HttpResponse | None:
+    """Return a refusal for what isn't worth reading: too much of it, or too often."""
+    if _is_large(request):
+        return too_large(request)
+    wait = throttle.sessions.wait(secret) if secret else 0.0
+    if not wait:
+        return None
+    message = f"Expected at most {throttle.REQUESTS} requests in {throttle.SPAN:g} seconds, got more. Wait a moment."
+    return too_many(request, message, wait=wait)
 
 
 def wants_json(request: HttpRequest) -> bool:
@@ -68,10 +91,14 @@ def _is_large(request: HttpRequest) -> bool:
     return not length.isdigit() or int(length) > LARGEST
 
 
-def find_participant(code: str, secret: str) -> Participant:
-    """Return who has this address, with their study; raise `Http404` where nobody has."""
-    rows = Participant.objects.select_related("study__split__dataset", "study__split__parent", "study__easy__dataset")
-    found = rows.filter(study__code=code, secret=secret).first() if "\0" not in code + secret else None
+def find_sitting(code: str, secret: str) -> Sitting:
+    """Return what whoever has this address did so far; raise `Http404` where nobody has."""
+    found = participant_at(code, secret)
     if found is None:
         raise Http404(NOTHING)
-    return found
+    return Sitting(found)
+
+
+def page(name: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
+    """Return a page; it is the same whoever is signed in."""
+    return HttpResponse(render_to_string(f"annotations/taking/{name}.html", context), status=status)

@@ -3,17 +3,17 @@
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotations import asked, flow, palette, tokens
-from annotations.asked import Item
 from annotations.flow import Refused, Stage
 from annotations.markdown import rendered
 from annotations.models import EasyAnswer, Participant, Study
-from annotations.views.answering import question_context
-from annotations.views.private import NOTHING, find_participant, private
+from annotations.sitting import Item, Sitting
+from annotations.views.answering import ASKING, next_question, question_context
+from annotations.views.private import NOTHING, find_sitting, page, private
 
 SEE_OTHER = 303
 LONGEST_COMMENT = 5000
@@ -44,28 +44,29 @@ def session(request: HttpRequest, code: str, secret: str) -> HttpResponse:
     `?seen=3` shows what was right of practice answer 3, `?again=1` asks the question before once more, `?zoom=2`
     shows the picture twice as large, and `?stop=1` says what it means to stop.
     """
-    participant = find_participant(code, secret)
+    sitting = find_sitting(code, secret)
+    participant = sitting.participant
     if "seen" in request.GET:
-        return _page(request, participant, "feedback", _feedback(participant, request.GET["seen"]))
+        return _page(request, participant, "feedback", _feedback(sitting, request.GET["seen"]))
     if "stop" in request.GET and participant.stage not in flow.ENDS:
-        return _page(request, participant, "stop", {"progress": asked.progress(participant)})
-    if participant.stage in (Stage.QUESTIONS, Stage.PRACTICE):
-        context = _question(request, participant)
+        return _page(request, participant, "stop", {"progress": asked.progress(sitting)})
+    if participant.stage in ASKING:
+        context = next_question(sitting, is_again="again" in request.GET, zoom=request.GET.get("zoom", ""))
         if context is not None:
-            return _page(request, participant, "question", context)
-        flow.finish_questions(participant)
+            return page("question", context)
+        flow.finish_questions(sitting)
     stage = Stage(participant.stage)
     contexts = {Stage.CONSENT: _consent, Stage.PALETTE: _palette, Stage.INSTRUCTIONS: _instructions}
     if stage in contexts:
-        return _page(request, participant, stage, contexts[stage](participant))
-    return _page(request, participant, "comment" if stage == Stage.COMMENT else "end", _end(participant))
+        return _page(request, participant, stage, contexts[stage](sitting))
+    return _page(request, participant, "comment" if stage == Stage.COMMENT else "end", _end(sitting))
 
 
 @private
 @require_POST
 def go_on(request: HttpRequest, code: str, secret: str) -> HttpResponse:
     """Take what a page sends that asks no question, and return the way to the next one."""
-    participant = find_participant(code, secret)
+    participant = find_sitting(code, secret).participant
     stages = (Stage.CONSENT, Stage.PALETTE, Stage.INSTRUCTIONS, Stage.COMMENT)
     token = request.POST.get("token", "")
     stage = tokens.find(participant, token, among=[f"stage:{one}" for one in stages])
@@ -97,40 +98,24 @@ def _page(request: HttpRequest, participant: Participant, name: str, context: di
         "resume": request.build_absolute_uri(address),
         "token": tokens.token_of(participant, f"stage:{participant.stage}"),
     }
-    return render(request, f"annotations/taking/{name}.html", shared | context)
+    return page(name, shared | context)
 
 
-def _question(request: HttpRequest, participant: Participant) -> dict[str, Any] | None:
-    """Return what a participant is asked, or is asked once more; None where nothing is left."""
-    is_practice = participant.stage == Stage.PRACTICE
-    undone = asked.last_answer(participant) if "again" in request.GET and not is_practice else None
-    if undone is not None:
-        item: Item | None = Item(asked.QUESTION, undone.question_id)
-    else:
-        item = asked.next_practice(participant) if is_practice else asked.next_item(participant)
-    if item is None:
-        return None
-    found = asked.look_up(participant, item)
-    if found is None:
-        raise Http404(NOTHING)
-    return question_context(participant, found, undone=undone, zoom=request.GET.get("zoom", ""))
+def _consent(sitting: Sitting) -> dict[str, Any]:
+    return {"text": rendered(sitting.study.consent), "progress": asked.progress(sitting)}
 
 
-def _consent(participant: Participant) -> dict[str, Any]:
-    return {"text": rendered(participant.study.consent), "progress": asked.progress(participant)}
-
-
-def _instructions(participant: Participant) -> dict[str, Any]:
-    study = participant.study
+def _instructions(sitting: Sitting) -> dict[str, Any]:
+    study = sitting.study
     return {
         "text": rendered(study.instructions),
         "practice": asked.practice_of(study),
         "practice_right": min(study.practice_right, study.practice),
-        "progress": asked.progress(participant),
+        "progress": asked.progress(sitting),
     }
 
 
-def _palette(participant: Participant) -> dict[str, Any]:
+def _palette(sitting: Sitting) -> dict[str, Any]:
     return {"numbers": range(palette.PAIRS), "width": 2 * palette.SIZE, "height": palette.SIZE}
 
 
@@ -142,18 +127,19 @@ def _told_apart(request: HttpRequest) -> list[bool]:
     return [answer == SAME for answer in answers]
 
 
-def _feedback(participant: Participant, wanted: str) -> dict[str, Any]:
+def _feedback(sitting: Sitting, wanted: str) -> dict[str, Any]:
     """Return a practice answer with what would have been right."""
+    participant = sitting.participant
     known = participant.easy_answers.filter(kind=EasyAnswer.Kind.PRACTICE)
     row = (
         known.filter(number=int(wanted)).first() if wanted.isascii() and wanted.isdigit() and len(wanted) < 4 else None
     )
-    found = asked.look_up(participant, Item(row.kind, row.number)) if row is not None else None
+    found = asked.look_up(sitting, Item(row.kind, row.number)) if row is not None else None
     if row is None or found is None:
         raise Http404(NOTHING)
     size = asked.practice_of(participant.study)
     number, place = divmod(row.number, size)
-    context = question_context(participant, found)
+    context = question_context(sitting, found)
     answers = flow.practice_of(participant, number)
     is_last = place + 1 == size
     return context | {
@@ -168,13 +154,13 @@ def _feedback(participant: Participant, wanted: str) -> dict[str, Any]:
     }
 
 
-def _end(participant: Participant) -> dict[str, Any]:
+def _end(sitting: Sitting) -> dict[str, Any]:
     """Return what a participant is left with: a code, or an address to go back to."""
-    study = participant.study
+    participant, study = sitting.participant, sitting.study
     given = {Stage.COMPLETED: study.completed, Stage.SCREENED_OUT: study.screened_out, Stage.FULL: study.full}
     code = given.get(Stage(participant.stage), "")
     return {
         "code": code,
         "is_address": code.startswith("https://"),
-        "answered": asked.answered_of(participant).count(),
+        "answered": sitting.answered,
     }

@@ -3,10 +3,11 @@ const SECOND_TAP = 300; // milliseconds
 const SOON = 1000;
 const SELDOM = 15000;
 
-const form = document.querySelector("[data-answering]");
-const store = form ? `answer-${form.dataset.answering}` : "";
 const time = { visible: 0, hidden: 0, since: performance.now(), wasVisible: !document.hidden };
 let kept = null; // where storage is forbidden
+
+const form = () => document.querySelector("[data-answering]");
+const store = () => `answer-${form().dataset.answering}`;
 
 function recall(area, name) {
   try {
@@ -29,13 +30,13 @@ const local = () => localStorage;
 const here = () => sessionStorage;
 
 function unsent() {
-  const text = recall(local, store);
+  const text = recall(local, store());
   return text ? JSON.parse(text) : kept;
 }
 
 function keep(body) {
   kept = body;
-  remember(local, store, body && JSON.stringify(body));
+  remember(local, store(), body && JSON.stringify(body));
 }
 
 function measure() {
@@ -45,8 +46,24 @@ function measure() {
   time.wasVisible = !document.hidden;
 }
 
+// Loading a question again goes on with its time.
+function keepTime() {
+  if (!form()) return;
+  measure();
+  const { visible, hidden } = time;
+  remember(here, "time", JSON.stringify({ token: form().elements.token.value, visible, hidden }));
+}
+
+function startTime() {
+  const before = JSON.parse(recall(here, "time") ?? "{}");
+  const isSame = before.token === form().elements.token.value;
+  measure();
+  time.visible = isSame ? before.visible : 0;
+  time.hidden = isSame ? before.hidden : 0;
+}
+
 function disable(isOff) {
-  for (const button of form.querySelectorAll("button")) button.disabled = isOff;
+  for (const button of form().querySelectorAll("button")) button.disabled = isOff;
 }
 
 function say(text) {
@@ -56,11 +73,12 @@ function say(text) {
 }
 
 function submit(event) {
+  if (event.target !== form()) return;
   event.preventDefault();
   const button = event.submitter;
   if (!button || unsent()) return;
   measure();
-  const fields = new FormData(form);
+  const fields = new FormData(form());
   fields.set("visible", Math.round(time.visible));
   fields.set("idle", Math.round(time.hidden));
   fields.set(button.name, button.value);
@@ -76,7 +94,7 @@ async function send(wait) {
   if (!body) return;
   let response;
   try {
-    response = await fetch(form.action, {
+    response = await fetch(form().action, {
       method: "POST",
       body: new URLSearchParams(body),
       headers: { Accept: "application/json" },
@@ -97,7 +115,27 @@ async function send(wait) {
   }
   say("");
   document.querySelector("[data-saved]").textContent = "✓ Saved";
-  location.replace(reply.next);
+  if (reply.page) show(reply);
+  else location.replace(reply.next);
+}
+
+// The next question takes this one's place; its picture is here already.
+function show(reply) {
+  const place = document.querySelector("[data-item]");
+  place.innerHTML = reply.page;
+  history.replaceState(null, "", reply.next);
+  scrollTo(0, 0);
+  place.querySelector("h1").focus({ preventScroll: true });
+  begin();
+}
+
+function fetchAhead() {
+  const { ahead } = form().dataset;
+  const shown = document.querySelector("[data-item] img");
+  const fetchIt = () => (new Image().src = ahead);
+  if (!ahead) return;
+  if (!shown || shown.complete) fetchIt();
+  else shown.addEventListener("load", fetchIt, { once: true });
 }
 
 // A second tap that was meant for the page before must not answer this one.
@@ -117,16 +155,24 @@ function press(event) {
   target.click();
 }
 
+function begin() {
+  startTime();
+  waitForFingers();
+  fetchAhead();
+}
+
 document.addEventListener("keydown", press);
+document.addEventListener("submit", submit);
 document.addEventListener("visibilitychange", measure);
+window.addEventListener("pagehide", keepTime);
 window.addEventListener("pageshow", (event) => {
   if (event.persisted) location.reload();
 });
-if (form) {
-  form.addEventListener("submit", submit);
+if (form()) {
   window.addEventListener("online", () => send(SOON));
+  begin();
   if (unsent()) {
     disable(true);
     send(SOON);
-  } else waitForFingers();
+  }
 }

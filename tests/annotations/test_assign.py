@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
 from annotations import assign
-from annotations.assign import NotGiven, Reply
+from annotations.assign import Claim, NotGiven, Reply
 from annotations.models import Answer, Given, Participant, Slot, Study, StudyQuestion
 from generation.models import from_now
 from tests import proof
@@ -20,10 +20,18 @@ pytestmark = pytest.mark.django_db
 Joined = Callable[[], Participant]
 
 
-def say(participant: Participant, slot: Slot | None, text: str = "yes", **more: object) -> Answer:
+def claim(participant: Participant) -> Slot | None:
+    """Return the slot that somebody claims."""
+    found = assign.claim(participant)
+    return None if found is None else Slot.objects.select_related("question").get(pk=found.pk)
+
+
+def say(
+    participant: Participant, slot: Slot | None, text: str = "yes", *, held: Claim | None = None, **more: object
+) -> Answer:
     assert slot is not None
     reply = Reply(client=more.pop("client", uuid.uuid4()), text=text, **more)  # type: ignore[arg-type]
-    return assign.answer(participant, slot.question_id, reply)
+    return assign.answer(participant, slot.question_id, reply, held=held)
 
 
 def run_out(*slots: Slot) -> None:
@@ -34,7 +42,7 @@ def run_out(*slots: Slot) -> None:
 def claimed(participant: Participant, question: int | None = None) -> Slot:
     """Return a slot of a participant, of one question if that is said."""
     for _ in range(20):
-        slot = assign.claim(participant)
+        slot = claim(participant)
         assert slot is not None
         if question is None or slot.question_id == question:
             return slot
@@ -50,7 +58,7 @@ def test_a_study_is_laid_out_once(study: Study) -> None:
 def test_somebody_is_asked_every_question_once(study: Study, joined: Joined) -> None:
     person = joined()
     asked = []
-    while (slot := assign.claim(person)) is not None:
+    while (slot := claim(person)) is not None:
         asked.append(slot.question.position)
         say(person, slot)
     assert sorted(asked) == [0, 1, 2, 3]
@@ -60,9 +68,10 @@ def test_somebody_is_asked_every_question_once(study: Study, joined: Joined) -> 
 def test_what_is_held_comes_again(study: Study, joined: Joined) -> None:
     person = joined()
     first = claimed(person)
-    assert assign.claim(person) == first
-    ahead = assign.claim(person, besides=[first.question_id])
-    assert ahead is not None and ahead.question_id != first.question_id
+    assert claim(person) == first
+    now, ahead = assign.claims(person, most=2, held=assign.held_by(person), given=assign.given_to(person))
+    assert now.pk == first.pk and ahead.question_id != first.question_id
+    assert claim(person) == first
     assert Given.objects.filter(participant=person).count() == 2
 
 
@@ -70,22 +79,22 @@ def test_a_session_has_an_end(begin_study: Begin) -> None:
     study = begin_study(questions=9, per_session=3)
     person = Participant.objects.create(study=study)
     for _ in range(3):
-        say(person, assign.claim(person))
-    assert assign.claim(person) is None
+        say(person, claim(person))
+    assert claim(person) is None
 
 
 def test_the_least_answered_come_first(study: Study, joined: Joined) -> None:
     for _ in range(4):
-        say(person := joined(), assign.claim(person))
+        say(person := joined(), claim(person))
     assert sorted(Slot.objects.filter(answered=True).values_list("question__position", flat=True)) == [0, 1, 2, 3]
 
 
 def test_nothing_is_left_when_all_have_their_answers(study: Study, joined: Joined) -> None:
     people = [joined(), joined()]
     for person in people:
-        while (slot := assign.claim(person)) is not None:
+        while (slot := claim(person)) is not None:
             say(person, slot)
-    assert assign.claim(joined()) is None
+    assert claim(joined()) is None
     assert Answer.objects.counted().count() == 8
 
 
@@ -93,7 +102,7 @@ def test_a_closed_study_gives_nothing_and_takes_what_it_gave(study: Study, joine
     person = joined()
     slot = claimed(person)
     Study.objects.filter(pk=study.pk).update(state=Study.State.CLOSED, closed=Now())
-    assert assign.claim(joined()) is None
+    assert claim(joined()) is None
     assert say(person, slot).slot == slot
 
 
@@ -101,10 +110,10 @@ def test_a_claim_that_ran_out_goes_to_somebody_else(begin_study: Begin) -> None:
     study = begin_study(questions=1, per_question=1)
     early, late = (Participant.objects.create(study=study) for _ in range(2))
     slot = claimed(early)
-    assert assign.claim(late) is None
+    assert claim(late) is None
     run_out(slot)
-    assert assign.claim(late) == slot
-    assert assign.claim(early) is None  # was given it, and will not be again
+    assert claim(late) == slot
+    assert claim(early) is None  # was given it, and will not be again
 
 
 def test_a_late_answer_takes_the_slot_while_it_is_free(begin_study: Begin) -> None:
@@ -192,7 +201,7 @@ def test_leaving_somebody_out_opens_their_slots_and_taking_them_in_makes_others_
     first, second, third = (Participant.objects.create(study=study) for _ in range(3))
     mine = say(first, claimed(first))
     say(second, claimed(second))
-    assert assign.claim(third) is None
+    assert claim(third) is None
     assign.exclude(first, reason="answered at random")
     instead = say(third, claimed(third))
     mine.refresh_from_db()
@@ -230,6 +239,7 @@ class Crowd:
         self.study, self.chance = study, chance
         self.people = [Participant.objects.create(study=study) for _ in range(chance.randint(2, 6))]
         self.given: dict[int, list[Slot]] = {person.pk: [] for person in self.people}
+        self.held: dict[int, dict[int, Claim]] = {person.pk: {} for person in self.people}
         self.acknowledged: dict[int, tuple[str, int]] = {}
 
     def step(self) -> None:
@@ -238,10 +248,11 @@ class Crowd:
         action(person)
 
     def claim(self, person: Participant) -> None:
-        besides = [slot.question_id for slot in self.given[person.pk]] if self.chance.random() < 0.3 else []
+        if self.chance.random() < 0.5:
+            self.held[person.pk] = {one.question_id: one for one in assign.held_by(person)}
         free = set(Slot.objects.free().filter(study=self.study).values_list("question", flat=True))
         new = free - set(person.given.values_list("question", flat=True))
-        slot = assign.claim(person, besides=besides)
+        slot = claim(person)
         assert slot is not None or not new or person.given.count() >= self.study.per_session
         if slot is not None and slot.question_id not in [one.question_id for one in self.given[person.pk]]:
             self.given[person.pk].append(slot)
@@ -251,7 +262,8 @@ class Crowd:
     def answer(self, person: Participant) -> None:
         if self.given[person.pk]:
             slot = self.chance.choice(self.given[person.pk])
-            row = say(person, slot, self.chance.choice(["yes", "no"]), turn=self.chance.randint(0, 3))
+            held = self.held[person.pk].get(slot.question_id)  # as it was some time ago
+            row = say(person, slot, self.chance.choice(["yes", "no"]), held=held, turn=self.chance.randint(0, 3))
             self.acknowledged[row.pk] = (row.text, person.pk)
 
     def lapse(self, person: Participant) -> None:
@@ -305,10 +317,10 @@ def test_whatever_people_do_in_any_order_what_is_promised_holds(begin_study: Beg
 def test_who_tries_out_a_study_takes_no_slot_and_never_counts(study: Study) -> None:
     person = Participant.objects.create(study=study, is_test=True)
     asked = []
-    while (question := assign.try_out(person)) is not None:
-        assert assign.try_out(person) == question
-        asked.append(question.position)
-        assign.answer(person, question.pk, Reply(client=uuid.uuid4(), text="yes"))
+    while questions := assign.try_out(person, most=2):
+        assert assign.try_out(person) == questions[:1]
+        asked.append(StudyQuestion.objects.get(pk=questions[0]).position)
+        assign.answer(person, questions[0], Reply(client=uuid.uuid4(), text="yes"))
     assert sorted(asked) == [0, 1, 2, 3]
     assert not Slot.objects.exclude(participant=None).exists()
     assert Answer.objects.current().count() == 4

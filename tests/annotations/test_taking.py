@@ -8,8 +8,10 @@ from contextlib import AbstractContextManager
 import pytest
 from django.test import Client
 
-from annotations import asked, assign, flow, tokens
+from annotations import asked, assign, flow, throttle, tokens
 from annotations.models import Answer, EasyAnswer, Participant, Slot, Study
+from annotations.sitting import QUESTION, Sitting
+from annotations.throttle import Throttle
 from generation.models import Dataset, Question
 from tests.annotations.visitors import Visitor, right_answer, study_of, told_apart, wrong_answer
 
@@ -377,7 +379,7 @@ def test_an_answer_after_the_lease_is_kept_and_progress_counts_it(asked_one: Vis
 
 
 def _questions(visitor: Visitor) -> list[int]:
-    return [item.number for item in asked.items_of(visitor.participant) if item.kind == asked.QUESTION][::-1]
+    return [item.number for item in asked.items_of(Sitting(visitor.participant)) if item.kind == QUESTION][::-1]
 
 
 def test_who_mistakes_colours_may_be_given_only_questions_without(shapes: Dataset) -> None:
@@ -444,3 +446,76 @@ def test_two_first_visits_at_once_are_one_participant(shapes: Dataset, monkeypat
     calls = iter([lambda *_: None, known])
     monkeypatch.setattr(flow, "_known", lambda *parts: next(calls)(*parts))  # the first look comes too early
     assert flow.join(study, identity="p1", session="v1") == first
+
+
+def test_what_only_checks_who_reads_can_be_undone_like_everything_else(shapes: Dataset) -> None:
+    visitor = Visitor(study_of(shapes, checks=1, attention=1, questions=4))
+    visitor.to_questions()
+    for _ in range(6):
+        question, (first, second) = visitor.asked(), visitor.choices()[:2]
+        visitor.answer(first)
+        assert "Undo the last answer" in visitor.page or "One last thing" in visitor.page
+        if "One last thing" in visitor.page:
+            break
+        following = visitor.asked()
+        visitor.look("?again=1")
+        assert visitor.asked() == question
+        assert visitor.answer(second) and visitor.asked() == following
+    stored = visitor.participant.easy_answers.order_by("kind", "turn").values_list("kind", "turn", "superseded")
+    assert list(stored) == [("attention", 0, True), ("attention", 1, False), ("check", 0, True), ("check", 1, False)]
+
+
+def test_of_two_answers_to_a_check_the_later_turn_stands_whichever_comes_first(shapes: Dataset) -> None:
+    visitor = Visitor(study_of(shapes, checks=1, questions=2))
+    visitor.to_questions()
+    visitor.answer()
+    first, second = visitor.choices()[:2]
+    for client, turn, text in ((uuid.uuid4(), "1", second), (uuid.uuid4(), "0", first)):
+        assert visitor.send("answer", answer=text, turn=turn, client=str(client)).status_code == 303
+    assert EasyAnswer.objects.current().get().text == second
+    assert EasyAnswer.objects.count() == 2
+
+
+def test_a_script_is_sent_the_next_question_with_its_answer_kept(shapes: Dataset) -> None:
+    visitor = Visitor(study_of(shapes, questions=2))
+    visitor.to_questions()
+    for _ in range(2):
+        response = visitor.client.post(
+            f"{visitor.address}answer/",
+            {**visitor.fields(), "answer": visitor.choices()[0]},
+            headers={"accept": "application/json"},
+        )
+        assert (response.status_code, response.json()["next"]) == (200, visitor.address)
+        visitor.page = response.json()["page"]
+    assert visitor.page == ""
+    assert Answer.objects.counted().count() == 2
+    assert "One last thing" in visitor.look()
+
+
+def test_who_asks_without_end_is_told_to_wait_and_others_are_not(
+    shapes: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = study_of(shapes)
+    hasty, other = Visitor(study), Visitor(study)
+    monkeypatch.setattr(throttle, "sessions", Throttle(2, 60.0))
+    answers = [hasty.client.get(hasty.address) for _ in range(3)]
+    assert [response.status_code for response in answers] == [200, 200, 429]
+    assert 0 < int(answers[2]["Retry-After"]) <= 60 and "Wait a moment" in answers[2].content.decode()
+    assert other.client.get(other.address).status_code == 200
+
+
+def test_a_throttle_counts_anew_after_its_span() -> None:
+    now = [0.0]
+    throttled = Throttle(1, 10.0, clock=lambda: now[0])
+    assert [throttled.wait("one"), throttled.wait("one"), throttled.wait("other")] == [0.0, 10.0, 0.0]
+    now[0] = 10.0
+    assert throttled.wait("one") == 0.0
+
+
+def test_so_many_at_once_are_no_people(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throttle, "JOINING", 2)
+    study, calm = study_of(shapes), study_of(shapes)
+    came = [Client().get(f"/s/{study.code}/") for _ in range(3)]
+    assert [response.status_code for response in came] == [303, 303, 429]
+    assert came[2]["Retry-After"] == "60" and study.participants.count() == 2
+    assert Client().get(f"/s/{calm.code}/").status_code == 303

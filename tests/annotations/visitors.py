@@ -9,6 +9,7 @@ from django.test import Client
 from annotations import asked, assign, flow, palette
 from annotations.choices import swatches_of
 from annotations.models import Participant, Study
+from annotations.sitting import Sitting
 from generation.models import Dataset
 from webapp.models import User
 
@@ -104,9 +105,10 @@ def told_apart(participant: Participant, *, wrong: int = 0) -> dict[str, str]:
 
 def right_answer(visitor: Visitor) -> str:
     """Return the right answer to what a visitor is asked, which their page doesn't say."""
-    item = flow.item_named(visitor.participant, visitor.fields()["token"])
+    sitting = Sitting(visitor.participant)
+    item = flow.item_named(sitting, visitor.fields()["token"])
     assert item is not None
-    found = asked.look_up(visitor.participant, item)
+    found = asked.look_up(sitting, item)
     assert found is not None and found.right is not None
     return found.right
 

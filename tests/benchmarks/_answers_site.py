@@ -1,6 +1,7 @@
 """The scratch site of the benchmark `answers`: a study of 1,000 questions, and afterwards what became of its slots."""
 
 import json
+import random
 import sys
 from collections import Counter
 
@@ -26,7 +27,7 @@ def begin(questions: int) -> str:
         practice=0, checks=0, attention=0, completed="DONE",
     )  # fmt: skip
     scenes = SplitIndex.open(split).scenes[:questions].tolist()
-    assign.lay_out(study, list(enumerate(scenes)), ranks=range(questions))
+    assign.lay_out(study, list(enumerate(scenes)), ranks=random.Random(0).sample(range(questions), questions))
     return study.code
 
 

@@ -157,3 +157,29 @@ def test_nothing_is_sent_on_as_a_referrer(study: Study, open_browser: Open) -> N
     page.get_by_role("link", name="Back to the platform").click()
     page.wait_for_url("https://platform.example/done")
     assert sent and "referer" not in sent[0]
+
+
+def test_the_next_question_comes_without_another_page(study: Study, open_browser: Open) -> None:
+    page = open_browser().new_page()
+    begin(page, study)
+    page.evaluate("window.same = true")
+    for number in range(2, 7):
+        page.locator(".choice").first.click()
+        expect(page.locator(".way")).to_contain_text(f"{number} of 6")
+        expect(page.locator("h1")).to_be_focused()
+        expect(page.locator(".choice").first).to_be_enabled()
+    assert page.evaluate("window.same") and study.code in page.url
+    assert Answer.objects.count() == 5
+
+
+def test_loading_a_question_again_goes_on_with_its_time(study: Study, open_browser: Open) -> None:
+    page = open_browser().new_page()
+    begin(page, study)
+    page.wait_for_timeout(700)
+    page.reload()
+    page.locator(".choice").first.click()
+    expect(page.locator(".way")).to_contain_text("2 of 6")
+    page.locator(".choice").first.click()
+    expect(page.locator(".way")).to_contain_text("3 of 6")
+    first, second = Answer.objects.order_by("pk").values_list("visible", flat=True)
+    assert first >= 700 and second < first

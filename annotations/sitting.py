@@ -1,0 +1,94 @@
+"""One participant's sitting: what they were given and what they answered, read once for a request."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from functools import cached_property
+from typing import NamedTuple
+
+from annotations import assign
+from annotations.assign import Claim, Place
+from annotations.models import Answer, EasyAnswer, Participant, Study
+
+QUESTION = "question"
+CHECKING = (EasyAnswer.Kind.CHECK, EasyAnswer.Kind.ATTENTION)
+
+
+class Item(NamedTuple):
+    """Something that is asked: a question of the sample by its number there, else which of its kind it is."""
+
+    kind: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.number}"
+
+    @classmethod
+    def read(cls, text: str) -> "Item":
+        """Return the item that was written so."""
+        kind, _, number = text.partition(":")
+        return cls(kind, int(number))
+
+
+class Said(NamedTuple):
+    """An answer as it stands: to what, the answer or nothing but a reason against, how often it was given anew."""
+
+    item: Item
+    text: str
+    turn: int
+    received: datetime
+
+
+class Sitting:
+    """What a participant did so far. Whoever stores an answer reads it anew, or says so with `note`."""
+
+    def __init__(self, participant: Participant) -> None:
+        self.participant = participant
+
+    @property
+    def study(self) -> Study:
+        """Return what they take part in."""
+        return self.participant.study
+
+    @cached_property
+    def given(self) -> dict[int, Place]:
+        """Return the questions of the sample that were given to them, by number, in that order."""
+        return {place.question: place for place in assign.given_to(self.participant)}
+
+    @cached_property
+    def held(self) -> dict[int, Claim]:
+        """Return the slots that are theirs and wait for an answer, by question, in order of claim."""
+        return {one.question_id: one for one in assign.held_by(self.participant)}
+
+    @cached_property
+    def said(self) -> dict[Item, Said]:
+        """Return the answers that stand, of questions and of what stands between them."""
+        rows = Answer.objects.current().filter(participant=self.participant).order_by()
+        found = [
+            Said(Item(QUESTION, question), text, turn, received)
+            for question, text, turn, received in rows.values_list("question", "text", "turn", "received")
+        ]
+        if self.study.checks or self.study.attention:
+            found += self._checked()
+        return {said.item: said for said in found}
+
+    def _checked(self) -> Iterator[Said]:
+        rows = EasyAnswer.objects.current().filter(participant=self.participant, kind__in=CHECKING).order_by()
+        for kind, number, text, turn, received in rows.values_list("kind", "number", "text", "turn", "received"):
+            yield Said(Item(kind, number), text, turn, received)
+
+    @property
+    def answered(self) -> int:
+        """Return how many questions of the sample are answered."""
+        return sum(item.kind == QUESTION for item in self.said)
+
+    @cached_property
+    def last(self) -> Said | None:
+        """Return what was answered last; None at the beginning."""
+        return max(self.said.values(), key=lambda said: said.received, default=None)
+
+    def note(self, said: Said) -> None:
+        """Know an answer that was stored just now."""
+        self.said[said.item] = said
+        self.last = said
+        if said.item.kind == QUESTION:
+            self.held.pop(said.item.number, None)
