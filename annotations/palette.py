@@ -1,5 +1,9 @@
-"""The palette check: twelve pairs of a dataset's own colours, to be told apart on the participant's own screen."""
+"""The palette check: twelve pairs of a dataset's own colours, to be told apart on the participant's own screen.
 
+Where the dataset's world draws pictures, the pairs are drawn as they are, in the world's own materials and light.
+"""
+
+import functools
 import io
 import random
 from collections.abc import Mapping, Sequence
@@ -10,10 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from annotations.choices import swatches_of
+from annotations.finding import sealed_split
 from annotations.models import Participant, Study
+from generation.models import Split
 
 PAIRS, DIFFERENT = 12, 6
 SLIPS = 1  # so many mistakes still pass: fingers slip
+WAYS = 2  # in which colours are shown, in turn: two materials, where things are made of some
 SIZE = 120  # pixels, a ball
 GROUND = (128, 128, 128)
 Colour = tuple[int, int, int]
@@ -26,10 +34,11 @@ SEEN_AS = (
 
 
 class Pair(NamedTuple):
-    """Two colours side by side."""
+    """Two colours side by side, both in the same of the ways in which the dataset's colours look."""
 
     left: Colour
     right: Colour
+    which: int = 0
 
     @property
     def is_same(self) -> bool:
@@ -42,10 +51,11 @@ def pairs_for(participant: Participant, swatches: Mapping[str, Colour]) -> list[
     chance = random.Random(f"palette {participant.secret}")  # noqa: S311 - no secret
     colours = sorted(set(swatches.values()))
     hardest = sorted(combinations(colours, 2), key=lambda pair: (_distance(*pair), pair))[:DIFFERENT]
-    pairs = [Pair(*chance.sample(pair, 2)) for pair in hardest]
+    mixed = [chance.sample(pair, 2) for pair in hardest]
+    pairs = [Pair(left, right) for left, right in mixed]
     pairs += [Pair(colour, colour) for colour in chance.choices(colours, k=PAIRS - len(pairs))]
     chance.shuffle(pairs)
-    return pairs
+    return [pair._replace(which=number % WAYS) for number, pair in enumerate(pairs)]
 
 
 def mistakes(pairs: Sequence[Pair], answers: Sequence[bool]) -> int:
@@ -63,12 +73,22 @@ def is_spared(participant: Participant) -> bool:
     return is_mistaken(participant.mistaken) and participant.study.palette == Study.Palette.COLOUR_FREE
 
 
-def drawn(pair: Pair) -> bytes:
-    """Return a PNG of two shaded balls in these colours, `SIZE` high and twice as wide."""
-    both = np.concatenate([_ball(pair.left), _ball(pair.right)], axis=1)
+def drawn(pair: Pair, split: Split) -> bytes:
+    """Return a PNG of two things in these colours of a split, `SIZE` high and twice as wide."""
+    key = (split.pk, split.index_digest)
+    both = np.concatenate([drawn_colour(*key, colour, pair.which) for colour in (pair.left, pair.right)], axis=1)
     file = io.BytesIO()
     Image.fromarray(both).save(file, "PNG")
     return file.getvalue()
+
+
+@functools.lru_cache(maxsize=500)
+def drawn_colour(key: int, digest: str, colour: Colour, which: int) -> NDArray[np.uint8]:
+    """Return something of a colour as the split's world draws it; a plain ball where it doesn't."""
+    split = sealed_split(key, digest)
+    name = next(name for name, rgb in swatches_of(split).items() if rgb == colour)
+    rgb = split.dataset.get_world().draw_colour(split.read_spec(), name, which=which, size=SIZE)
+    return _ball(colour) if rgb is None else rgb
 
 
 def _ball(colour: Colour) -> NDArray[np.uint8]:

@@ -150,10 +150,11 @@ def picture(request: HttpRequest, code: str, secret: str, token: str) -> HttpRes
 def pair(request: HttpRequest, code: str, secret: str, number: int) -> HttpResponse:
     """Return a pair of colours to tell apart."""
     participant = find_sitting(code, secret).participant
-    swatches = swatches_of(participant.study.split)
+    split = participant.study.split
+    swatches = swatches_of(split)
     if number >= palette.PAIRS or not swatches:
         raise Http404(NOTHING)
-    return _kept(palette.drawn(palette.pairs_for(participant, swatches)[number]), "image/png")
+    return _kept(palette.drawn(palette.pairs_for(participant, swatches)[number], split), "image/png")
 
 
 def _kept(content: bytes, kind: str) -> HttpResponse:

@@ -3,12 +3,17 @@
 from collections.abc import Callable
 from io import BytesIO
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PIL import Image
 
 from annotations import palette
+from annotations.choices import swatches_of
 from annotations.models import Participant
 from annotations.palette import Pair
+from generation.engine.worlds.clevr.world import ClevrWorld
+from generation.models import Dataset, Split
 from tests.worlds.clevr.test_picture import COLOURS
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +34,7 @@ def test_a_participant_meets_the_same_pairs_again_and_others_meet_others(joined:
 
 
 def test_what_red_blind_and_green_blind_people_mistake_is_among_them(joined: Joined) -> None:
-    pairs = {frozenset(pair) for pair in palette.pairs_for(joined(), CLEVR)}
+    pairs = {frozenset((pair.left, pair.right)) for pair in palette.pairs_for(joined(), CLEVR)}
     for name, other in (("red", "brown"), ("green", "brown"), ("red", "green")):
         assert frozenset((CLEVR[name], CLEVR[other])) in pairs
     assert frozenset((CLEVR["yellow"], CLEVR["blue"])) not in pairs  # whom nobody mistakes
@@ -52,11 +57,38 @@ def test_one_slip_passes(mistaken: int | None, expected: bool) -> None:
     assert palette.is_mistaken(mistaken) is expected
 
 
-def test_a_pair_is_drawn_as_two_balls() -> None:
-    with Image.open(BytesIO(palette.drawn(Pair(CLEVR["red"], CLEVR["cyan"])))) as image:
-        assert image.size == (2 * palette.SIZE, palette.SIZE)
-        middle = palette.SIZE // 2
-        left, right = image.getpixel((middle, middle)), image.getpixel((middle + palette.SIZE, middle))
-        assert image.getpixel((0, 0)) == palette.GROUND
-    assert isinstance(left, tuple) and left[0] > 2 * left[1]
-    assert isinstance(right, tuple) and right[1] > 2 * right[0]
+def opened(pair: Pair, split: Split) -> NDArray[np.int16]:
+    with Image.open(BytesIO(palette.drawn(pair, split))) as image:
+        return np.asarray(image.convert("RGB"), np.int16)
+
+
+def test_a_pair_is_two_things_of_the_datasets_own_material_and_light(shapes: Dataset) -> None:
+    split = shapes.splits.get(name="val")
+    seen = swatches_of(split)
+    rubber, metal = (opened(Pair(seen["red"], seen["cyan"], which), split) for which in (0, 1))
+    assert rubber.shape == (palette.SIZE, 2 * palette.SIZE, 3)
+    side = palette.SIZE // 2
+    for picture in (rubber, metal):
+        left, right = picture[side + 20, side], picture[side + 20, side + palette.SIZE]
+        assert left[0] > 1.3 * left[1] and right[1] > 1.3 * right[0]
+        ground = picture[2, 2]
+        assert ground.max() - ground.min() < 12
+    assert np.abs(rubber - metal).mean() > 5
+    same = opened(Pair(seen["red"], seen["red"]), split)
+    assert (same[:, : palette.SIZE] == same[:, palette.SIZE :]).all()
+
+
+def test_where_the_world_draws_nothing_plain_balls_stand_in(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    split = shapes.splits.get(name="val")
+    seen = swatches_of(split)
+    monkeypatch.setattr(ClevrWorld, "draw_colour", lambda *_, **__: None)
+    palette.drawn_colour.cache_clear()
+    picture = opened(Pair(seen["red"], seen["cyan"]), split)
+    palette.drawn_colour.cache_clear()
+    middle = palette.SIZE // 2
+    assert tuple(picture[0, 0]) == palette.GROUND
+    assert picture[middle, middle][0] > 2 * picture[middle, middle][1]
+
+
+def test_pairs_show_both_ways_in_which_colours_look(joined: Joined) -> None:
+    assert {pair.which for pair in palette.pairs_for(joined(), CLEVR)} == {0, 1}

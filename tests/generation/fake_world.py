@@ -229,6 +229,9 @@ class RowWorld:
     def equivalent(self, spec: BaseSpec, item: Item, program: Program) -> None:
         return None
 
+    def draw_colour(self, spec: BaseSpec, name: str, *, which: int, size: int) -> None:
+        return None
+
     def prover(self, spec: BaseSpec, *, made: bool) -> None:
         return None
 

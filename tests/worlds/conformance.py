@@ -4,6 +4,7 @@ Each rule is a function of a `Case` and speaks for itself; it fails with an Asse
 not made, is held to the rules that need no maker.
 """
 
+import itertools
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -318,6 +319,18 @@ def forms_offer_the_answer(case: Case) -> None:
             assert not form.choices or question.answer.text in form.choices, question.text
 
 
+def colours_are_drawn_as_they_are_told_apart(case: Case) -> None:
+    """Each colour that is an answer is drawn, unlike each other one; or none is."""
+    forms = [case.world.answer_form(case.own, question) for item in case.items for question in item.questions]
+    names = sorted({name for form in forms for name in form.swatches})
+    drawn = {name: case.world.draw_colour(case.own, name, which=1, size=40) for name in names}
+    shown = {name: rgb for name, rgb in drawn.items() if rgb is not None}
+    assert len(shown) in (0, len(names))
+    assert all((rgb.shape, rgb.dtype) == ((40, 40, 3), np.uint8) for rgb in shown.values())
+    for one, other in itertools.combinations(shown.values(), 2):
+        assert np.abs(one.astype(int) - other).mean() > 1
+
+
 def columns_name_real_facets(case: Case) -> None:
     """Every column of the board is about a value of a facet; no two have one label."""
     values = {facet.name: facet.values for facet in case.world.facets(case.own)}
@@ -407,6 +420,7 @@ MAKING: tuple[Rule, ...] = (
     pictures_show_the_elements,
     prompts_ask_the_question_and_do_not_tell,
     forms_offer_the_answer,
+    colours_are_drawn_as_they_are_told_apart,
     columns_name_real_facets,
     views_draw_real_facets,
     secrets_change_the_split,

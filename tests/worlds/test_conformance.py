@@ -166,6 +166,12 @@ def rendering(change: Callable[[Any, Any], Any]) -> MarbleWorld:
     return making(render=lambda self, spec, split, item: change(*MarbleMaker().render(spec, split, item)))
 
 
+def coloured(draw: Callable[..., Any]) -> MarbleWorld:
+    """Return marbles whose answers have colours, drawn by a function."""
+    form = AnswerForm(AnswerKind.WORD, ("red", "black"), {"red": (255, 0, 0), "black": (0, 0, 0)})
+    return world(answer_form=lambda self, spec, question: form, draw_colour=draw)
+
+
 def forms(form: Callable[[Question], AnswerForm]) -> MarbleWorld:
     return world(answer_form=lambda self, spec, question: form(question))
 
@@ -268,6 +274,15 @@ BROKEN: dict[str, list[MarbleWorld]] = {
         forms(lambda question: AnswerForm(AnswerKind.INTEGER, NUMBERS, {"red": (255, 0, 0)})),
         forms(
             lambda question: AnswerForm(AnswerKind.INTEGER, (question.answer.text,) if question.answer else NUMBERS, {})
+        ),
+    ],
+    "colours_are_drawn_as_they_are_told_apart": [
+        coloured(lambda self, spec, name, *, which, size: np.zeros((size, size, 3), np.uint8)),
+        coloured(lambda self, spec, name, *, which, size: np.full((size, size), len(name), np.uint8)),
+        coloured(
+            lambda self, spec, name, *, which, size: (
+                None if name == "red" else np.full((size, size, 3), 50 * len(name), np.uint8)
+            )
         ),
     ],
     "columns_name_real_facets": [

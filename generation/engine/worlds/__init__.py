@@ -319,6 +319,12 @@ class World(Protocol):
     def answer_form(self, spec: BaseSpec, question: Question) -> AnswerForm:
         """Return how a person answers this question."""
 
+    def draw_colour(self, spec: BaseSpec, name: str, *, which: int, size: int) -> NDArray[np.uint8] | None:
+        """Return `(size, size, 3)` uint8 sRGB of something of a colour, by its name among answers, as pictures have it.
+
+        `which` numbers the ways in which colours look, materials for instance. None where nothing draws such a picture.
+        """
+
     def elements(self, spec: BaseSpec, item: Item) -> tuple[Element, ...]:
         """Return what steps can point at; an element's silhouette has value id + 1 in the object-id image."""
 

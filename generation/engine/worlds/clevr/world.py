@@ -47,6 +47,7 @@ from generation.engine.worlds.clevr.sampling import sample_scene
 from generation.engine.worlds.clevr.saying import say
 from generation.engine.worlds.clevr.scene import Scene, read_scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
+from generation.engine.worlds.clevr.swatch import draw_swatch
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES
 from generation.engine.worlds.published import Published
 
@@ -180,6 +181,9 @@ class ClevrWorld:
         attribute = question.kind.removeprefix("query_")
         swatches = {name: color.swatch for name, color in words.colors.items()} if attribute == "color" else {}
         return AnswerForm(kind, words.values(attribute), swatches)
+
+    def draw_colour(self, spec: BaseSpec, name: str, *, which: int, size: int) -> NDArray[np.uint8] | None:
+        return draw_swatch(name, _clevr(spec).vocabulary, which=which, size=size)
 
     def elements(self, spec: BaseSpec, item: Item) -> tuple[Element, ...]:
         scene, _ = _seen(item)
