@@ -18,6 +18,7 @@ from django.db.models.functions import Now
 
 from annotations import palette
 from annotations.models import Answer, Given, Participant, Slot, Study, StudyQuestion
+from annotations.prepared import Prepared, PreparedUpdate
 from generation.engine.errors import EngineError
 from generation.models import from_now
 
@@ -107,16 +108,12 @@ class Claim(NamedTuple):
 
 def given_to(participant: Participant) -> list[Place]:
     """Return the questions that a participant was given, in that order."""
-    rows = Given.objects.filter(participant=participant).order_by("pk")
-    return list(itertools.starmap(Place, rows.values_list("question", "question__position", "question__scene")))
+    return list(itertools.starmap(Place, _GIVEN.ask(participant.pk)))
 
 
 def held_by(participant: Participant) -> list[Claim]:
     """Return slots that a participant claimed and did not answer, in that order."""
-    half = from_now(30.0 * participant.study.lease_minutes)
-    rows = Slot.objects.filter(participant=participant, answered=False).order_by("claimed", "pk")
-    rows = rows.annotate(is_sure=Q(lease__gt=half))
-    return list(itertools.starmap(Claim, rows.values_list(*PARTS, "claimed", "is_sure")))
+    return list(itertools.starmap(Claim, _HELD.ask(participant.pk, minutes=participant.study.lease_minutes)))
 
 
 def claim(participant: Participant) -> Claim | None:
@@ -144,7 +141,8 @@ def claims(participant: Participant, *, most: int, held: Iterable[Claim], given:
 
 def _renew(participant: Participant, one: Claim) -> bool:
     """Return whether a slot is still theirs, for another lease."""
-    return _hold(participant.study, Slot.objects.filter(pk=one.pk, participant=participant, answered=False))
+    study = participant.study
+    return _RENEW.run(one.pk, participant.pk, study.pk, minutes=study.lease_minutes) == 1
 
 
 def _claim_new(participant: Participant, given: Collection[Place]) -> Claim | None:
@@ -155,10 +153,10 @@ def _claim_new(participant: Participant, given: Collection[Place]) -> Claim | No
         next_one = _next(participant, given)
         if next_one is None:
             return None
-        free = Slot.objects.free().filter(pk=next_one.pk)
         try:
             with transaction.atomic():
-                if _hold(participant.study, free, participant=participant, claimed=Now()):
+                study = participant.study
+                if _HOLD.run(next_one.pk, participant.pk, study.pk, minutes=study.lease_minutes) == 1:
                     Given(participant=participant, question_id=next_one.question_id).save(force_insert=True)
                     return next_one
         except IntegrityError:  # another tab of theirs has a slot of that question now
@@ -166,32 +164,21 @@ def _claim_new(participant: Participant, given: Collection[Place]) -> Claim | No
     return None
 
 
-def _hold(study: Study, slots: "QuerySet[Slot]", **more: object) -> bool:
-    """Return whether the slot was still to be had, of an open study."""
-    is_open = Study.objects.filter(pk=study.pk, state=Study.State.OPEN)
-    return slots.filter(Exists(is_open)).update(lease=from_now(60.0 * study.lease_minutes), **more) == 1
-
-
 def _next(participant: Participant, given: Collection[Place]) -> Claim | None:
     """Return one of the slots that come next for a participant; of scenes that are new to them if there are any."""
-    left = Slot.objects.free().filter(study_id=participant.study_id).order_by("number", "rank")
-    if palette.is_spared(participant):
-        left = left.filter(question__coloured=False)
+    is_spared = palette.is_spared(participant)
+    near = _one_of(_NEXT.ask(participant.study_id, is_spared=is_spared), given)
+    if near is not None:  # mostly, one of the very first will do
+        return near
     mine = Given.objects.filter(participant=participant)
-    unseen = left.exclude(question__in=mine.values("question"))
+    unseen = _free(participant.study_id, is_spared=is_spared).exclude(question__in=mine.values("question"))
     scenes = {place.scene for place in given}
-    return (
-        _one_of(left, given)  # mostly, some of the very first will do
-        or _one_of(unseen.exclude(question__scene__in=scenes), given)
-        or _one_of(unseen, given, is_forced=True)
-    )
+    return _one_of(unseen.exclude(question__scene__in=scenes)[:SOME], given) or _one_of(unseen[:SOME])
 
 
-def _one_of(slots: "QuerySet[Slot]", given: Collection[Place], *, is_forced: bool = False) -> Claim | None:
-    """Return a slot of those that come first, of a question and, unless forced, of a scene that are new."""
-    questions = {place.question for place in given}
-    scenes = set() if is_forced else {place.scene for place in given}
-    rows = slots.values_list("number", *PARTS)[:SOME]
+def _one_of(rows: Iterable[tuple[Any, ...]], given: Collection[Place] = ()) -> Claim | None:
+    """Return a slot of those that come first, of a question and a scene that weren't given."""
+    questions, scenes = {place.question for place in given}, {place.scene for place in given}
     some = [
         (number, one)
         for number, one in ((number, Claim(*parts)) for number, *parts in rows)
@@ -200,6 +187,61 @@ def _one_of(slots: "QuerySet[Slot]", given: Collection[Place], *, is_forced: boo
     if not some:
         return None
     return random.choice([one for number, one in some if number == some[0][0]])  # noqa: S311 - spreads people
+
+
+# What every answer asks
+
+
+def _free(study: int, *, is_spared: bool) -> "QuerySet[Slot, tuple[Any, ...]]":
+    """Return free slots in the order in which they are given: the number of each, and the parts of a `Claim`."""
+    slots = Slot.objects.free().filter(study=study, **({"question__coloured": False} if is_spared else {}))
+    return slots.order_by("number", "rank").values_list("number", *PARTS)
+
+
+def _given(participant: int) -> "QuerySet[Given, tuple[Any, ...]]":
+    rows = Given.objects.filter(participant=participant).order_by("pk")
+    return rows.values_list("question", "question__position", "question__scene")
+
+
+def _held(participant: int, *, minutes: int) -> "QuerySet[Slot, tuple[Any, ...]]":
+    rows = Slot.objects.filter(participant=participant, answered=False).order_by("claimed", "pk")
+    rows = rows.annotate(is_sure=Q(lease__gt=from_now(30.0 * minutes)))
+    return rows.values_list(*PARTS, "claimed", "is_sure")
+
+
+def _lease(minutes: int) -> dict[str, Any]:
+    return {"lease": from_now(60.0 * minutes)}
+
+
+def _is_open(study: int) -> Exists:
+    return Exists(Study.objects.filter(pk=study, state=Study.State.OPEN))
+
+
+def _hold(slot: int, participant: int, study: int, *, minutes: int) -> "Change":
+    """Return the change by which a free slot of an open study becomes somebody's."""
+    rows = Slot.objects.free().filter(_is_open(study), pk=slot)
+    return rows, {"participant": participant, "claimed": Now(), **_lease(minutes)}
+
+
+def _renewed(slot: int, participant: int, study: int, *, minutes: int) -> "Change":
+    rows = Slot.objects.filter(_is_open(study), pk=slot, participant=participant, answered=False)
+    return rows, _lease(minutes)
+
+
+def _filled(slot: int, participant: int) -> "Change":
+    """Return the change by which somebody's slot is answered, unless they are excluded."""
+    counts = Exists(Participant.objects.filter(pk=participant, excluded=None))
+    return Slot.objects.filter(counts, pk=slot, participant=participant, answered=False), FILLED
+
+
+Change = tuple["QuerySet[Slot]", dict[str, Any]]
+FILLED = {"answered": True, "lease": None}
+_NEXT = Prepared(lambda study, *, is_spared: _free(study, is_spared=is_spared)[:SOME])
+_GIVEN, _HELD = Prepared(_given), Prepared(_held)
+_HOLD, _RENEW, _FILL = PreparedUpdate(_hold), PreparedUpdate(_renewed), PreparedUpdate(_filled)
+
+
+# Trying out
 
 
 def try_out(participant: Participant, *, most: int = 1) -> list[int]:
@@ -266,8 +308,7 @@ def _answer_held(participant: Participant, held: Claim, reply: Reply) -> Answer 
     own = {"question_id": held.question_id, "slot_id": held.pk, "claimed": held.claimed}
     row = Answer(participant=participant, **own, **reply._asdict())
     with transaction.atomic():
-        mine = Slot.objects.filter(pk=held.pk, participant=participant, answered=False)
-        if mine.filter(participant__excluded=None).update(answered=True, lease=None) != 1:
+        if _FILL.run(held.pk, participant.pk) != 1:
             return None
         row.save(force_insert=True)
     return row
@@ -293,9 +334,8 @@ def _fill(participant: Participant, question: int) -> tuple[int | None, Any]:
     """
     slots = Slot.objects.filter(question=question)
     mine = slots.filter(participant=participant, answered=False)
-    filled = {"answered": True, "lease": None}
     held = mine.values_list("pk", "claimed").first()
-    if held is not None and mine.filter(participant__excluded=None).update(**filled) == 1:
+    if held is not None and _FILL.run(held[0], participant.pk) == 1:
         return held
     if not Given.objects.filter(participant=participant, question=question).exists():
         raise NotGiven("Expected an answer to a question that you were given, got one to another.", where="question")
@@ -305,7 +345,7 @@ def _fill(participant: Participant, question: int) -> tuple[int | None, Any]:
         mine.update(participant=None, claimed=None, lease=None)
         return None, Now()
     for slot in slots.free().order_by("number"):
-        anew = {**filled, "participant": participant, "claimed": Now()}
+        anew = {**FILLED, "participant": participant, "claimed": Now()}
         if Slot.objects.free().filter(pk=slot.pk).update(**anew) == 1:
             return slot.pk, Slot.objects.values_list("claimed", flat=True).get(pk=slot.pk)
     return None, Now()

@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from django.db.models import QuerySet
 
 from annotations import assign
 from annotations.assign import Claim, Place
 from annotations.models import Answer, EasyAnswer, Participant, Study
+from annotations.prepared import Prepared
 
 QUESTION = "question"
 CHECKING = (EasyAnswer.Kind.CHECK, EasyAnswer.Kind.ATTENTION)
@@ -38,6 +41,22 @@ class Said(NamedTuple):
     received: datetime
 
 
+REST = ("text", "turn", "received")
+
+
+def _answers(participant: int) -> "QuerySet[Answer, tuple[Any, ...]]":
+    rows = Answer.objects.current().filter(participant=participant).order_by()
+    return rows.values_list("question", *REST)
+
+
+def _checks(participant: int) -> "QuerySet[EasyAnswer, tuple[Any, ...]]":
+    rows = EasyAnswer.objects.current().filter(participant=participant, kind__in=CHECKING).order_by()
+    return rows.values_list("kind", "number", *REST)
+
+
+_ANSWERS, _CHECKS = Prepared(_answers), Prepared(_checks)
+
+
 class Sitting:
     """What a participant did so far. Whoever stores an answer reads it anew, or says so with `note`."""
 
@@ -62,19 +81,14 @@ class Sitting:
     @cached_property
     def said(self) -> dict[Item, Said]:
         """Return the answers that stand, of questions and of what stands between them."""
-        rows = Answer.objects.current().filter(participant=self.participant).order_by()
-        found = [
-            Said(Item(QUESTION, question), text, turn, received)
-            for question, text, turn, received in rows.values_list("question", "text", "turn", "received")
-        ]
+        found = [Said(Item(QUESTION, question), *rest) for question, *rest in _ANSWERS.ask(self.participant.pk)]
         if self.study.checks or self.study.attention:
             found += self._checked()
         return {said.item: said for said in found}
 
     def _checked(self) -> Iterator[Said]:
-        rows = EasyAnswer.objects.current().filter(participant=self.participant, kind__in=CHECKING).order_by()
-        for kind, number, text, turn, received in rows.values_list("kind", "number", "text", "turn", "received"):
-            yield Said(Item(kind, number), text, turn, received)
+        for kind, number, *rest in _CHECKS.ask(self.participant.pk):
+            yield Said(Item(kind, number), *rest)
 
     @property
     def answered(self) -> int:

@@ -303,7 +303,8 @@ DATABASES: dict[str, dict[str, Any]] = {"default": env["DATABASE_URL"] or SQLITE
 if "sqlite" in DATABASES["default"]["ENGINE"]:
     DATABASES["default"] = SQLITE | {"NAME": DATABASES["default"]["NAME"]}
 else:
-    DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
+    DATABASES["default"] |= {"CONN_HEALTH_CHECKS": True}
+DATABASES["default"] |= {"CONN_MAX_AGE": 60}  # seconds: opening one takes as long as several questions to it
 
 REDIS_URL: str = env["REDIS_URL"]
 _redis = urlsplit(REDIS_URL)

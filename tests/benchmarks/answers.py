@@ -1,47 +1,45 @@
-"""200 participants who think for 1-3 s: how long they wait for a question and for their answer to be kept.
+"""200 participants who think for 1-3 s: how long they wait for their answer to be kept and the next question to come.
 
-A site of its own on SQLite, and another on PostgreSQL where one answers, each with the web server as it is run; the
-participants are threads of this process. Nobody may be asked twice, and each question ends with exactly three answers.
+A site of its own on SQLite, and another on PostgreSQL where one answers, each with the web server as it is run, in as
+many processes as there are cores. The participants are threads of this process and do what the page's script does:
+one request for the answer, which brings the next question, and one for the picture after that, while they think.
+Nobody may be asked twice, and each question ends with exactly three answers.
 """
 
 import html
 import http.client
 import json
 import os
-import random
 import re
 import socket
 import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
 import psycopg
 
 from tests.benchmarks.figures import figure, together
+from tests.crowd import Crowd, Person
 
 ROOT = Path(__file__).resolve().parents[2]
 QUESTIONS, PEOPLE, PER_SCENE = 1000, 200, 10
 THINKING = (1.0, 3.0)  # seconds
 POSTGRES_URL = os.environ.get("HORSESENSE_TEST_POSTGRES_URL", "postgres://postgres@127.0.0.1:5432/postgres")
-HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)">')
-CHOICE = re.compile(r'name="answer" value="([^"]*)"')
-PAIR = re.compile(r'name="(pair-\d+)"')
-FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+AHEAD = re.compile(r'data-ahead="([^"]*)"')
 
 
 class Load(NamedTuple):
-    """What participants met: seconds for each question with its answer, and answers of the server that were errors."""
+    """What participants met: seconds for each answer with the next question, for each picture, and all of it."""
 
     waits: list[float]
-    errors: list[int]
+    pictures: list[float]
+    failures: list[str]
     seconds: float
 
 
@@ -55,7 +53,7 @@ def run(questions: int = QUESTIONS, people: int = PEOPLE) -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="horsesense-benchmark-") as folder, _database(url) as database:
             site = _Site(Path(folder), database)
             cut = ["--scenes", f"train={questions // PER_SCENE}", "--scenes", "val=0", "--scenes", "test=0"]
-            site.manage("generate", "clevr", "--name", "asked", "--no-images", *cut)
+            site.manage("generate", "clevr", "--name", "asked", *cut)
             for thinking in (THINKING, (0.0, 0.0)):
                 figures += _figures(
                     site, name, questions, people, thinking, goal=goal if thinking == THINKING else None
@@ -70,19 +68,20 @@ def _figures(
     with site.serving() as port:
         load = _load(port, code, people, thinking)
     found = json.loads(site.ask("found", code))
-    how = (
-        f"{name}, {people} people thinking {thinking[0]:g}-{thinking[1]:g} s"
-        if thinking[1]
-        else f"{name}, not thinking"
-    )
-    waits = sorted(load.waits)
+    how = f"{people} people thinking {thinking[0]:g}-{thinking[1]:g} s" if thinking[1] else "not thinking"
+    slow = 1000 * _percentile(load.waits, 0.95)
     return [
-        figure(f"question and answer, {how}, 95th percentile", 1000 * waits[int(0.95 * len(waits))], "ms", most=goal),
-        figure("median", 1000 * statistics.median(waits), "ms"),
+        figure(f"answer and next question, {name}, {how}, 95th percentile", slow, "ms", most=goal),
+        figure("median", 1000 * statistics.median(load.waits), "ms"),
+        figure("picture, 95th percentile", 1000 * _percentile(load.pictures, 0.95), "ms"),
         figure("questions with exactly three answers", 100 * found["exact"] / questions, "%", least=100),
-        figure("requests that failed", len(load.errors), "", most=0),
-        figure("answers kept", len(waits) / load.seconds, "a second"),
+        figure("requests that failed, people asked twice", len(load.failures), "", most=0),
+        figure("answers kept", len(load.waits) / load.seconds, "a second"),
     ]
+
+
+def _percentile(values: list[float], share: float) -> float:
+    return sorted(values)[int(share * len(values))] if values else 0.0
 
 
 class _Site:
@@ -92,6 +91,7 @@ class _Site:
         self.environment = {
             **kept,
             "VAR_DIR": str(folder),
+            "WEB_PROCESSES": str(os.cpu_count()),
             "NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR", str(ROOT / "var" / "numba")),
             "DJANGO_SETTINGS_MODULE": "webapp.settings",
             **({"DATABASE_URL": database} if database else {}),
@@ -131,54 +131,44 @@ class _Site:
 
 
 def _load(port: int, code: str, people: int, thinking: tuple[float, float]) -> Load:
-    waits: list[float] = []
-    errors: list[int] = []
-    crowd = [threading.Thread(target=_take_part, args=(port, code, n, thinking, waits, errors)) for n in range(people)]
+    crowd = Crowd(port, code, people=0, patient=False)
+    those = [_Measured(port, code, number, patient=False, thinking=thinking) for number in range(people)]
+    crowd.people = list(those)
     start = time.perf_counter()
-    for person in crowd:
-        person.start()
-    for person in crowd:
-        person.join()
-    return Load(waits, errors, time.perf_counter() - start)
+    crowd.begin()
+    crowd.finish()
+    waits, pictures = ([second for one in those for second in getattr(one, name)] for name in ("waits", "pictures"))
+    return Load(waits, pictures, crowd.failures, time.perf_counter() - start)
 
 
-def _take_part(
-    port: int, code: str, number: int, thinking: tuple[float, float], waits: list[float], errors: list[int]
-) -> None:
-    chance = random.Random(number)
+class _Measured(Person):
+    """Somebody whose browser runs scripts, with a watch."""
 
-    def ask(method: str, address: str, form: dict[str, str] | None = None) -> tuple[str, str]:
-        """Return where a request leads, and the page."""
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
-        try:
-            connection.request(method, address, urlencode(form) if form is not None else None, FORM if form else {})
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.is_script = True
+        self.waits: list[float] = []
+        self.pictures: list[float] = []
+
+    def _answer(self, fields: dict[str, str], text: str) -> None:
+        self._look_ahead()
+        time.sleep(self.chance.uniform(*self.thinking))
+        start = time.perf_counter()
+        self._send(fields, text)
+        self.waits.append(time.perf_counter() - start)
+
+    def _look_ahead(self) -> None:
+        """Fetch the picture of what comes next, as the page does."""
+        if found := AHEAD.search(self.page):
+            start = time.perf_counter()
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+            connection.request("GET", html.unescape(found[1]))
             response = connection.getresponse()
-            page = response.read().decode()
-        except OSError:
-            errors.append(0)  # no answer at all is an error, too
-            raise
-        finally:
+            response.read()
             connection.close()
-        if response.status >= 500:
-            errors.append(response.status)
-        return response.headers.get("Location", ""), page
-
-    time.sleep(thinking[1] * chance.random())
-    address, _ = ask("GET", f"/s/{code}/?PROLIFIC_PID=p{number}&SESSION_ID=s{number}")
-    before = time.perf_counter()
-    _, page = ask("GET", address)
-    while fields := {name: html.unescape(value) for name, value in HIDDEN.findall(page)}:
-        choices = CHOICE.findall(page)
-        if not choices:
-            ask("POST", f"{address}on/", {**fields, **dict.fromkeys(PAIR.findall(page), "same")})
-        else:
-            shown = time.perf_counter() - before
-            time.sleep(chance.uniform(*thinking))
-            before = time.perf_counter()
-            ask("POST", f"{address}answer/", {**fields, "answer": html.unescape(chance.choice(choices))})
-            waits.append(shown + time.perf_counter() - before)
-        before = time.perf_counter()
-        _, page = ask("GET", address)
+            self.pictures.append(time.perf_counter() - start)
+            if response.status != 200:
+                self.failures.append(f"person {self.number}: picture: {response.status}")
 
 
 def _answers(url: str) -> bool:

@@ -1,0 +1,68 @@
+"""Queries whose SQL is made once give what the query sets give that they are made of."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
+
+from annotations import assign
+from annotations.models import Participant, Slot, Study
+from annotations.prepared import Prepared, PreparedUpdate
+from generation.models import from_now
+
+pytestmark = pytest.mark.django_db
+Joined = Callable[[], Participant]
+
+
+def slots_of(who: int, *, seconds: float) -> "QuerySet[Slot, tuple[Any, ...]]":
+    rows = Slot.objects.filter(participant=who).order_by("pk").annotate(is_sure=Q(lease__gt=from_now(seconds)))
+    return rows.values_list("pk", "claimed", "answered", "is_sure")
+
+
+def test_the_same_rows_come_for_everybody(study: Study, joined: Joined) -> None:
+    people = [joined() for _ in range(3)]
+    for person in people:
+        assign.claim(person)
+    prepared = Prepared(slots_of)
+    for person in [*people, people[0]]:
+        for seconds in (0.0, 1e6):
+            found = prepared.ask(person.pk, seconds=seconds)
+            assert found == list(slots_of(person.pk, seconds=seconds)) and len(found) == 1
+            assert found[0][3] is (seconds == 0.0)
+
+
+def test_texts_are_values_and_never_sql(study: Study) -> None:
+    prepared = Prepared(lambda code, number: Study.objects.filter(code=code, pk=number).values_list("pk", "title"))
+    assert prepared.ask(study.code, study.pk) == [(study.pk, study.title)]
+    for hostile in ("' OR 1=1 --", "%s", "7654321000000", ""):
+        assert prepared.ask(hostile, study.pk) == []
+
+
+def test_a_change_says_how_many_rows_it_met(study: Study, joined: Joined) -> None:
+    first, second = joined(), joined()
+    prepared = PreparedUpdate(
+        lambda slot, who: (Slot.objects.free().filter(pk=slot), {"participant": who, "claimed": Now()})
+    )
+    one, other = study.slots.all()[:2]
+    assert [prepared.run(one.pk, first.pk), prepared.run(other.pk, second.pk), prepared.run(0, first.pk)] == [1, 1, 0]
+    one.refresh_from_db()
+    other.refresh_from_db()
+    assert (one.participant, other.participant) == (first, second) and one.claimed is not None
+
+
+def test_sql_is_made_once(study: Study, joined: Joined) -> None:
+    made = []
+
+    def build(who: int) -> "QuerySet[Slot, tuple[Any, ...]]":
+        made.append(who)
+        return slots_of(who, seconds=0.0)
+
+    prepared, person = Prepared(build), joined()
+    with CaptureQueriesContext(connection) as asked:
+        for _ in range(3):
+            prepared.ask(person.pk)
+    assert (len(made), len(asked)) == (1, 3)
