@@ -263,6 +263,15 @@ class Site:
         with closing(sqlite3.connect(self.folder / "horsesense.sqlite3", timeout=20)) as file:
             return file.execute(query.replace("%s", "?"), values).fetchall()
 
+    def tell(self, statement: str) -> None:
+        """Change the site's database, as nobody should."""
+        if self.database:
+            with psycopg.connect(self.database, connect_timeout=5) as server:
+                server.execute(statement)
+            return
+        with closing(sqlite3.connect(self.folder / "horsesense.sqlite3", timeout=20)) as file, file:
+            file.execute(statement)
+
     def manage(self, *arguments: str, seconds: float = PATIENCE) -> "subprocess.CompletedProcess[str]":
         """Return what `manage.py` said and how it ended."""
         return manage(*arguments, environment=self.environment, seconds=seconds)

@@ -1,0 +1,22 @@
+"""A crowd through the whole site: every question ends with exactly the answers that are wanted."""
+
+from tests import proof
+from tests.crowd import Crowd
+from tests.faults.stack import Site
+from tests.faults.studies import begin_study, check_finished, plain, stored
+
+THINKING = (0.2, 1.0)  # seconds
+
+
+def test_a_crowd_gives_each_question_exactly_the_answers_that_are_wanted(site: Site) -> None:
+    questions = proof.size(1000, name=f"questions that a crowd answered over HTTP, {site.stack}")
+    code = begin_study(site, questions=questions)
+    site.start("web")
+    site.wait_for_web("/health/web/")
+    crowd = Crowd(site.port, code, people=proof.size(200), patient=False, thinking=THINKING, undoes=0.02)
+    crowd.begin()
+    crowd.finish()
+    assert crowd.failures == []
+    assert {person.got_code for person in crowd.people} <= {"DONE", "FULL"}
+    assert stored(site) == plain(crowd.acknowledged)
+    check_finished(site, questions=questions)
