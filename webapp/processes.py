@@ -67,6 +67,8 @@ def web_command(bind: str) -> list[str]:
         "--limit-request-line",
         str(LONGEST_ADDRESS),
         "--no-control-socket",
+        "--logger-class",
+        "webapp.gunicorn_logs.MaskedLogger",
         "--log-level",
         settings.LOG_LEVEL.lower(),
     ]

@@ -1,0 +1,117 @@
+"""Addresses of participants are nobody else's business: no log has them, and no answer lets them be sent on or kept."""
+
+import http.client
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.faults.servers import free_port, wait_for
+from tests.faults.stack import Site
+from tests.faults.studies import begin_study
+from tests.services import missing
+from tests.webapp.commands import ROOT
+
+NAME, VISIT = "pid-5e1f0d7ac2", "visit-93b2f8e1"  # as a platform gives them
+QUERY = f"?PROLIFIC_PID={NAME}&STUDY_ID=st-77&SESSION_ID={VISIT}"
+
+
+class Answer(NamedTuple):
+    """What a browser gets."""
+
+    status: int
+    headers: http.client.HTTPMessage
+    body: str
+
+    @property
+    def is_private(self) -> bool:
+        """Return whether nobody keeps it, and no address is sent on."""
+        return self.headers["Referrer-Policy"] == "no-referrer" and "no-store" in self.headers["Cache-Control"]
+
+
+def ask(port: int, method: str, path: str, body: str | None = None, **headers: str) -> Answer:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        sent = {"Content-Type": "application/x-www-form-urlencoded", **headers} if body is not None else headers
+        connection.request(method, path, body, sent)
+        response = connection.getresponse()
+        return Answer(response.status, response.headers, response.read().decode())
+    finally:
+        connection.close()
+
+
+def logs(site: Site) -> str:
+    return "".join(log.read_text() for log in site.folder.parent.glob("logs/*.log"))
+
+
+def test_logs_of_the_web_server_have_neither_secrets_nor_what_a_platform_calls_people(embedded_site: Site) -> None:
+    site = embedded_site
+    code = begin_study(site, questions=2)
+    site.environment.update(GUNICORN_CMD_ARGS="--access-logfile -", LOG_LEVEL="DEBUG", UPLOAD_MB="1")
+    site.start("web")
+    site.wait_for_web("/health/web/")
+    address = ask(site.port, "GET", f"/s/{code}/{QUERY}").headers["Location"]
+    secret = address.split("/")[3]
+    form = urlencode({"token": "x", "comment": secret})
+    refused = [
+        ask(site.port, "GET", f"/s/{code}/?PROLIFIC_PID={NAME}"),  # comes once more, without what only they know
+        ask(site.port, "GET", f"/s/{code}/?PROLIFIC_PID={NAME}%0a"),
+        ask(site.port, "GET", f"/s/{code}/{secret}x/"),
+        ask(site.port, "GET", f"{address}there/is/nothing/"),
+        ask(site.port, "GET", f"{address}picture/x/"),
+        ask(site.port, "DELETE", address),
+        ask(site.port, "POST", f"{address}answer/", form),
+        ask(site.port, "POST", f"{address}answer/", "x" * 100_000),
+        ask(site.port, "POST", f"{address}answer/", "x" * 1_100_000),
+        ask(site.port, "POST", f"{address}on/", "x=%FF", **{"Content-Type": "x-www-form-urlencoded; charset=utf-16"}),
+        ask(site.port, "GET", address, Host="elsewhere.example"),
+    ]
+    assert {answer.status for answer in refused} == {400, 403, 404, 405, 409, 413}
+    moved = ask(site.port, "GET", f"/s/{code}{QUERY}")
+    assert moved.status == 301
+    site.tell("ALTER TABLE annotations_participant RENAME TO gone")
+    broken = [ask(site.port, "GET", address), ask(site.port, "GET", f"/s/{code}/{QUERY}")]
+    assert {answer.status for answer in broken} == {503}
+    assert [answer for answer in (*refused, moved, *broken) if not answer.is_private] == []
+    written = logs(site)
+    assert written.count("/s/…") > 20 and "OperationalError" in written  # there is something to look through
+    for private in (secret, NAME, VISIT, code):
+        assert private not in written
+
+
+@pytest.fixture
+def proxy(tmp_path: Path) -> Iterator[tuple[int, Path]]:
+    """Give the port of a proxy whose site is down, and its log."""
+    program = shutil.which("caddy")
+    if program is None:
+        missing("caddy", "apt install caddy")
+    port, log = free_port(), tmp_path / "caddy.log"
+    text = (ROOT / "webapp/Caddyfile").read_text().replace("web:8000", f"127.0.0.1:{free_port()}")
+    ours = re.sub(r"^http:// \{.*?^\}", "", text, flags=re.MULTILINE | re.DOTALL).replace("lb_try_duration 3s", "")
+    ours = ours.replace("admin off", "admin off\n\tdebug")  # or it says nothing of requests
+    (tmp_path / "Caddyfile").write_text(ours)
+    environment = {**os.environ, "HOME": str(tmp_path), "PUBLIC_URL": f"http://localhost:{port}"}
+    with log.open("wb") as output:
+        command = [program, "run", "--config", str(tmp_path / "Caddyfile"), "--adapter", "caddyfile"]
+        process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
+    try:
+        wait_for(lambda: ask(port, "GET", "/", Host=f"localhost:{port}"), what="Caddy")
+        yield port, log
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def test_a_proxy_whose_site_is_down_tells_nobody_either(proxy: tuple[int, Path]) -> None:
+    port, log = proxy
+    answer = ask(port, "GET", f"/s/codecodeco/{QUERY}", Host=f"localhost:{port}", Referer="/s/codecodeco/x/")
+    assert answer.status == 502 and answer.is_private
+    written = log.read_text()
+    assert written.count('"uri":"/s/…"') > 1
+    assert not any(private in written for private in (NAME, VISIT, "codecodeco"))

@@ -1,0 +1,35 @@
+"""What may not stand in a log, wherever it comes from."""
+
+import logging
+
+import pytest
+
+from webapp.logs import Masked, masked
+
+
+@pytest.mark.parametrize(
+    ("said", "logged"),
+    [
+        ("Not Found: /s/abc/def/", "Not Found: /s/…"),
+        ('"GET /s/abc/?PROLIFIC_PID=p1&SESSION_ID=s1 HTTP/1.1" 303', '"GET /s/… HTTP/1.1" 303'),
+        ("https://site.example/s/abc/def/ and more", "https://site.example/s/… and more"),
+        ("Resolver404: {'tried': [], 'path': 's/abc/def/'}", "Resolver404: {'tried': [], 'path': 's/…'}"),
+        ("DETAIL:  Failing row contains (1, p1, s1).", "DETAIL:  Failing row contains (…)."),
+        (
+            "DETAIL:  Key (study_id, identity)=(1, p1) already exists.",
+            "DETAIL:  Key (study_id, identity)=(…) already exists.",
+        ),
+        ("Not Found: /studies/abc/", "Not Found: /studies/abc/"),
+        ("It was 3 m/s /s/ or so", "It was 3 m/s /s/ or so"),
+    ],
+)
+def test_participants_are_masked_and_nothing_else(said: str, logged: str) -> None:
+    assert masked(said) == logged
+
+
+def test_a_traceback_is_masked_too() -> None:
+    try:
+        raise ValueError("of /s/abc/def/")
+    except ValueError as error:
+        record = logging.LogRecord("x", logging.ERROR, "x.py", 1, "broken", (), (ValueError, error, None))
+    assert Masked("{message}", style="{").format(record) == "broken\nValueError: of /s/…"

@@ -1,0 +1,25 @@
+"""What logs never say: addresses of participants, which hold what only they know, and rows that a database quotes."""
+
+import logging
+import re
+
+MASKED = (
+    (re.compile(r"""(/|(?<=['"]))s/[^\s"'<>]+"""), r"\1s/…"),
+    (re.compile(r"Failing row contains \(.*\)"), "Failing row contains (…)"),
+    (re.compile(r"(Key \([^)]*\))=\(.*\)"), r"\1=(…)"),
+)
+
+
+def masked(text: str) -> str:
+    """Return a log's text without what it may not say."""
+    for pattern, instead in MASKED:
+        text = pattern.sub(instead, text)
+    return text
+
+
+class Masked(logging.Formatter):
+    """A formatter whose lines, tracebacks included, are masked."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        return masked(super().format(record))
