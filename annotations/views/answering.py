@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from annotations import asked, flow, palette, tokens
+from annotations import asked, flow, palette, pictures, tokens
 from annotations.asked import Asked, Progress
 from annotations.assign import NotGiven
 from annotations.choices import choices_of, swatches_of
@@ -17,7 +17,6 @@ from annotations.flow import Stage
 from annotations.models import Answer, EasyAnswer, Participant
 from annotations.sitting import QUESTION, Item, Said, Sitting
 from annotations.views.private import NOTHING, find_sitting, private, wants_json
-from generation import linked
 
 SEE_OTHER = 303
 AN_HOUR = 3600  # seconds
@@ -139,10 +138,10 @@ def picture(request: HttpRequest, code: str, secret: str, token: str) -> HttpRes
     split = sitting.study.split if found.item.kind == QUESTION else sitting.study.easy
     assert split is not None
     try:
-        content = linked.picture_bytes(found.scene, split.dataset)
+        content, kind = pictures.picture_for(found.scene, split.dataset)
     except OSError as error:
         raise Http404(NOTHING) from error
-    return _kept(content, linked.type_of(found.scene.image or found.scene.linked))
+    return _kept(content, kind)
 
 
 @private

@@ -1,0 +1,72 @@
+"""Pictures as participants get them: as they are where they are light, else encoded anew, once, for slow networks."""
+
+import logging
+from io import BytesIO
+from pathlib import PurePosixPath
+
+from PIL import Image, ImageOps
+
+from generation import files, linked, thumbnails
+from generation.models import Dataset, Scene
+from generation.store import Pictures
+
+LARGEST = 225_000  # bytes: with its page, a question stays below 250 KB
+QUALITIES = (92, 85, 78)
+SHRINK = 0.8  # of width and height, where even the last of these is too large
+SHORTEST = 200  # pixels: what is still too large then was no picture to begin with
+ENDING = f"-light{thumbnails.ENDING}"  # backups leave out what ends like small pictures, for it is made again
+
+log = logging.getLogger(__name__)
+
+
+def picture_for(scene: Scene, dataset: Dataset) -> tuple[bytes, str]:
+    """Return a scene's picture of at most `LARGEST` bytes, and its content type.
+
+    Raises
+    ------
+    OSError
+        Where the picture is lost, or is none.
+    """
+    content = linked.picture_bytes(scene, dataset)
+    if len(content) <= LARGEST:
+        return content, linked.type_of(scene.image or scene.linked)
+    name = name_of(scene)
+    try:
+        return files.get(name), "image/webp"
+    except FileNotFoundError:
+        made = light(content)
+    try:
+        files.put(name, made)
+    except OSError as error:  # a disk that is full costs time, never the picture
+        log.warning("Expected to keep %s, got: %s", name, error)
+    return made, "image/webp"
+
+
+def name_of(scene: Scene) -> str:
+    """Return where the light version of a scene's picture is kept."""
+    stored = scene.image or f"{Pictures(scene).stem}.png"
+    return str(PurePosixPath(stored).with_suffix("")) + ENDING
+
+
+def light(picture: bytes) -> bytes:
+    """Return a picture as WebP of at most `LARGEST` bytes: at full size where that can be, as good as possible."""
+    try:
+        with Image.open(BytesIO(picture)) as opened:
+            image = ImageOps.exif_transpose(opened).convert("RGB")
+    except Image.DecompressionBombError as error:
+        raise OSError(str(error)) from error
+    while True:
+        for quality in QUALITIES:
+            made = _as_webp(image, quality)
+            if len(made) <= LARGEST:
+                return made
+        if min(image.size) <= SHORTEST:
+            return made
+        width, height = (max(1, round(SHRINK * side)) for side in image.size)
+        image = image.resize((width, height), Image.Resampling.LANCZOS)
+
+
+def _as_webp(image: Image.Image, quality: int) -> bytes:
+    file = BytesIO()
+    image.save(file, "WEBP", quality=quality, method=4)
+    return file.getvalue()
