@@ -1,0 +1,117 @@
+"""Everything that a participant's browser ever gets, walked through: nowhere is what only the site may know."""
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from annotations import assign
+from annotations.models import Answer, Participant, Study
+from generation.models import Dataset, Question, Scene
+from tests.annotations.visitors import Visitor, study_of, told_apart
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+RIGHT = "quagga"  # what every right answer is, from here on
+SECRET = ("zebra", "okapi", "bongo", "serval", "genet", "filter_", "query_")
+LINK = re.compile(r'(?:src|href|action)="([^"]+)"')
+JSON = {"Accept": "application/json"}
+
+
+@pytest.fixture
+def study(shapes: Dataset) -> Study:
+    """Give a study in whose data stand words that are nowhere else."""
+    questions = Question.objects.filter(split__dataset=shapes)
+    questions.update(answer=RIGHT, source_id="zebra", spelling="zebra")
+    Scene.objects.filter(split__dataset=shapes).update(data=json.dumps({"objects": ["zebra"]}), view='{"x": "zebra"}')
+    study = study_of(shapes, practice=2, practice_right=0, checks=1, attention=1, consent="Yes?", per_question=2)
+    names = {"identity": "bongo", "session": "serval", "comment": "okapi", "reason": "genet"}
+    other = Participant.objects.create(study=study, **names)
+    slot = assign.claim(other)
+    assert slot is not None
+    Answer.objects.create(
+        participant=other,
+        question=slot.question,
+        client="0" * 32,
+        text="okapi",
+        visible=1,
+        idle=1,
+        claimed=other.joined,
+    )
+    return study
+
+
+class Browser(Visitor):
+    """A visitor who keeps all that comes."""
+
+    def __init__(self, study: Study, query: str, *, is_script: bool) -> None:
+        super().__init__(study, query)
+        self.got: list[tuple[str, str]] = []
+        self.is_script = is_script
+
+    def keep(self, address: str, response: Any) -> Any:
+        self.got.append((address, str(response.headers) + response.getvalue().decode("latin-1")))
+        return response
+
+    def look(self, query: str = "") -> str:
+        address = self.address + query
+        response = self.keep(address, self.client.get(address, headers=JSON if self.is_script else {}))
+        assert response.status_code == 200
+        self.page = response.content.decode()
+        return self.page
+
+    def answer(self, text: str | None = None) -> str:
+        sent = {**self.fields(), "answer": self.choices()[0] if text is None else text}
+        response = self.client.post(f"{self.address}answer/", sent, headers=JSON if self.is_script else {})
+        self.keep("answer/ " + ("to practice" if self.at_practice else ""), response)
+        address = response.json()["next"] if self.is_script else response["Location"]
+        return self.look("?" + address.partition("?")[2])
+
+    @property
+    def at_practice(self) -> bool:
+        return self.participant.stage == Participant.Stage.PRACTICE
+
+    def links(self) -> Iterator[str]:
+        """Yield what the pages so far lead to, of this site."""
+        pages = "".join(text for _, text in self.got)
+        yield from sorted({html.unescape(link) for link in LINK.findall(pages) if link.startswith("/")})
+
+
+@pytest.mark.parametrize("is_script", [False, True], ids=["forms", "scripts"])
+def test_nothing_that_a_participant_gets_says_what_is_right_or_what_others_said(study: Study, is_script: bool) -> None:
+    visitor = Browser(study, "?PROLIFIC_PID=p1", is_script=is_script)
+    visitor.look()
+    while not visitor.choices():
+        visitor.look("?stop=1")
+        visitor.look()
+        visitor.go_on(**(told_apart(visitor.participant) if "pair-0" in visitor.page else {}))
+    while visitor.choices():
+        visitor.look("?stop=1")
+        visitor.look("?zoom=4")
+        if not visitor.at_practice:
+            visitor.look("?again=1")
+            visitor.look()
+        visitor.answer()
+        visitor.look()
+    visitor.go_on(comment="Nice.")
+    for link in visitor.links():
+        visitor.keep(link, visitor.client.get(link))
+    kinds = {
+        kind for kind in ("picture", "pair", "static", "seen") if any(kind in address for address, _ in visitor.got)
+    }
+    assert kinds == {"picture", "pair", "static", "seen"} and len(visitor.got) > 60
+    assert "DONE-1" in visitor.page
+    wrong = [(address, word) for address, text in visitor.got for word in found_in(address, text)]
+    assert wrong == []
+    assert sum(RIGHT in text for address, text in visitor.got if is_feedback(address)) >= 2
+
+
+def is_feedback(address: str) -> bool:
+    return "seen=" in address or address == "answer/ to practice"
+
+
+def found_in(address: str, text: str) -> list[str]:
+    """Return the words that may not stand there: what is right only beside an answer at practice."""
+    return [word for word in (*SECRET, *(() if is_feedback(address) else (RIGHT,))) if word in text]
