@@ -50,7 +50,7 @@ def everything() -> Rows:
 @pytest.fixture
 def scene(shapes: Dataset) -> Scene:
     """Give three people, each at a question, the first of whom answered one before."""
-    options = {"practice": 1, "practice_right": 0, "checks": 1, "attention": 1, "consent": "May we?"}
+    options = {"practice": 1, "practice_right": 0, "consent": "May we?"}
     studies = [study_of(shapes, questions=6, **options) for _ in range(2)]
     visitors = [
         Visitor(studies[0], "?PROLIFIC_PID=me"),

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from annotations import assign
-from annotations.models import Answer, Participant, Study
+from annotations.models import Participant, Study
 from generation.models import Dataset, Question, Scene
+from tests.annotations import answered
 from tests.annotations.visitors import Visitor, study_of, told_apart
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -29,17 +29,7 @@ def study(shapes: Dataset) -> Study:
     study = study_of(shapes, practice=2, practice_right=0, checks=1, attention=1, consent="Yes?", per_question=2)
     names = {"identity": "bongo", "session": "serval", "comment": "okapi", "reason": "genet"}
     other = Participant.objects.create(study=study, **names)
-    slot = assign.claim(other)
-    assert slot is not None
-    Answer.objects.create(
-        participant=other,
-        question=slot.question,
-        client="0" * 32,
-        text="okapi",
-        visible=1,
-        idle=1,
-        claimed=other.joined,
-    )
+    answered.put(other, study, 0, "okapi", number=0)
     return study
 
 

@@ -70,6 +70,7 @@ def go_on(site: Site, crowd: Crowd, *, questions: int) -> None:
     assert crowd.people
     for person in crowd.people:
         person.done.clear()  # what the backup doesn't have is asked again
+        person.thinking = (0.0, 0.0)
     crowd.begin()
     others = Crowd(site.port, crowd.people[0].code, people=4, patient=False, first=1000)
     others.begin()

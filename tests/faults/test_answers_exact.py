@@ -5,7 +5,7 @@ from tests.crowd import Crowd
 from tests.faults.stack import Site
 from tests.faults.studies import begin_study, check_finished, plain, stored
 
-THINKING = (0.2, 1.0)  # seconds
+THINKING = (0.05, 0.35)  # seconds
 
 
 def test_a_crowd_gives_each_question_exactly_the_answers_that_are_wanted(site: Site) -> None:

@@ -116,6 +116,10 @@ def test_no_script_runs_on_pages_of_those_who_take_part(page: Page, study: Study
             look(page, f"/s/{study.code}/{person.secret}/{query}")
         if stage in (Participant.Stage.CONSENT, Participant.Stage.INSTRUCTIONS, Participant.Stage.QUESTIONS):
             expect(page.get_by_text("7|add:7").first).to_be_visible()
+        if stage == Participant.Stage.QUESTIONS:
+            page.locator(".choice").first.click()
+            expect(page.locator(".way")).to_contain_text("2 of 4")
+            assert page.locator(STRANGE).count() == 0
     for query in (f"?PROLIFIC_PID={SHORT}", f"?PROLIFIC_PID={SHORT}%0a", f"?test={SHORT}"):
         look(page, f"/s/{study.code}/{query}")
     look(page, f"/s/{html.escape(SHORT)}/x/")
