@@ -1,6 +1,7 @@
 """Whoever answers below a study's address, the address stays there."""
 
 import pytest
+from django.conf import LazySettings
 from django.test import Client
 
 pytestmark = pytest.mark.django_db
@@ -16,3 +17,20 @@ def test_answers_of_the_site_itself_are_private_there(address: str) -> None:
 @pytest.mark.parametrize("address", ["/", "/studies/", "/docs/s/", "/sx/"])
 def test_other_answers_are_as_they_were(address: str) -> None:
     assert Client().get(address)["Referrer-Policy"] == "same-origin"
+
+
+def test_a_page_for_our_own_mistakes_is_private_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*parts: object) -> None:
+        raise ZeroDivisionError("a bug of ours")
+
+    monkeypatch.setattr("annotations.views.private.participant_at", broken)
+    response = Client(raise_request_exception=False).get("/s/code/secret/")
+    assert response.status_code == 500
+    assert (response["Referrer-Policy"], response["Cache-Control"]) == ("no-referrer", "no-store")
+
+
+def test_a_refusal_before_anything_is_read_is_private_there(settings: LazySettings) -> None:
+    settings.UPLOAD_MB = 1
+    response = Client().post("/s/code/secret/answer/", {"answer": "x" * 1_000_000})
+    assert response.status_code == 413
+    assert (response["Referrer-Policy"], response["Cache-Control"]) == ("no-referrer", "no-store")
