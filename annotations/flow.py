@@ -56,14 +56,15 @@ def join(study: Study, *, identity: str, session: str, is_test: bool = False) ->
         if throttle.is_crowded(study):
             raise TooMany(f"Expected at most {throttle.JOINING} new people a minute, got more. Try again in a minute.")
         _check_new(study, identity)
-        stage = Stage.CONSENT if is_test or Slot.objects.free().filter(study=study).exists() else Stage.FULL
         try:
             with transaction.atomic():
-                return Participant.objects.create(
-                    study=study, identity=identity, session=session, is_test=is_test, stage=stage
-                )
+                new = Participant.objects.create(study=study, identity=identity, session=session, is_test=is_test)
         except IntegrityError:
             known = _known(study, identity)
+        else:
+            if not is_test and not Slot.objects.free().filter(study=study).exists():
+                _move(new, Stage.CONSENT, Stage.FULL)
+            return new
     if known is None or not session or known.session != session:
         raise Elsewhere("Expected somebody new, got somebody who takes part already.", where=study.person_parameter)
     return known
@@ -116,7 +117,7 @@ def _after(study: Study, stage: str) -> str:
 def _move(participant: Participant, old: str, new: str, **changes: object) -> bool:
     """Return whether a participant was at a stage, and is at another now."""
     if new in ENDS:
-        changes["finished"] = Now()
+        changes |= {"finished": Now(), "ending": participant.study.ending_of(new)}
     moved = Participant.objects.filter(pk=participant.pk, stage=old).update(stage=new, **changes)
     participant.refresh_from_db()
     return moved == 1

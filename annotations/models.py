@@ -125,6 +125,11 @@ class Study(models.Model):
         """Return whether people can answer."""
         return self.state == Study.State.OPEN
 
+    def ending_of(self, stage: str) -> str:
+        """Return what people get who end at a stage: a code, or an https address; nothing where it is no end."""
+        ends = {"completed": self.completed, "screened-out": self.screened_out, "full": self.full}
+        return ends.get(stage, "")
+
     @property
     def asked_at_most(self) -> int:
         """Return how many questions of the sample one person is asked."""
@@ -200,6 +205,7 @@ class Participant(models.Model):
     stage = models.CharField(max_length=12, choices=Stage.choices, default=Stage.CONSENT)
     joined = models.DateTimeField(db_default=Now())
     finished = models.DateTimeField(null=True, blank=True)
+    ending = models.CharField("code or address given", max_length=300, blank=True)
     mistaken = models.PositiveSmallIntegerField("colour pairs mistaken", null=True, blank=True)
     tries = models.PositiveSmallIntegerField("tries at practice", default=0)
     comment = models.TextField(blank=True)

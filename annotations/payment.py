@@ -130,7 +130,7 @@ def code_of(ending: str) -> str:
 
 def reconcile(study: Study, submissions: list[Submission], people: list[Person]) -> Payment:
     """Return what to do about each submission; those by the test link are nobody's."""
-    found, code = Payment(), code_of(study.completed)
+    found = Payment()
     known = [person for person in people if not person.participant.is_test]
     by_identity = {one.participant.identity: one for one in known if one.participant.identity}
     by_session = {one.participant.session: one for one in known if one.participant.session}
@@ -143,6 +143,7 @@ def reconcile(study: Study, submissions: list[Submission], people: list[Person])
         seen.add(person.participant.pk)
         stage = person.participant.stage
         if stage in DONE:
+            code = code_of(person.participant.ending or study.completed)
             is_coded = bool(code) and row.code == code
             group = found.to_decide if person.may_be_refused else found.finished if is_coded else found.no_code
             group.append(row)

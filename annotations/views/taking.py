@@ -156,11 +156,5 @@ def _feedback(sitting: Sitting, wanted: str) -> dict[str, Any]:
 
 def _end(sitting: Sitting) -> dict[str, Any]:
     """Return what a participant is left with: a code, or an address to go back to."""
-    participant, study = sitting.participant, sitting.study
-    given = {Stage.COMPLETED: study.completed, Stage.SCREENED_OUT: study.screened_out, Stage.FULL: study.full}
-    code = given.get(Stage(participant.stage), "")
-    return {
-        "code": code,
-        "is_address": code.startswith("https://"),
-        "answered": sitting.answered,
-    }
+    code = sitting.participant.ending
+    return {"code": code, "is_address": code.startswith("https://"), "answered": sitting.answered}

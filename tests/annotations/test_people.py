@@ -163,6 +163,18 @@ def test_everybody_who_did_the_work_is_approved_with_a_code_or_without(asked: St
     assert found.hourly(Decimal("2.00")) == Decimal("12.00")  # the median of 600, 300 and 1200 seconds
 
 
+def test_the_code_that_counts_is_the_one_that_somebody_was_given(asked: Study) -> None:
+    came(asked, "before", "completed", ending="OLD-CODE")
+    came(asked, "after", "completed", ending="https://example.org/?cc=NEW")
+    rows = [
+        ("s-before", "before", AWAITING, "", "600", "OLD-CODE"),
+        ("s-after", "after", AWAITING, "", "600", "OLD-CODE"),
+    ]
+    found = reconciled(asked, *rows)
+    assert [row.person for row in found.finished] == ["before"]
+    assert [row.person for row in found.no_code] == ["after"]
+
+
 def test_the_unfinished_are_paid_for_what_they_did(asked: Study) -> None:
     asked.hourly_pay = Decimal(12)
     began = came(asked, "began", "questions")

@@ -210,9 +210,20 @@ def test_a_study_that_is_not_open_takes_in_nobody(shapes: Dataset) -> None:
 def test_https_addresses_become_links_and_others_codes(shapes: Dataset) -> None:
     for code, shown in (("https://example.org/?cc=1", '<a class="button" href="https'), ("javascript:1", "<code>")):
         study = study_of(shapes, full=code)
-        person = Participant.objects.create(study=study, stage="full")
-        page = Client().get(f"/s/{study.code}/{person.secret}/").content.decode()
+        study.slots.all().delete()
+        page = Visitor(study).look()
         assert shown in page and 'href="javascript' not in page
+
+
+def test_what_somebody_was_given_at_the_end_stays_theirs_whatever_becomes_of_the_study(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=1, per_question=1)
+    visitor = Visitor(study, PROLIFIC)
+    visitor.to_questions()
+    visitor.answer()
+    assert "DONE-1" in visitor.go_on(comment="")
+    Study.objects.filter(pk=study.pk).update(completed="DONE-2", state=Study.State.CLOSED)
+    assert "DONE-1" in visitor.look() and "DONE-2" not in visitor.page
+    assert "DONE-1" in Visitor(study, PROLIFIC).look()
 
 
 def test_who_comes_by_the_test_link_never_counts(shapes: Dataset) -> None:
