@@ -354,14 +354,17 @@ def _fill(participant: Participant, question: int) -> tuple[int | None, Any]:
 # Leaving out people, and taking them in again
 
 
-def exclude(participant: Participant, *, reason: str) -> None:
+def exclude(participant: Participant, *, reason: str, by_rule: bool = False) -> None:
     """Leave a participant's answers out: others' take their place, and open slots wait for more."""
-    _set_excluded(participant, excluded=Now(), reason=reason)
+    _set_excluded(participant, excluded=Now(), reason=reason, by_rule=by_rule, taken_back=None)
 
 
-def take_back(participant: Participant) -> None:
-    """Let a participant's answers count again: of each question the first as many as are wanted, in order of claim."""
-    _set_excluded(participant, excluded=None, reason="")
+def take_back(participant: Participant, *, by_rule: bool = False) -> None:
+    """Let a participant's answers count again: of each question the first as many as are wanted, in order of claim.
+
+    Rules may leave them out again only if it was by rule that they were taken back.
+    """
+    _set_excluded(participant, excluded=None, reason="", by_rule=False, taken_back=None if by_rule else Now())
 
 
 def _set_excluded(participant: Participant, **changes: object) -> None:

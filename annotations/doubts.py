@@ -1,6 +1,7 @@
 """What people said question by question, and which to look at again: as over a broken picture."""
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from statistics import median
 from typing import NamedTuple
 
@@ -14,7 +15,8 @@ class Said(NamedTuple):
     Attributes
     ----------
     position : int
-    right : str
+    right, majority : str
+        The right answer, and what most people say; the latter is empty where there is no such thing.
     given : list of (answer, times)
         The most frequent first; reasons against answering among them.
     flags : list of str
@@ -22,6 +24,7 @@ class Said(NamedTuple):
 
     position: int
     right: str
+    majority: str
     given: list[tuple[str, int]]
     flags: list[str]
 
@@ -50,8 +53,36 @@ def by_question(found: Gathered) -> list[Said]:
         flags += [REFUSED] if position in refused else []
         given = [*said[position].most_common(), *refused[position].most_common()]
         word = found.vocabulary[int(found.truth[position])]
-        rows.append(Said(position, word, given, flags))
+        most = int(found.majority[position])
+        rows.append(Said(position, word, found.vocabulary[most] if most >= 0 else "", given, flags))
     return sorted(rows, key=lambda row: (-len(row.flags), row.position))
+
+
+class Raw(NamedTuple):
+    """One person's answer: of whom, what, or why none, in how many seconds, and why it doesn't count if it doesn't."""
+
+    pseudonym: str
+    text: str
+    seconds: float
+    aside: str
+
+
+def raw_answers(study: Study, positions: list[int], names: Mapping[int, str]) -> dict[int, list[Raw]]:
+    """Return the answers to some questions as they were given, in order of claim, those that don't count among them.
+
+    `names` are the pseudonyms of participants by their keys. Answers by the test link are left out.
+    """
+    rows = Answer.objects.current().filter(
+        question__study=study, question__position__in=positions, participant__is_test=False
+    )
+    found: dict[int, list[Raw]] = defaultdict(list)
+    for row in rows.select_related("question", "participant").order_by("claimed", "pk"):
+        aside = "left out" if row.participant.excluded is not None else "surplus" if row.slot_id is None else ""
+        name = names.get(row.participant_id, "")
+        found[row.question.position].append(
+            Raw(name, row.text or row.get_refusal_display(), row.visible / 1000, aside),
+        )
+    return found
 
 
 def median_times(study: Study, positions: list[int]) -> dict[int, float]:

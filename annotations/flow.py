@@ -6,7 +6,7 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from annotations import asked, assign, colours, palette, throttle, tokens
+from annotations import asked, assign, colours, exclusions, palette, throttle, tokens
 from annotations.asked import TRIES, Asked
 from annotations.assign import Reply
 from annotations.choices import swatches_of
@@ -120,6 +120,8 @@ def _move(participant: Participant, old: str, new: str, **changes: object) -> bo
         changes |= {"finished": Now(), "ending": participant.study.ending_of(new)}
     moved = Participant.objects.filter(pk=participant.pk, stage=old).update(stage=new, **changes)
     participant.refresh_from_db()
+    if moved == 1 and old == Stage.QUESTIONS:
+        exclusions.judge(participant)
     return moved == 1
 
 

@@ -14,8 +14,9 @@ from django.core.validators import (
     URLValidator,
 )
 
-from annotations import opening, sampling
+from annotations import opening, palette, rules, sampling
 from annotations.models import Study
+from annotations.rules import Fast, Rules, Straight
 from annotations.sampling import BadSample
 from generation.index import SplitIndex
 from webapp.access import Visitor, may_open
@@ -35,9 +36,18 @@ PRACTICE = ("easy", "practice", "practice_right")
 PAY = ("hourly_pay", "currency")
 TEXTS = ("consent", "instructions")
 ENDS = ("completed", "screened_out", "full")
+BOXES = ("out_straight", "out_colours", "out_unfinished")
 FEW = ("checks", "attention")  # of a session, at most `MOST_CHECKS`
 REST = ("seed", "checks", "attention", "palette", "not_from", "lease_minutes", "opens", "closes", *PARAMETERS)
-FIXED = (*SAMPLE, *PRACTICE, "seed", "checks", "attention", "palette")  # once somebody may have been asked
+FIXED = (
+    *SAMPLE,
+    *PRACTICE,
+    *rules.FIELDS,
+    "seed",
+    "checks",
+    "attention",
+    "palette",
+)  # once somebody may have been asked
 NUMBERS = (*SAMPLE, "practice", "seed", "checks", "attention", *PAY)  # what a plan follows from
 
 CONSENT = """\
@@ -63,11 +73,17 @@ class StudyForm(Base):
         """The fields, and how they are typed."""
 
         model = Study
-        fields: ClassVar[tuple[str, ...]] = ("title", *SAMPLE, *PRACTICE, *PAY, *TEXTS, *ENDS, *REST)
+        fields: ClassVar[tuple[str, ...]] = ("title", *SAMPLE, *PRACTICE, *rules.FIELDS, *PAY, *TEXTS, *ENDS, *REST)
         labels = {  # noqa: RUF012 - Django's own way
             "hourly_pay": "Pay per hour",
             "palette": "Who takes colours for one another",
             "lease_minutes": "Minutes a question waits",
+            "out_attention": "Attention items failed, so many or more",
+            "out_checks": "Check questions wrong, so many or more",
+            "out_fast": "Median time of an answer below",
+            "out_straight": "The same answer over and over",
+            "out_colours": "Takes colours for one another",
+            "out_unfinished": "Did not finish",
             "opens": "Opens",
             "closes": "Closes",
         }
@@ -87,6 +103,13 @@ class StudyForm(Base):
             "seed": "The same seed draws the same questions.",
             "checks": "Easy questions among the others, to see who reads; they count in no accuracy.",
             "attention": "Items that say themselves what to answer.",
+            "out_attention": "Counts where a session has attention items.",
+            "out_checks": "Counts where a session has check questions. They are easy, but not beyond doubt.",
+            "out_fast": f"Seconds, with the page visible; from {Fast().answers} answers on.",
+            "out_straight": f"{Straight().run} times in a row, or more than {Straight().percent} % of "
+            f"{Straight().answers} and more. Leave it off where most right answers are the same.",
+            "out_colours": f"More than {palette.SLIPS} mistake at {palette.PAIRS} pairs, if the dataset has colours.",
+            "out_unfinished": f"No answer for {Rules().hours} hours, or the study closed.",
             "palette": "Before the questions people compare colours of this dataset, where colours matter.",
             "not_from": "None, one or several of your other studies. People are known by the platform's name for them.",
             "lease_minutes": "For an answer, before it goes to somebody else.",
@@ -148,6 +171,9 @@ class StudyForm(Base):
             self.add_error("closes", "Expected it to close after it opens, got it the other way round.")
         if (data.get("practice_right") or 0) > (data.get("practice") or 0) and "practice" in data:
             self.add_error("practice_right", f"Expected at most {data['practice']}, as many as there are.")
+        for name in FEW:
+            if data.get(name) and (data.get(f"out_{name}") or 0) > data[name]:
+                self.add_error(f"out_{name}", f"Expected at most {data[name]}, as many as a session has.")
         names = [data[name] for name in PARAMETERS if data.get(name)]
         if len(set(names)) < len(names):
             self.add_error("session_parameter", "Expected three different parameters, got one twice.")
@@ -176,7 +202,7 @@ class PlanForm(StudyForm):
 def first_values() -> dict[str, Any]:
     """Return what the form of a new study begins with: texts to change, and three codes that nobody guesses."""
     codes = {name: secrets.token_hex(4).upper() for name in ENDS}
-    return {"consent": CONSENT.format(minutes=12), "instructions": INSTRUCTIONS, **codes}
+    return {"consent": CONSENT.format(minutes=12), "instructions": INSTRUCTIONS, **rules.FIRST, **codes}
 
 
 def check_end(text: str) -> None:

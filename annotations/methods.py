@@ -1,11 +1,13 @@
 """What a paper says of a study: paragraphs of plain text, ready to paste."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from django.db.models import Max, Min
 
+from annotations import rules
+from annotations.exclusions import Sides
 from annotations.models import Answer, Participant, Study
 from annotations.people import Person
 from annotations.results import Headline, Share, interval_text, percent
@@ -13,19 +15,21 @@ from annotations.results import Headline, Share, interval_text, percent
 TRIES = 2
 
 
-def methods_text(study: Study, stated: Headline, everyone: Headline, people: Sequence[Person]) -> str:
+def methods_text(study: Study, found: Sides, people: Sequence[Person]) -> str:
     """Return the text: questions, people, exclusions, results, with a blank line between paragraphs.
 
     Parameters
     ----------
     study : Study
-    stated, everyone : Headline
-        With the participants left out that are excluded, and with all of them.
+    found : Sides
+        The figures with nobody left out, by the stated rules, and as they stand.
     people : sequence of Person
         Everybody who followed the link.
     """
     real = [one for one in people if not one.participant.is_test]
-    parts = (_questions(study), _people(study, real), _exclusions(real, stated, everyone), _results(study, stated))
+    now = found.now.headline
+    excluded = _exclusions(study, found, real) if found.everyone.headline.answers else ""
+    parts = (_questions(study), _people(study, real), _rules(study), excluded, _results(study, now))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -79,15 +83,73 @@ def _between(first: datetime, last: datetime) -> str:
     return f"on {start}" if start == end else f"from {start} to {end}"
 
 
-def _exclusions(people: Sequence[Person], stated: Headline, everyone: Headline) -> str:
-    excluded = [one for one in people if one.participant.excluded is not None]
-    if not excluded:
-        return "Nobody’s answers were excluded." if stated.answers else ""
-    reasons = Counter(one.participant.reason.strip().rstrip(".") or "no reason given" for one in excluded)
+def _rules(study: Study) -> str:
+    """Return what was stated before anybody was asked; nothing of a study opened without a word on it."""
+    if study.rules_frozen is None:
+        return ""
+    said = rules.in_words(rules.stated(study))
+    when = f"on {study.rules_frozen.day} {study.rules_frozen:%B %Y}, before the first answer"
+    proof = f"(SHA-256 of their text: {study.rules_digest})"
+    if not said:
+        return f"No rule of exclusion was stated {when} {proof}."
+    grounds = "; ".join(said.values())
+    return f"Rules of exclusion were fixed {when} {proof}. Grounds for leaving a participant out: {grounds}."
+
+
+def _exclusions(study: Study, found: Sides, people: Sequence[Person]) -> str:
+    """Return how many were left out, why, and what would be otherwise."""
+    stated = rules.in_words(rules.stated(study))
+    said = [_by_rules(found, people, stated)] if stated else []
+    said += _by_hand(found, stated)
+    if found.spared:
+        said.append(
+            f"{_whom_rules_name(found.spared)} {_verb(found.spared, 'was', 'were')} taken back and "
+            f"{_verb(found.spared, 'counts', 'count')}."
+        )
+    if found.waiting:
+        said.append(f"{_whom_rules_name(found.waiting)} still {_verb(found.waiting, 'counts', 'count')}.")
+    if found.now.left_out or found.by_rules.left_out:
+        said.append(_otherwise(found, has_rules=bool(stated)))
+    return " ".join(said)
+
+
+def _by_rules(found: Sides, people: Sequence[Person], stated: Mapping[str, str]) -> str:
+    due = [one for one in people if one.is_due]
+    if not due:
+        return "They leave nobody out."
+    each = Counter(name for one in due for name in one.broken)
+    named = "; ".join(f"{text} (n = {each[name]})" for name, text in stated.items())
+    several = " Some broke several rules." if each.total() > len(due) else ""
+    return f"They leave out {_count(found.by_rules.left_out, 'participant')}: {named}.{several}"
+
+
+def _by_hand(found: Sides, stated: Mapping[str, str]) -> list[str]:
+    """Return who was excluded after the fact; of a study without rules that is everybody who was."""
+    if not found.extra:
+        if stated:
+            return [] if found.spared else ["Nobody was excluded after the fact."]
+        return ["Nobody’s answers were excluded."]
+    reasons = Counter(one.participant.reason.strip().rstrip(".") or "no reason given" for one in found.extra)
     named = "; ".join(f"{reason} (n = {times})" for reason, times in sorted(reasons.items()))
+    when = " after the fact" if stated else ""
+    return [f"The answers of {_count(len(found.extra), 'participant')} were excluded{when}: {named}."]
+
+
+def _whom_rules_name(people: Sequence[Person]) -> str:
+    return f"{_count(len(people), 'participant')} whom the rules leave out"
+
+
+def _verb(people: Sequence[Person], one: str, several: str) -> str:
+    return one if len(people) == 1 else several
+
+
+def _otherwise(found: Sides, *, has_rules: bool) -> str:
+    everyone, by_rules, now = (_share(side.headline.majority) for side in (found.everyone, found.by_rules, found.now))
+    if not has_rules:
+        return f"With everybody included, the accuracy of majority votes is {everyone}."
     return (
-        f"The answers of {_count(len(excluded), 'participant')} were excluded: {named}. "
-        f"With everybody included, the accuracy of majority votes is {_share(everyone.majority)}."
+        f"The accuracy of majority votes is {everyone} with everybody included, {by_rules} with exactly those left out "
+        f"whom the rules name, and {now} as reported here."
     )
 
 

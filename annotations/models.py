@@ -6,6 +6,7 @@ Answers are never changed: what is undone is superseded by a new row.
 """
 
 import secrets
+from decimal import Decimal
 from typing import Self
 
 from django.conf import settings
@@ -32,7 +33,8 @@ class Study(models.Model):
     """Questions of a split that people answer.
 
     The split's own questions never change, and neither do the study's once it is open. `completed`, `screened_out` and
-    `full` are what people get at the end: a code, or an https address to return to.
+    `full` are what people get at the end: a code, or an https address to return to. The fields `out_...` say who is
+    left out of the data; `rules` is what they said when the study was opened, which stands.
     """
 
     class State(models.TextChoices):
@@ -85,6 +87,23 @@ class Study(models.Model):
         "self", symmetrical=False, blank=True, related_name="barring", verbose_name="nobody who took part in"
     )
     palette = models.CharField(max_length=12, choices=Palette.choices, default=Palette.RECORD)
+
+    out_attention = models.PositiveSmallIntegerField(
+        "attention items failed", null=True, blank=True, validators=[MinValueValidator(1)]
+    )
+    out_checks = models.PositiveSmallIntegerField(
+        "check questions wrong", null=True, blank=True, validators=[MinValueValidator(1)]
+    )
+    out_fast = models.DecimalField(
+        "median time below", null=True, blank=True, max_digits=5, decimal_places=1,
+        validators=[MinValueValidator(Decimal("0.1")), MaxValueValidator(600)],
+    )  # fmt: skip
+    out_straight = models.BooleanField("the same answer over and over", default=False)
+    out_colours = models.BooleanField("colours taken for one another", default=False)
+    out_unfinished = models.BooleanField("session not finished", default=False)
+    rules = models.TextField(blank=True, editable=False, help_text="as they were when the study was opened")
+    rules_digest = models.CharField(max_length=64, blank=True, editable=False)
+    rules_frozen = models.DateTimeField(null=True, blank=True, editable=False)
 
     consent = models.TextField(blank=True, help_text="Markdown")
     instructions = models.TextField(blank=True, help_text="Markdown")
@@ -181,7 +200,7 @@ class Participant(models.Model):
     """Somebody who follows a study's link.
 
     `identity` and `session` are what the platform that sent them calls them and their visit; nothing but these says
-    who they are. Who came by the test link never counts.
+    who they are. Who came by the test link never counts. Whom somebody took back, no rule leaves out again.
     """
 
     class Stage(models.TextChoices):
@@ -211,6 +230,8 @@ class Participant(models.Model):
     comment = models.TextField(blank=True)
     excluded = models.DateTimeField(null=True, blank=True)
     reason = models.CharField("reason for exclusion", max_length=500, blank=True)
+    by_rule = models.BooleanField("excluded by the stated rules", default=False)
+    taken_back = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         """Nobody takes part twice."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.db import transaction
 from django.db.models.functions import Now
 
-from annotations import assign, sampling
+from annotations import assign, rules, sampling
 from annotations.models import Study, StudyText
 from annotations.sampling import BadSample, Sample
 from generation.engine.errors import EngineError
@@ -34,9 +34,9 @@ def problems(study: Study) -> list[NotReady]:
 
 
 def open_study(study: Study) -> None:
-    """Draw a draft's sample, lay out its slots and let people in; raise `NotReady` with the first problem.
+    """Draw a draft's sample, lay out its slots, freeze its rules and let people in.
 
-    Opened twice, it stays as it was opened first.
+    It raises `NotReady` with the first problem. Opened twice, it stays as it was opened first.
     """
     if not study.is_draft:
         return
@@ -45,6 +45,7 @@ def open_study(study: Study) -> None:
     sample = sampling.draw(study)
     with transaction.atomic():
         assign.lay_out(study, sample.places, ranks=sample.ranks)
+        rules.freeze(study)
         keep_texts(study)
 
 

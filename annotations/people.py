@@ -1,19 +1,22 @@
 """What each participant did, and what of it somebody should look at before paying or counting it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import groupby
+from datetime import datetime
 from statistics import median
 
-from annotations.models import Answer, EasyAnswer, Participant, Study
-from annotations.results import Share
+from django.db.models import QuerySet
+from django.utils import timezone
 
-LONG_RUN = 12  # the same answer so often in a row
-SAME_SHARE, SAME_FROM = 0.9, 15  # or in more than this share of so many answers
-FAST, FAST_FROM = 1500, 10  # milliseconds, of so many answers
+from annotations import rules
+from annotations.models import Answer, AnswerQuerySet, EasyAnswer, Participant, Study
+from annotations.results import Share
+from annotations.rules import Fast, Rules, Straight
+
 MISSED = 2  # attention items: from here on refusing to pay can be defended
 NOTHING = Share(0, 0)
+NO_RULES = Rules()
 
 
 @dataclass
@@ -28,6 +31,12 @@ class Person:
         Answers that stand, in the order they came; an answer is empty where it is a reason against.
     times : list of int
         Milliseconds of each with the page visible.
+    last : datetime or None
+        When the last of them came.
+    stated : Rules
+        The study's.
+    has_ended : bool
+        Whether the session is over, so that the rules can judge it.
     checks, attention : Share
         Of those questions right. `Share` says no share of so few: pages show both numbers.
     agreement : Share
@@ -38,6 +47,9 @@ class Person:
     pseudonym: str
     said: list[tuple[int, str]] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
+    last: datetime | None = None
+    stated: Rules = NO_RULES
+    has_ended: bool = False
     checks: Share = NOTHING
     attention: Share = NOTHING
     agreement: Share = NOTHING
@@ -58,33 +70,61 @@ class Person:
         return self.attention.n - self.attention.right
 
     @property
+    def mistakes(self) -> int:
+        """Return how many check questions were answered wrongly."""
+        return self.checks.n - self.checks.right
+
+    @property
     def may_be_refused(self) -> bool:
         """Return whether so many attention items failed that pay may be refused."""
         return self.missed >= MISSED
 
     @property
+    def is_due(self) -> bool:
+        """Return whether the stated rules leave this person out, taken back or not; none of the test link."""
+        return bool(self.broken) and not self.participant.is_test
+
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether the stated rules leave this person out, and nobody did so yet or took them back."""
+        one = self.participant
+        return self.is_due and one.excluded is None and one.taken_back is None
+
+    @property
+    def broken(self) -> list[str]:
+        """Return the names of the stated rules that leave this person out, once the session ended."""
+        return rules.broken(self.stated, self) if self.has_ended and self.said else []
+
+    @property
     def flags(self) -> list[str]:
-        """Return what to look at."""
-        found = []
-        if is_straight_lining([text for _, text in self.said]):
-            found.append("the same answer over and over")
-        if is_too_fast(self.times):
-            found.append("too fast")
-        if self.may_be_refused:
-            found.append(f"{self.missed} attention items failed")
-        return found
+        """Return what to look at, stated as a rule or not."""
+        looked_at = self.stated._replace(
+            attention=min(self.stated.attention or MISSED, MISSED),
+            fast=self.stated.fast or Fast(),
+            straight=self.stated.straight or Straight(),
+            unfinished=self.stated.unfinished if self.has_ended else None,
+        )
+        return [self._say(name) for name in rules.broken(looked_at, self)]
+
+    @property
+    def rule_reason(self) -> str:
+        """Return what the stated rules have against this person, as a reason."""
+        return "; ".join(self._say(name) for name in self.broken)
+
+    def _say(self, name: str) -> str:
+        said = {
+            "attention": _count(self.missed, "attention item") + " failed",
+            "checks": _count(self.mistakes, "check question") + " wrong",
+            "fast": "too fast",
+            "straight": "the same answer over and over",
+            "colours": "takes colours for one another",
+            "unfinished": "did not finish",
+        }
+        return said[name]
 
 
-def is_straight_lining(said: Sequence[str]) -> bool:
-    """Return whether somebody gave the same answer again and again, whatever was asked."""
-    longest = max((len(list(run)) for _, run in groupby(said)), default=0)
-    most = max(Counter(said).values(), default=0)
-    return longest >= LONG_RUN or (len(said) >= SAME_FROM and most > SAME_SHARE * len(said))
-
-
-def is_too_fast(times: Sequence[int]) -> bool:
-    """Return whether so many answers took so little time that the questions can't have been read."""
-    return len(times) >= FAST_FROM and median(times) < FAST
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def pseudonym(number: int) -> str:
@@ -94,22 +134,52 @@ def pseudonym(number: int) -> str:
 
 def people_of(study: Study) -> list[Person]:
     """Return everybody who followed the study's link, in the order they came."""
+    stated = rules.stated(study)
     everybody = enumerate(study.participants.order_by("pk"), start=1)
-    people = {one.pk: Person(one, pseudonym(number)) for number, one in everybody}
-    valid = []
-    answers = Answer.objects.current().filter(question__study=study).order_by("pk")
-    for key, question, text, visible in answers.values_list("participant", "question", "text", "visible"):
-        if key not in people:  # came meanwhile
-            continue
-        people[key].said.append((question, text))
-        people[key].times.append(visible)
-        if text and not people[key].participant.is_test and people[key].participant.excluded is None:
-            valid.append((key, question, text))
-    others = _others(valid)
+    people = {one.pk: Person(one, pseudonym(number), stated=stated) for number, one in everybody}
+    said = _add_work(people, Answer.objects.current().filter(question__study=study))
+    counted = {key for key, person in people.items() if _counts(person.participant)}
+    others = _others((key, question, text) for key, question, text in said if text and key in counted)
     for key, person in people.items():
         person.agreement = _agreement(key, person.said, others)
-    _add_easy(study, people)
+    _add_easy(people, EasyAnswer.objects.current().filter(participant__study=study))
+    _judge(people.values(), study)
     return list(people.values())
+
+
+def person_of(participant: Participant) -> Person:
+    """Return one participant's work, without a pseudonym and without agreement, which takes all the others'."""
+    person = Person(participant, "", stated=rules.stated(participant.study))
+    people = {participant.pk: person}
+    _add_work(people, Answer.objects.current().filter(participant=participant))
+    _add_easy(people, EasyAnswer.objects.current().filter(participant=participant))
+    _judge([person], participant.study)
+    return person
+
+
+def _add_work(people: dict[int, Person], answers: AnswerQuerySet) -> list[tuple[int, int, str]]:
+    """Say of each what they answered and how fast; return it as (participant, question, answer)."""
+    fields = ("participant", "question", "text", "visible", "received")
+    said = []
+    for key, question, text, visible, received in answers.order_by("pk").values_list(*fields):
+        if key in people:  # else they came meanwhile
+            person = people[key]
+            person.said.append((question, text))
+            person.times.append(visible)
+            person.last = received
+            said.append((key, question, text))
+    return said
+
+
+def _counts(participant: Participant) -> bool:
+    return not participant.is_test and participant.excluded is None
+
+
+def _judge(people: Iterable[Person], study: Study) -> None:
+    """Say of each whether the session is over."""
+    now = timezone.now()
+    for person in people:
+        person.has_ended = rules.has_ended(person.stated, person, is_open=study.is_open, now=now)
 
 
 Said = dict[int, dict[int, str]]
@@ -135,11 +205,9 @@ def _agreement(key: int, mine: Iterable[tuple[int, str]], said: Said) -> Share:
     return Share(agreed, compared)
 
 
-def _add_easy(study: Study, people: dict[int, Person]) -> None:
+def _add_easy(people: dict[int, Person], answers: QuerySet[EasyAnswer]) -> None:
     """Say of each how many check questions and attention items were right."""
-    tally: Counter[tuple[int, str, bool]] = Counter(
-        EasyAnswer.objects.current().filter(participant__study=study).values_list("participant", "kind", "is_right")
-    )
+    tally: Counter[tuple[int, str, bool]] = Counter(answers.values_list("participant", "kind", "is_right"))
     for key, person in people.items():
         checks, attention = (
             Share(tally[key, kind, True], tally[key, kind, True] + tally[key, kind, False])

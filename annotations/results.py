@@ -2,7 +2,7 @@
 
 import functools
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 from django.core.cache import cache
 from numpy.typing import NDArray
 
-from annotations.models import Answer, Study
+from annotations.models import Answer, AnswerQuerySet, Study
 from generation.engine.score import NONE, OUTSIDE, Score, Slicing, score
 from generation.engine.statistics import Interval, Shares, crossed_bootstrap, krippendorff_alpha, wilson
 from generation.engine.votes import Votes, majority
@@ -20,6 +20,7 @@ from generation.models import from_now
 
 TOO_FEW = 20  # of fewer no share is told: at half of 20 it is uncertain by 20 points
 HOUR = 3600.0
+DASH = "–"  # between the ends of a bin
 KEPT = 24 * HOUR  # seconds for which an interval that took long to find is remembered
 
 
@@ -80,19 +81,35 @@ class Row(NamedTuple):
 
 def gather(study: Study, *, everyone: bool = False) -> Gathered:
     """Return the answers that count; with `everyone`, those that would had nobody been excluded."""
-    index = SplitIndex.open(study.split)
-    answers = Answer.objects.filter(question__study=study, participant__is_test=False)
-    chosen = answers.current() if everyone else answers.counted()
+    if everyone:
+        return gather_without(study, [()])[0]
+    return gathered(_rows_of(_answers(study).counted()), SplitIndex.open(study.split))
+
+
+def gather_without(study: Study, sets: Sequence[Collection[int]]) -> list[Gathered]:
+    """Return the answers that would count, had exactly these participants been left out: for each set of them.
+
+    Of each question it is the first valid answers, as many as are wanted, in order of claim: surplus fills the places
+    of those who are left out.
+    """
+    index, rows = SplitIndex.open(study.split), _rows_of(_answers(study).current())
+    return [gathered(_first(rows, study.per_question, without=frozenset(out)), index) for out in sets]
+
+
+def _answers(study: Study) -> AnswerQuerySet:
+    return Answer.objects.filter(question__study=study, participant__is_test=False)
+
+
+def _rows_of(answers: AnswerQuerySet) -> list[Row]:
     fields = ("question__position", "participant", "text", "refusal", "visible")
-    rows = [Row(*row) for row in chosen.order_by("claimed", "pk").values_list(*fields)]
-    return gathered(_first(rows, study.per_question) if everyone else rows, index)
+    return [Row(*row) for row in answers.order_by("claimed", "pk").values_list(*fields)]
 
 
-def _first(rows: Iterable[Row], most: int) -> list[Row]:
-    """Return of each question the first answers, as many as are wanted."""
+def _first(rows: Iterable[Row], most: int, *, without: Collection[int]) -> list[Row]:
+    """Return of each question the first answers but some people's, as many as are wanted."""
     seen: dict[int, int] = {}
     kept = []
-    for row in rows:
+    for row in (row for row in rows if row.participant not in without):
         seen[row.position] = seen.get(row.position, 0) + 1
         if seen[row.position] <= most:
             kept.append(row)
@@ -247,11 +264,20 @@ def _crossed(found: Gathered) -> Shares | None:
 
 
 class Breakdown(NamedTuple):
-    """A facet, and how right majority votes are on each of its values that was asked about."""
+    """A facet, and how right majority votes are on each of its values that was asked about.
+
+    `values` are these values, or bins of them, as addresses write them: as many as there are rows.
+    """
 
     name: str
     label: str
     rows: list[tuple[str, Share]]
+    values: list[str]
+
+    @property
+    def parts(self) -> list[tuple[str, str, Share]]:
+        """Return each row with its value for an address before it."""
+        return [(value, *row) for value, row in zip(self.values, self.rows, strict=True)]
 
 
 def break_down(found: Gathered, facets: Sequence[IndexedFacet]) -> list[Breakdown]:
@@ -259,13 +285,28 @@ def break_down(found: Gathered, facets: Sequence[IndexedFacet]) -> list[Breakdow
     parts = {facet.name: sliced(facet) for facet in facets}
     slicings = {name: slicing for name, (slicing, _) in parts.items()}
     scored = score(found.majority, found.truth, slicings, among=found.asked)
-    return [Breakdown(facet.name, facet.label, _rows(scored, facet.name, parts[facet.name][1])) for facet in facets]
+    return [_broken_down(facet, scored, parts[facet.name][1]) for facet in facets]
 
 
-def _rows(scored: Score, name: str, labels: Sequence[str]) -> list[tuple[str, Share]]:
-    part = scored.facets[name]
-    rows = zip(labels, part.right.tolist(), part.n.tolist(), strict=True)
-    return [(label, Share(right, n)) for label, right, n in rows if n]
+def _broken_down(facet: IndexedFacet, scored: Score, labels: Sequence[str]) -> Breakdown:
+    part = scored.facets[facet.name]
+    rows = zip(values_of(facet), labels, part.right.tolist(), part.n.tolist(), strict=True)
+    kept = [(value, label, Share(right, n)) for value, label, right, n in rows if n]
+    return Breakdown(facet.name, facet.label, [row[1:] for row in kept], [row[0] for row in kept])
+
+
+def values_of(facet: IndexedFacet) -> list[str]:
+    """Return what addresses call the parts that a facet is broken down into: values, or bins as `5..8`."""
+    is_binned = facet.bins and facet.kind == FacetKind.INTEGER
+    return [label.replace(DASH, "..") for label in sliced(facet)[1]] if is_binned else list(facet.values)
+
+
+def within(facet: IndexedFacet, value: str) -> NDArray[np.bool_]:
+    """Return (questions,) which belong to a part of a facet; raise `ValueError` for one that there isn't."""
+    place = values_of(facet).index(value)
+    if facet.kind == FacetKind.FLAGS:
+        return facet.allowed([place])[facet.codes]
+    return np.equal(sliced(facet)[0].codes, place)
 
 
 def sliced(facet: IndexedFacet) -> tuple[Slicing, Sequence[str]]:
@@ -277,7 +318,9 @@ def sliced(facet: IndexedFacet) -> tuple[Slicing, Sequence[str]]:
     table = np.full(facet.none + 1, facet.none, facet.codes.dtype)
     table[: len(facet.values)] = np.maximum(places, 0)
     ends = [*(firsts[1:] - 1).tolist(), max(int(value) for value in facet.values)]
-    labels = [str(low) if low == high else f"{low}–{high}" for low, high in zip(firsts.tolist(), ends, strict=True)]
+    labels = [
+        str(low) if low == high else f"{low}{DASH}{high}" for low, high in zip(firsts.tolist(), ends, strict=True)
+    ]
     return Slicing(table[facet.codes], len(firsts)), labels
 
 
@@ -317,7 +360,7 @@ class Progress(NamedTuple):
 
 def progress(study: Study) -> Progress:
     """Return how far a study is; its pace is what came in the last hour, by the database's clock."""
-    answers = Answer.objects.filter(question__study=study, participant__is_test=False)
+    answers = _answers(study)
     each: Mapping[int, int] = _times(answers.counted().values_list("question", flat=True))
     return Progress(
         answers=sum(each.values()),

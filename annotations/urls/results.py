@@ -9,6 +9,7 @@ urlpatterns = [
     path("<slug:code>/answers.csv", results.study_answers_csv, name="study_answers_csv"),
     path("<slug:code>/answers.jsonl", results.study_answers_jsonl, name="study_answers_jsonl"),
     path("<slug:code>/people/", people.study_people, name="study_people"),
+    path("<slug:code>/people/apply-rules/", people.study_apply_rules, name="study_apply_rules"),
     path("<slug:code>/people/<int:number>/exclude/", people.study_exclude, name="study_exclude"),
     path("<slug:code>/people/<int:number>/take-back/", people.study_take_back, name="study_take_back"),
     path("<slug:code>/people/<int:number>/erase/", people.study_erase, name="study_erase"),

@@ -4,13 +4,14 @@ from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from annotations import opening, planning, sampling
-from annotations.forms import ENDS, PAY, PRACTICE, REST, SAMPLE, TEXTS, PlanForm, StudyForm, first_values
+from annotations import opening, planning, rules, sampling
+from annotations.forms import BOXES, ENDS, PAY, PRACTICE, REST, SAMPLE, TEXTS, PlanForm, StudyForm, first_values
 from annotations.models import Study
 from annotations.opening import may_study
 from annotations.planning import PAPER, Breakdown, Plan
@@ -21,6 +22,7 @@ from generation.views.finding import NOTHING, find_split, refuse
 from webapp.access import is_researcher
 
 BAD, CONFLICT = 400, 409
+OPENED = "Expected a draft, got a study that was opened meanwhile: what is asked is fixed now. Load the page again."
 MOST_SPLITS = 200  # that are offered to begin with
 
 
@@ -72,22 +74,45 @@ def _answer(request: HttpRequest, study: Study, *, first: dict[str, Any]) -> Htt
         form = StudyForm(instance=study, initial=first, user=request.user)
         return _page(request, study, form, _shown(study, request, first))
     if action in ("plan", "paper"):
-        typed = _typed(request.POST) | (PAPER if action == "paper" and study.is_draft else {})
+        typed = _typed(request.POST) | _ticked(request.POST) | (PAPER if action == "paper" and study.is_draft else {})
         form = StudyForm(instance=study, initial=typed, user=request.user)
         return _page(request, study, form, _shown(study, request, typed))
     form = StudyForm(request.POST, instance=study, user=request.user)
     if not form.is_valid():
         return _page(request, study, form, _shown(study, request, _typed(request.POST)), status=BAD)
-    made = form.save()
+    made = _saved(form)
+    if made is None:
+        form.add_error(None, OPENED)
+        return _page(request, study, form, _shown(study, request, _typed(request.POST)), status=CONFLICT)
     opening.keep_texts(made)
     messages.success(request, f"{made.title} is saved.")
     return redirect(made)
+
+
+def _saved(form: StudyForm) -> Study | None:
+    """Return the study as the form has it, its other fields untouched; None where it was opened meanwhile."""
+    study: Study = form.instance
+    if study._state.adding:
+        return form.save()
+    with transaction.atomic():
+        now = Study.objects.select_for_update().get(pk=study.pk)
+        if now.is_draft != study.is_draft:
+            return None
+        form.save(commit=False)
+        study.save(update_fields=[name for name in form.cleaned_data if name != "not_from"])
+        form.save_m2m()
+    return study
 
 
 def _typed(data: QueryDict) -> dict[str, Any]:
     """Return the form's fields as an address or a form has them."""
     several = {"not_from": data.getlist("not_from")} if "not_from" in data else {}
     return {name: data[name] for name in StudyForm.Meta.fields if name in data} | several
+
+
+def _ticked(data: QueryDict) -> dict[str, bool]:
+    """Return which boxes a form has ticked: browsers send nothing of the others."""
+    return {name: name in data for name in BOXES}
 
 
 def _shown(study: Study, request: HttpRequest, typed: dict[str, Any]) -> Shown:
@@ -138,6 +163,7 @@ def _page(request: HttpRequest, study: Study, form: StudyForm, shown: Shown, *, 
             for name, fields in (
                 ("sample", SAMPLE),
                 ("practice", PRACTICE),
+                ("leaving", rules.FIELDS),
                 ("pay", PAY),
                 ("texts", TEXTS),
                 ("ends", ENDS),

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotations import assign, people
+from annotations import assign, exclusions, people, rules
 from annotations.forms_people import PaymentForm, ReasonForm
 from annotations.models import Participant, Study
 from annotations.payment import Payment, reconcile
@@ -57,8 +57,19 @@ def study_take_back(request: HttpRequest, code: str, number: int) -> HttpRespons
     person = _find(study, number)
     if person.excluded is not None:
         assign.take_back(person)
-        messages.success(request, f"{pseudonym(number)} counts again.")
+        messages.success(request, f"{pseudonym(number)} counts again, and no rule leaves them out any more.")
     return _back(study, number)
+
+
+@require_POST
+def study_apply_rules(request: HttpRequest, code: str) -> HttpResponse:
+    """Leave out whoever the stated rules leave out and still counts."""
+    study = find_study(request.user, code)
+    left_out = exclusions.apply(study)
+    names = ", ".join(person.pseudonym for person in left_out)
+    who = "1 person is" if len(left_out) == 1 else f"{len(left_out):,} people are"
+    messages.success(request, f"{who} left out by the stated rules{': ' if names else ''}{names}.")
+    return redirect(f"{reverse('study_people', args=[study.code])}#rules")
 
 
 @require_POST
@@ -104,6 +115,9 @@ def _page(
         "study": study,
         "n": len(everybody),
         "page": shown.get_page(at),
+        "rules": rules.in_words(rules.stated(study)),
+        "waiting": [person for person in everybody if person.is_waiting],
+        "under_way": sum(not person.has_ended and bool(person.said) for person in everybody),
         "form": form,
         "payment": payment,
         "hourly": payment.hourly(reward) if payment is not None and reward is not None else None,

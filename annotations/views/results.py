@@ -1,6 +1,6 @@
 """What came out of a study, for those who run it: figures, questions to look at, text to paste, files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -9,10 +9,11 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotations import doubts, kinds, results
+from annotations import doubts, exclusions, kinds, narrowing, results, rules
 from annotations.exporting import Line, as_csv, as_jsonl, lines
 from annotations.methods import methods_text
 from annotations.models import Study
+from annotations.narrowing import BadAddress
 from annotations.people import Person, people_of
 from annotations.results import Gathered
 from annotations.views.studies import find_study
@@ -21,40 +22,50 @@ from webapp.access import Visitor, What, may_see, may_see_facet
 
 A_PAGE = 50
 MOST_CONFUSED = 30
-EVERY = "every"
+BAD = 400
 
 
 @require_safe
 @never_cache
 def study_results(request: HttpRequest, code: str) -> HttpResponse:
-    """Return the figures of a study; `?flag=split` (or `wrong`, `refused`, `every`) says which questions are listed."""
+    """Return the figures of a study.
+
+    `?flag=split` (or `wrong`, `refused`, `every`), `?by=type&value=count`, `?right=yes` and `?given=no` say which
+    questions are listed.
+    """
     study = find_study(request.user, code)
+    context = _context(request, study)
+    return render(request, "annotations/results.html", context, status=BAD if context.get("trouble") else 200)
+
+
+def _context(request: HttpRequest, study: Study) -> dict[str, Any]:
+    """Return what the page and its moving part show."""
     context: dict[str, Any] = {"study": study, "progress": None}
-    if not study.is_draft:
-        found, people = results.gather(study), people_of(study)
-        context |= {
-            **_figures(study, found, people),
-            "breakdowns": results.break_down(found, _facets(request.user, study)),
-            **_by_question(request, study, found),
-        }
-    return render(request, "annotations/results.html", context)
-
-
-def _figures(study: Study, found: Gathered, people: list[Person]) -> dict[str, Any]:
+    if study.is_draft:
+        return context
+    found, people = results.gather(study), people_of(study)
     names = {person.participant.pk: person.pseudonym for person in people}
-    excluded = [one for one in people if one.participant.excluded is not None and not one.participant.is_test]
-    stated = results.headline(found)
-    everyone = results.headline(results.gather(study, everyone=True)) if excluded else stated
+    facets = _facets(request.user, study)
+    context |= {
+        **_figures(study, found, people, names),
+        "breakdowns": results.break_down(found, facets),
+        **_listed(request, study, found, facets, names),
+    }
+    return context
+
+
+def _figures(study: Study, found: Gathered, people: list[Person], names: Mapping[int, str]) -> dict[str, Any]:
+    sides = exclusions.sides(study, found, people)
     estimated = kinds.estimate(found, kinds.kinds_of(study, found.asked.nonzero()[0].tolist()))
     return {
         "progress": results.progress(study),
-        "stated": stated,
-        "everyone": everyone,
-        "excluded": len(excluded),
+        "sides": sides,
+        "now": sides.now.headline,
+        "rules": rules.in_words(rules.stated(study)),
         "seconds": results.median_seconds(found),
         "kinds": [(row, [names[found.people[one]] for one in row.simple]) for row in estimated],
         "confused": results.confusion(found)[:MOST_CONFUSED],
-        "methods": methods_text(study, stated, everyone, people),
+        "methods": methods_text(study, sides, people),
         "too_few": results.TOO_FEW,
     }
 
@@ -64,20 +75,28 @@ def _facets(user: Visitor, study: Study) -> list[IndexedFacet]:
     return [facet for facet in facets if may_see_facet(user, study.split, facet)]
 
 
-def _by_question(request: HttpRequest, study: Study, found: Gathered) -> dict[str, Any]:
-    """Return a page of the questions whose flag is asked for; of those with any, where none is; or of all."""
-    flag = request.GET.get("flag", "")
-    flag = flag if flag in (*doubts.FLAGS, EVERY) else ""
-    rows = doubts.by_question(found)
-    if flag != EVERY:
-        rows = [row for row in rows if (doubts.FLAGS[flag] in row.flags if flag else row.flags)]
+def _asked(request: HttpRequest) -> dict[str, str]:
+    return {name: request.GET.get(name, "") for name in narrowing.NAMES if name in request.GET}
+
+
+def _listed(
+    request: HttpRequest, study: Study, found: Gathered, facets: list[IndexedFacet], names: Mapping[int, str]
+) -> dict[str, Any]:
+    """Return a page of the questions that are asked for; of those with any flag, where none is; or of all."""
+    trouble = ""
+    try:
+        narrowed = narrowing.read(_asked(request), found, facets)
+    except BadAddress as error:
+        trouble, narrowed = error.reason, narrowing.read({}, found, facets)
+    rows = [row for row in doubts.by_question(found) if narrowed.among[row.position] and narrowed.has(row.flags)]
     page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
-    times = doubts.median_times(study, [row.position for row in page.object_list])
+    positions = [row.position for row in page.object_list]
+    times, raw = doubts.median_times(study, positions), doubts.raw_answers(study, positions, names)
     return {
-        "questions": [(row, times.get(row.position)) for row in page.object_list],
+        "questions": [(row, times.get(row.position), raw.get(row.position, [])) for row in page.object_list],
         "page": page,
-        "flag": flag,
-        "flags": {"": "any flag", **doubts.FLAGS, EVERY: "every question"},
+        "narrowed": narrowed,
+        "trouble": trouble,
     }
 
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotations import opening, planning, tokens
+from annotations import opening, planning, rules, tokens
 from annotations.models import Participant, Study
 from annotations.opening import NotReady, may_study
 from webapp.access import Visitor, is_researcher
@@ -121,6 +121,7 @@ def _overview(request: HttpRequest, study: Study, *, refused: str = "", status: 
         else [],
         "answered": study.slots.filter(answered=True).count(),
         "people": _people(study),
+        "rules": rules.in_words(rules.stated(study)),
         "address": address_of(study, site),
         "test_address": "" if study.is_draft else f"{site}{test_address(study)}",
     }

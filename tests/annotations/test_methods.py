@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from annotations import assign, results
+from annotations.exclusions import sides
 from annotations.methods import methods_text
 from annotations.models import Participant, Study
 from annotations.people import people_of
@@ -26,9 +27,9 @@ def asked(made: Dataset) -> Study:
 
 
 def text_of(study: Study) -> str:
-    stated, everyone = (results.headline(results.gather(study, everyone=all_of_them)) for all_of_them in (False, True))
     study.refresh_from_db()
-    return methods_text(study, stated, everyone, people_of(study))
+    people = people_of(study)
+    return methods_text(study, sides(study, results.gather(study), people), people)
 
 
 def answer_all(study: Study, person: Participant, *, wrong: int, received: datetime) -> None:

@@ -12,8 +12,9 @@ import pytest
 from annotations import assign, people
 from annotations.models import Answer, EasyAnswer, Participant, Study
 from annotations.payment import BadExport, Payment, code_of, read_export, reconcile
-from annotations.people import Person, is_straight_lining, is_too_fast, people_of
+from annotations.people import Person, people_of
 from annotations.results import Share
+from annotations.rules import is_straight_lining, is_too_fast
 from generation.models import Dataset
 from tests.annotations import answered
 

@@ -4,6 +4,7 @@ import csv
 import json
 import random
 import re
+import subprocess
 from html import unescape
 from typing import Any
 
@@ -12,16 +13,18 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from annotations import results
+from annotations import results, rules
 from annotations.exporting import lines
 from annotations.models import Answer, Participant, Study
+from annotations.views import results as views
+from generation.index import SplitIndex
 from generation.models import Dataset
 from tests.annotations import answered
 from webapp.models import User
 
 pytestmark = pytest.mark.django_db
 PAGES = ("results/", "people/", "answers.csv", "answers.jsonl")
-BUTTONS = ("people/1/exclude/", "people/1/take-back/", "people/1/erase/")
+BUTTONS = ("people/apply-rules/", "people/1/exclude/", "people/1/take-back/", "people/1/erase/")
 
 
 def text(response: Any) -> str:
@@ -96,7 +99,7 @@ def test_nobody_of_that_number_is_404(rosa: Client, at: str, number: str) -> Non
 
 def test_the_owner_of_a_study_sees_nothing_of_a_dataset_that_became_private(rosa: Client, run: Study, at: str) -> None:
     Dataset.objects.update(owner=None)
-    assert [rosa.get(at + page).status_code for page in PAGES] == [404] * 4
+    assert [rosa.get(at + page).status_code for page in PAGES] == [404] * len(PAGES)
 
 
 # Results
@@ -111,13 +114,16 @@ def test_results_say_what_was_counted(rosa: Client, run: Study, at: str) -> None
     assert top.single.text in page
     for row in results.confusion(results.gather(run))[:5]:
         assert f"<td>{row.right}</td><td>{row.given}</td>" in page
-    assert "Majority, nobody excluded" not in page
+    assert "Nobody is left out, by the stated rules or otherwise." in page
 
 
 def test_what_is_excluded_stands_beside_what_is_not(rosa: Client, run: Study, at: str) -> None:
     rosa.post(f"{at}people/2/exclude/", {"reason": "Pressed one key."})
     page = text(rosa.get(f"{at}results/"))
-    assert "Majority, nobody excluded" in page and "all but 1 excluded" in page
+    assert re.findall(r'<th scope="row">([^<]*)</th><td class="num">(\d+)</td>', page) == 2 * [
+        ("Nobody", "0"), ("By the stated rules", "0"), ("As it stands now, after the fact", "1"),
+    ]  # fmt: skip
+    assert "What stands now differs from the stated rules: P002 is left out besides." in page
     assert "The answers of 1 participant were excluded: Pressed one key (n = 1)." in page
 
 
@@ -138,7 +144,7 @@ def test_questions_to_look_at_are_linked_and_filtered(rosa: Client, run: Study, 
     page = text(rosa.get(f"{at}results/?flag=split"))
     shown = [int(number) for number in re.findall(r'href="/datasets/rows/val/q/(\d+)/"', page)]
     assert sorted(shown) == tied
-    assert set(tied) <= {int(n) for n in re.findall(r"/q/(\d+)/", text(rosa.get(f"{at}results/?flag=x&page=x")))}
+    assert set(tied) <= {int(n) for n in re.findall(r"/q/(\d+)/", text(rosa.get(f"{at}results/?page=x")))}
     every = {int(n) for n in re.findall(r"/q/(\d+)/", text(rosa.get(f"{at}results/?flag=every")))}
     counted = Answer.objects.counted().filter(question__study=run)
     assert every == set(counted.values_list("question__position", flat=True))
@@ -157,7 +163,7 @@ def test_pages_ask_the_database_as_often_however_many_came(
 ) -> None:
     for page in ("results/", "people/"):
         rosa.get(at + page)
-        with django_assert_max_num_queries(20):
+        with django_assert_max_num_queries(24):
             rosa.get(at + page)
 
 
@@ -236,3 +242,137 @@ def test_files_have_every_answer(rosa: Client, run: Study, at: str) -> None:
     objects = [json.loads(line) for line in b"".join(rosa.get(f"{at}answers.jsonl")).splitlines()]  # type: ignore[arg-type]
     assert objects == [line._asdict() for line in lines(run)]
     assert [row["answer"] for row in rows] == [one["answer"] for one in objects]
+
+
+# Rules
+
+
+def freeze(run: Study, **fields: Any) -> None:
+    """Let a study be one that was opened with these rules."""
+    Study.objects.filter(pk=run.pk).update(rules="", easy=run.split, **fields)
+    rules.freeze(Study.objects.get(pk=run.pk))
+    run.refresh_from_db()
+
+
+def test_the_rules_stand_with_time_and_hash_and_how_to_check_them(rosa: Client, run: Study, at: str) -> None:
+    freeze(run, out_fast="2.5")
+    for page in (text(rosa.get(at)), text(rosa.get(f"{at}results/")), text(rosa.get(f"{at}people/"))):
+        assert "a median time below 2.5 s, from 10 answers on" in page
+        [command] = set(re.findall(r"<code>(printf .*?)</code>", page))
+        said = subprocess.run(command, shell=True, check=True, capture_output=True, text=True).stdout
+        assert said.split()[0] == run.rules_digest
+        assert f'SHA-256 <code class="hash">{run.rules_digest}</code>' in page
+
+
+def test_people_says_whom_the_rules_leave_out_before_it_does(rosa: Client, run: Study, at: str) -> None:
+    freeze(run, out_unfinished=True)
+    Participant.objects.update(stage="completed")
+    Participant.objects.filter(pk=run.participants.order_by("pk")[1].pk).update(stage="questions")
+    assert "1 person is still answering, and judged at the end" in text(rosa.get(f"{at}people/"))
+    Answer.objects.update(received="2026-01-01T00:00:00Z")
+    page = text(rosa.get(f"{at}people/"))
+    assert "1 person breaks a stated rule and still counts:" in page
+    assert "<b>P002</b>: did not finish" in page
+    assert "P002 is left out by the rules, and not yet here" in text(rosa.get(f"{at}results/"))
+    answer = rosa.post(f"{at}people/apply-rules/", follow=True)
+    assert "1 person is left out by the stated rules: P002." in text(answer)
+    assert "Left out by rule: did not finish" in text(answer)
+    assert list(run.participants.exclude(excluded=None)) == [run.participants.order_by("pk")[1]]
+    assert "Everybody whom the rules leave out is left out" in text(answer)
+    rosa.post(f"{at}people/2/take-back/")
+    assert "Taken back, though the rules leave them out" in text(rosa.get(f"{at}people/"))
+
+
+# The list of questions
+
+
+def listed(page: str) -> list[int]:
+    return sorted(int(number) for number in re.findall(r'<tr id="q(\d+)"', page))
+
+
+def test_every_row_of_a_breakdown_leads_to_the_questions_behind_it(rosa: Client, run: Study, at: str) -> None:
+    page = text(rosa.get(f"{at}results/"))
+    rows = re.findall(r'<a href="(\?by=[^"#]*)#look">.*?</th><td class="num" colspan="2">too few \(n = (\d+)\)', page)
+    rows += re.findall(r'<a href="(\?by=[^"#]*)#look">[^<]*</a></th><td class="num"><b>.*?n = (\d+)<', page)
+    assert len({query.split("&")[0] for query, _ in rows}) == 3
+    for query, n in rows:
+        found = text(rosa.get(f"{at}results/{query}"))
+        assert len(listed(found)) == int(n), query
+        assert found.count("chip remove") == 1
+    index = SplitIndex.open(run.split)
+    facet = index.facets["type"]
+    asked = results.gather(run).asked.nonzero()[0].tolist()
+    for code, value in enumerate(facet.values):
+        page = text(rosa.get(f"{at}results/", {"by": "type", "value": value, "flag": "every"}))
+        assert set(listed(page)) >= {one for one in asked if facet.codes[one] == code}
+
+
+def test_every_row_of_the_confusion_leads_to_the_questions_behind_it(rosa: Client, run: Study, at: str) -> None:
+    found = results.gather(run)
+    truth = {position: found.vocabulary[int(found.truth[position])] for position in found.votes.questions.tolist()}
+    for row in results.confusion(found):
+        page = text(rosa.get(f"{at}results/", {"right": row.right, "given": row.given, "flag": "every"}))
+        rows = Answer.objects.counted().filter(question__study=run, text=row.given)
+        positions = set(rows.values_list("question__position", flat=True))
+        assert listed(page) == sorted(one for one in positions if truth[one] == row.right)
+        assert page.count("chip remove") == 2
+
+
+def test_flags_and_filters_go_together_and_each_can_be_taken_away(rosa: Client, run: Study, at: str) -> None:
+    value = SplitIndex.open(run.split).facets["type"].values[0]
+    page = rosa.get(f"{at}results/", {"by": "type", "value": value, "flag": "wrong"}).content.decode()
+    assert f'href="?by=type&amp;value={value}&amp;flag=split#look"' in page or (
+        f'href="?flag=split&amp;by=type&amp;value={value}#look"' in page
+    )
+    assert '<a class="chip remove" href="?flag=wrong#look"' in page
+    wrong = set(listed(text(rosa.get(f"{at}results/?flag=wrong"))))
+    of_type = set(listed(text(rosa.get(f"{at}results/", {"by": "type", "value": value, "flag": "every"}))))
+    assert set(listed(page)) == wrong & of_type
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"by": "weather", "value": "rain"}, "Expected by to be one of"),
+        ({"by": "type", "value": "<script>alert(1)</script>"}, "Expected value to be one of"),
+        ({"by": "type"}, "got nothing."),
+        ({"value": "count"}, "Expected by to be one of"),
+        ({"by": "a\0b", "value": "\0"}, "Expected by to be one of"),
+        ({"by": "x" * 5000, "value": "y"}, "Expected by to be one of"),
+        ({"right": "purple elephants"}, "Expected right to be one of"),
+        ({"given": "' OR 1=1"}, "Expected given to be one of"),
+        ({"flag": "x"}, "Expected flag to be one of"),
+    ],
+)
+def test_what_there_is_not_is_said_and_no_more(rosa: Client, at: str, query: dict[str, str], said: str) -> None:
+    answer = rosa.get(f"{at}results/", query)
+    assert answer.status_code == 400
+    assert said in text(answer)
+    assert b"<script>alert" not in answer.content and "x" * 100 not in text(answer)
+    assert b"data-live" not in answer.content
+
+
+def test_facets_that_are_withheld_are_neither_shown_nor_filtered_by(
+    rosa: Client, run: Study, at: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(views, "may_see_facet", lambda user, split, facet: facet.name != "type")
+    assert "by=type" not in text(rosa.get(f"{at}results/"))
+    answer = rosa.get(f"{at}results/?by=type&value=count")
+    assert (
+        answer.status_code == 400 and "type" not in text(answer).split("Expected by to be one of")[1].split(", got")[0]
+    )
+
+
+def test_each_question_has_its_raw_answers_with_who_gave_them(rosa: Client, run: Study, at: str) -> None:
+    rosa.post(f"{at}people/2/exclude/", {"reason": "odd"})
+    page = text(rosa.get(f"{at}results/?flag=every"))
+    names = {one.pk: f"P{number:03}" for number, one in enumerate(run.participants.order_by("pk"), start=1)}
+    shown = set(listed(page))
+    rows = Answer.objects.current().filter(question__study=run, question__position__in=shown)
+    for row in rows.select_related("participant", "question"):
+        said = row.text or row.get_refusal_display()
+        line = f"<b>{names[row.participant_id]}</b> {said} "
+        part = page.split(f'<details id="raw{row.question.position}">')[1].split("</details>")[0]
+        assert (line in part) is not row.participant.is_test
+        if row.participant.excluded is not None:
+            assert "left out" in part.split(line)[1].split("</li>")[0]

@@ -1,5 +1,6 @@
 """Pages of those who run studies."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -9,8 +10,9 @@ from django.contrib.auth.models import Group
 from django.core import signing
 from django.test import Client
 
-from annotations import assign, opening
+from annotations import assign, opening, rules
 from annotations.models import Participant, Study
+from annotations.views import drafting
 from generation.models import Dataset
 from webapp.models import User
 
@@ -324,3 +326,74 @@ def test_researchers_find_studies_in_the_navigation(rosa: Client, client: Client
     assert link in text_of(rosa.get("/datasets/"))
     assert link not in text_of(client.get("/datasets/"))
     assert link not in text_of(browser_of("mia", is_researcher=False).get("/datasets/"))
+
+
+# Who is left out -------------------------------------------------------------------------------------------------
+
+
+def test_the_form_states_rules_that_opening_fixes(rosa: Client, form: dict[str, Any]) -> None:
+    fields = {"out_attention": "2", "out_checks": "", "out_fast": "1.5", "out_unfinished": "on"}
+    rosa.post("/studies/new/?split=shapes/train", form | fields)
+    study = Study.objects.get()
+    at = f"/studies/{study.code}/"
+    assert "The rules are fixed, with time and hash, when the study is opened." in text_of(rosa.get(at))
+    rosa.post(f"{at}open/")
+    study.refresh_from_db()
+    assert rules.stated(study).on == ["attention", "fast", "unfinished"]
+    page = text_of(rosa.get(f"{at}edit/"))
+    assert all(re.search(rf'<input[^>]*name="{name}"[^>]* disabled', page) for name in rules.FIELDS)
+    assert rosa.post(f"{at}edit/", form | {"out_attention": "1", "out_straight": "on"}).status_code == 302
+    again = Study.objects.get()
+    assert (again.rules, again.rules_digest) == (study.rules, study.rules_digest)
+    assert (again.out_attention, again.out_straight) == (2, False)
+
+
+def test_a_new_form_states_the_usual_rules(rosa: Client, shapes: Dataset) -> None:
+    first = rosa.get("/studies/new/?split=shapes/train").context["form"].initial
+    assert (first["out_attention"], first["out_fast"]) == (2, "1.5")
+    assert not any(first[name] for name in ("out_checks", "out_straight", "out_colours", "out_unfinished"))
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "said"),
+    [
+        ("out_attention", "3", "Expected at most 2, as many as a session has."),
+        ("out_checks", "9", "Expected at most 2, as many as a session has."),
+        ("out_checks", "0", "greater than or equal to 1"),
+        ("out_fast", "0", "greater than or equal to 0.1"),
+        ("out_fast", "soon", "Enter a number."),
+    ],
+)
+def test_a_rule_that_makes_no_sense_is_said_beside_its_field(
+    rosa: Client, form: dict[str, Any], field: str, typed: str, said: str
+) -> None:
+    answer = rosa.post("/studies/new/?split=shapes/train", form | {field: typed})
+    assert answer.status_code == 400
+    assert said in " ".join(answer.context["form"].errors[field])
+
+
+def test_a_box_that_was_unticked_stays_so_while_the_plan_is_updated(
+    rosa: Client, draft: Study, form: dict[str, Any]
+) -> None:
+    Study.objects.update(out_straight=True, out_colours=True)
+    sent = form | {"action": "plan", "out_colours": "on"}
+    page = text_of(rosa.post(f"/studies/{draft.code}/edit/", sent))
+    boxes = re.findall(r'<input type="checkbox" name="(out_\w+)"[^>]* checked', page)
+    assert boxes == ["out_colours"]
+
+
+def test_a_draft_that_was_opened_in_another_tab_stays_open_as_it_is(
+    rosa: Client, draft: Study, form: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = drafting.find_study
+
+    def find_and_open(*args: Any) -> Study:
+        found = find(*args)
+        opening.open_study(Study.objects.get(pk=found.pk))
+        return found
+
+    monkeypatch.setattr(drafting, "find_study", find_and_open)
+    answer = rosa.post(f"/studies/{draft.code}/edit/", form | {"wanted": 3, "out_attention": "1"})
+    assert answer.status_code == 409 and "opened meanwhile" in text_of(answer)
+    draft.refresh_from_db()
+    assert (draft.state, draft.wanted, draft.out_attention, draft.rules != "") == ("open", 4, None, True)

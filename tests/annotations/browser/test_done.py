@@ -41,6 +41,8 @@ SETTINGS = {
     "Of them right to go on": "1",
     "Check questions per session": "2",
     "Attention items per session": "2",
+    "Attention items failed, so many or more": "",  # Bob is to be left out by hand
+    "Median time of an answer below": "",  # nobody here reads
     "Pay per hour": "12",
     "Completed": "DONE-1",
     "Screened out": "OUT-1",

@@ -1,0 +1,356 @@
+"""Rules of exclusion: stated before anybody is asked, frozen with time and hash, applied, and told of."""
+
+import hashlib
+import json
+import random
+import uuid
+from collections import Counter
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from annotations import assign, exclusions, flow, opening, people, results, rules
+from annotations.methods import methods_text
+from annotations.models import Answer, EasyAnswer, Participant, Slot, Study
+from annotations.payment import Submission, reconcile
+from annotations.people import Person, people_of
+from annotations.results import Share
+from annotations.rules import Fast, Rules, Straight
+from annotations.sitting import Sitting
+from generation.index import SplitIndex
+from generation.models import Dataset
+from tests import proof
+from tests.annotations import answered
+from tests.annotations.test_opening import make
+
+pytestmark = pytest.mark.django_db
+Stage = Participant.Stage
+ALL = Rules(2, 1, Fast(1500), Straight(), 2, unfinished=True)
+
+
+@pytest.fixture
+def asked(made: Dataset) -> Study:
+    """Give an open study of three questions for two people each, without rules."""
+    return answered.opened(made.splits.get(name="train"), [0, 1, 2], per_question=2, completed="C1DONE")
+
+
+def state(study: Study, stated: Rules) -> Study:
+    """Return a study that was opened with these rules."""
+    text = rules.text_of(study, stated)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    Study.objects.filter(pk=study.pk).update(rules=text, rules_digest=digest, rules_frozen=study.opened)
+    study.refresh_from_db()
+    return study
+
+
+def easy(person: Participant, kind: str, *, wrong: int, number: int = 0) -> None:
+    for one in range(number, number + wrong):
+        EasyAnswer.objects.create(
+            participant=person, kind=kind, number=one, client=uuid.uuid4(), text="no", is_right=False
+        )
+
+
+def person_in(study: Study, person: Participant) -> Person:
+    [found] = [one for one in people_of(study) if one.participant == person]
+    return found
+
+
+def at_work(study: Study, **more: Any) -> Participant:
+    return Participant.objects.create(study=study, stage=Stage.QUESTIONS, **more)
+
+
+def sides_of(study: Study) -> exclusions.Sides:
+    return exclusions.sides(study, results.gather(study), people_of(study))
+
+
+def text_of(study: Study) -> str:
+    return methods_text(study, sides_of(study), people_of(study))
+
+
+# Stating them
+
+
+def test_opening_freezes_the_rules_with_time_and_hash(shapes: Dataset) -> None:
+    draft = make(shapes, out_attention=2, out_checks=1, out_fast="1.5", out_straight=True, out_unfinished=True)
+    stated = rules.stated(draft)
+    opening.open_study(draft)
+    assert rules.stated(draft) == stated == ALL._replace(colours=None)
+    assert draft.rules_digest == hashlib.sha256(draft.rules.encode()).hexdigest()
+    assert draft.rules_frozen == draft.opened is not None
+    assert json.loads(draft.rules)["study"] == draft.code
+    assert draft.rules == json.dumps(json.loads(draft.rules), sort_keys=True, separators=(",", ":"))
+
+
+def test_what_was_frozen_stands_whatever_becomes_of_fields_or_of_the_code(
+    shapes: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft = make(shapes, out_attention=2, out_straight=True)
+    opening.open_study(draft)
+    frozen = (draft.rules, draft.rules_digest, draft.rules_frozen)
+    Study.objects.update(out_attention=1, out_straight=False, out_checks=1)
+    monkeypatch.setattr(rules, "Straight", type("Straight", (Straight,), {"__new__": lambda *_: Straight(5, 50, 5)}))
+    opening.close(draft)
+    opening.reopen(draft)
+    opening.open_study(draft)
+    rules.freeze(draft)
+    assert (draft.rules, draft.rules_digest, draft.rules_frozen) == frozen
+    assert rules.stated(draft).attention == 2
+    assert '"in_a_row":12' in draft.rules
+
+
+def test_a_rule_about_what_a_study_does_not_have_is_off(shapes: Dataset, asked: Study) -> None:
+    draft = make(shapes, out_attention=2, out_checks=1, attention=0, checks=0)
+    assert rules.stated(draft).on == []
+    asked.out_colours = draft.out_colours = True
+    assert (rules.drafted(asked).colours, rules.drafted(draft).colours) == (None, 2)  # numbers have no colours
+    assert rules.stated(make(shapes, out_attention=2, out_checks=1, easy=None)).on == ["attention"]
+
+
+@pytest.mark.parametrize("stated", [ALL, Rules(), Rules(checks=3), Rules(fast=Fast(700, 20)), Rules(hours=9)])
+def test_rules_are_read_back_as_they_were_written(stated: Rules) -> None:
+    assert rules.read(rules.text_of(Study(code="abc"), stated)) == stated
+    assert list(rules.in_words(stated)) == stated.on
+
+
+# Judging by them
+
+
+@pytest.mark.parametrize(
+    ("name", "spared", "out"),
+    [
+        ("attention", {"failed": 1}, {"failed": 2}),
+        ("checks", {"mistaken": 0}, {"mistaken": 1}),
+        ("fast", {"times": [1499] * 9}, {"times": [1499] * 10}),
+        ("fast", {"times": [1500] * 10}, {"times": [1400] * 6 + [9000] * 4}),
+        ("straight", {"said": ["yes"] * 11 + ["no"]}, {"said": ["no"] + ["yes"] * 12}),
+        ("straight", {"said": [""] * 40}, {"said": (["yes"] * 10 + ["no"]) * 2}),
+        ("colours", {"pairs": 1}, {"pairs": 2}),
+        ("colours", {"pairs": None}, {"pairs": 12}),
+        ("unfinished", {"stage": Stage.COMMENT}, {"stage": Stage.QUESTIONS}),
+        ("unfinished", {"stage": Stage.COMPLETED}, {"stage": Stage.PRACTICE}),
+    ],
+)
+def test_each_rule_leaves_out_from_its_threshold_on(name: str, spared: dict[str, Any], out: dict[str, Any]) -> None:
+    def broken(
+        failed: int = 0,
+        mistaken: int = 0,
+        times: Any = (),
+        said: Any = (),
+        pairs: Any = 0,
+        stage: Any = Stage.COMPLETED,
+    ) -> list[str]:
+        one = Person(Participant(mistaken=pairs, stage=stage), "P001", said=list(enumerate(said)), times=list(times))
+        one.attention, one.checks = Share(2 - failed, 2), Share(2 - mistaken, 2)
+        return rules.broken(ALL, one)
+
+    assert (broken(**spared), broken(**out)) == ([], [name])
+
+
+def test_nothing_is_judged_before_the_session_has_ended(asked: Study) -> None:
+    state(asked, ALL)
+    person = at_work(asked)
+    easy(person, "attention", wrong=2)
+    answered.put(person, asked, 0, "yes", number=0)
+    assert not person_in(asked, person).is_due
+    Answer.objects.update(received=timezone.now() - timedelta(hours=3, minutes=1))
+    assert person_in(asked, person).broken == ["attention", "unfinished"]
+    Answer.objects.update(received=timezone.now())
+    opening.close(asked)
+    assert person_in(asked, person).broken == ["attention", "unfinished"]
+
+
+def test_being_wrong_on_every_question_of_the_sample_breaks_no_rule(asked: Study) -> None:
+    state(asked, ALL)
+    person = at_work(asked)
+    for position in range(3):
+        answered.put(person, asked, position, f"wrong {position}", number=0)
+    flow.finish_questions(Sitting(person))
+    assert (person.stage, person.excluded) == (Stage.COMMENT, None)
+
+
+# Applying them
+
+
+@pytest.fixture
+def careless(asked: Study) -> Participant:
+    """Give somebody who answered two of three questions of a study with rules, and a check question wrongly."""
+    state(asked, ALL)
+    person = at_work(asked, identity="5f0", session="s1")
+    easy(person, "check", wrong=1)
+    for position in range(2):
+        answered.put(person, asked, position, "yes", number=0)
+    return person
+
+
+def test_whom_the_rules_leave_out_is_left_out_as_the_session_ends(asked: Study, careless: Participant) -> None:
+    flow.finish_questions(Sitting(careless))
+    assert careless.excluded is not None
+    assert (careless.by_rule, careless.reason, careless.stage) == (True, "1 check question wrong", Stage.COMMENT)
+    assert not Answer.objects.counted().filter(participant=careless).exists()
+    assert Slot.objects.free().filter(study=asked).count() == 6  # others are asked in their place
+    flow.comment(careless, "Bye.")
+    assert careless.stage == Stage.COMPLETED
+
+
+def test_who_is_left_out_is_paid_like_everybody_else(asked: Study, careless: Participant) -> None:
+    flow.finish_questions(Sitting(careless))
+    row = Submission("s1", "5f0", "AWAITING REVIEW", "C1DONE", 600)
+    assert reconcile(asked, [row], people_of(asked)).approve == ["s1"]
+
+
+def test_without_rules_nobody_is_left_out(asked: Study, careless: Participant) -> None:
+    state(asked, Rules())
+    careless.refresh_from_db()
+    flow.finish_questions(Sitting(careless))
+    assert careless.excluded is None
+
+
+def test_who_came_by_the_test_link_is_never_judged(asked: Study) -> None:
+    state(asked, ALL)
+    tester = at_work(asked, is_test=True)
+    easy(tester, "check", wrong=1)
+    answered.put(tester, asked, 0, "yes")
+    flow.finish_questions(Sitting(tester))
+    opening.close(asked)
+    assert exclusions.apply(asked) == []
+    tester.refresh_from_db()
+    assert tester.excluded is None
+    assert sides_of(asked).by_rules.left_out == 0
+
+
+def test_who_is_taken_back_stays_and_it_counts_as_after_the_fact(asked: Study, careless: Participant) -> None:
+    flow.finish_questions(Sitting(careless))
+    assign.take_back(careless)
+    flow.comment(careless, "")
+    assert exclusions.apply(asked) == []
+    careless.refresh_from_db()
+    assert careless.excluded is None and careless.taken_back is not None
+    found = sides_of(asked)
+    assert ([one.pseudonym for one in found.spared], found.by_rules.left_out, found.now.left_out) == (["P001"], 1, 0)
+    assert found.text == (
+        "What stands now differs from the stated rules: P001 is taken back, though the rules leave them out."
+    )
+    assert "1 participant whom the rules leave out were taken back" not in text_of(asked)
+    assert "1 participant whom the rules leave out was taken back and counts." in text_of(asked)
+
+
+def test_the_unfinished_are_left_out_by_the_button_and_count_once_they_finish(asked: Study) -> None:
+    state(asked, Rules(unfinished=True))
+    person = at_work(asked)
+    answered.put(person, asked, 0, "yes", number=0, received=timezone.now() - timedelta(hours=4))
+    assert [one.pseudonym for one in exclusions.apply(asked)] == ["P001"]
+    assert exclusions.apply(asked) == []
+    person.refresh_from_db()
+    assert (person.by_rule, person.reason) == (True, "did not finish")
+    flow.finish_questions(Sitting(person))
+    assert (person.excluded, person.by_rule, person.taken_back) == (None, False, None)
+    assert Answer.objects.counted().filter(participant=person).count() == 1
+
+
+def test_whom_somebody_left_out_by_hand_the_rules_do_not_take_back(asked: Study) -> None:
+    state(asked, Rules(unfinished=True))
+    person = at_work(asked)
+    answered.put(person, asked, 0, "yes", number=0)
+    assign.exclude(person, reason="took part twice")
+    flow.finish_questions(Sitting(person))
+    assert person.excluded is not None and not person.by_rule
+    assert [one.pseudonym for one in sides_of(asked).extra] == ["P001"]
+
+
+# Telling of them
+
+
+class Twin:
+    """A study's answers counted one after the other, with some people left out."""
+
+    def __init__(self, study: Study, out: set[int], *, counted_alone: bool = False) -> None:
+        index = SplitIndex.open(study.split)
+        said: dict[int, list[str]] = {}
+        taken: Counter[int] = Counter()
+        rows = Answer.objects.filter(question__study=study).select_related("question", "participant")
+        for row in rows.order_by("claimed", "pk"):
+            skipped = row.participant.is_test or row.superseded or row.participant_id in out
+            if skipped or (row.slot is None if counted_alone else taken[row.question_id] >= study.per_question):
+                continue
+            taken[row.question_id] += 1
+            if row.text:
+                said.setdefault(row.question.position, []).append(row.text)
+        right = {one: index.answer_values[int(index.answers[one])] for one in said}
+        most = {one: Counter(words).most_common(2) for one, words in said.items()}
+        won = [one for one, top in most.items() if top[0][0] == right[one] and (len(top) == 1 or top[0][1] > top[1][1])]
+        self.majority = Share(len(won), len(said))
+        singles = [word == right[one] for one, words in said.items() for word in words]
+        self.single = Share(sum(singles), len(singles))
+
+
+@pytest.mark.slow
+def test_three_accuracies_stand_side_by_side_as_counted_by_hand(made: Dataset) -> None:
+    """With nobody left out, by the rules, and as it stands after somebody was left out and somebody taken back."""
+    differ = 0
+    for seed in range(proof.size(100, least=8, name="studies with people left out three ways")):
+        chance = random.Random(seed)
+        study = state(answered.answered(made, chance), Rules(checks=1))
+        crowd = list(study.participants.filter(is_test=False))
+        Participant.objects.filter(study=study).update(stage=Stage.COMPLETED)
+        due = {one.pk for one in crowd if chance.random() < 0.4}
+        for one in crowd:
+            if one.pk in due:
+                easy(one, "check", wrong=1)
+        if chance.random() < 0.8:
+            exclusions.apply(study)
+        for one in crowd:
+            one.refresh_from_db()
+            if chance.random() < 0.3:
+                assign.exclude(one, reason="odd") if one.excluded is None else assign.take_back(one)
+        out = set(study.participants.exclude(excluded=None).values_list("pk", flat=True))
+        worked = set(Answer.objects.filter(participant__in=crowd).values_list("participant", flat=True))
+        found = sides_of(study)
+        hand = [Twin(study, set()), Twin(study, due), Twin(study, out, counted_alone=True)]
+        for side, twin, people_out in zip(found[:3], hand, (set(), due, out), strict=True):
+            assert (side.headline.majority, side.headline.single) == (twin.majority, twin.single)
+            assert side.left_out == len(people_out & worked)
+        assert {one.participant.pk for one in found.extra} == (out - due) & worked
+        waiting = {one.participant.pk for one in found.waiting}
+        assert {one.participant.pk for one in found.spared} | waiting == (due - out) & worked
+        differ += len({twin.single for twin in hand}) > 1
+    assert differ
+
+
+def test_methods_text_tells_rules_hash_date_and_figures(asked: Study, careless: Participant) -> None:
+    flow.finish_questions(Sitting(careless))
+    other = at_work(asked)
+    for position in range(2):
+        answered.put(other, asked, position, "no", number=1)
+    assign.exclude(other, reason="Took part twice.")
+    said = text_of(asked)
+    assert asked.rules_frozen is not None and asked.rules_digest in said
+    assert f"Rules of exclusion were fixed on {asked.rules_frozen.day} {asked.rules_frozen:%B %Y}" in said
+    assert "1 or more check questions answered wrongly; a median time below 1.5 s, from 10 answers on" in said
+    assert "They leave out 1 participant: 2 or more attention items failed (n = 0); 1 or more check questions" in said
+    assert "The answers of 1 participant were excluded after the fact: Took part twice (n = 1)." in said
+    shares = [f"{100 * side.headline.majority.value:.1f} % (n = {side.headline.majority.n})" if side.headline.majority.n
+              else "0.0 % (n = 0)" for side in sides_of(asked)[:3]]  # fmt: skip
+    assert f"is {shares[0]} with everybody included, {shares[1]} with exactly those" in said
+    assert f"and {shares[2]} as reported here." in said
+
+
+def test_methods_text_says_that_no_rule_was_stated_and_that_nobody_was_left_out(asked: Study) -> None:
+    state(asked, Rules())
+    answered.put(at_work(asked), asked, 0, "yes", number=0)
+    said = text_of(asked)
+    assert "No rule of exclusion was stated" in said and asked.rules_digest in said
+    assert "Nobody’s answers were excluded." in said
+
+
+def test_the_erased_count_as_before(asked: Study, careless: Participant) -> None:
+    flow.finish_questions(Sitting(careless))
+    other = at_work(asked, identity="5f1")
+    answered.put(other, asked, 0, "yes", number=1)
+    before = sides_of(asked)
+    for one in (careless, other):
+        people.erase(one)
+    after = sides_of(asked)
+    assert [side.headline for side in after[:3]] == [side.headline for side in before[:3]]
+    assert [side.left_out for side in after[:3]] == [0, 1, 1]
