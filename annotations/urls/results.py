@@ -6,6 +6,7 @@ from annotations.views import people, results
 
 urlpatterns = [
     path("<slug:code>/results/", results.study_results, name="study_results"),
+    path("<slug:code>/results/live/", results.study_results_live, name="study_results_live"),
     path("<slug:code>/answers.csv", results.study_answers_csv, name="study_answers_csv"),
     path("<slug:code>/answers.jsonl", results.study_answers_jsonl, name="study_answers_jsonl"),
     path("<slug:code>/people/", people.study_people, name="study_people"),

@@ -2,27 +2,29 @@
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotations import doubts, exclusions, kinds, narrowing, results, rules
+from annotations import doubts, exclusions, kinds, narrowing, results, rules, watching
 from annotations.exporting import Line, as_csv, as_jsonl, lines
 from annotations.methods import methods_text
 from annotations.models import Study
 from annotations.narrowing import BadAddress
 from annotations.people import Person, people_of
 from annotations.results import Gathered
-from annotations.views.studies import find_study
+from annotations.views.studies import NOTHING, find_study
 from generation.index import IndexedFacet, SplitIndex
 from webapp.access import Visitor, What, may_see, may_see_facet
 
 A_PAGE = 50
 MOST_CONFUSED = 30
-BAD = 400
+BAD, NOTHING_NEW = 400, 204
 
 
 @require_safe
@@ -38,11 +40,24 @@ def study_results(request: HttpRequest, code: str) -> HttpResponse:
     return render(request, "annotations/results.html", context, status=BAD if context.get("trouble") else 200)
 
 
+@require_safe
+@never_cache
+def study_results_live(request: HttpRequest, code: str) -> HttpResponse:
+    """Return the part of the page that has the figures, or nothing where they are those of the state `?seen=`."""
+    study = find_study(request.user, code)
+    if study.is_draft:
+        raise Http404(NOTHING)
+    if study.is_open and request.GET.get("seen") == watching.state_of(study):
+        return HttpResponse(status=NOTHING_NEW)
+    return render(request, "annotations/_figures.html", _context(request, study))
+
+
 def _context(request: HttpRequest, study: Study) -> dict[str, Any]:
     """Return what the page and its moving part show."""
     context: dict[str, Any] = {"study": study, "progress": None}
     if study.is_draft:
         return context
+    seen = watching.state_of(study)  # before what it stands for: what comes between is shown twice, not never
     found, people = results.gather(study), people_of(study)
     names = {person.participant.pk: person.pseudonym for person in people}
     facets = _facets(request.user, study)
@@ -51,6 +66,9 @@ def _context(request: HttpRequest, study: Study) -> dict[str, Any]:
         "breakdowns": results.break_down(found, facets),
         **_listed(request, study, found, facets, names),
     }
+    if study.is_open and not context["trouble"]:
+        query = urlencode({**_asked(request), "page": context["page"].number, "seen": seen})
+        context["live"] = f"{reverse('study_results_live', args=[study.code])}?{query}"
     return context
 
 

@@ -5,17 +5,19 @@ import json
 import random
 import re
 import subprocess
+import uuid
 from html import unescape
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models.functions import Now
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from annotations import results, rules
+from annotations import assign, opening, results, rules
 from annotations.exporting import lines
-from annotations.models import Answer, Participant, Study
+from annotations.models import Answer, EasyAnswer, Participant, Study
 from annotations.views import results as views
 from generation.index import SplitIndex
 from generation.models import Dataset
@@ -23,7 +25,7 @@ from tests.annotations import answered
 from webapp.models import User
 
 pytestmark = pytest.mark.django_db
-PAGES = ("results/", "people/", "answers.csv", "answers.jsonl")
+PAGES = ("results/", "results/live/", "people/", "answers.csv", "answers.jsonl")
 BUTTONS = ("people/apply-rules/", "people/1/exclude/", "people/1/take-back/", "people/1/erase/")
 
 
@@ -153,6 +155,7 @@ def test_questions_to_look_at_are_linked_and_filtered(rosa: Client, run: Study, 
 def test_a_draft_and_a_study_without_answers_say_so(rosa: Client, run: Study) -> None:
     draft = Study.objects.create(split=run.split, owner=run.owner, title="Draft")
     assert "Nobody was asked yet" in text(rosa.get(f"/studies/{draft.code}/results/"))
+    assert rosa.get(f"/studies/{draft.code}/results/live/").status_code == 404
     assert "Nobody came yet" in text(rosa.get(f"/studies/{draft.code}/people/"))
     empty = answered.opened(run.split, [run.questions.values_list("position", flat=True)[0]])
     assert "No answer yet" in text(rosa.get(f"/studies/{empty.code}/results/"))
@@ -376,3 +379,62 @@ def test_each_question_has_its_raw_answers_with_who_gave_them(rosa: Client, run:
         assert (line in part) is not row.participant.is_test
         if row.participant.excluded is not None:
             assert "left out" in part.split(line)[1].split("</li>")[0]
+
+
+# Live
+
+
+def live_of(page: str) -> str:
+    found = re.search(r'data-live="([^"]*)"', page)
+    return unescape(found[1]) if found else ""
+
+
+def test_the_moving_part_is_the_one_of_the_page(rosa: Client, run: Study, at: str) -> None:
+    page = rosa.get(f"{at}results/?flag=every").content.decode()
+    address = live_of(page)
+    assert "js/live.js" in page and "flag=every" in address
+    part = rosa.get(address.replace("seen=", "seen=x")).content.decode()
+    assert part.strip() in page
+    assert rosa.get(address).status_code == 204
+
+
+@pytest.mark.parametrize("what", ["answer", "undo", "exclude", "take back", "check", "finish", "close"])
+def test_the_moving_part_moves_once_something_happens(rosa: Client, run: Study, at: str, what: str) -> None:
+    person, question = run.participants.order_by("pk")[0], run.questions.all()[0]
+    assign.exclude(run.participants.order_by("pk")[2], reason="odd")
+    address = live_of(rosa.get(f"{at}results/").content.decode())
+    assert rosa.get(address).status_code == 204
+    match what:
+        case "answer":
+            new = Participant.objects.create(study=run)
+            answered.put(new, run, question.position, "yes")
+        case "undo":
+            row = Answer.objects.current().filter(participant=person)[0]
+            assign.answer(person, row.question_id, assign.Reply(client=uuid.uuid4(), text="no", turn=row.turn + 1))
+        case "exclude":
+            assign.exclude(person, reason="odd")
+        case "take back":
+            assign.take_back(run.participants.order_by("pk")[2])
+        case "check":
+            EasyAnswer.objects.create(participant=person, kind="check", number=0, client=uuid.uuid4(), is_right=True)
+        case "finish":
+            Participant.objects.filter(pk=person.pk).update(stage="completed", finished=Now())
+        case "close":
+            opening.close(run)
+    part = rosa.get(address)
+    assert part.status_code == 200
+    assert (live_of(part.content.decode()) == "") is (what == "close")
+
+
+def test_the_moving_part_is_cheap_while_nothing_happens(
+    rosa: Client, run: Study, at: str, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    address = live_of(rosa.get(f"{at}results/").content.decode())
+    with django_assert_max_num_queries(10):
+        assert rosa.get(address).status_code == 204
+
+
+def test_a_closed_study_does_not_move(rosa: Client, run: Study, at: str) -> None:
+    opening.close(run)
+    page = text(rosa.get(f"{at}results/"))
+    assert "data-live" not in page and "live.js" not in page

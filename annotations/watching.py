@@ -1,0 +1,36 @@
+"""Whether anything changed that the results of a study show: a short word for the state they are in."""
+
+from django.db.models import Count, Max, Q
+from django.utils import timezone
+
+from annotations.models import Answer, EasyAnswer, Participant, Study
+from generation.engine.canonical import digest
+from generation.models import from_now
+
+HOUR = 3600.0
+LETTERS = 20
+
+
+def state_of(study: Study) -> str:
+    """Return a word that is another one once an answer came, somebody moved on or was left out or taken back.
+
+    It takes a few small queries. With time it changes, too, where the figures do: as the answers of the last hour.
+    """
+    people = Participant.objects.filter(study=study).aggregate(
+        n=Count("pk"),
+        out=Count("excluded"),
+        last_out=Max("excluded"),
+        last_back=Max("taken_back"),
+        ended=Count("finished"),
+        moved=Count("pk", filter=Q(stage=Participant.Stage.COMMENT)),
+    )
+    answers = Answer.objects.filter(participant__study=study)
+    state = [
+        study.state,
+        {name: str(value) for name, value in people.items()},
+        answers.aggregate(last=Max("pk")),
+        EasyAnswer.objects.filter(participant__study=study).aggregate(last=Max("pk")),
+        answers.current().filter(received__gte=from_now(-HOUR)).count(),
+        f"{timezone.now():%Y-%m-%d %H}",
+    ]
+    return digest(state)[:LETTERS]
