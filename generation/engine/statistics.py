@@ -90,17 +90,18 @@ def crossed_bootstrap(
     pairs = counted(local)
     places = _places(local, pairs)
     is_true = pairs.answers == truth[asked][pairs.questions]
-    is_right = votes.answers == truth[votes.questions]
-    starts = np.flatnonzero(np.diff(pairs.questions, prepend=-1))
+    is_right = (votes.answers == truth[votes.questions]).astype(float)
+    contest = _Contest(np.flatnonzero(np.diff(pairs.questions, prepend=-1)), np.flatnonzero(is_true), pairs.questions)
     majority, single = np.empty(resamples), np.empty(resamples)
     for number in range(resamples):
-        times = np.bincount(random.integers(0, len(asked), len(asked)), minlength=len(asked))
-        drawn = np.bincount(random.integers(0, crowd, crowd), minlength=crowd)
-        weights = drawn[people].astype(float)
+        times = np.bincount(random.integers(0, len(asked), len(asked)), minlength=len(asked)).astype(float)
+        drawn = np.bincount(random.integers(0, crowd, crowd), minlength=crowd).astype(float)
+        weights = drawn[people]
         votes_of = np.bincount(places, weights, len(pairs.times)).astype(float)
-        majority[number] = _majority_share(votes_of, starts, is_true, times)
+        majority[number] = _majority_share(votes_of, contest, times)
         both = weights * times[rows]
-        single[number] = both[is_right].sum() / both.sum() if both.any() else np.nan
+        total = both.sum()
+        single[number] = (both * is_right).sum() / total if total else np.nan
     return Shares(_percentiles(majority, level), _percentiles(single, level))
 
 
@@ -110,18 +111,22 @@ def _places(votes: Votes, pairs: Counted) -> NDArray[np.int64]:
     return np.searchsorted(pairs.questions * width + pairs.answers, votes.questions * width + votes.answers)
 
 
-def _majority_share(
-    votes: NDArray[np.float64], starts: NDArray[np.int64], is_true: NDArray[np.bool_], times: NDArray[np.int64]
-) -> float:
+class _Contest(NamedTuple):
+    """Where each question's pairs begin, which pairs are the right answers, and which question each pair is of."""
+
+    starts: NDArray[np.int64]
+    true: NDArray[np.int64]
+    questions: NDArray[np.int64]
+
+
+def _majority_share(votes: NDArray[np.float64], contest: _Contest, times: NDArray[np.float64]) -> float:
     """Return the share of questions whose right answer alone has most votes, each counted so many times."""
-    most = np.maximum.reduceat(votes, starts)
-    lengths = np.diff(np.append(starts, len(votes)))
-    is_most = votes == np.repeat(most, lengths)
-    alone = np.add.reduceat(is_most.astype(np.int64), starts) == 1
-    true_most = np.add.reduceat((is_most & is_true).astype(np.int64), starts) == 1
-    counts = np.where(most > 0, times, 0)
-    total = counts.sum()
-    return float(counts[alone & true_most].sum() / total) if total else math.nan
+    mine = np.zeros(len(times))
+    mine[contest.questions[contest.true]] = votes[contest.true]
+    votes[contest.true] = 0.0
+    others = np.maximum.reduceat(votes, contest.starts)
+    total = (times * (np.maximum(mine, others) > 0)).sum()
+    return float((times * (mine > others)).sum() / total) if total else math.nan
 
 
 def _percentiles(found: NDArray[np.float64], level: float) -> Interval:
