@@ -2,6 +2,7 @@
 // open, focused, selected or scrolled stays so. Without it, loading the page again does.
 const OFTEN = 10000;
 const SELDOM = 120000;
+const SHARE = 20; // of the time at most one in so many parts is spent on asking
 
 let wait = OFTEN;
 let timer = null;
@@ -14,12 +15,13 @@ async function refresh() {
   clearTimeout(timer);
   const shown = part();
   if (!shown || document.hidden) return;
+  const began = performance.now();
   try {
     const response = await fetch(shown.dataset.live, { headers: { Accept: "text/html" } });
     if (response.status === 404 || response.redirected) return;
     if (!response.ok) throw new Error(String(response.status));
     if (response.status !== 204) show(shown, await response.text());
-    wait = OFTEN;
+    wait = Math.min(Math.max(OFTEN, SHARE * (performance.now() - began)), SELDOM);
   } catch {
     wait = Math.min(wait * 2, SELDOM);
   }
