@@ -49,7 +49,7 @@ def test_figures_move_and_leave_alone_what_the_reader_has_at_hand(
     page.goto(f"/studies/{run.code}/results/?flag=every")
     answers = page.locator("dt:has-text('Answers in') + dd")
     before = answers.inner_text()
-    raw = page.locator("table.said details").first
+    raw = page.locator("table.listed details").first
     raw.locator("summary").click()
     page.locator("details[id^='by-']:not([open]) > summary").last.click()
     opened = page.locator("details[open]").evaluate_all("all => all.map(one => one.innerText.split('\\n')[0])")
