@@ -117,6 +117,7 @@ def _page(
         "page": shown.get_page(at),
         "rules": rules.in_words(rules.stated(study)),
         "waiting": [person for person in everybody if person.is_waiting],
+        "at_once": exclusions.AT_ONCE,
         "under_way": sum(not person.has_ended and bool(person.said) for person in everybody),
         "form": form,
         "payment": payment,

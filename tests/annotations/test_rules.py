@@ -249,6 +249,18 @@ def test_the_unfinished_are_left_out_by_the_button_and_count_once_they_finish(as
     assert Answer.objects.counted().filter(participant=person).count() == 1
 
 
+def test_the_button_leaves_out_so_many_at_a_time(asked: Study) -> None:
+    state(asked, Rules(unfinished=True))
+    long_ago = timezone.now() - timedelta(hours=4)
+    for number, person in enumerate([at_work(asked), at_work(asked), at_work(asked)]):
+        answered.put(person, asked, number, "yes", number=0, received=long_ago)
+    assert [[one.pseudonym for one in exclusions.apply(asked, most=2)] for _ in range(3)] == [
+        ["P001", "P002"],
+        ["P003"],
+        [],
+    ]
+
+
 def test_whom_somebody_left_out_by_hand_the_rules_do_not_take_back(asked: Study) -> None:
     state(asked, Rules(unfinished=True))
     person = at_work(asked)
