@@ -3,9 +3,8 @@
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponseBase
-from django.urls import reverse
 
-WHERE = "study_join"
+from annotations.urls import TAKING
 
 
 class PrivateAddresses:
@@ -17,12 +16,11 @@ class PrivateAddresses:
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
-        self.below = reverse(WHERE, args=["-"]).removesuffix("-/")
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Return the site's answer."""
         response = self.get_response(request)
-        if request.path_info.startswith(self.below):
+        if request.path_info.startswith(f"/{TAKING}"):
             response.setdefault("Cache-Control", "no-store")
             response["Referrer-Policy"] = "no-referrer"
         return response

@@ -2,8 +2,10 @@
 
 from django.urls import include, path
 
+TAKING = "s/"  # what the addresses of participants begin with
+
 urlpatterns = [
     path("studies/", include("annotations.urls.results")),
     path("studies/", include("annotations.urls.studies")),
-    path("s/", include("annotations.urls.taking")),
+    path(TAKING, include("annotations.urls.taking")),
 ]
