@@ -37,6 +37,7 @@ def empty_site(site: Site, request: pytest.FixtureRequest) -> Iterator[Site]:
         drop_database(name)
 
 
+@pytest.mark.full
 def test_a_backup_during_load_has_what_was_acknowledged_before(site: Site, empty_site: Site) -> None:
     questions = proof.size(1000, name=f"questions that were answered during a backup, {site.stack}")
     code = begin_study(site, questions=questions)
