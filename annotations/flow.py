@@ -158,6 +158,7 @@ def take(sitting: Sitting, found: Asked, reply: Reply) -> None:
         Where the reply contradicts a stored one.
     """
     _check(found, reply)
+    _check_last(sitting, found.item, reply)
     if found.item.kind == QUESTION:
         held = sitting.held.get(found.item.number)
         assign.answer(sitting.participant, found.item.number, reply, held=held)
@@ -166,7 +167,19 @@ def take(sitting: Sitting, found: Asked, reply: Reply) -> None:
     if found.item.kind == EasyAnswer.Kind.PRACTICE:
         _judge(sitting.participant)
     else:
-        sitting.note(Said(found.item, reply.text, reply.turn, timezone.now()))
+        sitting.note(Said(found.item, reply.text, reply.turn, reply.client, timezone.now()))
+
+
+def _check_last(sitting: Sitting, item: Item, reply: Reply) -> None:
+    """Raise `Refused` for another answer to what was answered before the last: only the last can be undone."""
+    before = sitting.said.get(item)
+    if before is None or before.client == reply.client or (sitting.last is not None and sitting.last.item == item):
+        return
+    mine = sitting.participant
+    if not any(stored.filter(client=reply.client).exists() for stored in (mine.answers, mine.easy_answers)):
+        raise Refused(
+            "Expected an answer to the last question or to a new one, got another to one before.", where="token"
+        )
 
 
 def _check(found: Asked, reply: Reply) -> None:

@@ -1,5 +1,6 @@
 """One participant's sitting: what they were given and what they answered, read once for a request."""
 
+import uuid
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cached_property
@@ -38,10 +39,11 @@ class Said(NamedTuple):
     item: Item
     text: str
     turn: int
+    client: uuid.UUID
     received: datetime
 
 
-REST = ("text", "turn", "received")
+REST = ("text", "turn", "client", "received")
 
 
 def _answers(participant: int) -> "QuerySet[Answer, tuple[Any, ...]]":

@@ -123,6 +123,7 @@ async function send(wait) {
 function show(reply) {
   const place = document.querySelector("[data-item]");
   place.innerHTML = reply.page;
+  remember(here, "tapped", null);
   history.replaceState(null, "", reply.next);
   scrollTo(0, 0);
   place.querySelector("h1").focus({ preventScroll: true });
@@ -155,6 +156,24 @@ function press(event) {
   target.click();
 }
 
+// An enlarged picture shows what was tapped, or its middle.
+function tap(event) {
+  const image = event.target.closest?.(".pane a")?.querySelector("img");
+  if (!image) return;
+  const box = image.getBoundingClientRect();
+  const isByKey = event.detail === 0;
+  const at = isByKey ? [0.5, 0.5] : [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
+  remember(here, "tapped", JSON.stringify(at));
+}
+
+function showTapped() {
+  const pane = document.querySelector(".pane[tabindex]");
+  if (!pane) return;
+  const [x, y] = JSON.parse(recall(here, "tapped") ?? "[0.5, 0.5]");
+  pane.scrollLeft = x * pane.scrollWidth - pane.clientWidth / 2;
+  pane.scrollTop = y * pane.scrollHeight - pane.clientHeight / 2;
+}
+
 function begin() {
   startTime();
   waitForFingers();
@@ -162,12 +181,14 @@ function begin() {
 }
 
 document.addEventListener("keydown", press);
+document.addEventListener("click", tap);
 document.addEventListener("submit", submit);
 document.addEventListener("visibilitychange", measure);
 window.addEventListener("pagehide", keepTime);
 window.addEventListener("pageshow", (event) => {
   if (event.persisted) location.reload();
 });
+showTapped();
 if (form()) {
   window.addEventListener("online", () => send(SOON));
   begin();

@@ -530,3 +530,17 @@ def test_so_many_at_once_are_no_people(shapes: Dataset, monkeypatch: pytest.Monk
     assert [response.status_code for response in came] == [303, 303, 429]
     assert came[2]["Retry-After"] == "60" and study.participants.count() == 2
     assert Client().get(f"/s/{calm.code}/").status_code == 303
+
+
+def test_only_the_last_answer_can_be_changed_and_sending_an_older_one_again_is_safe(shapes: Dataset) -> None:
+    visitor = Visitor(study_of(shapes))
+    visitor.to_questions()
+    first, sent = visitor.choices()[:2], {**visitor.fields(), "answer": visitor.choices()[0]}
+    visitor.answer(first[0])
+    visitor.answer()
+    before = list(Answer.objects.values_list("pk", "text", "superseded"))
+    anew = {**sent, "client": str(uuid.uuid4()), "turn": "1", "answer": first[1]}
+    refused = visitor.client.post(f"{visitor.address}answer/", anew)
+    assert refused.status_code == 400 and "to one before" in refused.content.decode()
+    assert visitor.client.post(f"{visitor.address}answer/", sent).status_code == 303
+    assert list(Answer.objects.values_list("pk", "text", "superseded")) == before

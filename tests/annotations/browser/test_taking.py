@@ -8,6 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotations.models import Answer, Participant, Study
+from generation.models import Scene
 from tests.annotations.visitors import study_of, told_apart
 from tests.generation import small
 
@@ -146,8 +147,7 @@ def test_every_page_can_be_used_by_everybody(study: Study, open_browser: Open, s
 
 
 def test_nothing_is_sent_on_as_a_referrer(study: Study, open_browser: Open) -> None:
-    Study.objects.filter(pk=study.pk).update(completed="https://platform.example/done")
-    person = Participant.objects.create(study=study, stage="completed")
+    person = Participant.objects.create(study=study, stage="completed", ending="https://platform.example/done")
     page = open_browser().new_page()
     sent: list[dict[str, str]] = []
     page.route(
@@ -183,3 +183,19 @@ def test_loading_a_question_again_goes_on_with_its_time(study: Study, open_brows
     expect(page.locator(".way")).to_contain_text("3 of 6")
     first, second = Answer.objects.order_by("pk").values_list("visible", flat=True)
     assert first >= 700 and second < first
+
+
+def test_an_enlarged_picture_shows_what_was_tapped(study: Study, open_browser: Open) -> None:
+    Scene.objects.update(image="", linked="a.png", width=480, height=320)  # only its place matters
+    page = open_browser(viewport={"width": 360, "height": 640}).new_page()
+    begin(page, study)
+    box = page.locator(".pane img").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 0.75 * box["width"], box["y"] + 0.5 * box["height"])
+    expect(page.locator(".zoom-2")).to_be_visible()
+    middle = page.locator(".pane").evaluate("pane => (pane.scrollLeft + pane.clientWidth / 2) / pane.scrollWidth")
+    assert middle == pytest.approx(0.75, abs=0.02)
+    page.get_by_role("link", name="4 ×").click()
+    expect(page.locator(".zoom-4")).to_be_visible()
+    middle = page.locator(".pane").evaluate("pane => (pane.scrollTop + pane.clientHeight / 2) / pane.scrollHeight")
+    assert middle == pytest.approx(0.5, abs=0.02)
