@@ -37,8 +37,10 @@ class Elsewhere(Refused):
 # Joining
 
 
-def join(study: Study, *, identity: str, session: str, is_test: bool = False) -> Participant:
+def join(study: Study, *, identity: str, session: str, there: str = "", is_test: bool = False) -> Participant:
     """Return who follows a study's link: somebody new, or whoever came with the same session before.
+
+    `there` is what the platform calls the study: it is kept of somebody new, and decides nothing.
 
     Raises
     ------
@@ -47,7 +49,8 @@ def join(study: Study, *, identity: str, session: str, is_test: bool = False) ->
     Refused
         Where nobody new can come, or the link makes no sense.
     """
-    for name, text in ((study.person_parameter, identity), (study.session_parameter, session)):
+    names = (study.person_parameter, study.session_parameter, study.study_parameter)
+    for name, text in zip(names, (identity, session, there), strict=True):
         if len(text) > LONGEST or not text.isprintable():
             raise Refused(f"Expected at most {LONGEST} printable characters, got others.", where=name)
     known = _known(study, identity)
@@ -58,7 +61,9 @@ def join(study: Study, *, identity: str, session: str, is_test: bool = False) ->
         _check_new(study, identity)
         try:
             with transaction.atomic():
-                new = Participant.objects.create(study=study, identity=identity, session=session, is_test=is_test)
+                new = Participant.objects.create(
+                    study=study, identity=identity, session=session, study_there=there, is_test=is_test
+                )
         except IntegrityError:
             known = _known(study, identity)
         else:

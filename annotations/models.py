@@ -199,8 +199,9 @@ class StudyQuestion(models.Model):
 class Participant(models.Model):
     """Somebody who follows a study's link.
 
-    `identity` and `session` are what the platform that sent them calls them and their visit; nothing but these says
-    who they are. Who came by the test link never counts. Whom somebody took back, no rule leaves out again.
+    `identity`, `session` and `study_there` are what the platform that sent them calls them, their visit and the study;
+    nothing but the first two says who they are. Who came by the test link never counts. Whom somebody took back, no
+    rule leaves out again.
     """
 
     class Stage(models.TextChoices):
@@ -219,6 +220,7 @@ class Participant(models.Model):
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="participants")
     identity = models.CharField(max_length=200, blank=True)
     session = models.CharField(max_length=200, blank=True)
+    study_there = models.CharField("the platform's name for the study", max_length=200, blank=True)
     secret = models.CharField(max_length=22, unique=True, default=new_secret, editable=False)
     is_test = models.BooleanField(default=False)
     stage = models.CharField(max_length=12, choices=Stage.choices, default=Stage.CONSENT)

@@ -218,5 +218,5 @@ def _add_easy(people: dict[int, Person], answers: QuerySet[EasyAnswer]) -> None:
 
 def erase(participant: Participant) -> None:
     """Remove whatever says who somebody is and what they wrote freely; their answers stay, and every score."""
-    Participant.objects.filter(pk=participant.pk).update(identity="", session="", comment="")
+    Participant.objects.filter(pk=participant.pk).update(identity="", session="", study_there="", comment="")
     participant.refresh_from_db()

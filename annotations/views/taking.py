@@ -31,6 +31,7 @@ def join(request: HttpRequest, code: str) -> HttpResponse:
         study,
         identity=request.GET.get(study.person_parameter, ""),
         session=request.GET.get(study.session_parameter, ""),
+        there=request.GET.get(study.study_parameter, ""),
         is_test=tokens.is_test(study, request.GET.get("test", "")),
     )
     return _to_session(participant)

@@ -181,6 +181,14 @@ def test_people_are_listed_with_what_they_did(rosa: Client, run: Study, at: str)
     assert page.count("by the test link") == 1
 
 
+def test_what_the_platform_calls_people_and_the_study_stands_with_them(
+    rosa: Client, first: Participant, at: str
+) -> None:
+    Participant.objects.filter(pk=first.pk).update(identity="5f0c0ffee", study_there="57d1e")
+    page = text(rosa.get(f"{at}people/"))
+    assert "5f0c0ffee" in page and "57d1e" in page
+
+
 def test_excluding_needs_a_reason_and_is_taken_back(rosa: Client, run: Study, first: Participant, at: str) -> None:
     refused = rosa.post(f"{at}people/1/exclude/", {"reason": "  "})
     first.refresh_from_db()

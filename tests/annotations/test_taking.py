@@ -41,7 +41,9 @@ def test_somebody_goes_from_the_link_to_the_code(shapes: Dataset) -> None:
 def test_the_address_has_no_name_and_the_page_sends_none_on(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes), PROLIFIC)
     assert visitor.joined.status_code == 303
-    assert visitor.participant.identity == "p1" and "p1" not in visitor.address
+    person = visitor.participant
+    assert (person.identity, person.session, person.study_there) == ("p1", "v1", "s1")
+    assert not any(f"/{name}" in visitor.address or "?" in visitor.address for name in ("p1", "v1", "s1"))
     for response in (visitor.joined, visitor.client.get(visitor.address), visitor.client.get("/s/nothing/")):
         assert response["Cache-Control"] == "no-store" and response["Referrer-Policy"] == "no-referrer"
         assert not response.cookies
