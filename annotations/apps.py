@@ -9,19 +9,21 @@ class AnnotationsConfig(AppConfig):
     name = "annotations"
 
     def ready(self) -> None:
-        """Say which studies refer to datasets and splits, and offer to make one of a split."""
+        """Say which studies refer to datasets and splits, offer to make one, and tell what people answered."""
         from urllib.parse import urlencode
 
         from django.urls import reverse
 
+        from annotations import shown
         from annotations.models import Study
-        from generation import offers, referrers
+        from generation import offers, referrers, remarks
 
         referrers.register(
             "studies",
             lambda dataset: [f"study {study}" for study in Study.objects.filter(split__dataset=dataset)],
             of_split=lambda split: [f"study {study}" for study in Study.objects.filter(split=split)],
         )
+        remarks.register("people", of_splits=shown.remarks, of_question=shown.said_of)
         offers.register(
             "studies",
             lambda split: offers.Offer(

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from annotations.models import Participant
+from annotations.models import Baseline, Participant
 from annotations.payment import BadExport, Submission, read_export
 
 LARGEST = 5 * 2**20  # bytes; a row has about 300
@@ -16,6 +16,17 @@ class ReasonForm(forms.Form):
     reason = forms.CharField(
         max_length=Participant._meta.get_field("reason").max_length,
         error_messages={"required": "Expected a reason, which the methods text will tell, got none."},
+    )
+
+
+class WithdrawForm(forms.Form):
+    """Why a published human baseline is taken back."""
+
+    reason = forms.CharField(
+        label="Why it is withdrawn",
+        max_length=Baseline._meta.get_field("reason").max_length,
+        help_text="Everybody reads it in place of the figures.",
+        error_messages={"required": "Expected a reason, which stands in place of the figures, got none."},
     )
 
 

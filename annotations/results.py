@@ -144,7 +144,11 @@ def baseline(study: Study) -> NDArray[np.int64]:
     `TIE` where several answers were given equally often, `OUTSIDE` for a word that the vocabulary doesn't have,
     `NONE` where nobody was asked or nobody could answer.
     """
-    found = gather(study)
+    return predictions_of(gather(study))
+
+
+def predictions_of(found: Gathered) -> NDArray[np.int64]:
+    """Return (questions of the split,) the majority of answers as predictions, as `baseline` has them."""
     return np.where(found.majority >= found.known, OUTSIDE, found.majority)
 
 

@@ -17,7 +17,8 @@ from django.core.cache import caches
 from django.core.management.color import no_style
 from django.db import connection, models, transaction
 
-from annotations.models import Study
+from annotations import assign, baseline, opening
+from annotations.models import Answer, Baseline, Participant, Study
 from generation import blind_shown, charts, charts_drawing, files, jobs, leases
 from generation.charts_drawing import Order
 from generation.engine.worlds import REGISTRY
@@ -25,11 +26,13 @@ from generation.models import Dataset, Export, Import, Job, Question, Scene, Spl
 from generation.pictures import version_of
 from generation.recipes import read_recipe
 from tests import proof, riddles
+from tests.annotations.answered import put
 from tests.crawl import Browser, PlainClient, Replies, Request, crawl
 from webapp.access import RESEARCHERS, Asked, What, recorded
 from webapp.models import User
 
 STUDY = "riddle0001"
+SAID = dict(zip(("train", "test"), riddles.ANSWERS, strict=True))  # what people answer of which split
 A_MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 STRANGERS = ("visitor", "member", "researcher")  # the last may see most
 BRIEFLY = proof.SHARE < 1
@@ -148,6 +151,8 @@ def site(secret: str) -> Iterator[None]:
         _exported("riddles")
         _imported("riddles")
         _studied("riddles")
+        for name in ("train", "test"):
+            _answered("riddles", name)
         _stop_clocks()
         yield
         transaction.set_rollback(True)
@@ -230,6 +235,7 @@ def tellers(what: What) -> set[bytes]:
         What.IMAGE: {files.get(scene.image) for scene in scenes},
         What.IDS_IMAGE: {files.get(scene.ids_image) for scene in scenes},
         What.FACET: {">middling<", ">gigantic<"},
+        What.HUMAN_ANSWERS: {f"{SAID['test']} × 2"},
     }
     return {one if isinstance(one, bytes) else one.encode() for one in found.get(what, set())}
 
@@ -245,6 +251,24 @@ def _studied(slug: str) -> None:
     test = Split.objects.get(dataset__slug=slug, name="test")
     owner = User.objects.get(username="owner")
     Study.objects.create(split=test, owner=owner, title="How people riddle", code=STUDY, wanted=2)
+
+
+def _answered(slug: str, name: str) -> None:
+    """Have a human baseline published: two people, always of one mind, whatever is right."""
+    split = Split.objects.for_browse().get(dataset__slug=slug, name=name)
+    owner = User.objects.get(username="owner")
+    study = Study.objects.create(
+        split=split, owner=owner, title=f"People on {name}", code=f"asked-{name:x<4.4}", per_question=2
+    )
+    positions = range(split.questions)
+    assign.lay_out(study, [(position, position // 2) for position in positions], ranks=positions)
+    for number in range(2):
+        person = Participant.objects.create(study=study, secret=f"{name} {number}")
+        for position in positions:
+            put(person, study, position, SAID[name], number=number)
+    Answer.objects.update(received=A_MOMENT)
+    assert opening.close(study)
+    baseline.publish(study, by=owner.pk, seal=baseline.draft(study).seal)
 
 
 def _number_from_one() -> None:
@@ -313,7 +337,7 @@ def _exported(slug: str) -> None:
 
 def _stop_clocks() -> None:
     """Let everything have happened at one moment."""
-    for model in (*apps.get_app_config("generation").get_models(), Study):
+    for model in (*apps.get_app_config("generation").get_models(), Study, Baseline):
         for field in model._meta.get_fields():
             if isinstance(field, models.DateTimeField):
                 model.objects.filter(**{f"{field.name}__isnull": False}).update(**{field.name: A_MOMENT})

@@ -8,4 +8,5 @@ urlpatterns = [
     path("studies/", include("annotations.urls.results")),
     path("studies/", include("annotations.urls.studies")),
     path(TAKING, include("annotations.urls.taking")),
+    path("", include("annotations.urls.baselines")),
 ]

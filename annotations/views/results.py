@@ -11,10 +11,10 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotations import doubts, exclusions, kinds, narrowing, results, rules, watching
+from annotations import baseline, doubts, exclusions, kinds, narrowing, results, rules, watching
 from annotations.exporting import Line, as_csv, as_jsonl, lines
 from annotations.methods import methods_text
-from annotations.models import Study
+from annotations.models import Baseline, Study
 from annotations.narrowing import BadAddress
 from annotations.people import Person, people_of
 from annotations.results import Gathered
@@ -65,11 +65,18 @@ def _context(request: HttpRequest, study: Study) -> dict[str, Any]:
         **_figures(study, found, people, names),
         "breakdowns": results.break_down(found, facets),
         **_listed(request, study, found, facets, names),
+        **_published(study, found),
     }
     if study.is_open and not context["trouble"]:
         query = urlencode({**_asked(request), "page": context["page"].number, "seen": seen})
         context["live"] = f"{reverse('study_results_live', args=[study.code])}?{query}"
     return context
+
+
+def _published(study: Study, found: Gathered) -> dict[str, Any]:
+    """Return the baseline that was published last, and whether the study's answers give another one by now."""
+    latest = Baseline.objects.filter(study=study).select_related("split__dataset").last()
+    return {"published": latest, "differs": latest is not None and baseline.is_outdated(latest, found)}
 
 
 def _figures(study: Study, found: Gathered, people: list[Person], names: Mapping[int, str]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from generation import offers, rows
+from generation import offers, remarks, rows
 from generation.browse import PAGE, BadAddress, Query, ranges_joined, read_query
 from generation.choosing import address_of, parted, read_choice
 from generation.deriving import described
@@ -90,6 +90,7 @@ def _page(
         "absent": absent_of(split),
         "owns": owns(request.user, split.dataset),
         "offers": offers.offers_for(split),
+        "remarks": remarks.on_splits(request.user, [split]).get(split.pk, []),
         "said": described(split) if split.is_derived else "",
         "answers_open": (answers_open := may_see(request.user, split, What.ANSWER)),
         "shows_answers": answers_open and not is_remembered(request.COOKIES),

@@ -7,7 +7,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from generation import blind_jobs
+from generation import blind_jobs, remarks
 from generation.blind_shown import Alike, alike_to
 from generation.blind_shown import source_of as paper_of
 from generation.browse import BadAddress
@@ -19,6 +19,7 @@ from generation.opening import guarded
 from generation.overview import sections_of, shown_charts, singles_of
 from generation.paging import NoSuchPage
 from generation.pictures import strips
+from generation.remarks import Remark
 from generation.reproduce import recipe, spec_as_json, spec_as_zip
 from generation.sidebar import chips
 from generation.views.finding import counted_splits, find_dataset, pairs_of, refuse_list
@@ -70,7 +71,7 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
         "imported": imported_of(request.user, found, splits),
         "seed": spec.get("seed", 0),
         "splits": splits,
-        "rows": _rows(everything),
+        "rows": _rows(request.user, everything),
         "totals": _totals(splits, open_scenes=open_scenes),
         "shows_replaced": {split.pk for split in open_scenes},
         "guarded": guarded(request.user, splits),
@@ -108,15 +109,18 @@ class SplitRow(NamedTuple):
 
     split: Split
     said: str
+    remarks: list[Remark]
 
 
-def _rows(splits: list[Split]) -> list[SplitRow]:
+def _rows(user: Visitor, splits: list[Split]) -> list[SplitRow]:
     """Return splits in their order, each followed by those derived from it."""
+    found = remarks.on_splits(user, splits)
     rows = []
     for split in splits:
         if not split.is_derived:
-            rows.append(SplitRow(split, ""))
-            rows += [SplitRow(other, described(other)) for other in splits if other.parent_id == split.pk]
+            rows.append(SplitRow(split, "", found.get(split.pk, [])))
+            derived = [other for other in splits if other.parent_id == split.pk]
+            rows += [SplitRow(other, described(other), found.get(other.pk, [])) for other in derived]
     return rows
 
 

@@ -9,7 +9,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 from django_htmx.middleware import HtmxDetails
 
-from generation import rows
+from generation import remarks, rows
 from generation.browse import BadAddress, shortened
 from generation.imported import lacking, why_no_picture
 from generation.index import IndexedFacet
@@ -58,6 +58,7 @@ def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpRes
         "answers_open": may_see(request.user, split, What.ANSWER),
         "shows_answer": What.ANSWER in allowed,
         "shows_source": What.SCENE in allowed,
+        "people_said": remarks.on_question(request.user, split, number) if What.HUMAN_ANSWERS in allowed else [],
         "shown": shown,
         "why_no_picture": why_no_picture(asked.scene, split, allowed=allowed),
         "lacking": lacking(asked, allowed=allowed),

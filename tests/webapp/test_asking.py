@@ -7,6 +7,7 @@ from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
+from annotations.models import Baseline
 from generation.models import BlindReport, Chunk, Question, Scene, Split
 from tests import riddle_site
 from tests.crawl import Reply, Request, routes
@@ -53,6 +54,13 @@ FIELDS = {
         "program": What.PROGRAM,
         **dict.fromkeys(("answer", "answer_kind", "spelling"), What.ANSWER),
         "source_id": What.SCENE,
+    },
+    Baseline: {
+        **dict.fromkeys(("id", "study", "split", "number", "published", "publisher"), PUBLIC),
+        **dict.fromkeys(("per_question", "people", "ties", "withdrawn", "reason"), PUBLIC),
+        **dict.fromkeys(
+            ("digest", "seal", "right", "asked", "figures", "methods"), What.HUMAN_ANSWERS
+        ),  # in part: see `shown`
     },
     BlindReport: {
         **dict.fromkeys(("id", "dataset", "key", "state", "priority", "attempts", "created", "started"), PUBLIC),

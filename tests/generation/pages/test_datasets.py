@@ -104,7 +104,7 @@ def test_overview_refuses_other_verbs(client, shapes):
 
 
 def test_overview_needs_few_queries(client, shapes, django_assert_max_num_queries):
-    with django_assert_max_num_queries(5):
+    with django_assert_max_num_queries(6):  # one of them for what people got right
         client.get(OVERVIEW)
 
 

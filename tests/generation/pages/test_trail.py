@@ -144,7 +144,7 @@ def test_while_a_split_is_made_there_is_nothing_to_filter(client, shapes):
 def test_following_a_filter_costs_no_query(client, shapes, django_assert_num_queries):
     client.get(f"{BASE}q/5/")  # the spec is read once a process
     for query in ("?length=3..14&q=the", "?list=3,5,9"):
-        with django_assert_num_queries(3):
+        with django_assert_num_queries(4):  # one of them for what people said
             client.get(f"{BASE}q/5/{query}")
 
 

@@ -1,5 +1,6 @@
 """A site with something of everything, and what a test does to it."""
 
+import random
 import shutil
 from datetime import timedelta
 from pathlib import Path
@@ -15,9 +16,11 @@ from django.contrib.sessions.models import Session
 from django.core.management import call_command
 from django.utils import timezone
 
+from annotations import baseline, opening
 from generation import heartbeat, jobs
 from generation.models import Dataset, PreviewTurn, Quota, SpecFile, Split, Upload
 from generation.recipes import read_recipe
+from tests.annotations import answered as people
 from tests.generation.conftest import child, fake, spec_of  # noqa: F401  # fixtures
 from tests.referring.models import Study
 from webapp.backups import restoring, stored, writing
@@ -92,6 +95,9 @@ def make_rich_site() -> None:
     kind = ContentType.objects.get_for_model(Dataset)
     LogEntry.objects.create(user=grace, content_type=kind, object_id="1", action_flag=CHANGE, change_message="x")
     Study.objects.create(dataset=made, title="first")
+    answered = people.answered(made, random.Random(3))
+    opening.close(answered)
+    baseline.publish(answered, by=answered.owner_id, seal=baseline.draft(answered).seal)
     add_passing_things()
 
 

@@ -15,6 +15,7 @@ from django.conf import LazySettings
 from django.core.management import call_command
 from django.db import connection, models
 
+from annotations import baseline
 from generation import jobs, redrawing
 from generation.index import SplitIndex
 from generation.models import Chunk, Dataset, Job, Question, Scene, Split
@@ -63,6 +64,13 @@ def test_every_table_and_every_file_comes_back(archive: Path, tmp_path: Path) ->
     ]  # fmt: skip
     jobs.work()
     assert Dataset.objects.get(slug="half").state == "complete"
+
+
+def test_a_published_human_baseline_comes_back_and_scores_as_it_did(rich: Dataset) -> None:
+    [row] = baseline.published()
+    assert row.split.dataset == rich
+    baseline._load.cache_clear()
+    assert tuple(baseline.rescored(row)) == (row.right, row.asked)
 
 
 def test_each_table_is_backed_up_or_said_to_be_transient(archive: Path) -> None:

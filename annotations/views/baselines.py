@@ -1,0 +1,115 @@
+"""The published human row of a split: for everybody who may open its dataset."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from annotations import baseline as baselines
+from annotations import shown
+from annotations.models import Baseline
+from generation.charts import TOO_FEW
+from generation.models import Split
+from generation.views.finding import NOTHING, find_split
+from webapp.access import Visitor, What, may_see, owns
+
+A_NUMBER = 1_000_000_000
+
+
+@require_safe
+def people(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """Return the human row of a split that stands: the one that was published last."""
+    split = _find_split(request.user, slug, name)
+    standing = list(baselines.published(split))
+    found = standing[0] if standing else Baseline.objects.filter(split=split).last()
+    if found is None:
+        raise Http404(f"Nobody has published what people answer to questions of {split}.")
+    return _page(request, found, standing=standing)
+
+
+@require_safe
+def version(request: HttpRequest, slug: str, name: str, number: int) -> HttpResponse:
+    """Return one published version of the human row, whether it stands or was replaced since."""
+    split = _find_split(request.user, slug, name)
+    return _page(request, _find(split, number), standing=list(baselines.published(split)))
+
+
+@require_safe
+def slices(request: HttpRequest, slug: str, name: str, number: int, kind: str) -> HttpResponse:
+    """Return the slices of a version as a file: CSV or JSON."""
+    found = _find(_find_split(request.user, slug, name), number)
+    _check_stands(request.user, found)
+    seen = shown.shown(request.user, found)
+    if kind == "json":
+        return _saved(JsonResponse(shown.as_data(found, seen)), found, "slices.json")
+    lines = StreamingHttpResponse(shown.as_csv(seen), content_type="text/csv; charset=utf-8")
+    return _saved(lines, found, "slices.csv")
+
+
+@require_safe
+def predictions(request: HttpRequest, slug: str, name: str, number: int) -> HttpResponse:
+    """Return the majority's answers as a prediction file; 404 to who may not know what people said."""
+    split = _find_split(request.user, slug, name)
+    if not all(may_see(request.user, split, what) for what in shown.TOLD):
+        raise Http404(NOTHING)
+    found = _find(split, number)
+    _check_stands(request.user, found)
+    baselines.load(found)  # what can't be read is said before the file begins
+    lines: Iterator[str] = shown.predictions(found)
+    return _saved(StreamingHttpResponse(lines, content_type="application/x-ndjson"), found, "predictions.jsonl")
+
+
+def _find_split(user: Visitor, slug: str, name: str) -> Split:
+    split = find_split(user, slug, name)
+    if not may_see(user, split, What.QUESTION):
+        raise Http404(NOTHING)
+    return split
+
+
+def _find(split: Split, number: int) -> Baseline:
+    rows = Baseline.objects.filter(split=split).select_related("split__dataset", "split__parent", "publisher", "study")
+    found = rows.filter(number=number).first() if number < A_NUMBER else None
+    if found is None:
+        raise Http404(f"Expected the number of a published human baseline of {split}, got {number}.")
+    return found
+
+
+def _check_stands(user: Visitor, baseline: Baseline) -> None:
+    """Raise `Http404` for files of a withdrawn baseline, but to those who run its study."""
+    if baseline.is_withdrawn and not _runs(user, baseline):
+        raise Http404("This human baseline was withdrawn.")
+
+
+def _runs(user: Visitor, baseline: Baseline) -> bool:
+    """Return whether the baseline's study is this visitor's, who still may see what people said."""
+    is_theirs = user.is_authenticated and (user.is_staff or baseline.study.owner_id == user.pk)
+    return bool(is_theirs and may_see(user, baseline.split, What.HUMAN_ANSWERS))
+
+
+def _page(request: HttpRequest, found: Baseline, *, standing: list[Baseline]) -> HttpResponse:
+    runs = _runs(request.user, found)
+    is_shown = runs or not found.is_withdrawn
+    newer = next((one for one in standing if one.study_id == found.study_id and one.number > found.number), None)
+    context: dict[str, Any] = {
+        "split": found.split,
+        "dataset": found.split.dataset,
+        "here": "People",
+        "baseline": found,
+        "seen": shown.shown(request.user, found) if is_shown else None,
+        "newer": newer,
+        "others": [(one, shown.Figure("", one.right, one.asked)) for one in standing if one.pk != found.pk],
+        "runs": runs,
+        "owns": owns(request.user, found.split.dataset),
+        "too_few": TOO_FEW,
+    }
+    return render(request, "annotations/baseline.html", context)
+
+
+def _saved(response: Any, found: Baseline, name: str) -> HttpResponse:
+    """Return a file to be saved under a name that says what it is of."""
+    split = found.split
+    whole = f"{split.dataset.slug}-{split.name}-people-{found.number}-{name}"
+    response["Content-Disposition"] = f'attachment; filename="{whole}"'
+    return response

@@ -1,0 +1,211 @@
+"""The published human baseline: predictions like any model's, which stay as they were."""
+
+import json
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.files.storage import default_storage
+from django.db import IntegrityError, transaction
+
+from annotations import assign, baseline, opening, people, results
+from annotations.baseline import NotPublished
+from annotations.models import Answer, Baseline, Participant, Study
+from generation import files
+from generation.engine.score import NONE, TIE, score
+from generation.index import SplitIndex
+from generation.models import Dataset
+from tests.annotations import answered
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run(made: Dataset) -> Study:
+    """Give a closed study that random people answered."""
+    return closed(answered.answered(made, random.Random(3)))
+
+
+def closed(study: Study) -> Study:
+    assert opening.close(study)
+    return study
+
+
+def publish(study: Study) -> Baseline:
+    return baseline.publish(study, by=study.owner_id, seal=baseline.draft(study).seal)
+
+
+def test_what_is_published_scores_as_a_models_predictions_do(run: Study) -> None:
+    row = publish(run)
+    arrays, index = baseline.load(row), SplitIndex.open(run.split)
+    assert len(arrays.predictions) == index.n
+    scored = score(arrays.predictions, index.answers.astype(np.int64), {}, among=arrays.predictions != NONE)
+    assert (scored.right, scored.n) == (row.right, row.asked)
+    assert tuple(baseline.rescored(row)) == (row.right, row.asked)
+    counted = Answer.objects.counted().filter(question__study=run).exclude(text="")
+    assert row.asked == counted.values("question").distinct().count() > 0
+    assert row.ties == int((arrays.predictions == TIE).sum()) > 0
+
+
+def test_single_answers_stand_beside_the_majority(run: Study) -> None:
+    arrays = baseline.load(publish(run))
+    counted = Answer.objects.counted().filter(question__study=run).exclude(text="")
+    said = sorted(counted.values_list("question__position", "text"))
+    rows = zip(arrays.questions.tolist(), arrays.answers.tolist(), strict=True)
+    assert sorted((position, arrays.words[code]) for position, code in rows) == said
+    assert len(set(arrays.people.tolist())) == counted.values("participant").distinct().count()
+    position = said[0][0]
+    assert sum(times for _, times in arrays.said(position)) == sum(one == position for one, _ in said)
+
+
+def test_figures_are_those_of_the_results(run: Study) -> None:
+    row = publish(run)
+    figures, top = json.loads(row.figures), results.headline(results.gather(run))
+    assert figures["majority"] == [top.majority.right, top.majority.n] == [row.right, row.asked]
+    assert figures["single"] == list(top.single)
+    assert (figures["people"], figures["ties"], row.people) == (top.people, top.ties, top.people)
+    facets = list(SplitIndex.open(run.split).facets.values())
+    told = {part.name: [[label, *share] for label, share in part.rows] for part in results.break_down(
+        results.gather(run), facets)}  # fmt: skip
+    assert {one["name"]: one["values"] for one in figures["facets"]} == told
+    assert {one["name"] for one in figures["facets"] if one["reveals"]} == {one.name for one in facets if one.reveals}
+
+
+def test_it_is_found_by_who_looks_for_human_rows(run: Study) -> None:
+    assert not baseline.published().exists()
+    row = publish(run)
+    assert list(baseline.published()) == list(baseline.published(run.split)) == [row]
+    assert not baseline.published(run.split.dataset.splits.get(name="train")).exists()
+
+
+# Only what is settled
+
+
+def test_an_open_study_and_a_draft_are_not_published(made: Dataset) -> None:
+    study = answered.answered(made, random.Random(3))
+    draft = Study.objects.create(split=study.split, owner=study.owner, title="Draft")
+    for one in (study, draft):
+        with pytest.raises(NotPublished, match="Expected a closed study, got one that is"):
+            baseline.publish(one, by=study.owner_id, seal="")
+    assert not Baseline.objects.exists()
+
+
+def test_what_its_publisher_did_not_see_is_not_published(run: Study) -> None:
+    seal = baseline.draft(run).seal
+    first = run.participants.filter(is_test=False, answers__slot__isnull=False).first()
+    assert first is not None
+    assign.exclude(first, reason="by mistake")
+    with pytest.raises(NotPublished, match="Something has changed since you looked"):
+        baseline.publish(run, by=run.owner_id, seal=seal)
+    assert not Baseline.objects.exists()
+
+
+def test_a_study_without_answers_is_not_published(made: Dataset) -> None:
+    study = closed(answered.opened(made.splits.get(name="val"), [0, 1]))
+    with pytest.raises(NotPublished, match="Expected a study with answers that count"):
+        publish(study)
+
+
+def test_what_is_still_open_is_counted(run: Study) -> None:
+    still = baseline.still_open(run, people.people_of(run))
+    assert still.missing == run.slots.filter(answered=False).count() > 0
+    assert still.under_way == 0
+    assert still.unanswered == sum(not one.slots.filter(answered=True).exists() for one in run.questions.all())
+    free = run.slots.filter(answered=False).first()
+    assert free is not None
+    late = Participant.objects.create(study=run)
+    run.slots.filter(pk=free.pk).update(participant=late, lease="2999-01-01T00:00:00Z")
+    assert baseline.still_open(run, people.people_of(run)).under_way == 1
+
+
+# It stays as it was
+
+
+def test_excluding_later_leaves_what_is_published_and_makes_another_version(run: Study) -> None:
+    first = publish(run)
+    before = {name: value for name, value in vars(first).items() if name != "_state"}
+    content = files.get(baseline.name_of(first.digest))
+    assert not baseline.is_outdated(first, results.gather(run))
+    someone = Participant.objects.filter(answers__slot__isnull=False, study=run).first()
+    assert someone is not None
+    assign.exclude(someone, reason="does not see colours")
+    assert baseline.is_outdated(first, results.gather(run))
+    stored = Baseline.objects.get()
+    assert {name: getattr(stored, name) for name in before} == before
+    second = publish(run)
+    assert (first.number, second.number) == (1, 2)
+    assert second.digest != first.digest and files.get(baseline.name_of(first.digest)) == content
+    assert list(baseline.published()) == [second]
+    assert json.loads(second.figures)["excluded"] == [["does not see colours", 1]]
+
+
+def test_erasing_a_person_keeps_published_scores(run: Study) -> None:
+    row = publish(run)
+    for person in run.participants.all():
+        people.erase(person)
+    assert tuple(baseline.rescored(row)) == (row.right, row.asked)
+    assert not baseline.is_outdated(row, results.gather(run))
+    assert publish(run) == row
+
+
+def test_publishing_twice_makes_one_version(run: Study) -> None:
+    seal = baseline.draft(run).seal
+    rows = {baseline.publish(run, by=run.owner_id, seal=seal).pk for _ in range(2)}
+    assert len(rows) == Baseline.objects.count() == 1
+    assert len(default_storage.listdir(baseline.FOLDER)[1]) >= 1
+
+
+def test_a_withdrawn_one_keeps_its_row_and_stands_no_longer(run: Study) -> None:
+    row = publish(run)
+    assert baseline.withdraw(row, "Half the pictures were black.")
+    assert not baseline.withdraw(row, "again")
+    assert (row.is_withdrawn, row.reason) == (True, "Half the pictures were black.")
+    assert not baseline.published().exists()
+    again = publish(run)
+    assert (again.number, list(baseline.published())) == (2, [again])
+
+
+def test_a_version_stands_again_where_the_one_after_it_is_withdrawn(run: Study) -> None:
+    first = publish(run)
+    someone = Participant.objects.filter(answers__slot__isnull=False, study=run).first()
+    assert someone is not None
+    assign.exclude(someone, reason="by mistake")
+    baseline.withdraw(publish(run), "The wrong person was left out.")
+    assert list(baseline.published()) == [first]
+
+
+def test_versions_of_several_studies_of_a_split_are_counted_together(made: Dataset) -> None:
+    one, other = (closed(answered.answered(made, random.Random(seed))) for seed in (3, 5))
+    rows = [publish(one), publish(other)]
+    assert [row.number for row in rows] == [1, 2]
+    assert set(baseline.published(one.split)) == set(rows)
+
+
+@pytest.mark.parametrize("change", [{"withdrawn": "2026-01-01T00:00:00Z"}, {"reason": "x"}, {"right": 10**6}])
+def test_the_database_keeps_rows_sound(run: Study, change: dict[str, Any]) -> None:
+    publish(run)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Baseline.objects.update(**change)
+
+
+def test_a_file_that_was_changed_is_not_taken_for_it(run: Study) -> None:
+    row = publish(run)
+    arrays = baseline.load(row)
+    baseline._load.cache_clear()
+    name = baseline.name_of(row.digest)
+    other = arrays._replace(predictions=arrays.predictions + 1)
+    for content in (baseline.packed(other), b"no such file"):
+        files.put(name, content)
+        with pytest.raises(baseline.Damaged):
+            baseline.load(row)
+    files.put(name, baseline.packed(arrays))
+    assert baseline.load(row).words == arrays.words
+
+
+def test_what_a_published_study_asked_about_is_not_deleted(run: Study) -> None:
+    from generation import referrers
+
+    publish(run)
+    with pytest.raises(referrers.Referred):
+        referrers.check_split_unreferred(run.split)

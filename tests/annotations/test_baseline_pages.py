@@ -1,0 +1,301 @@
+"""Publishing a study, and the public page of what was published: who sees what of which split."""
+
+import csv
+import io
+import json
+import random
+import re
+from collections.abc import Callable
+from html import unescape
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from annotations import assign, baseline, opening
+from annotations.models import Baseline, Participant, Study
+from generation.models import Dataset
+from tests.annotations import answered
+from webapp.models import User
+
+pytestmark = pytest.mark.django_db
+AT = "/datasets/rows/val/people/"
+FILES = ("slices.csv", "slices.json", "predictions.jsonl")
+
+
+def text(response: Any) -> str:
+    content = b"".join(response) if response.streaming else response.content
+    return re.sub(r"\s+", " ", unescape(content.decode()))
+
+
+def browser_of(user: User | None) -> Client:
+    client = Client()
+    if user is not None:
+        client.force_login(user)
+    return client
+
+
+def everywhere(dataset: Dataset, *, split: str = "val", wrong: int = 3) -> Study:
+    """Return a closed study of every question of a split, whose three people err on so many."""
+    chosen = dataset.splits.get(name=split)
+    index = answered.SplitIndex.open(chosen)
+    known = [one for one in range(index.n) if int(index.answers[one]) < len(index.answer_values)]
+    study = answered.opened(chosen, known, per_question=3)
+    for number in range(3):
+        person = Participant.objects.create(study=study)
+        for position in known:
+            right = index.answer_values[int(index.answers[position])]
+            other = next(word for word in answered.WORDS if word != right)
+            answered.put(person, study, position, other if known.index(position) < wrong else right, number=number)
+    assert opening.close(study)
+    return study
+
+
+@pytest.fixture
+def public(begin: Callable[..., Dataset]) -> Dataset:
+    """Give a public dataset of which split test is withheld, with enough questions to tell shares of."""
+    from generation import jobs
+
+    splits = {"val": {"scenes": 24}, "test": {"scenes": 24, "withheld": True}}
+    dataset = begin(splits=splits, visibility="public", owner=answered.owner(), secrets={"test": "0f" * 16})
+    jobs.work(dataset=dataset)
+    dataset.refresh_from_db()
+    return dataset
+
+
+@pytest.fixture
+def run(public: Dataset) -> Study:
+    return everywhere(public)
+
+
+@pytest.fixture
+def rosa(public: Dataset) -> Client:
+    return browser_of(answered.owner())
+
+
+@pytest.fixture
+def others(db: None) -> list[Client]:
+    """Give browsers of a visitor and of somebody with another account."""
+    return [Client(), browser_of(User.objects.create_user("member", "member@example.org", "x"))]
+
+
+def published(study: Study) -> Baseline:
+    return baseline.publish(study, by=study.owner_id, seal=baseline.draft(study).seal)
+
+
+# Publishing
+
+
+def test_publishing_shows_first_what_becomes_public_and_then_does_it(rosa: Client, run: Study) -> None:
+    at = f"/studies/{run.code}/publish/"
+    assert "Publish the human baseline" in text(rosa.get(f"/studies/{run.code}/results/"))
+    page = rosa.get(at)
+    assert "What becomes public" in text(page) and "every wanted answer is in" in text(page)
+    assert not Baseline.objects.exists()
+    seal = page.context["draft"].seal
+    unsure = rosa.post(at, {"seal": seal})
+    assert (unsure.status_code, Baseline.objects.count()) == (400, 0)
+    done = rosa.post(at, {"seal": seal, "confirm": "yes"}, follow=True)
+    assert done.redirect_chain == [(f"{AT}1/", 302)]
+    row = Baseline.objects.get()
+    assert f"{100 * row.right / row.asked:.1f} %" in text(done)
+    assert "Published already" in text(rosa.get(at))
+    rosa.post(at, {"seal": seal, "confirm": "yes"})
+    assert Baseline.objects.count() == 1
+
+
+def test_the_page_names_what_is_missing_and_who_to_look_at(rosa: Client, public: Dataset) -> None:
+    study = answered.answered(public, random.Random(3))
+    at = f"/studies/{study.code}/publish/"
+    page = text(rosa.get(at))
+    assert "The study is open" in page and "Close it first" in page
+    assert rosa.post(at, {"seal": "x", "confirm": "yes"}).status_code == 409
+    opening.close(study)
+    missing = study.slots.filter(answered=False).count()
+    assert f"{missing} wanted answers are missing" in text(rosa.get(at))
+
+
+def test_what_changed_meanwhile_is_shown_before_it_is_published(rosa: Client, run: Study) -> None:
+    at = f"/studies/{run.code}/publish/"
+    seal = rosa.get(at).context["draft"].seal
+    person = run.participants.first()
+    assert person is not None
+    assign.exclude(person, reason="by mistake")
+    answer = rosa.post(at, {"seal": seal, "confirm": "yes"})
+    assert (answer.status_code, Baseline.objects.count()) == (409, 0)
+    assert "Something has changed since you looked" in text(answer)
+    assert answer.context["draft"].seal != seal
+
+
+def test_results_say_that_the_published_one_differs_now(rosa: Client, run: Study) -> None:
+    row = published(run)
+    at = f"/studies/{run.code}/results/"
+    assert f'href="{AT}1/"' in text(rosa.get(at)) and "differs from what stands here now" not in text(rosa.get(at))
+    person = run.participants.first()
+    assert person is not None
+    assign.exclude(person, reason="by mistake")
+    assert "differs from what stands here now" in text(rosa.get(at))
+    row.refresh_from_db()
+    assert json.loads(row.figures)["people"] == 3
+
+
+@pytest.mark.parametrize("page", ["publish/", "withdraw/1/"])
+def test_strangers_publish_and_withdraw_nothing(others: list[Client], rosa: Client, run: Study, page: str) -> None:
+    row = published(run)
+    for client in others:
+        for answer in (client.get, client.post):
+            assert answer(f"/studies/{run.code}/{page}", {"confirm": "yes", "reason": "x"}).status_code == 404
+    assert rosa.put(f"/studies/{run.code}/{page}").status_code == 405
+    row.refresh_from_db()
+    assert not row.is_withdrawn and Baseline.objects.count() == 1
+
+
+def test_withdrawing_needs_a_reason_which_stands_in_place_of_the_figures(
+    rosa: Client, others: list[Client], run: Study
+) -> None:
+    row = published(run)
+    at = f"/studies/{run.code}/withdraw/1/"
+    assert rosa.post(at, {"reason": " "}).status_code == 400
+    assert rosa.get(f"/studies/{run.code}/withdraw/2/").status_code == 404
+    assert rosa.post(at, {"reason": "Half the pictures were black."})["Location"] == f"{AT}1/"
+    shares = f"{100 * row.right / row.asked:.1f} %"
+    for client in others:
+        page = text(client.get(AT))
+        assert "Half the pictures were black." in page and shares not in page
+        assert [client.get(f"{AT}1/{name}").status_code for name in FILES] == [404] * 3
+        assert "People:" not in text(client.get("/datasets/rows/")) + text(client.get("/datasets/rows/val/"))
+    assert shares in text(rosa.get(f"{AT}1/"))
+
+
+# The public page
+
+
+def test_everybody_reads_the_human_row_of_an_open_split(others: list[Client], run: Study) -> None:
+    row = published(run)
+    for client in others:
+        page = text(client.get(AT))
+        assert client.get(f"{AT}1/").status_code == 200
+        assert f"<b>{100 * row.right / row.asked:.1f} %</b> <span>of {row.asked} questions right by majority" in page
+        for said in ("Krippendorff’s alpha", "Answers taken for others", "Broken down", "We drew", "GBP 12.00 an hour"):
+            assert said in page
+        assert run.code not in page  # nobody is led into the study
+
+
+def test_the_overview_and_the_split_say_it_in_a_line(others: list[Client], run: Study) -> None:
+    client = others[0]
+    for address in ("/datasets/rows/", "/datasets/rows/val/"):
+        assert "People:" not in text(client.get(address))
+    row = published(run)
+    line = f'href="{AT}">People: {100 * row.right / row.asked:.1f} % (n = {row.asked})</a>'
+    for address in ("/datasets/rows/", "/datasets/rows/val/"):
+        assert line in text(client.get(address))
+
+
+def test_predictions_are_a_line_for_each_question_that_was_asked(others: list[Client], public: Dataset) -> None:
+    study = answered.answered(public, random.Random(3))
+    opening.close(study)
+    row = published(study)
+    response = others[0].get(f"{AT}1/predictions.jsonl")
+    lines = [json.loads(line) for line in b"".join(response).decode().splitlines()]
+    right = answered.SplitIndex.open(study.split)
+    assert [set(line) for line in lines] == [{"question_id", "answer"}] * row.asked
+    assert sum(line["answer"] == right.answer_values[right.answers[line["question_id"]]] for line in lines) == row.right
+    assert sum(line["answer"] is None for line in lines) == row.ties
+
+
+def test_slices_agree_as_csv_and_json(others: list[Client], run: Study) -> None:
+    row = published(run)
+    rows = list(csv.DictReader(io.StringIO(b"".join(others[0].get(f"{AT}1/slices.csv")).decode())))
+    data = others[0].get(f"{AT}1/slices.json").json()
+    assert (data["n"], data["correct"], data["accuracy"]) == (row.asked, row.right, round(row.right / row.asked, 3))
+    assert (rows[0]["facet"], int(rows[0]["n"]), int(rows[0]["correct"])) == ("", row.asked, row.right)
+    assert len(rows) == 2 + sum(len(values) for values in data["facets"].values())
+    for one in rows[2:]:
+        part = data["facets"][one["facet"]][one["value"].removeprefix("'")]
+        assert (int(one["n"]), int(one["correct"])) == (part["n"], part["correct"])
+        assert ("accuracy" in part) == (part["n"] >= 30) == bool(one["accuracy"])
+
+
+def test_what_people_said_stands_with_a_question_for_who_may_see_it(
+    others: list[Client], rosa: Client, public: Dataset
+) -> None:
+    open_one, withheld = everywhere(public), everywhere(public, split="test")
+    said = {one: re.compile(r"People said</span> \w+ × 3") for one in (open_one, withheld)}
+    for study in said:
+        published(study)
+    number = open_one.questions.values_list("position", flat=True)[0]
+    assert said[open_one].search(text(others[0].get(f"/datasets/rows/val/q/{number}/")))
+    hidden = text(others[0].get(f"/datasets/rows/val/q/{number}/?ask=1"))
+    assert "People said" not in hidden
+    number = withheld.questions.values_list("position", flat=True)[0]
+    assert "People said" not in text(others[0].get(f"/datasets/rows/test/q/{number}/"))
+    assert said[withheld].search(text(rosa.get(f"/datasets/rows/test/q/{number}/")))
+
+
+# Withheld splits
+
+
+def test_of_a_withheld_split_large_slices_alone_are_told(others: list[Client], rosa: Client, public: Dataset) -> None:
+    row = published(everywhere(public, split="test"))
+    at = "/datasets/rows/test/people/"
+    reveals = [one for one in json.loads(row.figures)["facets"] if one["reveals"]]
+    assert reveals
+    for client in others:
+        page, data = text(client.get(at)), client.get(f"{at}1/slices.json").json()
+        assert f"{100 * row.right / row.asked:.1f} %" in page
+        assert "Answers taken for others" not in page and "predictions.jsonl" not in page and row.digest not in page
+        assert client.get(f"{at}1/predictions.jsonl").status_code == 404
+        assert not {one["name"] for one in reveals} & set(data["facets"]) and data["facets"]
+        cells = [cell for part in data["facets"].values() for cell in part.values()] + [data, data["single"]]
+        assert not any("correct" in cell for cell in cells)
+        assert all(("accuracy" in cell) == (cell["n"] >= 30) for cell in cells)
+        assert all(round(cell["accuracy"], 3) == cell["accuracy"] for cell in cells if "accuracy" in cell)
+    assert "predictions.jsonl" in text(rosa.get(at))
+    assert rosa.get(f"{at}1/predictions.jsonl").status_code == 200
+
+
+def test_of_a_withheld_split_too_few_questions_tell_nothing(others: list[Client], public: Dataset) -> None:
+    study = everywhere(public, split="test")
+    few = answered.opened(study.split, list(study.questions.values_list("position", flat=True)[:5]), per_question=1)
+    for position in few.questions.values_list("position", flat=True):
+        answered.put(Participant.objects.create(study=few), few, position, "yes", number=0)
+    opening.close(few)
+    published(few)
+    page = text(others[0].get("/datasets/rows/test/people/"))
+    assert "to tell a share of: n = 5" in page and "We drew" not in page
+    assert not re.search(r"\d\.\d %", page.partition("<main")[2])
+    assert "People: too few (n = 5)" in text(others[0].get("/datasets/rows/"))
+
+
+def test_opening_the_answers_opens_what_people_said(others: list[Client], public: Dataset) -> None:
+    study = everywhere(public, split="test")
+    published(study)
+    public.splits.filter(name="test").update(withheld=False)
+    assert others[0].get("/datasets/rows/test/people/1/predictions.jsonl").status_code == 200
+
+
+# Who may come
+
+
+@pytest.mark.parametrize("rest", ["", "1/", *(f"1/{name}" for name in FILES)])
+def test_who_may_not_open_the_dataset_gets_404(
+    others: list[Client], rosa: Client, admin_client: Client, run: Study, rest: str
+) -> None:
+    published(run)
+    Dataset.objects.update(visibility="private")
+    statuses = [client.get(AT + rest).status_code for client in (rosa, admin_client, *others)]
+    assert statuses == [200, 200, 404, 404]
+    assert rosa.post(AT + rest).status_code == 405
+
+
+@pytest.mark.parametrize("rest", ["", "1/", "2/", "1/slices.csv", "999999999/", "1234567890/", "x/"])
+def test_what_nobody_published_is_404(others: list[Client], public: Dataset, rest: str) -> None:
+    assert others[0].get(AT + rest).status_code == 404
+
+
+def test_pages_need_few_queries(run: Study, django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
+    published(run)
+    client = Client()
+    with django_assert_max_num_queries(4):
+        client.get(AT)
