@@ -10,11 +10,7 @@ class AnnotationsConfig(AppConfig):
 
     def ready(self) -> None:
         """Say which studies refer to datasets and splits, offer to make one, and tell what people answered."""
-        from urllib.parse import urlencode
-
-        from django.urls import reverse
-
-        from annotations import shown
+        from annotations import filtered, shown
         from annotations.models import Study
         from generation import offers, referrers, remarks
 
@@ -24,9 +20,4 @@ class AnnotationsConfig(AppConfig):
             of_split=lambda split: [f"study {study}" for study in Study.objects.filter(split=split)],
         )
         remarks.register("people", of_splits=shown.remarks, of_question=shown.said_of)
-        offers.register(
-            "studies",
-            lambda split: offers.Offer(
-                "Make a study of it", f"{reverse('study_new')}?{urlencode({'split': split}, safe='/')}"
-            ),
-        )
+        offers.register("studies", filtered.offer)

@@ -14,11 +14,13 @@ from django.core.validators import (
     URLValidator,
 )
 
-from annotations import opening, palette, rules, sampling
+from annotations import filtered, opening, palette, rules, sampling
+from annotations.filtered import BadFilter
 from annotations.models import Study
 from annotations.rules import Fast, Rules, Straight
 from annotations.sampling import BadSample
 from generation.index import SplitIndex
+from generation.recipes import MOST_LETTERS
 from webapp.access import Visitor, may_open
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ CODE = re.compile(r"[A-Za-z0-9_-]{1,60}")
 PARAMETERS = ("person_parameter", "study_parameter", "session_parameter")
 TAKEN = {"test"}  # parameters of ours
 SAMPLE = ("wanted", "evenly", "per_question", "per_session")
+FILTER = "filter"
 PRACTICE = ("easy", "practice", "practice_right")
 PAY = ("hourly_pay", "currency")
 TEXTS = ("consent", "instructions")
@@ -40,6 +43,7 @@ BOXES = ("out_straight", "out_colours", "out_unfinished")
 FEW = ("checks", "attention")  # of a session, at most `MOST_CHECKS`
 REST = ("seed", "checks", "attention", "palette", "not_from", "lease_minutes", "opens", "closes", *PARAMETERS)
 FIXED = (
+    FILTER,
     *SAMPLE,
     *PRACTICE,
     *rules.FIELDS,
@@ -48,7 +52,7 @@ FIXED = (
     "attention",
     "palette",
 )  # once somebody may have been asked
-NUMBERS = (*SAMPLE, "practice", "seed", "checks", "attention", *PAY)  # what a plan follows from
+NUMBERS = (FILTER, *SAMPLE, "practice", "seed", "checks", "attention", *PAY)  # what a plan follows from
 
 CONSENT = """\
 You are invited to take part in a study of how people answer questions about pictures.
@@ -73,7 +77,9 @@ class StudyForm(Base):
         """The fields, and how they are typed."""
 
         model = Study
-        fields: ClassVar[tuple[str, ...]] = ("title", *SAMPLE, *PRACTICE, *rules.FIELDS, *PAY, *TEXTS, *ENDS, *REST)
+        fields: ClassVar[tuple[str, ...]] = (
+            "title", FILTER, *SAMPLE, *PRACTICE, *rules.FIELDS, *PAY, *TEXTS, *ENDS, *REST,
+        )  # fmt: skip
         labels = {  # noqa: RUF012 - Django's own way
             "hourly_pay": "Pay per hour",
             "palette": "Who takes colours for one another",
@@ -89,6 +95,7 @@ class StudyForm(Base):
         }
         help_texts = {  # noqa: RUF012
             "title": "Participants see it, too: it should give no answer away.",
+            "filter": "As the address of the split’s page has it after the question mark. Empty: of all questions.",
             "per_question": "Of different people. Three is what the CLEVR paper has; an even number makes ties.",
             "per_session": "How many one person is asked.",
             "easy": "Another split of the same world, whose answers are open to all. It is never asked in earnest.",
@@ -118,6 +125,7 @@ class StudyForm(Base):
             "person_parameter": "As the platform calls it in the address.",
         }
         widgets = {  # noqa: RUF012
+            "filter": forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off", "maxlength": MOST_LETTERS}),
             "not_from": forms.CheckboxSelectMultiple(),
             "opens": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
             "closes": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
@@ -128,6 +136,7 @@ class StudyForm(Base):
 
     def __init__(self, *args: Any, user: Visitor, **options: Any) -> None:
         super().__init__(*args, **options)
+        self.user = user
         if "evenly" in self.fields:
             self.fields["evenly"] = self._evenly()
         if "easy" in self.fields:
@@ -141,10 +150,10 @@ class StudyForm(Base):
         for name in (*TEXTS, *ENDS, *PARAMETERS, *FEW, "hourly_pay"):
             if name in self.fields:
                 self.fields[name].validators.append(_validator(name))
-        if not self.instance.is_draft:
-            for name in FIXED:
-                if name in self.fields:
-                    self.fields[name].disabled = True
+        fixed = () if self.instance.is_draft else FIXED
+        for name in (*fixed, *([FILTER] if self.instance.is_frozen else [])):
+            if name in self.fields:
+                self.fields[name].disabled = True
 
     def _evenly(self) -> forms.ChoiceField:
         split = self.instance.split
@@ -162,6 +171,16 @@ class StudyForm(Base):
         field: Any = self.fields["easy"]
         field.queryset = field.queryset.filter(pk__in=[split.pk for split in splits]).select_related("dataset")
         field.empty_label = "none"
+
+    def clean_filter(self) -> str:
+        """Return the filter in its plain form."""
+        text: str = self.cleaned_data[FILTER]
+        if self.fields[FILTER].disabled:
+            return text
+        try:
+            return filtered.plain(self.instance.split, text, user=self.user)
+        except BadFilter as error:
+            raise forms.ValidationError(error.reason) from error
 
     def clean(self) -> dict[str, Any]:
         """Return what was typed, once parts that depend on one another agree."""

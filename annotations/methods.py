@@ -11,6 +11,7 @@ from annotations.exclusions import Sides
 from annotations.models import Answer, Participant, Study
 from annotations.people import Person
 from annotations.results import Headline, Share, interval_text, percent
+from generation.deriving import described
 
 TRIES = 2
 
@@ -35,11 +36,12 @@ def methods_text(study: Study, found: Sides, people: Sequence[Person]) -> str:
 
 def _questions(study: Study) -> str:
     split = study.split
+    of = f", a question set: {described(split)}," if split.is_derived else ""
     drawn = f"evenly over the values of “{study.evenly}”" if study.evenly else "uniformly at random"
     n = study.questions.count()
     said = [
         f"We drew {_count(n, 'question')} {drawn} (seed {study.seed}) from split {split.name} of {split.dataset.name}"
-        f"{_hash(study)} and asked for {_count(study.per_question, 'answer')} to each, from different people. "
+        f"{_hash(study)}{of} and asked for {_count(study.per_question, 'answer')} to each, from different people. "
         f"Answers were chosen from the whole vocabulary that the question’s form admits; a participant could say "
         f"instead that they could not answer. A session had at most {_count(study.per_session, 'question')}."
     ]

@@ -30,8 +30,9 @@ def new_secret() -> str:
 
 
 class Study(models.Model):
-    """Questions of a split that people answer.
+    """Questions of a split that people answer: of all, or of those that pass a filter.
 
+    Of a filter a question set is made when the study opens: it is the study's split from then on.
     The split's own questions never change, and neither do the study's once it is open. `completed`, `screened_out` and
     `full` are what people get at the end: a code, or an https address to return to. The fields `out_...` say who is
     left out of the data; `rules` is what they said when the study was opened, which stands.
@@ -62,6 +63,7 @@ class Study(models.Model):
     opens = models.DateTimeField("opens at", null=True, blank=True)
     closes = models.DateTimeField("closes at", null=True, blank=True)
 
+    filter = models.TextField("only questions found by", blank=True, help_text="as the split's page has it")
     wanted = models.PositiveIntegerField("questions", default=500, validators=[MinValueValidator(1)])
     evenly = models.CharField("drawn evenly over", max_length=60, blank=True, help_text="a facet; empty: uniformly")
     seed = models.PositiveBigIntegerField(default=0, help_text="what the sample is drawn from")
@@ -138,6 +140,11 @@ class Study(models.Model):
     def is_draft(self) -> bool:
         """Return whether nothing was asked yet, so that everything may change."""
         return self.state == Study.State.DRAFT
+
+    @property
+    def is_frozen(self) -> bool:
+        """Return whether the questions that its filter finds were made a question set, complete or not yet."""
+        return bool(self.filter) and self.split.is_derived
 
     @property
     def is_open(self) -> bool:

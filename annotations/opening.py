@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from django.db import transaction
 from django.db.models.functions import Now
 
-from annotations import assign, rules, sampling
+from annotations import assign, filtered, rules, sampling
+from annotations.filtered import BadFilter
 from annotations.models import Study, StudyText
 from annotations.sampling import BadSample, Sample
 from generation.engine.errors import EngineError
@@ -25,8 +26,10 @@ class NotReady(EngineError):
 
 def problems(study: Study) -> list[NotReady]:
     """Return what keeps a draft from being opened, all of it at once."""
-    found = [*_of_split(study), *_of_ends(study), *_of_times(study), *_of_texts(study)]
-    if study.split.is_complete:
+    study = filtered.as_planned(study)
+    of_filter = list(_of_filter(study))
+    found = [*_of_split(study), *of_filter, *_of_ends(study), *_of_times(study), *_of_texts(study)]
+    if study.split.is_complete and not of_filter:
         try:
             found += _of_practice(study, sampling.draw(study))
         except BadSample as error:
@@ -37,17 +40,34 @@ def problems(study: Study) -> list[NotReady]:
 def open_study(study: Study) -> None:
     """Draw a draft's sample, lay out its slots, freeze its rules and let people in.
 
-    It raises `NotReady` with the first problem. Opened twice, it stays as it was opened first.
+    What its filter finds is made a question set before. It raises `NotReady` with the first problem. Opened twice, it
+    stays as it was opened first.
     """
     if not study.is_draft:
         return
     for problem in problems(study):
         raise problem
+    if study.filter and not _freeze(study):
+        return
     sample = sampling.draw(study)
     with transaction.atomic():
         assign.lay_out(study, sample.places, ranks=sample.ranks)
         rules.freeze(study)
         keep_texts(study)
+
+
+def _freeze(study: Study) -> bool:
+    """Make a question set of what a draft's filter finds, and return whether the study is a draft still.
+
+    Raises `NotReady` as long as the set isn't complete.
+    """
+    try:
+        filtered.freeze(study)
+    except BadFilter as error:
+        raise NotReady(error.reason, where=error.where) from error
+    if study.is_draft and not study.split.is_complete:
+        raise NotReady(filtered.trouble(study), where="split")
+    return study.is_draft
 
 
 def close(study: Study) -> bool:
@@ -99,6 +119,14 @@ def _of_split(study: Study) -> Iterator[NotReady]:
             f"Expected a dataset with pictures, got {dataset}, which was made without any.",
             where="split",
         )
+
+
+def _of_filter(study: Study) -> Iterator[NotReady]:
+    if study.split.is_complete and not study.is_frozen:
+        try:
+            filtered.plain(study.split, study.filter, user=study.owner)
+        except BadFilter as error:
+            yield NotReady(error.reason, where=error.where)
 
 
 def _of_ends(study: Study) -> Iterator[NotReady]:

@@ -1,7 +1,7 @@
 """Which questions a study asks: drawn of a sealed split, uniformly or evenly over a facet, by the study's seed.
 
-What is drawn follows from the split's name, its number of questions, the study's numbers and its seed alone. A sample
-of 500 is part of the sample of 5,500 that is drawn uniformly with the same seed.
+What is drawn follows from the split's name, its number of questions, the study's numbers, filter and seed alone. A
+sample of 500 is part of the sample of 5,500 that is drawn uniformly with the same seed.
 """
 
 from typing import NamedTuple
@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from annotations import filtered
 from annotations.models import Study
 from generation.engine.errors import EngineError
 from generation.engine.seeding import Stage, stream
@@ -57,17 +58,21 @@ class Group(NamedTuple):
 def draw(study: Study) -> Sample:
     """Return the questions that a study asks; raise `BadSample` where the split has too few, or lacks the facet."""
     index = SplitIndex.open(study.split)
-    keys = _keys(study, DRAWN, index.n)
+    keys = _keys(study, DRAWN, index)
+    try:
+        pool = filtered.pool(study, index)
+    except filtered.BadFilter as error:
+        raise BadSample(error.reason, where=error.where) from error
     if study.evenly:
-        groups = grouped(find_facet(study.split, index, study.evenly), np.arange(index.n))
+        groups = grouped(find_facet(study.split, index, study.evenly), pool)
         _check_enough(study, sum(len(group.positions) for group in groups))
         quotas = even_quotas([len(group.positions) for group in groups], study.wanted)
         taken = [lowest(group.positions, keys=keys, count=quota) for group, quota in zip(groups, quotas, strict=True)]
         positions = np.sort(np.concatenate(taken))
     else:
-        _check_enough(study, index.n)
-        positions = lowest(np.arange(index.n), keys=keys, count=study.wanted)
-    order = np.argsort(np.argsort(_keys(study, RANKED, index.n)[positions], kind="stable"), kind="stable")
+        _check_enough(study, len(pool))
+        positions = lowest(pool, keys=keys, count=study.wanted)
+    order = np.argsort(np.argsort(_keys(study, RANKED, index)[positions], kind="stable"), kind="stable")
     return Sample(positions, index.scenes[positions], tuple(order.tolist()))
 
 
@@ -128,15 +133,19 @@ def _bins(facet: IndexedFacet) -> list[tuple[str, list[int]]]:
     return said
 
 
-def _keys(study: Study, which: int, n: int) -> NDArray[np.float64]:
-    """Return a number for each question of the split."""
-    chance = stream(seed=study.seed, split=study.split.name, index=which, stage=Stage.SAMPLE)
-    return np.asarray(chance.generator.random(n))
+def _keys(study: Study, which: int, index: SplitIndex) -> NDArray[np.float64]:
+    """Return a number for each question of the split; of a question set that a filter became, as before it did."""
+    split = study.split.source if study.is_frozen else study.split
+    chance = stream(seed=study.seed, split=split.name, index=which, stage=Stage.SAMPLE)
+    if index.positions is None or not study.is_frozen:
+        return np.asarray(chance.generator.random(index.n))
+    return np.asarray(chance.generator.random(split.questions))[index.positions]
 
 
 def _check_enough(study: Study, there: int) -> None:
     if study.wanted > there:
-        which = f" that have a value of {study.evenly}" if study.evenly else ""
+        which = " that the filter finds" if study.filter else ""
+        which += f" that have a value of {study.evenly}" if study.evenly else ""
         raise BadSample(
             f"Expected at most {there:,} questions, all of {study.split}{which}, got {study.wanted:,}.", where="wanted"
         )

@@ -16,14 +16,19 @@ class Offer(NamedTuple):
     address: str
 
 
-_OFFERS: dict[str, Callable[[Split], Offer]] = {}
+Offering = Callable[[Split, str], Offer]
+
+_OFFERS: dict[str, Offering] = {}
 
 
-def register(name: str, offer: Callable[[Split], Offer]) -> None:
-    """Let `offer` give a link for each complete split; the same name registered again replaces it."""
+def register(name: str, offer: Offering) -> None:
+    """Let `offer` give a link for each complete split; the same name registered again replaces it.
+
+    It is told the filter by which the split's page shows questions, as the address has it; empty for all of them.
+    """
     _OFFERS[name] = offer
 
 
-def offers_for(split: Split) -> list[Offer]:
-    """Return what may be done with a complete split."""
-    return [_OFFERS[name](split) for name in sorted(_OFFERS)]
+def offers_for(split: Split, text: str = "") -> list[Offer]:
+    """Return what may be done with a complete split, or with those of its questions that pass a filter."""
+    return [_OFFERS[name](split, text) for name in sorted(_OFFERS)]

@@ -33,6 +33,7 @@ class Migration(migrations.Migration):
                 ('closed', models.DateTimeField(blank=True, null=True)),
                 ('opens', models.DateTimeField(blank=True, null=True, verbose_name='opens at')),
                 ('closes', models.DateTimeField(blank=True, null=True, verbose_name='closes at')),
+                ('filter', models.TextField(blank=True, help_text="as the split's page has it", verbose_name='only questions found by')),
                 ('wanted', models.PositiveIntegerField(default=500, validators=[django.core.validators.MinValueValidator(1)], verbose_name='questions')),
                 ('evenly', models.CharField(blank=True, help_text='a facet; empty: uniformly', max_length=60, verbose_name='drawn evenly over')),
                 ('seed', models.PositiveBigIntegerField(default=0, help_text='what the sample is drawn from')),

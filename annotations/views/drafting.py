@@ -10,8 +10,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from annotations import opening, planning, rules, sampling
-from annotations.forms import BOXES, ENDS, PAY, PRACTICE, REST, SAMPLE, TEXTS, PlanForm, StudyForm, first_values
+from annotations import filtered, opening, planning, rules, sampling
+from annotations.forms import BOXES, ENDS, FILTER, PAY, PRACTICE, REST, SAMPLE, TEXTS, PlanForm, StudyForm, first_values
 from annotations.models import Study
 from annotations.opening import may_study
 from annotations.planning import PAPER, Breakdown, Plan
@@ -27,11 +27,17 @@ MOST_SPLITS = 200  # that are offered to begin with
 
 
 class Shown(NamedTuple):
-    """What stands beside the form: a plan with the slices it gives, or why there is none."""
+    """What stands beside the form: a plan with the slices it gives, or why there is none.
+
+    `found` says in words what a filter finds, and `back` is where that is browsed.
+    """
 
     plan: Plan | None = None
     breakdowns: list[Breakdown] = []  # noqa: RUF012 - a tuple's default, never changed
     trouble: str = ""
+    found: str = ""
+    back: str = ""
+    filter_trouble: str = ""
 
 
 @login_required
@@ -58,7 +64,11 @@ def study_new(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_edit(request: HttpRequest, code: str) -> HttpResponse:
     """Return the form of a study that is there; once it is open, what people are asked stays as it is."""
-    return _answer(request, find_study(request.user, code), first={})
+    study = find_study(request.user, code)
+    if waiting := filtered.trouble(study):
+        messages.warning(request, waiting)
+        return redirect(study)
+    return _answer(request, study, first={})
 
 
 def _first(split: Split) -> dict[str, Any]:
@@ -96,7 +106,7 @@ def _saved(form: StudyForm) -> Study | None:
         return form.save()
     with transaction.atomic():
         now = Study.objects.select_for_update().get(pk=study.pk)
-        if now.is_draft != study.is_draft:
+        if now.is_draft != study.is_draft or now.split_id != study.split_id:
             return None
         form.save(commit=False)
         study.save(update_fields=[name for name in form.cleaned_data if name != "not_from"])
@@ -123,12 +133,17 @@ def _shown(study: Study, request: HttpRequest, typed: dict[str, Any]) -> Shown:
     form = PlanForm(held | typed, instance=copy, user=request.user)
     if not form.is_valid():
         said = [f"{form.fields[name].label}: {text}" for name, texts in form.errors.items() for text in texts]
-        return Shown(trouble=" ".join(said))
+        return Shown(trouble=" ".join(said), filter_trouble=" ".join(map(str, form.errors.get(FILTER, []))))
     try:
         sample = sampling.draw(copy)
     except BadSample as error:
         return Shown(trouble=error.reason)
-    return Shown(planning.plan(copy, times=planning.times_of(study)), planning.breakdowns(copy, sample))
+    return Shown(
+        planning.plan(copy, times=planning.times_of(study)),
+        planning.breakdowns(copy, sample),
+        found=filtered.said(copy),
+        back=filtered.address_of(copy),
+    )
 
 
 def _find(request: HttpRequest, named: str) -> Split:
@@ -157,6 +172,7 @@ def _page(request: HttpRequest, study: Study, form: StudyForm, shown: Shown, *, 
         "form": form,
         "shown": shown,
         "address": request.get_full_path(),
+        "filter": form[FILTER],
         "others_wrong": any(name in form.errors for name in REST),
         **{
             name: [form[field] for field in fields if field in form.fields]

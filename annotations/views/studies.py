@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotations import opening, planning, rules, tokens
+from annotations import filtered, opening, planning, rules, tokens
 from annotations.models import Participant, Study
 from annotations.opening import NotReady, may_study
 from webapp.access import Visitor, is_researcher
@@ -115,6 +115,10 @@ def _overview(request: HttpRequest, study: Study, *, refused: str = "", status: 
     context: dict[str, Any] = {
         "study": study,
         "plan": plan,
+        "said": filtered.said(study),
+        "found_at": filtered.address_of(study),
+        "freezing": filtered.trouble(study),
+        "published": study.baselines.select_related("split__dataset").last(),
         "refused": refused,
         "problems": [(one.where, _label(one.where), one.reason) for one in opening.problems(study)]
         if study.is_draft

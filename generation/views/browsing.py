@@ -89,7 +89,7 @@ def _page(
         "of_all": index.n,
         "absent": absent_of(split),
         "owns": owns(request.user, split.dataset),
-        "offers": offers.offers_for(split),
+        "offers": offers.offers_for(split, query.trail.removeprefix("?")) if found.positions.size else [],
         "remarks": remarks.on_splits(request.user, [split]).get(split.pk, []),
         "said": described(split) if split.is_derived else "",
         "answers_open": (answers_open := may_see(request.user, split, What.ANSWER)),

@@ -1,0 +1,296 @@
+"""Studies of what a filter finds: the plan, the sample, and the question set that opening makes."""
+
+import copy
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.test import Client
+
+from annotations import filtered, opening, planning, results, sampling
+from annotations.filtered import BadFilter
+from annotations.models import Study
+from annotations.opening import NotReady
+from annotations.sampling import BadSample
+from generation import jobs, referrers
+from generation.index import SplitIndex
+from generation.models import Dataset, Job, Split
+from generation.recipes import read_recipe
+from tests.annotations import answered
+from tests.annotations.test_opening import make
+from tests.annotations.test_study_pages import browser_of, form, rosa, text_of
+from webapp.models import User
+
+__all__ = ["form", "rosa"]  # fixtures
+FILTER = "group=count&length=..12"
+NEW = "/studies/new/?split=shapes/train"
+
+
+@pytest.fixture
+def mine(shapes: Dataset) -> Dataset:
+    """Give a dataset of the researcher's own."""
+    owner, _ = User.objects.get_or_create(username="rosa")
+    Dataset.objects.filter(pk=shapes.pk).update(owner=owner)
+    shapes.refresh_from_db()
+    return shapes
+
+
+def found_by(dataset: Dataset, text: str = FILTER) -> set[int]:
+    index = SplitIndex.open(dataset.splits.get(name="train"))
+    query = filtered.Chooser(dataset.splits.get(name="train"), index).read_filter(text)
+    return set(index.select(query.filters).tolist())
+
+
+def study_of(dataset: Dataset, **options: Any) -> Study:
+    wanted = min(3, len(found_by(dataset)))
+    return make(dataset, **{"filter": FILTER, "wanted": wanted} | options)
+
+
+def sets_of(dataset: Dataset) -> list[Split]:
+    return list(dataset.splits.filter(kind=Split.Kind.DERIVED))
+
+
+# What is drawn
+
+
+def test_a_sample_comes_from_what_the_filter_finds(mine: Dataset) -> None:
+    everything = found_by(mine)
+    assert 0 < len(everything) < 16
+    study = study_of(mine, wanted=len(everything))
+    assert set(sampling.draw(study).positions.tolist()) == everything
+    slices = {one.label: one.slices for one in planning.breakdowns(study, sampling.draw(study))}
+    assert "group" not in slices  # all of one
+    study.wanted += 1
+    with pytest.raises(BadSample, match="that the filter finds, got") as error:
+        sampling.draw(study)
+    assert error.value.where == "wanted"
+
+
+def test_opening_asks_what_the_draft_foretold(mine: Dataset) -> None:
+    study = study_of(mine)
+    foretold = sampling.draw(study)
+    opening.open_study(study)
+    [made] = sets_of(mine)
+    assert (study.split, study.state, study.is_frozen, made.name) == (made, "open", True, f"study-{study.pk}")
+    index = SplitIndex.open(made)
+    asked = study.questions.order_by("position").values_list("position", flat=True)
+    assert index.in_source(asked) == foretold.positions.tolist()
+    assert sampling.draw(study).ranks == foretold.ranks
+    assert set(index.in_source(range(index.n))) == found_by(mine)
+    assert read_recipe(made.recipe).filter == study.filter
+    assert study.code not in made.name  # the set is for all to see, the study's address is not
+
+
+def test_results_and_links_hold_for_the_question_set(mine: Dataset, rosa: Client) -> None:
+    study = study_of(mine, per_question=1)
+    opening.open_study(study)
+    index, person = SplitIndex.open(study.split), study.participants.create()
+    for position in study.questions.values_list("position", flat=True):
+        answered.put(person, study, position, index.answer_values[index.answers[position]], number=0)
+    found = results.headline(results.gather(study))
+    assert (found.majority.right, found.majority.n) == (study.wanted, study.wanted)
+    page = text_of(rosa.get(f"/studies/{study.code}/results/?flag=every"))
+    assert f'href="/datasets/shapes/{study.split.name}/q/' in page
+    assert f"a question set: {len(found_by(mine))} of 16 questions of train where group is count" in page
+    lines = b"".join(rosa.get(f"/studies/{study.code}/answers.jsonl")).decode().splitlines()
+    assert all(f'"split": "shapes/{study.split.name}"' in line for line in lines) and lines
+    overview = text_of(rosa.get(f"/studies/{study.code}/"))
+    assert "of 16 questions of train where group is count" in overview
+    assert 'href="/datasets/shapes/train/?group=count&amp;length=..12"' in overview
+    with pytest.raises(referrers.Referred):
+        referrers.check_split_unreferred(study.split)
+
+
+# Once
+
+
+def test_opening_twice_makes_one_question_set(mine: Dataset) -> None:
+    study = study_of(mine)
+    twin = Study.objects.get(pk=study.pk)
+    for one in (study, study, twin):
+        opening.open_study(one)
+    assert len(sets_of(mine)) == 1
+    assert (study.slots.count(), study.texts.count()) == (3 * study.wanted, 2)
+
+
+def test_two_tabs_at_once_make_one_question_set(mine: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = study_of(mine)
+    other = Study.objects.select_related("split").get(pk=study.pk)
+    begun, deriving_create = [], filtered.deriving.create
+
+    def create(*parts: Any, **options: Any) -> Job:
+        job = deriving_create(*parts, **options)
+        begun.append(job)
+        return job
+
+    monkeypatch.setattr(filtered.deriving, "create", create)
+    filtered.freeze(study)
+    opening.open_study(other)  # which knows nothing of the set yet
+    opening.open_study(study)
+    assert len(begun) == len(sets_of(mine)) == 1
+    assert other.split == study.split and study.questions.count() == study.wanted
+
+
+def test_killed_in_the_middle_it_goes_on(mine: Dataset, monkeypatch: pytest.MonkeyPatch, rosa: Client) -> None:
+    study = study_of(mine)
+    with monkeypatch.context() as patch:
+        patch.setattr(filtered.jobs, "run_waiting", lambda job: False)  # as a process that ended here
+        with pytest.raises(NotReady, match="Open the study once that is complete") as error:
+            opening.open_study(study)
+    assert error.value.where == "split"
+    study = Study.objects.get(pk=study.pk)
+    assert (study.state, study.questions.count(), len(sets_of(mine))) == ("draft", 0, 1)
+    page = text_of(rosa.get(f"/studies/{study.code}/"))
+    assert "are being made the question set" in page and "disabled" not in page
+    assert rosa.get(f"/studies/{study.code}/edit/")["Location"] == f"/studies/{study.code}/"
+    opening.open_study(study)
+    assert (study.state, study.questions.count(), len(sets_of(mine))) == ("open", study.wanted, 1)
+
+
+def test_a_question_set_that_failed_is_made_again(mine: Dataset, monkeypatch: pytest.MonkeyPatch, rosa: Client) -> None:
+    study = study_of(mine)
+    with monkeypatch.context() as patch:
+        patch.setattr(filtered.jobs, "run_waiting", lambda job: False)
+        with pytest.raises(NotReady):
+            opening.open_study(study)
+    Job.objects.filter(split=study.split).update(state="failed", message="The disk is gone.")
+    Split.objects.filter(pk=study.split.pk).update(state="failed")
+    assert "The disk is gone. Open it to try again." in text_of(rosa.get(f"/studies/{study.code}/"))
+    study = Study.objects.select_related("split__parent").get(pk=study.pk)
+    opening.open_study(study)
+    assert (study.state, len(sets_of(mine))) == ("open", 1)
+
+
+def test_a_large_question_set_is_left_to_background_processes(mine: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = study_of(mine)
+    woken: list[int] = []
+    monkeypatch.setattr(filtered.deriving, "AT_ONCE", 0)
+    monkeypatch.setattr(filtered.jobs, "wake", woken.append)
+    for _ in range(2):
+        with pytest.raises(NotReady, match="are being made"):
+            opening.open_study(study)
+    assert woken == [1, 1]
+    jobs.work(dataset=mine)
+    opening.open_study(Study.objects.select_related("split__parent").get(pk=study.pk))
+    assert Study.objects.get(pk=study.pk).state == "open" and len(sets_of(mine)) == 1
+
+
+def test_its_name_gives_way_to_one_that_is_taken(mine: Dataset) -> None:
+    study = study_of(mine)
+    recipe = read_recipe({"parent": "train", "first": 2})
+    jobs.derive(Split.objects.for_browse().get(dataset=mine, name="train"), name=f"study-{study.pk}", recipe=recipe)
+    opening.open_study(study)
+    assert study.split.name == f"study-{study.pk}-2"
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("colour=red", "Expected a filter (group, type,"),
+        ("length=red", "Filter length: expected numbers of"),
+        ("group=nothing", "Filter group: expected one of"),
+        ("q=zebras", "Expected a filter that finds questions of shapes/train, got one that none passes."),
+        ("q=" + "x" * 300, "Search words: expected at most 200 characters"),
+        ("q=%00", "got a zero character"),
+    ],
+)
+def test_a_filter_that_makes_no_sense_is_said_at_its_field(
+    rosa: Client, mine: Dataset, form: dict[str, Any], text: str, said: str
+) -> None:
+    answer = rosa.post(NEW, form | {"filter": text, "wanted": 1})
+    assert (answer.status_code, list(answer.context["form"].errors)) == (400, ["filter"])
+    assert said in answer.context["form"].errors["filter"][0]
+    shown = rosa.get(NEW, {"split": "shapes/train", "filter": text, "wanted": 1})
+    assert shown.status_code == 200 and shown.context["shown"].plan is None
+    assert (Study.objects.count(), sets_of(mine)) == (0, [])
+
+
+def test_too_few_questions_are_said_at_their_field(rosa: Client, mine: Dataset, form: dict[str, Any]) -> None:
+    answer = rosa.post(NEW, form | {"filter": FILTER, "wanted": 16})
+    assert (answer.status_code, list(answer.context["form"].errors)) == (400, ["wanted"])
+    assert "all of shapes/train that the filter finds, got 16" in text_of(answer)
+
+
+def test_a_filter_that_would_tell_what_is_withheld_is_refused(mine: Dataset) -> None:
+    test, owner = mine.splits.get(name="test"), User.objects.get(username="rosa")
+    with pytest.raises(BadFilter, match="a filter by answer would give part of them away"):
+        filtered.plain(test, "answer=yes", user=owner)
+    assert filtered.plain(test, "?group=count&page=3", user=owner) == "group=count"
+    study = make(mine, split=test, filter="answer=yes", easy=None, practice=0, practice_right=0, checks=0, wanted=1)
+    assert [one.where for one in opening.problems(study)] == ["filter"]
+    with pytest.raises(NotReady, match="withheld"):
+        opening.open_study(study)
+    assert (study.state, sets_of(mine)) == ("draft", [])
+
+
+def test_a_question_set_is_not_filtered_once_more(rosa: Client, mine: Dataset, form: dict[str, Any]) -> None:
+    recipe = read_recipe({"parent": "train", "first": 12})
+    jobs.derive(Split.objects.for_browse().get(dataset=mine, name="train"), name="few", recipe=recipe)
+    answer = rosa.post("/studies/new/?split=shapes/few", form | {"filter": FILTER, "wanted": 1})
+    assert (answer.status_code, list(answer.context["form"].errors)) == (400, ["filter"])
+    assert "got shapes/few, which is derived. Derive from shapes/train" in text_of(answer)
+    assert rosa.post("/studies/new/?split=shapes/few", form | {"filter": "", "wanted": 4}).status_code == 302
+
+
+def test_of_somebody_elses_dataset_nothing_is_filtered(rosa: Client, shapes: Dataset, form: dict[str, Any]) -> None:
+    answer = rosa.post(NEW, form | {"filter": FILTER, "wanted": 1})
+    assert (answer.status_code, list(answer.context["form"].errors)) == (400, ["filter"])
+    assert "Expected a dataset of yours" in text_of(answer)
+
+
+def test_an_opened_studys_filter_stays(rosa: Client, mine: Dataset, form: dict[str, Any]) -> None:
+    study = study_of(mine)
+    opening.open_study(study)
+    before = copy.copy(study.filter)
+    answer = rosa.post(f"/studies/{study.code}/edit/", form | {"filter": "", "title": "Others"})
+    assert answer.status_code == 302, text_of(answer)
+    study.refresh_from_db()
+    assert (study.title, study.filter, study.split) == ("Others", before, sets_of(mine)[0])
+
+
+def test_what_was_opened_meanwhile_is_not_changed_by_an_old_form(
+    rosa: Client, mine: Dataset, form: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = study_of(mine)
+    from annotations.views import drafting
+
+    find = drafting.find_study
+
+    def found_before_it_opened(*parts: Any) -> Study:
+        found = find(*parts)
+        opening.open_study(study)
+        return found
+
+    monkeypatch.setattr(drafting, "find_study", found_before_it_opened)
+    answer = rosa.post(f"/studies/{study.code}/edit/", form | {"filter": "", "wanted": 9, "title": "Others"})
+    assert answer.status_code == 409
+    stored = Study.objects.get(pk=study.pk)
+    assert (stored.state, stored.title, stored.split) == ("open", "Shapes", sets_of(mine)[0])
+
+
+# From the page of the split
+
+
+def test_the_page_of_what_is_found_leads_to_a_study_of_it(rosa: Client, mine: Dataset) -> None:
+    page = rosa.get("/datasets/shapes/train/?group=count&length=..12")
+    [offer] = page.context["offers"]
+    assert offer.label == "Make a study of what is found"
+    assert parse_qs(urlsplit(offer.address).query) == {"split": ["shapes/train"], "filter": [FILTER]}
+    n = len(found_by(mine))
+    shown = text_of(rosa.get(f"{offer.address}&wanted=1"))
+    assert f"Of {n} of 16 questions of train where group is count and program length is at most 12." in shown
+    assert 'href="/datasets/shapes/train/?group=count&amp;length=..12"' in shown
+    assert rosa.get("/datasets/shapes/train/?q=zebras").context["offers"] == []
+
+
+def test_the_form_of_a_filter_makes_a_study_that_opens(rosa: Client, mine: Dataset, form: dict[str, Any]) -> None:
+    answer = rosa.post(f"{NEW}&filter=group%3Dcount", form | {"filter": FILTER, "wanted": 2}, follow=True)
+    study = Study.objects.get()
+    assert (study.filter, answer.status_code) == (filtered.plain(study.split, FILTER, user=study.owner), 200)
+    assert "Opening it makes a question set of what its filter finds." in text_of(answer)
+    opened = rosa.post(f"/studies/{study.code}/open/", follow=True)
+    assert "The study is open." in text_of(opened)
+    assert browser_of("eve").get("/datasets/shapes/").status_code == 200
