@@ -327,6 +327,7 @@ def _circumstances(study: Study, found: Gathered) -> dict[str, Any]:
         "last": None if times["last"] is None else times["last"].date().isoformat(),
         "seconds": results.median_seconds(found),
         "hourly_pay": f"{study.hourly_pay:.2f}",
+        "reward": None if study.reward is None else f"{study.reward:.2f}",
         "currency": study.currency,
         "sampled": study.questions.count(),
         "wanted": study.slots.count(),

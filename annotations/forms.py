@@ -36,10 +36,11 @@ TAKEN = {"test"}  # parameters of ours
 SAMPLE = ("wanted", "evenly", "per_question", "per_session")
 FILTER = "filter"
 PRACTICE = ("easy", "practice", "practice_right")
-PAY = ("hourly_pay", "currency")
+PAY = ("hourly_pay", "currency", "reward")
 TEXTS = ("consent", "instructions")
 ENDS = ("completed", "screened_out", "full")
 BOXES = ("out_straight", "out_colours", "out_unfinished")
+MONEY = ("hourly_pay", "reward")
 FEW = ("checks", "attention")  # of a session, at most `MOST_CHECKS`
 REST = ("seed", "checks", "attention", "palette", "not_from", "lease_minutes", "opens", "closes", *PARAMETERS)
 FIXED = (
@@ -102,6 +103,7 @@ class StudyForm(Base):
             "practice": "Before the first question, with feedback; two tries.",
             "hourly_pay": "What a session is worth follows from it, and what all of them cost.",
             "currency": "Three letters.",
+            "reward": "What you enter at the platform. Empty: what a session is worth by the hour, as the plan has it.",
             "completed": "A code, or an https address to return to.",
             "screened_out": "For those who leave before the questions.",
             "full": "For those who come when nothing is left.",
@@ -147,7 +149,7 @@ class StudyForm(Base):
             others.queryset = mine.exclude(state=Study.State.DRAFT)
             if not others.queryset.exists():
                 del self.fields["not_from"]
-        for name in (*TEXTS, *ENDS, *PARAMETERS, *FEW, "hourly_pay"):
+        for name in (*TEXTS, *ENDS, *PARAMETERS, *FEW, *MONEY):
             if name in self.fields:
                 self.fields[name].validators.append(_validator(name))
         fixed = () if self.instance.is_draft else FIXED
@@ -246,4 +248,4 @@ def _validator(name: str) -> Any:
         return check_end
     if name in FEW:
         return MaxValueValidator(MOST_CHECKS)
-    return MinValueValidator(0) if name == "hourly_pay" else check_parameter
+    return MinValueValidator(0) if name in MONEY else check_parameter

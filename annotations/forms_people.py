@@ -31,13 +31,9 @@ class WithdrawForm(forms.Form):
 
 
 class PaymentForm(forms.Form):
-    """A platform's export of submissions, and what it pays for one."""
+    """A platform's export of submissions."""
 
     file = forms.FileField(label="Prolific’s export", help_text="A CSV file of submissions; it is read, not kept.")
-    reward = forms.DecimalField(
-        label="Reward for a submission", required=False, min_value=0, max_digits=7, decimal_places=2,
-        help_text="Gives the median pay per hour; may stay empty.",
-    )  # fmt: skip
 
     def clean_file(self) -> list[Submission]:
         """Return the export's rows."""

@@ -117,6 +117,10 @@ class Study(models.Model):
     session_parameter = models.CharField(max_length=40, default="SESSION_ID")
     hourly_pay = models.DecimalField(max_digits=7, decimal_places=2, default=12)
     currency = models.CharField(max_length=3, default="GBP")
+    reward = models.DecimalField(
+        "pay for a session", max_digits=7, decimal_places=2, null=True, blank=True,
+        help_text="empty: what it is worth by the hour, fixed when the study opens",
+    )  # fmt: skip
 
     class Meta:
         """The latest first."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.db import transaction
 from django.db.models.functions import Now
 
-from annotations import assign, filtered, rules, sampling
+from annotations import assign, filtered, planning, rules, sampling
 from annotations.filtered import BadFilter
 from annotations.models import Study, StudyText
 from annotations.sampling import BadSample, Sample
@@ -51,6 +51,7 @@ def open_study(study: Study) -> None:
         return
     sample = sampling.draw(study)
     with transaction.atomic():
+        Study.objects.filter(pk=study.pk, state=Study.State.DRAFT, reward=None).update(reward=planning.plan(study).pay)
         assign.lay_out(study, sample.places, ranks=sample.ranks)
         rules.freeze(study)
         keep_texts(study)

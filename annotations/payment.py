@@ -82,11 +82,20 @@ class Payment:
         """Return a line `id,amount` for each bonus."""
         return "\n".join(f"{person},{amount}" for person, amount in self.bonuses)
 
-    def hourly(self, reward: Decimal) -> Decimal | None:
-        """Return what finishing paid an hour, the median, for one submission's reward; None where nobody did."""
+    @property
+    def seconds(self) -> float | None:
+        """Return how long those took who finished, the median; None where nobody did."""
         done = [*self.finished, *self.no_code, *self.to_decide]
         times = [row.seconds for row in done if row.seconds is not None and row.seconds >= 1]
-        return None if not times else (reward * 3600 / Decimal(median(times))).quantize(CENT)
+        return median(times) if times else None
+
+    def hourly(self, reward: Decimal) -> Decimal | None:
+        """Return what finishing paid an hour, the median, for one submission's reward; None where nobody did."""
+        return None if self.seconds is None else (reward * 3600 / Decimal(self.seconds)).quantize(CENT)
+
+    def worth(self, hourly: Decimal) -> Decimal | None:
+        """Return what a submission should pay for so much an hour, rounded up; None where nobody finished."""
+        return None if self.seconds is None else (hourly * Decimal(self.seconds) / 3600).quantize(CENT, ROUND_UP)
 
 
 def read_export(content: bytes) -> list[Submission]:

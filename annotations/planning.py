@@ -37,7 +37,9 @@ class Plan(NamedTuple):
     is_measured : bool
         Whether answers of this study say how long an item takes.
     pay, cost : Decimal
-        A session, and all of them, without what a platform takes for itself.
+        For a session, and for all of them, without what a platform takes for itself.
+    worth : Decimal
+        What a session should pay by the hour.
     interval : Interval
         Of the human row, at the expected accuracy.
     """
@@ -50,12 +52,18 @@ class Plan(NamedTuple):
     is_measured: bool
     pay: Decimal
     cost: Decimal
+    worth: Decimal
     interval: Interval
 
     @property
     def minutes(self) -> float:
         """Return how long a session takes."""
         return minutes_of(self.asked, self.seconds)
+
+    @property
+    def pays_too_little(self) -> bool:
+        """Return whether a session pays less than the stated pay by the hour."""
+        return self.pay < self.worth
 
     @property
     def interval_text(self) -> str:
@@ -90,7 +98,8 @@ def plan(study: Study, *, times: Sequence[int] = ()) -> Plan:
     given = min(study.per_session, study.wanted)
     answers = study.wanted * study.per_question
     asked = given + study.practice + study.checks + study.attention
-    pay = pay_of(Decimal(study.hourly_pay), minutes_of(asked, seconds))
+    worth = pay_of(Decimal(study.hourly_pay), minutes_of(asked, seconds))
+    pay = worth if study.reward is None else Decimal(study.reward)
     sessions = math.ceil(answers / given)
     return Plan(
         questions=study.wanted,
@@ -101,6 +110,7 @@ def plan(study: Study, *, times: Sequence[int] = ()) -> Plan:
         is_measured=is_measured,
         pay=pay,
         cost=sessions * pay,
+        worth=worth,
         interval=expected_interval(study.wanted),
     )
 

@@ -64,6 +64,7 @@ class Migration(migrations.Migration):
                 ('session_parameter', models.CharField(default='SESSION_ID', max_length=40)),
                 ('hourly_pay', models.DecimalField(decimal_places=2, default=12, max_digits=7)),
                 ('currency', models.CharField(default='GBP', max_length=3)),
+                ('reward', models.DecimalField(blank=True, decimal_places=2, help_text='empty: what it is worth by the hour, fixed when the study opens', max_digits=7, null=True, verbose_name='pay for a session')),
                 ('easy', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='easy_studies', to='generation.split', verbose_name='practice and check questions from')),
                 ('not_from', models.ManyToManyField(blank=True, related_name='barring', to='annotations.study', verbose_name='nobody who took part in')),
                 ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='studies', to=settings.AUTH_USER_MODEL)),

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotations import assign, exclusions, people, rules
+from annotations import assign, exclusions, people, planning, rules
 from annotations.forms_people import PaymentForm, ReasonForm
 from annotations.models import Participant, Study
 from annotations.payment import Payment, reconcile
@@ -110,7 +110,8 @@ def _page(
     everybody = people_of(study)
     shown = Paginator(list(enumerate(everybody, start=1)), A_PAGE)
     at = (int(trouble[0][1:]) - 1) // A_PAGE + 1 if trouble is not None else request.GET.get("page")
-    reward = form.cleaned_data.get("reward") if form.is_bound else None
+    reward = planning.plan(study).pay if payment is not None and study.reward is None else study.reward
+    hourly = payment.hourly(reward) if payment is not None and reward is not None else None
     context: dict[str, Any] = {
         "study": study,
         "n": len(everybody),
@@ -121,7 +122,10 @@ def _page(
         "under_way": sum(not person.has_ended and bool(person.said) for person in everybody),
         "form": form,
         "payment": payment,
-        "hourly": payment.hourly(reward) if payment is not None and reward is not None else None,
+        "reward": reward,
+        "hourly": hourly,
+        "worth": payment.worth(study.hourly_pay) if payment is not None else None,
+        "pays_too_little": hourly is not None and hourly < study.hourly_pay,
         "trouble_of": trouble[0] if trouble is not None else "",
         "trouble": trouble[1] if trouble is not None else "",
     }

@@ -1,11 +1,12 @@
 """What has to be right before people are asked; opening, closing, opening again."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from annotations import opening
+from annotations import opening, planning
 from annotations.models import Study
 from annotations.opening import NotReady
 from generation import jobs
@@ -39,6 +40,17 @@ def test_a_study_that_is_opened_has_a_slot_for_every_answer(ready: Study) -> Non
     assert (ready.state, ready.questions.count(), ready.slots.count()) == (Study.State.OPEN, 4, 12)
     assert ready.opened is not None
     assert set(ready.slots.values_list("rank", flat=True)) == {0, 1, 2, 3}
+
+
+def test_what_a_session_pays_is_fixed_when_it_opens(ready: Study, shapes: Dataset) -> None:
+    worth = planning.plan(ready).pay
+    opening.open_study(ready)
+    ready.refresh_from_db()
+    assert ready.reward == worth > 0
+    generous = make(shapes, reward=Decimal("7.50"))
+    opening.open_study(generous)
+    generous.refresh_from_db()
+    assert generous.reward == Decimal("7.50")
 
 
 def test_a_study_is_opened_once(ready: Study) -> None:

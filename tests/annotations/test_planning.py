@@ -30,6 +30,15 @@ def test_minutes_and_cost_follow_from_what_a_session_asks() -> None:
     assert (planned.pay, planned.cost) == (Decimal("2.40"), Decimal("91.20"))
 
 
+def test_a_stated_pay_for_a_session_is_what_it_costs_and_is_held_against_the_hour() -> None:
+    asked = {"wanted": 500, "per_question": 3, "per_session": 40, "practice": 6, "checks": 2, "attention": 2}
+    planned = plan(draft(**asked, hourly_pay=12, reward=Decimal("2.39")))
+    assert (planned.pay, planned.cost, planned.worth) == (Decimal("2.39"), Decimal("90.82"), Decimal("2.40"))
+    assert planned.pays_too_little
+    assert not plan(draft(**asked, hourly_pay=12, reward=Decimal("2.40"))).pays_too_little
+    assert not plan(draft(**asked, hourly_pay=12)).pays_too_little
+
+
 def test_nobody_is_asked_more_than_there_is() -> None:
     planned = plan(draft(wanted=10, per_question=3, per_session=40))
     assert (planned.asked, planned.sessions) == (10, 3)

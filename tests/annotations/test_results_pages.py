@@ -228,15 +228,26 @@ def test_an_export_says_whom_to_approve_and_stores_nothing(rosa: Client, first: 
     Participant.objects.filter(pk=first.pk).update(identity="5f0", session="s-1", stage="completed")
     before = list(Participant.objects.order_by("pk").values())
     rows = "Submission id,Participant id,Status,Completion code,Time taken\ns-1,5f0,AWAITING REVIEW,,600\ns-2,5f1,,,\n"
-    sent = {"file": SimpleUploadedFile("export.csv", rows.encode()), "reward": "2.50"}
-    page = text(rosa.post(f"{at}people/", sent))
+    Study.objects.update(reward="2.50")
+    page = text(rosa.post(f"{at}people/", {"file": SimpleUploadedFile("export.csv", rows.encode())}))
     assert re.search(r'<textarea id="approve"[^>]*>s-1</textarea>', page)
     assert "GBP 15.00" in page and "Unknown here: s-2." in page
+    assert "less than" not in page
     assert list(Participant.objects.order_by("pk").values()) == before
 
 
+def test_pay_below_what_was_stated_is_said(rosa: Client, first: Participant, at: str) -> None:
+    Participant.objects.filter(pk=first.pk).update(identity="5f0", session="s-1", stage="completed")
+    Study.objects.update(reward="1.50", hourly_pay=12)
+    rows = "Submission id,Participant id,Status,Completion code,Time taken\ns-1,5f0,AWAITING REVIEW,,601\n"
+    page = text(rosa.post(f"{at}people/", {"file": SimpleUploadedFile("export.csv", rows.encode())}))
+    assert "GBP 8.99" in page
+    assert "less than the GBP 12.00 an hour that you stated" in page
+    assert "a session is worth GBP 2.01" in page  # 601 s at 12 an hour are 2.0033, rounded up
+
+
 def test_what_is_no_export_is_refused_beside_the_field(rosa: Client, at: str) -> None:
-    sent = {"file": SimpleUploadedFile("export.csv", b"a,b\n1,2\n"), "reward": "x"}
+    sent = {"file": SimpleUploadedFile("export.csv", b"a,b\n1,2\n")}
     refused = rosa.post(f"{at}people/", sent)
     assert refused.status_code == 400
     assert "Expected the columns Submission id, Participant id" in text(refused)
