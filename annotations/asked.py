@@ -8,21 +8,16 @@ import random
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from annotations import assign, colours, palette
+from annotations import assign, colours, easy, palette
 from annotations.choices import form_of
 from annotations.finding import sealed_split
 from annotations.models import EasyAnswer, Participant, Study, StudyQuestion
 from annotations.sitting import QUESTION, Item, Sitting
 from generation import rows
 from generation.engine.worlds import AnswerForm, AnswerKind
-from generation.index import NotIndexed, Range, SplitIndex
 from generation.models import Question, Scene, Split
 
 TRIES = 2  # at practice
-EASY_LENGTH, LENGTH = 6, "length"
 WORDS = 5000  # questions that a process keeps at hand
 STOCK = 20  # times as many easy questions are looked through for those that need no colour
 
@@ -168,27 +163,11 @@ def _easy_position(participant: Participant, item: Item) -> int:
     assert study.easy is not None
     is_spared = palette.is_spared(participant)
     wanted = (TRIES * study.practice + study.checks) * (STOCK if is_spared else 1)
-    easy = easy_positions(study.easy, least=wanted)
+    found = easy.positions(study.easy, least=TRIES * study.practice + study.checks)
     chance = random.Random(f"easy {participant.secret}")  # noqa: S311 - as above
-    drawn = chance.sample(range(len(easy)), min(wanted, len(easy)))
-    chosen = [int(easy[number]) for number in drawn]
+    drawn = chance.sample(range(len(found)), min(wanted, len(found)))
+    chosen = [int(found[number]) for number in drawn]
     if is_spared:
         chosen = colours.without_colours(study.easy, chosen) or chosen
     place = item.number + (TRIES * study.practice if item.kind == EasyAnswer.Kind.CHECK else 0)
     return chosen[place % len(chosen)]
-
-
-def easy_positions(split: Split, *, least: int) -> NDArray[np.int64]:
-    """Return the questions of a split that are easy: of short programs; all, where these are too few."""
-    found = _of_short_programs(split.pk, split.index_digest)
-    return found if len(found) >= least else np.arange(split.questions)
-
-
-@functools.lru_cache(maxsize=100)
-def _of_short_programs(key: int, digest: str) -> NDArray[np.int64]:
-    """Return the questions of a sealed split whose programs are short; found once a process."""
-    try:
-        index = SplitIndex.open(Split.objects.get(pk=key))
-    except NotIndexed:
-        return np.arange(0)
-    return index.select({LENGTH: Range(None, EASY_LENGTH)}) if LENGTH in index.facets else np.arange(0)

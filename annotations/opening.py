@@ -6,6 +6,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from annotations import assign, filtered, planning, rules, sampling
+from annotations.easy import positions as easy_positions
 from annotations.filtered import BadFilter
 from annotations.models import Study, StudyText
 from annotations.sampling import BadSample, Sample
@@ -55,6 +56,8 @@ def open_study(study: Study) -> None:
         assign.lay_out(study, sample.places, ranks=sample.ranks)
         rules.freeze(study)
         keep_texts(study)
+    if study.easy is not None:
+        easy_positions(study.easy, least=1)  # looked for now, so that no participant waits for it
 
 
 def _freeze(study: Study) -> bool:

@@ -141,6 +141,7 @@ class RiddleWorld:
     label: ClassVar[str] = "Riddles"
     media: ClassVar[Media] = Media.IMAGE
     formats: ClassVar[tuple[str, ...]] = ()
+    lengths: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[Metric, ...]] = ()
     views: ClassVar[tuple[ChartView, ...]] = (
         ChartView("types", "Types", "type", "type"),
@@ -199,6 +200,9 @@ class RiddleWorld:
         return None
 
     def draw_colour(self, spec: BaseSpec, name: str, *, which: int, size: int) -> None:
+        return None
+
+    def is_clear(self, spec: BaseSpec, item: Item) -> bool | None:
         return None
 
     def prover(self, spec: BaseSpec, *, made: bool) -> None:

@@ -165,6 +165,7 @@ class RowWorld:
     label: ClassVar[str] = "Rows of numbers"
     media: ClassVar[Media] = Media.IMAGE
     formats: ClassVar[tuple[str, ...]] = ()
+    lengths: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[Metric, ...]] = ()
     views: ClassVar[tuple[ChartView, ...]] = ()
     display: ClassVar[Display] = Display()
@@ -230,6 +231,9 @@ class RowWorld:
         return None
 
     def draw_colour(self, spec: BaseSpec, name: str, *, which: int, size: int) -> None:
+        return None
+
+    def is_clear(self, spec: BaseSpec, item: Item) -> bool | None:
         return None
 
     def prover(self, spec: BaseSpec, *, made: bool) -> None:

@@ -331,6 +331,17 @@ def colours_are_drawn_as_they_are_told_apart(case: Case) -> None:
         assert np.abs(one.astype(int) - other).mean() > 1
 
 
+def what_is_easy_is_said_in_numbers_or_not_at_all(case: Case) -> None:
+    """Facets that say how much a question demands are numbers; whether an item is clear is yes, no or unknown."""
+    numbers = {facet.name for facet in case.world.facets(case.own) if facet.kind == FacetKind.INTEGER}
+    assert set(case.world.lengths) <= numbers
+    for item in case.items:
+        clear = case.world.is_clear(case.own, item)
+        assert clear is None or type(clear) is bool
+        assert case.world.is_clear(case.own, item) == clear
+        assert case.world.is_clear(case.own, replace(item, scene=None)) is None
+
+
 def columns_name_real_facets(case: Case) -> None:
     """Every column of the board is about a value of a facet; no two have one label."""
     values = {facet.name: facet.values for facet in case.world.facets(case.own)}
@@ -421,6 +432,7 @@ MAKING: tuple[Rule, ...] = (
     prompts_ask_the_question_and_do_not_tell,
     forms_offer_the_answer,
     colours_are_drawn_as_they_are_told_apart,
+    what_is_easy_is_said_in_numbers_or_not_at_all,
     columns_name_real_facets,
     views_draw_real_facets,
     secrets_change_the_split,

@@ -106,6 +106,7 @@ class MarbleWorld:
     label: ClassVar[str] = "Marbles"
     media: ClassVar[Media] = Media.IMAGE
     formats: ClassVar[tuple[str, ...]] = ()
+    lengths: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[Metric, ...]] = (ACCURACY,)
     views: ClassVar[tuple[ChartView, ...]] = (ChartView("colors", "Colours", "color", "colour asked for"),)
     display: ClassVar[Display] = Display(needs_colour=True)
@@ -171,6 +172,9 @@ class MarbleWorld:
         return None
 
     def draw_colour(self, spec: BaseSpec, name: str, *, which: int, size: int) -> None:
+        return None
+
+    def is_clear(self, spec: BaseSpec, item: Item) -> bool | None:
         return None
 
     def prover(self, spec: BaseSpec, *, made: bool) -> None:

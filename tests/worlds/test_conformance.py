@@ -276,6 +276,12 @@ BROKEN: dict[str, list[MarbleWorld]] = {
             lambda question: AnswerForm(AnswerKind.INTEGER, (question.answer.text,) if question.answer else NUMBERS, {})
         ),
     ],
+    "what_is_easy_is_said_in_numbers_or_not_at_all": [
+        world(lengths=("no-such-facet",)),
+        world(lengths=("color",)),
+        world(is_clear=lambda self, spec, item: "very"),
+        world(is_clear=lambda self, spec, item: True),
+    ],
     "colours_are_drawn_as_they_are_told_apart": [
         coloured(lambda self, spec, name, *, which, size: np.zeros((size, size, 3), np.uint8)),
         coloured(lambda self, spec, name, *, which, size: np.full((size, size), len(name), np.uint8)),

@@ -274,13 +274,15 @@ class Equivalent(NamedTuple):
 class World(Protocol):
     """How data of a kind are read: every dataset has one, imports too.
 
-    `formats` says where its own export formats are: `module:attribute`, each a `generation.engine.formats.Format`.
+    `lengths` names the facets of numbers that say how much a question demands, the truest first. `formats` says where
+    its own export formats are: `module:attribute`, each a `generation.engine.formats.Format`.
     """
 
     name: ClassVar[str]
     label: ClassVar[str]
     media: ClassVar[Media]
     formats: ClassVar[tuple[str, ...]]
+    lengths: ClassVar[tuple[str, ...]]
     metrics: ClassVar[tuple[Metric, ...]]
     views: ClassVar[tuple[ChartView, ...]]
     display: ClassVar[Display]
@@ -324,6 +326,9 @@ class World(Protocol):
 
         `which` numbers the ways in which colours look, materials for instance. None where nothing draws such a picture.
         """
+
+    def is_clear(self, spec: BaseSpec, item: Item) -> bool | None:
+        """Return whether everything in an item is easily seen, nothing hidden or small; None where that isn't known."""
 
     def elements(self, spec: BaseSpec, item: Item) -> tuple[Element, ...]:
         """Return what steps can point at; an element's silhouette has value id + 1 in the object-id image."""

@@ -36,6 +36,7 @@ from generation.engine.worlds.clevr import given
 from generation.engine.worlds.clevr import spec as clevr_spec
 from generation.engine.worlds.clevr.asking import Asker
 from generation.engine.worlds.clevr.camera import View
+from generation.engine.worlds.clevr.clearness import is_clear
 from generation.engine.worlds.clevr.diagnosing import diagnose
 from generation.engine.worlds.clevr.functions import function_table
 from generation.engine.worlds.clevr.gathering import gather
@@ -124,6 +125,7 @@ class ClevrWorld:
         "generation.engine.worlds.clevr.formats.released:FORMAT",
         "generation.engine.worlds.clevr.formats.generator:FORMAT",
     )
+    lengths: ClassVar[tuple[str, ...]] = ("effective", "length")
     metrics: ClassVar[tuple[Metric, ...]] = (ACCURACY,)
     views: ClassVar[tuple[ChartView, ...]] = clevr_facets.VIEWS
     display: ClassVar[Display] = Display(needs_colour=True)
@@ -184,6 +186,11 @@ class ClevrWorld:
 
     def draw_colour(self, spec: BaseSpec, name: str, *, which: int, size: int) -> NDArray[np.uint8] | None:
         return draw_swatch(name, _clevr(spec).vocabulary, which=which, size=size)
+
+    def is_clear(self, spec: BaseSpec, item: Item) -> bool | None:
+        if not isinstance(item.scene, Scene) or not isinstance(item.view, View):
+            return None
+        return is_clear(item.scene, item.view, _clevr(spec).vocabulary)
 
     def elements(self, spec: BaseSpec, item: Item) -> tuple[Element, ...]:
         scene, _ = _seen(item)
