@@ -3,6 +3,7 @@
 A site of its own on SQLite, and another on PostgreSQL where one answers, each with the web server as it is run, in as
 many processes as there are cores. The participants are threads of this process and do what the page's script does:
 one request for the answer, which brings the next question, and one for the picture after that, while they think.
+They come within three seconds, and think on each page before the first question as well.
 Nobody may be asked twice, and each question ends with exactly three answers.
 """
 
@@ -151,6 +152,10 @@ class _Measured(Person):
         self.waits: list[float] = []
         self.pictures: list[float] = []
         self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+
+    def _go_on(self, fields: dict[str, str]) -> None:
+        time.sleep(self.chance.uniform(*self.thinking))
+        super()._go_on(fields)
 
     def _answer(self, fields: dict[str, str], text: str) -> None:
         self._look_ahead()
