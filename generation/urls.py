@@ -1,7 +1,8 @@
 """Addresses of datasets."""
 
-from django.urls import path, register_converter
+from django.urls import path
 
+from generation import converters  # noqa: F401 - makes `split:` and `position:` known
 from generation.views import (
     blind,
     browsing,
@@ -16,38 +17,6 @@ from generation.views import (
     opening,
     questions,
 )
-
-
-class SplitNameConverter:
-    """The name of a split."""
-
-    regex = "[a-zA-Z][a-zA-Z0-9_-]{0,39}"
-
-    def to_python(self, value: str) -> str:
-        """Return the name."""
-        return value
-
-    def to_url(self, value: str) -> str:
-        """Return the name as it stands in addresses."""
-        return value
-
-
-class PositionConverter:
-    """A 0-based position, of at most nine digits: more would be no number the database has."""
-
-    regex = "[0-9]{1,9}"
-
-    def to_python(self, value: str) -> int:
-        """Return the position."""
-        return int(value)
-
-    def to_url(self, value: int) -> str:
-        """Return the position as it stands in addresses."""
-        return str(value)
-
-
-register_converter(SplitNameConverter, "split")
-register_converter(PositionConverter, "position")
 
 SCENE = "datasets/<slug:slug>/<split:name>/scene/<position:position>"
 

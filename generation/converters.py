@@ -1,0 +1,35 @@
+"""What stands in addresses of datasets: `split:` and `position:`, known once this is imported."""
+
+from django.urls import register_converter
+
+
+class SplitNameConverter:
+    """The name of a split."""
+
+    regex = "[a-zA-Z][a-zA-Z0-9_-]{0,39}"
+
+    def to_python(self, value: str) -> str:
+        """Return the name."""
+        return value
+
+    def to_url(self, value: str) -> str:
+        """Return the name as it stands in addresses."""
+        return value
+
+
+class PositionConverter:
+    """A 0-based position, of at most nine digits: more would be no number the database has."""
+
+    regex = "[0-9]{1,9}"
+
+    def to_python(self, value: str) -> int:
+        """Return the position."""
+        return int(value)
+
+    def to_url(self, value: int) -> str:
+        """Return the position as it stands in addresses."""
+        return str(value)
+
+
+register_converter(SplitNameConverter, "split")
+register_converter(PositionConverter, "position")
