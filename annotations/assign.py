@@ -73,7 +73,16 @@ def lay_out(study: Study, places: Sequence[tuple[int, int]], *, ranks: Sequence[
             ],
             batch_size=ROWS,
         )
+    _tell_the_planner()
     study.refresh_from_db()
+
+
+def _tell_the_planner() -> None:
+    """Let PostgreSQL know of thousands of new slots at once: until it does, each claim reads and sorts all of them."""
+    if connection.vendor == "postgresql":
+        tables = ", ".join(connection.ops.quote_name(model._meta.db_table) for model in (StudyQuestion, Slot))
+        with connection.cursor() as cursor:
+            cursor.execute(f"ANALYZE {tables}")
 
 
 # Claiming
