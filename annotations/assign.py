@@ -18,7 +18,7 @@ from django.db.models.functions import Now
 
 from annotations import palette
 from annotations.models import Answer, Given, Participant, Slot, Study, StudyQuestion
-from annotations.prepared import Prepared, PreparedUpdate
+from annotations.prepared import Asking, Prepared, PreparedUpdate
 from generation.engine.errors import EngineError
 from generation.models import from_now
 
@@ -117,12 +117,22 @@ class Claim(NamedTuple):
 
 def given_to(participant: Participant) -> list[Place]:
     """Return the questions that a participant was given, in that order."""
-    return list(itertools.starmap(Place, _GIVEN.ask(participant.pk)))
+    return list(itertools.starmap(Place, asking_given(participant).rows()))
+
+
+def asking_given(participant: Participant) -> Asking:
+    """Return the query for the parts of each `Place` that was given to a participant."""
+    return Asking(_GIVEN, (participant.pk,))
+
+
+def asking_held(participant: Participant) -> Asking:
+    """Return the query for the parts of each `Claim` that a participant holds."""
+    return Asking(_HELD, (participant.pk,), {"minutes": participant.study.lease_minutes})
 
 
 def held_by(participant: Participant) -> list[Claim]:
     """Return slots that a participant claimed and did not answer, in that order."""
-    return list(itertools.starmap(Claim, _HELD.ask(participant.pk, minutes=participant.study.lease_minutes)))
+    return list(itertools.starmap(Claim, asking_held(participant).rows()))
 
 
 def claim(participant: Participant) -> Claim | None:
@@ -162,12 +172,11 @@ def _claim_new(participant: Participant, given: Collection[Place]) -> Claim | No
         next_one = _next(participant, given)
         if next_one is None:
             return None
+        study, given_now = participant.study, Given(participant=participant, question_id=next_one.question_id)
+        key = (next_one.pk, participant.pk, study.pk)
         try:
-            with transaction.atomic():
-                study = participant.study
-                if _HOLD.run(next_one.pk, participant.pk, study.pk, minutes=study.lease_minutes) == 1:
-                    Given(participant=participant, question_id=next_one.question_id).save(force_insert=True)
-                    return next_one
+            if _HOLD.run_and_store(given_now, *key, minutes=study.lease_minutes):
+                return next_one
         except IntegrityError:  # another tab of theirs has a slot of that question now
             given = given_to(participant)
     return None
@@ -316,11 +325,7 @@ def _answer_held(participant: Participant, held: Claim, reply: Reply) -> Answer 
     """
     own = {"question_id": held.question_id, "slot_id": held.pk, "claimed": held.claimed}
     row = Answer(participant=participant, **own, **reply._asdict())
-    with transaction.atomic():
-        if _FILL.run(held.pk, participant.pk) != 1:
-            return None
-        row.save(force_insert=True)
-    return row
+    return row if _FILL.run_and_store(row, held.pk, participant.pk) else None
 
 
 def _lock(questions: Iterable[int]) -> None:

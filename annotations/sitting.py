@@ -1,7 +1,7 @@
 """One participant's sitting: what they were given and what they answered, read once for a request."""
 
+import itertools
 import uuid
-from collections.abc import Iterator
 from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from annotations import assign
 from annotations.assign import Claim, Place
 from annotations.models import Answer, EasyAnswer, Participant, Study
-from annotations.prepared import Prepared
+from annotations.prepared import Asking, Prepared, ask_together
 
 QUESTION = "question"
 CHECKING = (EasyAnswer.Kind.CHECK, EasyAnswer.Kind.ATTENTION)
@@ -73,24 +73,31 @@ class Sitting:
     @cached_property
     def given(self) -> dict[int, Place]:
         """Return the questions of the sample that were given to them, by number, in that order."""
-        return {place.question: place for place in assign.given_to(self.participant)}
+        return _by_question(assign.asking_given(self.participant).rows())
 
     @cached_property
     def held(self) -> dict[int, Claim]:
         """Return the slots that are theirs and wait for an answer, by question, in order of claim."""
-        return {one.question_id: one for one in assign.held_by(self.participant)}
+        return _by_claim(assign.asking_held(self.participant).rows())
 
     @cached_property
     def said(self) -> dict[Item, Said]:
         """Return the answers that stand, of questions and of what stands between them."""
-        found = [Said(Item(QUESTION, question), *rest) for question, *rest in _ANSWERS.ask(self.participant.pk)]
-        if self.study.checks or self.study.attention:
-            found += self._checked()
-        return {said.item: said for said in found}
+        return self._said(Asking(_ANSWERS, (self.participant.pk,)).rows())
 
-    def _checked(self) -> Iterator[Said]:
-        for kind, number, *rest in _CHECKS.ask(self.participant.pk):
-            yield Said(Item(kind, number), *rest)
+    def read(self) -> None:
+        """Read all of it at once, for a request that needs all."""
+        mine = self.participant
+        asked = (assign.asking_given(mine), assign.asking_held(mine), Asking(_ANSWERS, (mine.pk,)))
+        given, held, said = ask_together(*asked)
+        self.given, self.held, self.said = _by_question(given), _by_claim(held), self._said(said)
+
+    def _said(self, rows: list[tuple[Any, ...]]) -> dict[Item, Said]:
+        found = [Said(Item(QUESTION, question), *rest) for question, *rest in rows]
+        if self.study.checks or self.study.attention:
+            checks = _CHECKS.ask(self.participant.pk)
+            found += [Said(Item(kind, number), *rest) for kind, number, *rest in checks]
+        return {said.item: said for said in found}
 
     @property
     def answered(self) -> int:
@@ -108,3 +115,11 @@ class Sitting:
         self.last = said
         if said.item.kind == QUESTION:
             self.held.pop(said.item.number, None)
+
+
+def _by_question(rows: list[tuple[Any, ...]]) -> dict[int, Place]:
+    return {place.question: place for place in itertools.starmap(Place, rows)}
+
+
+def _by_claim(rows: list[tuple[Any, ...]]) -> dict[int, Claim]:
+    return {one.question_id: one for one in itertools.starmap(Claim, rows)}

@@ -96,6 +96,7 @@ def _address(participant: Participant, item: Item) -> str:
 def answer(request: HttpRequest, code: str, secret: str) -> HttpResponse:
     """Store an answer, and return the way to the next page; to a script as JSON, with the next question."""
     sitting = find_sitting(code, secret)
+    sitting.read()
     found = _given(sitting, request.POST.get("token", ""))
     reply = flow.new_reply(
         text=request.POST.get("answer", ""),

@@ -4,14 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
-from django.test.utils import CaptureQueriesContext
 
 from annotations import assign
-from annotations.models import Participant, Slot, Study
-from annotations.prepared import Prepared, PreparedUpdate
+from annotations.models import Given, Participant, Slot, Study
+from annotations.prepared import Prepared, PreparedUpdate, ask_together
 from generation.models import from_now
 
 pytestmark = pytest.mark.django_db
@@ -62,7 +61,32 @@ def test_sql_is_made_once(study: Study, joined: Joined) -> None:
         return slots_of(who, seconds=0.0)
 
     prepared, person = Prepared(build), joined()
-    with CaptureQueriesContext(connection) as asked:
-        for _ in range(3):
-            prepared.ask(person.pk)
-    assert (len(made), len(asked)) == (1, 3)
+    for _ in range(3):
+        prepared.ask(person.pk)
+    assert len(made) == 1
+
+
+def test_a_change_and_a_row_are_stored_together_or_not_at_all(study: Study, joined: Joined) -> None:
+    first, second = joined(), joined()
+    hold = PreparedUpdate(
+        lambda slot, who: (Slot.objects.free().filter(pk=slot), {"participant": who, "claimed": Now()})
+    )
+    slot, other = study.slots.filter(number=0)[:2]
+    mine = Given(participant=first, question_id=slot.question_id)
+    assert hold.run_and_store(mine, slot.pk, first.pk)
+    assert Given.objects.get() == mine
+    Slot.objects.filter(pk=slot.pk).update(lease=from_now(60))
+    late = Given(participant=second, question_id=slot.question_id)
+    assert not hold.run_and_store(late, slot.pk, second.pk)
+    with pytest.raises(IntegrityError):
+        hold.run_and_store(Given(participant=first, question_id=slot.question_id), other.pk, first.pk)
+    other.refresh_from_db()
+    assert (other.participant, Given.objects.count()) == (None, 1)
+
+
+def test_what_is_asked_together_is_what_is_asked_one_by_one(study: Study, joined: Joined) -> None:
+    person = joined()
+    assign.claim(person)
+    several = assign.asking_given(person), assign.asking_held(person), assign.asking_given(joined())
+    assert ask_together(*several) == [one.rows() for one in several]
+    assert len(ask_together(*several)[0]) == 1
