@@ -60,7 +60,7 @@ def begun(processes: "list[subprocess.Popen[str]]") -> Iterator[str]:
         yield from printed.splitlines()
 
 
-@pytest.mark.parametrize("stack", ["on_sqlite", "on_postgres"])
+@pytest.mark.parametrize("stack", [pytest.param("on_sqlite", marks=pytest.mark.full), "on_postgres"])
 def test_each_question_has_exactly_the_answers_that_are_wanted(stack: str, request: pytest.FixtureRequest) -> None:
     environment = request.getfixturevalue(stack)
     questions = proof.size(600, name=f"questions that crowds answered {stack.replace('_', ' ')}")

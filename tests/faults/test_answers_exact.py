@@ -1,5 +1,7 @@
 """A crowd through the whole site: every question ends with exactly the answers that are wanted."""
 
+import pytest
+
 from tests import proof
 from tests.crowd import Crowd
 from tests.faults.stack import Site
@@ -8,6 +10,7 @@ from tests.faults.studies import begin_study, check_finished, plain, stored
 THINKING = (0.05, 0.35)  # seconds
 
 
+@pytest.mark.full
 def test_a_crowd_gives_each_question_exactly_the_answers_that_are_wanted(site: Site) -> None:
     questions = proof.size(1000, name=f"questions that a crowd answered over HTTP, {site.stack}")
     code = begin_study(site, questions=questions)

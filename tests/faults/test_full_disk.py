@@ -60,7 +60,8 @@ def fill_in_mid_run(site: Site, name: str, disk: Path) -> Path:
     return ballast
 
 
-@pytest.mark.parametrize("reserve", [pytest.param("0", marks=pytest.mark.full), "0.002"])
+@pytest.mark.full
+@pytest.mark.parametrize("reserve", ["0", "0.002"])
 def test_the_disk_of_files_is_full(embedded_site: Site, disk: Path, undisturbed: Undisturbed, reserve: str) -> None:
     site = embedded_site
     (site.folder / "media").symlink_to(disk, target_is_directory=True)

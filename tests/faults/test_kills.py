@@ -89,6 +89,7 @@ def check_pages(site: Site) -> None:
         site.wait_for_web(page)
 
 
+@pytest.mark.full
 def test_killed_workers_clock_and_web_server_change_nothing(site: Site, undisturbed: Undisturbed) -> None:
     site.environment.update(FAULTS_PACE="0.05", FAULTS_HEARTBEAT="3")
     site.begin()

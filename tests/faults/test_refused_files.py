@@ -105,6 +105,7 @@ def mounted(embedded_site: Site) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", media], check=True)
 
 
+@pytest.mark.full
 def test_the_disk_of_files_becomes_read_only(embedded_site: Site, mounted: Path, undisturbed: Undisturbed) -> None:
     def refuse() -> None:
         while not _remounted(mounted, "ro"):  # not in the middle of a file

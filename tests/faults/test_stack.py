@@ -18,6 +18,7 @@ def tell(site: Site, command: str) -> None:
         file.execute(command)
 
 
+@pytest.mark.full
 def test_the_check_finds_what_is_twice_missing_or_left_over(
     embedded_site: Site, undisturbed: Callable[[dict[str, Any]], str]
 ) -> None:

@@ -64,6 +64,7 @@ class TestGenerate:
         assert "45/45 scenes, 45/45 images" in done.stderr
         assert Dataset.objects.get(slug="again").visibility == "public"
 
+    @pytest.mark.full
     @pytest.mark.parametrize("workers", ["1", "4"])
     def test_any_number_of_processes_makes_the_same(self, made: Dataset, workers: str) -> None:
         secret = f"test={'0f' * 16}"

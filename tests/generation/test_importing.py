@@ -130,6 +130,7 @@ def test_an_import_that_is_stopped_goes_on(
 
 
 @pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("at_once")
 def test_an_import_that_is_killed_goes_on_and_stores_nothing_twice(tmp_path: Path, child: Child) -> None:

@@ -19,7 +19,7 @@ from tests.generation.browser.screens import SCREENS
 from tests.generation.browser.test_pages import barriers
 from webapp.models import User
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.full]
 
 WAYS = (
     pytest.param(True, id="with JavaScript"),

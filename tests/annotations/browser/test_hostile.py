@@ -19,7 +19,7 @@ from webapp.models import User
 
 __all__ = ["rosa", "shapes"]
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.full]
 
 ATTACK = (
     "<script>attacked('script')</script><img src=x onerror=attacked('picture')>\"><svg onload=attacked('svg')>"

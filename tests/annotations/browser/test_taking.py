@@ -130,6 +130,7 @@ def test_a_second_tap_at_once_answers_nothing(study: Study, open_browser: Open) 
     assert Answer.objects.count() == 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_page_can_be_used_by_everybody(study: Study, open_browser: Open, scheme: Any) -> None:
     page = open_browser(color_scheme=scheme, viewport={"width": 1280, "height": 800}).new_page()

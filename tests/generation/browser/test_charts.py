@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from generation import charts, charts_drawing
 from tests.generation import small
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.full]
 
 OVERVIEW = "/datasets/shapes/"
 

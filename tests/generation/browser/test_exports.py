@@ -15,7 +15,7 @@ from generation.models import Dataset, Export
 from tests.generation import small
 from webapp.models import User
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.full]
 PAGE = "/datasets/shapes/export/"
 
 

@@ -41,7 +41,12 @@ def signed_in(browser: Browser, live_server: Any, user: User, **options: Any) ->
     return context
 
 
-@pytest.fixture(params=[True, False], ids=["with JavaScript", "without JavaScript"])
+@pytest.fixture(
+    params=[
+        pytest.param(True, id="with JavaScript"),
+        pytest.param(False, id="without JavaScript", marks=pytest.mark.full),
+    ]
+)
 def page(request: pytest.FixtureRequest, browser: Browser, live_server: Any, ada: User) -> Iterator[Page]:
     context = signed_in(browser, live_server, ada, java_script_enabled=request.param)
     yield context.new_page()

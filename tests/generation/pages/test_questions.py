@@ -203,10 +203,10 @@ def test_other_verbs_are_refused(client, shapes):
     assert client.post(PAGE).status_code == 405
 
 
-def test_page_needs_three_queries(client, shapes, django_assert_num_queries):
+def test_page_needs_four_queries(client, shapes, django_assert_num_queries):
     client.get(PAGE)  # the spec is read once a process
     for query in ("", "?step=2"):
-        with django_assert_num_queries(3):
+        with django_assert_num_queries(4):
             client.get(PAGE + query)
 
 

@@ -21,7 +21,7 @@ from tests.webapp.backups.test_round_trip import freed, members
 from tests.webapp.commands import ROOT
 from webapp.backups.writing import write_backup
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow, pytest.mark.full]
 # Runs a command that a power cut ends when it has come to a function for the nth time.
 DYING = """
 import os, signal, sys

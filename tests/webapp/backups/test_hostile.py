@@ -78,7 +78,7 @@ def with_member(name: str, *, kind: bytes = tarfile.REGTYPE, link: str = "") -> 
 
 
 def test_a_member_more_or_less_changes_nothing_that_is_right(archive: Path) -> None:
-    assert restored(rewritten(archive, lambda members: members)).contents.rows["webapp.User"] == 1
+    assert restored(rewritten(archive, lambda members: members)).contents.rows["webapp.User"] == 2
 
 
 HEADERS: dict[str, tuple[Callable[[Members], Members], str]] = {
@@ -186,7 +186,7 @@ def test_rows_that_do_not_fit_are_refused_and_what_came_before_is_taken_back(
         check_nothing_changed(before, own_folder)
     archive.write_bytes(good)
     restored(archive)
-    assert User.objects.get().username == "grace"
+    assert User.objects.filter(username="grace").count() == 1
 
 
 def test_a_cut_archive_is_refused(archive: Path, before: Any, own_folder: Path) -> None:

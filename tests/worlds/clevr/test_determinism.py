@@ -55,6 +55,7 @@ def test_datasets_differ():
 
 
 @pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize(("seed", "options"), [("0", ()), ("4242", ("--backwards",))])
 def test_another_process_gives_the_same(seed: str, options: tuple[str, ...]):
     """Another order of Python's sets; chunks in another order."""
