@@ -1,0 +1,24 @@
+"""Studies: people answer a sample of a split's questions, each question several people."""
+
+from annotations.models.answers import Answer, AnswerQuerySet, EasyAnswer, EasyAnswerQuerySet, Given, Slot, SlotQuerySet
+from annotations.models.baselines import Baseline, BaselineQuerySet
+from annotations.models.participants import Participant, new_secret
+from annotations.models.studies import Study, StudyQuestion, StudyText, new_code
+
+__all__ = [
+    "Answer",
+    "AnswerQuerySet",
+    "Baseline",
+    "BaselineQuerySet",
+    "EasyAnswer",
+    "EasyAnswerQuerySet",
+    "Given",
+    "Participant",
+    "Slot",
+    "SlotQuerySet",
+    "Study",
+    "StudyQuestion",
+    "StudyText",
+    "new_code",
+    "new_secret",
+]

@@ -1,0 +1,75 @@
+"""What was published of people's answers."""
+
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Now
+from django.urls import reverse
+
+from annotations.models.studies import Study
+from generation.models import Split
+
+
+class BaselineQuerySet(models.QuerySet["Baseline"]):
+    """Which published baselines are meant."""
+
+    def published(self) -> Self:
+        """Return of each study the latest that was not withdrawn: the human rows of their splits, the latest first."""
+        later = Baseline.objects.filter(study=OuterRef("study"), number__gt=OuterRef("number"), withdrawn=None)
+        return self.filter(~Exists(later), withdrawn=None).order_by("-published", "-pk")
+
+
+class Baseline(models.Model):
+    """The human row of a split as it was published: what people answered by then, and the figures that it gave.
+
+    It is never changed. Publishing a study again makes another one; one that is withdrawn keeps its row.
+    `annotations.baseline` reads and writes what `digest` names: predictions as a model's, and the single answers.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="baselines")
+    split = models.ForeignKey(Split, on_delete=models.PROTECT, related_name="baselines")
+    number = models.PositiveIntegerField(help_text="of all that were published of the split, from 1")
+    published = models.DateTimeField(db_default=Now())
+    publisher = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="baselines")
+    digest = models.CharField(max_length=64, help_text="of its arrays, and the name of their file")
+    seal = models.CharField(max_length=64, help_text="of arrays, figures and text: what its publisher agreed to")
+    per_question = models.PositiveSmallIntegerField("answers per question")
+    asked = models.PositiveIntegerField("questions with an answer")
+    right = models.PositiveIntegerField("of them right by majority")
+    ties = models.PositiveIntegerField(help_text="of them; they count as wrong")
+    people = models.PositiveIntegerField(help_text="whose answers count")
+    figures = models.TextField(help_text="JSON: every figure that is shown")
+    methods = models.TextField(help_text="the text for a paper as it was")
+    withdrawn = models.DateTimeField(null=True, blank=True)
+    reason = models.CharField("reason for withdrawing it", max_length=500, blank=True)
+
+    objects = BaselineQuerySet.as_manager()
+
+    class Meta:
+        """Numbers of a split are given once, and nothing is withdrawn without a reason."""
+
+        ordering = ("split", "number")
+        constraints = (
+            models.UniqueConstraint(fields=["split", "number"], name="baseline_number_once"),
+            models.CheckConstraint(
+                condition=Q(right__lte=models.F("asked")) & Q(asked__gt=0), name="baseline_asked_and_right"
+            ),
+            models.CheckConstraint(
+                condition=Q(withdrawn=None, reason="") | (Q(withdrawn__isnull=False) & ~Q(reason="")),
+                name="baseline_withdrawn_with_reason",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"human baseline {self.number} of {self.split}"
+
+    def get_absolute_url(self) -> str:
+        """Return where it is read, this version for ever."""
+        return reverse("people_version", args=[self.split.dataset.slug, self.split.name, self.number])
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """Return whether its publisher took it back."""
+        return self.withdrawn is not None

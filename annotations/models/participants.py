@@ -1,0 +1,67 @@
+"""Who takes part."""
+
+import secrets
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from annotations.models.studies import Study
+
+
+def new_secret() -> str:
+    """Return what only a participant knows: 128 bits."""
+    return secrets.token_urlsafe(16)
+
+
+class Participant(models.Model):
+    """Somebody who follows a study's link.
+
+    `identity`, `session` and `study_there` are what the platform that sent them calls them, their visit and the study;
+    nothing but the first two says who they are. Who came by the test link never counts. Whom somebody took back, no
+    rule leaves out again.
+    """
+
+    class Stage(models.TextChoices):
+        """Where they are."""
+
+        CONSENT = "consent"
+        PALETTE = "palette"
+        INSTRUCTIONS = "instructions"
+        PRACTICE = "practice"
+        QUESTIONS = "questions"
+        COMMENT = "comment"
+        COMPLETED = "completed"
+        SCREENED_OUT = "screened-out"
+        FULL = "full"
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="participants")
+    identity = models.CharField(max_length=200, blank=True)
+    session = models.CharField(max_length=200, blank=True)
+    study_there = models.CharField("the platform's name for the study", max_length=200, blank=True)
+    secret = models.CharField(max_length=22, unique=True, default=new_secret, editable=False)
+    is_test = models.BooleanField(default=False)
+    stage = models.CharField(max_length=12, choices=Stage.choices, default=Stage.CONSENT)
+    joined = models.DateTimeField(db_default=Now())
+    finished = models.DateTimeField(null=True, blank=True)
+    ending = models.CharField("code or address given", max_length=300, blank=True)
+    mistaken = models.PositiveSmallIntegerField("colour pairs mistaken", null=True, blank=True)
+    tries = models.PositiveSmallIntegerField("tries at practice", default=0)
+    comment = models.TextField(blank=True)
+    excluded = models.DateTimeField(null=True, blank=True)
+    reason = models.CharField("reason for exclusion", max_length=500, blank=True)
+    by_rule = models.BooleanField("excluded by the stated rules", default=False)
+    taken_back = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        """Nobody takes part twice."""
+
+        ordering = ("study", "pk")
+        constraints = (
+            models.UniqueConstraint(
+                fields=["study", "identity"], condition=~Q(identity=""), name="study_participant_once"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.study} participant {self.pk}"
