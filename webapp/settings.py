@@ -304,7 +304,7 @@ DATABASES: dict[str, dict[str, Any]] = {"default": env["DATABASE_URL"] or SQLITE
 if "sqlite" in DATABASES["default"]["ENGINE"]:
     DATABASES["default"] = SQLITE | {"NAME": DATABASES["default"]["NAME"]}
 else:
-    DATABASES["default"] |= {"CONN_HEALTH_CHECKS": True}
+    DATABASES["default"] |= {"ENGINE": "webapp.postgresql", "CONN_HEALTH_CHECKS": True}
 DATABASES["default"] |= {"CONN_MAX_AGE": 60}  # seconds: opening one takes as long as several questions to it
 
 REDIS_URL: str = env["REDIS_URL"]
