@@ -8,6 +8,7 @@ from django.conf import settings
 from webapp.celery import DEFAULT, GENERATION
 from webapp.supervise import Child
 
+KEEP_ALIVE = 15  # seconds that a browser's connection waits for its next request: longer than most people think
 LONGEST_ADDRESS = 8190  # bytes, as many as gunicorn can: a list of chosen questions stands in the address
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
 GENERATION_NICENESS = 10  # pages stay quick while datasets are made
@@ -64,6 +65,8 @@ def web_command(bind: str) -> list[str]:
         "120",
         "--graceful-timeout",
         "5",
+        "--keep-alive",
+        str(KEEP_ALIVE),
         "--limit-request-line",
         str(LONGEST_ADDRESS),
         "--no-control-socket",

@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from annotations import asked, flow, palette, pictures, tokens
+from annotations import asked, at_hand, flow, palette, pictures, tokens
 from annotations.asked import Asked, Progress
 from annotations.assign import NotGiven
 from annotations.choices import choices_of, swatches_of
@@ -17,6 +17,7 @@ from annotations.flow import Stage
 from annotations.models import Answer, EasyAnswer, Participant
 from annotations.sitting import QUESTION, Item, Said, Sitting
 from annotations.views.private import NOTHING, find_sitting, private, wants_json
+from generation.models import Dataset, Scene
 
 SEE_OTHER = 303
 AN_HOUR = 3600  # seconds
@@ -65,8 +66,8 @@ def question_context(
         "study": sitting.study,
         "participant": participant,
         "asked": found,
-        "picture": _address(participant, found.item) if found.scene is not None and found.scene.has_picture else "",
-        "ahead": _address(participant, ahead) if ahead is not None else "",
+        "picture": _address(sitting, found.item) if found.scene is not None and found.scene.has_picture else "",
+        "ahead": _address(sitting, ahead) if ahead is not None else "",
         "choices": choices_of(found.form),
         "refusals": Answer.Refusal.choices,
         "token": tokens.token_of(participant, str(found.item)),
@@ -86,9 +87,13 @@ def _practice_progress(participant: Participant) -> Progress:
     return Progress(len(flow.practice_of(participant, participant.tries)), size)
 
 
-def _address(participant: Participant, item: Item) -> str:
-    token = tokens.token_of(participant, str(item))
-    return reverse("study_picture", args=[participant.study.code, participant.secret, token])
+def _address(sitting: Sitting, item: Item) -> str:
+    """Return where the picture of something that a participant is given lies; what is shown there is at hand."""
+    participant = sitting.participant
+    parts = (participant.study.code, participant.secret, tokens.token_of(participant, str(item)))
+    if item.kind == QUESTION and item.number in sitting.given:
+        at_hand.remember(parts, participant.study.split, sitting.given[item.number].position)
+    return reverse("study_picture", args=parts)
 
 
 @private
@@ -131,6 +136,16 @@ def _given(sitting: Sitting, token: str) -> Asked:
 @require_safe
 def picture(request: HttpRequest, code: str, secret: str, token: str) -> HttpResponse:
     """Return the picture of a question that a participant was given."""
+    scene, dataset = at_hand.scene_of((code, secret, token)) or _scene_of(code, secret, token)
+    try:
+        content, kind = pictures.picture_for(scene, dataset)
+    except OSError as error:
+        raise Http404(NOTHING) from error
+    return _kept(content, kind)
+
+
+def _scene_of(code: str, secret: str, token: str) -> tuple[Scene, Dataset]:
+    """Return the scene of a question that a participant was given, and its dataset; raise `Http404` for another."""
     sitting = find_sitting(code, secret)
     item = flow.item_named(sitting, token)
     found = asked.look_up(sitting, item) if item is not None else None
@@ -138,11 +153,7 @@ def picture(request: HttpRequest, code: str, secret: str, token: str) -> HttpRes
         raise Http404(NOTHING)
     split = sitting.study.split if found.item.kind == QUESTION else sitting.study.easy
     assert split is not None
-    try:
-        content, kind = pictures.picture_for(found.scene, split.dataset)
-    except OSError as error:
-        raise Http404(NOTHING) from error
-    return _kept(content, kind)
+    return found.scene, split.dataset
 
 
 @private

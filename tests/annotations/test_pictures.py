@@ -9,7 +9,7 @@ import pytest
 from django.http import HttpResponse
 from PIL import Image
 
-from annotations import pictures
+from annotations import at_hand, pictures
 from generation import files
 from generation.models import Dataset, Scene
 from tests.annotations.visitors import Visitor, study_of
@@ -112,3 +112,46 @@ def test_a_broken_heavy_picture_is_missing(shapes: Dataset, content: bytes) -> N
     visitor = Visitor(study_of(shapes))
     visitor.to_questions()
     assert picture_of(visitor).status_code == 404
+
+
+def test_a_picture_that_a_page_named_is_sent_without_asking_the_database(
+    shapes: Dataset, django_assert_num_queries: Any
+) -> None:
+    put(shapes, noise(120, 80))
+    visitor = Visitor(study_of(shapes, questions=4))
+    visitor.to_questions()
+    ahead = re.search(r'data-ahead="([^"]+)"', visitor.page)
+    assert ahead is not None
+    visitor.client.get(ahead[1])  # the words and where the picture lies are read once a process
+    with django_assert_num_queries(0):
+        assert picture_of(visitor).status_code == visitor.client.get(ahead[1]).status_code == 200
+
+
+def test_another_process_finds_the_same_picture(shapes: Dataset) -> None:
+    put(shapes, noise(120, 80))
+    visitor = Visitor(study_of(shapes, questions=4))
+    visitor.to_questions()
+    named = picture_of(visitor)
+    assert named.status_code == 200
+    at_hand._shown.clear()
+    assert picture_of(visitor).content == named.content
+
+
+def test_an_address_with_somebody_elses_secret_has_no_picture(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=4)
+    one, other = Visitor(study), Visitor(study)
+    for visitor in (one, other):
+        visitor.to_questions()
+    found = re.search(r'<img src="(/s/[^/]+/)([^/]+)(/picture/[^"]+)"', one.page)
+    theirs = re.search(r'<img src="/s/[^/]+/([^/]+)/', other.page)
+    assert found is not None and theirs is not None and theirs[1] != found[2]
+    assert one.client.get(found[1] + theirs[1] + found[3]).status_code == 404
+
+
+def test_no_more_addresses_are_known_than_there_is_room_for(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(at_hand, "MOST", 3)
+    split = shapes.splits.get(name="val")
+    for number in range(20):
+        at_hand.remember(("code", str(number), "token"), split, 0)
+        assert len(at_hand._shown) <= 3
+    assert at_hand.scene_of(("code", "19", "token")) is not None
