@@ -23,6 +23,7 @@ from generation.engine.errors import EngineError
 from generation.models import from_now
 
 TRIES = 30
+NO_SCENE = -1  # the position of none
 SOME = 40  # of the slots that come next, one is taken by chance, so that people rarely reach for the same
 ROWS = 4000  # in a transaction, at most
 PARTS = ("pk", "question", "question__position", "question__scene")
@@ -185,9 +186,12 @@ def _claim_new(participant: Participant, given: Collection[Place]) -> Claim | No
 def _next(participant: Participant, given: Collection[Place]) -> Claim | None:
     """Return one of the slots that come next for a participant; of scenes that are new to them if there are any."""
     is_spared = palette.is_spared(participant)
-    near = _one_of(_NEXT.ask(participant.study_id, is_spared=is_spared), given)
+    first = _NEXT.ask(participant.study_id, is_spared=is_spared)
+    near = _one_of(first, given)
     if near is not None:  # mostly, one of the very first will do
         return near
+    if len(first) < SOME:  # these are all there are
+        return _one_of(first, [place._replace(scene=NO_SCENE) for place in given])
     mine = Given.objects.filter(participant=participant)
     unseen = _free(participant.study_id, is_spared=is_spared).exclude(question__in=mine.values("question"))
     scenes = {place.scene for place in given}

@@ -6,7 +6,7 @@ By rule or by hand, leaving somebody out of the data is never a refusal to pay.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from annotations import assign, results
+from annotations import assign, results, rules
 from annotations.models import Participant, Study
 from annotations.people import Person, people_of, person_of
 from annotations.results import Gathered, Headline
@@ -18,6 +18,8 @@ AT_ONCE = 50  # people left out by one request: each takes about a fifth of a se
 
 def judge(participant: Participant) -> None:
     """Leave out somebody whose session ends if the stated rules do; take back whom they no longer do."""
+    if not rules.stated(participant.study).on and not participant.by_rule:
+        return
     person = person_of(participant)
     if person.is_waiting:
         _leave_out(person)
