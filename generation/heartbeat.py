@@ -12,7 +12,7 @@ from typing import Any
 from celery.signals import worker_ready, worker_shutdown
 from django.db import connection
 
-from generation import blind_jobs, export_jobs, jobs
+from generation import blind_jobs, export_jobs, jobs, sweeping
 from generation.forks import no_forks
 from generation.models import Heartbeat, from_now
 
@@ -68,6 +68,7 @@ def sweep() -> None:
     jobs.sweep()
     blind_jobs.sweep()
     export_jobs.sweep()
+    sweeping.sweep()
     Heartbeat.objects.note(Heartbeat.SWEEP, host=socket.gethostname(), pid=os.getpid(), queues="")
 
 

@@ -1,0 +1,116 @@
+"""Methods: what makes predictions, and whose it is."""
+
+from typing import Any, Self
+
+from django.conf import settings
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.urls import reverse
+
+
+class MethodQuerySet(models.QuerySet["Method"]):
+    """Whose methods are meant."""
+
+    def visible_to(self, user: Any) -> Self:
+        """Return the methods that somebody may know of: published ones, baselines, their own; staff all."""
+        shown = Q(published__isnull=False) | ~Q(baseline="")
+        if not user.is_authenticated:
+            return self.filter(shown)
+        return self if user.is_staff else self.filter(shown | Q(owner=user.pk))
+
+    def of(self, user: Any) -> Self:
+        """Return an account's own methods by name."""
+        return self.filter(owner=user.pk).order_by("name", "pk")
+
+    def for_list(self) -> Self:
+        """Return methods with their owners, the latest first."""
+        return self.select_related("owner").order_by("-created", "-pk")
+
+
+class Method(models.Model):
+    """Something that answers questions: a model, a way to ask it, a rule. Its runs are submissions.
+
+    One with a `baseline` belongs to the site: it is made for every split, and is nobody's.
+    """
+
+    class Made(models.TextChoices):
+        """How it came to answer."""
+
+        ZERO_SHOT = "zero-shot", "zero-shot"
+        FEW_SHOT = "few-shot", "few-shot"
+        TRAINED = "trained", "trained here"
+        ELSEWHERE = "elsewhere", "trained elsewhere"
+        BASELINE = "baseline", "baseline"
+        HUMAN = "human", "human"
+
+    class Baseline(models.TextChoices):
+        """The site's own."""
+
+        CHANCE = "chance", "Chance"
+        MAJORITY = "majority", "Majority"
+        TYPE_MODE = "type", "Q-type mode"
+        NEAREST = "nearest", "Nearest question"
+
+    name = models.CharField(max_length=100, help_text="As tables name it, for example “CNN+LSTM+SA”.")
+    description = models.TextField(blank=True, help_text="What it is and how it answers. Markdown.")
+    link = models.URLField("paper or code", blank=True, max_length=500, help_text="An address, https://…")
+    made = models.CharField("how it was made", max_length=12, choices=Made.choices, default=Made.TRAINED)
+    shots = models.PositiveIntegerField(
+        "examples in the prompt",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="Of few-shot ones.",
+    )
+    model = models.CharField("model identifier", max_length=200, blank=True, help_text="As its provider calls it.")
+    model_date = models.DateField("date of the model", null=True, blank=True, help_text="Of the version asked.")
+    prompt = models.TextField(blank=True, help_text="What it was told, word for word.")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="methods"
+    )
+    anonymous = models.BooleanField(
+        "without my name", default=False, help_text="Boards show the method, not whose it is. Staff can see it."
+    )
+    published = models.DateTimeField(null=True, blank=True, help_text="Since when boards show it to everybody.")
+    baseline = models.CharField(max_length=10, choices=Baseline.choices, blank=True, editable=False)
+    created = models.DateTimeField(db_default=Now())
+
+    objects = MethodQuerySet.as_manager()
+
+    class Meta:
+        """Names are given once by an owner, and each baseline exists once."""
+
+        constraints = (
+            models.UniqueConstraint(fields=["owner", "name"], name="method_name_once"),
+            models.UniqueConstraint(fields=["baseline"], condition=~Q(baseline=""), name="method_baseline_once"),
+            models.CheckConstraint(
+                condition=Q(baseline="", owner__isnull=False) | (~Q(baseline="") & Q(owner=None)),
+                name="method_is_somebodys_or_a_baseline",
+            ),
+            models.CheckConstraint(condition=Q(shots=None) | Q(made="few-shot"), name="method_shots_of_few_shot"),
+        )
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        """Return the address of its page."""
+        return reverse("method", args=[self.pk])
+
+    @property
+    def is_public(self) -> bool:
+        """Return whether boards show it to everybody."""
+        return bool(self.baseline) or self.published is not None
+
+    @property
+    def by(self) -> str:
+        """Return whose it is as boards say it: nobody's name where it is anonymous."""
+        return "" if self.owner is None or self.anonymous else self.owner.get_username()
+
+    @property
+    def made_text(self) -> str:
+        """Return how it was made for people."""
+        shots = f" ({self.shots})" if self.shots is not None else ""
+        return f"{self.get_made_display()}{shots}"

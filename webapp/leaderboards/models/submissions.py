@@ -1,0 +1,184 @@
+"""What methods submitted, and how it scored."""
+
+import json
+from typing import Any, ClassVar, Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+from django.urls import reverse
+
+from generation.models import Split
+from generation.models.work import AbstractJob, AbstractJobQuerySet, from_now
+from webapp.leaderboards.models.methods import Method
+
+A_DAY = 86_400.0  # seconds
+
+
+class SubmissionQuerySet(AbstractJobQuerySet["Submission"]):
+    """Which submissions are meant."""
+
+    def scored(self) -> Self:
+        """Return the submissions that have scores: what counts everywhere as a submission."""
+        return self.filter(state=AbstractJob.State.DONE)
+
+    def visible_to(self, user: Any) -> Self:
+        """Return the submissions of methods that somebody may know of."""
+        return self.filter(method__in=Method.objects.visible_to(user))
+
+    def waiting(self) -> Self:
+        """Return what is to be scored, in the order in which it came."""
+        return self.filter(state=AbstractJob.State.WAITING).order_by("-priority", "pk")
+
+    def under_way(self) -> Self:
+        """Return what came and has neither scores nor a refusal."""
+        return self.filter(state__in=[AbstractJob.State.WAITING, AbstractJob.State.RUNNING])
+
+    def of_last_day(self) -> Self:
+        """Return what was scored within a day, by the database's clock."""
+        return self.scored().filter(finished__gt=from_now(-A_DAY))
+
+
+class Submission(AbstractJob):
+    """A run of a method on a split: a file that was uploaded, checked and scored, or a baseline's own predictions.
+
+    Waiting, its `file` is stored and nobody looked at it yet; failed, `message` says why nothing counts; done, it
+    has a `Score` for its split and for each that is derived from it. `finished` is when.
+    """
+
+    method = models.ForeignKey(Method, on_delete=models.CASCADE, related_name="submissions")
+    split = models.ForeignKey(Split, on_delete=models.PROTECT, related_name="submissions")
+    run = models.CharField(max_length=60, blank=True, help_text="A seed or a name, where there are several.")
+    trained_on = models.ForeignKey(
+        Split,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="trained",
+        help_text="A split of this site.",
+    )
+    train_size = models.PositiveBigIntegerField(
+        "training examples", null=True, blank=True, help_text="How many different ones."
+    )
+    examples_seen = models.PositiveBigIntegerField(
+        "examples seen", null=True, blank=True, help_text="In all, repeats included."
+    )
+    file = models.CharField(max_length=200, blank=True, help_text="Where the upload is kept.")
+    filename = models.CharField(max_length=200, blank=True, help_text="What it was called.")
+    digest = models.CharField(max_length=64, blank=True, help_text="SHA-256 of the upload.")
+    size = models.PositiveBigIntegerField(default=0, help_text="Bytes of the upload.")
+    format = models.CharField(max_length=40, blank=True)
+    predictions = models.CharField(max_length=64, blank=True, help_text="Digest of the codes, which names their file.")
+    outside = models.PositiveIntegerField(default=0, help_text="Answers that the vocabulary doesn't have.")
+    key = models.CharField(max_length=200, blank=True, help_text="The Idempotency-Key that it came with.")
+    batch = models.UUIDField(null=True, blank=True, help_text="Of what came in one upload to a suite.")
+    findings = models.CharField(max_length=200, blank=True, help_text="File of everything that is wrong with it.")
+    note = models.CharField(max_length=500, blank=True, help_text="For yourself and readers of the board.")
+
+    objects = SubmissionQuerySet.as_manager()
+
+    class Meta(AbstractJob.Meta):
+        """What is done has predictions."""
+
+        abstract = False
+        constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
+            *AbstractJob.Meta.constraints,
+            models.CheckConstraint(
+                condition=~Q(state="done") | (~Q(predictions="") & Q(finished__isnull=False)),
+                name="submission_done_has_predictions",
+            ),
+            models.UniqueConstraint(
+                fields=["method", "split", "key"], condition=~Q(key=""), name="submission_key_once"
+            ),
+        )
+        indexes = (models.Index(fields=["split", "state"], name="submission_by_split"),)
+
+    def __str__(self) -> str:
+        return f"submission {self.pk} of {self.method} to {self.split}"
+
+    def get_absolute_url(self) -> str:
+        """Return the address of its page."""
+        return reverse("submission", args=[self.pk])
+
+    @property
+    def is_scored(self) -> bool:
+        """Return whether it has scores."""
+        return self.state == self.State.DONE
+
+    @property
+    def is_under_way(self) -> bool:
+        """Return whether its score is still to come."""
+        return self.state in (self.State.WAITING, self.State.RUNNING)
+
+    @property
+    def configuration(self) -> tuple[int | None, int | None, int | None]:
+        """Return what its runs have in common: the split it was trained on, how many examples, how many seen."""
+        return (self.trained_on_id, self.train_size, self.examples_seen)
+
+
+class ScoreQuerySet(models.QuerySet["Score"]):
+    """Which scores are meant."""
+
+    def on(self, split: Split) -> Self:
+        """Return the scores on a split with submission and method, as boards read them."""
+        kept = self.filter(split=split).select_related("submission__method__owner", "submission__trained_on__dataset")
+        return kept.order_by("submission__finished", "pk")
+
+
+class Score(models.Model):
+    """How right a submission is on a split: its own, or one that is derived from it. It is never changed."""
+
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="scores")
+    split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="scores")
+    n = models.PositiveIntegerField(help_text="Questions.")
+    right = models.PositiveIntegerField(help_text="Of them answered rightly, taken strictly.")
+    right_read = models.PositiveIntegerField(help_text="The same with answers read out of free text.")
+    unreadable = models.PositiveIntegerField(help_text="Answers in which no answer could be read.")
+    columns = models.TextField(help_text="JSON: for each column of the world's board [right, n].")
+    made = models.DateTimeField(db_default=Now())
+
+    objects = ScoreQuerySet.as_manager()
+
+    class Meta:
+        """One for each split; counts are counts."""
+
+        constraints = (
+            models.UniqueConstraint(fields=["submission", "split"], name="score_once"),
+            models.CheckConstraint(
+                condition=Q(right__lte=F("n"), right_read__lte=F("n"), unreadable__lte=F("n")), name="score_of_n"
+            ),
+        )
+        indexes = (models.Index(fields=["split"], name="score_by_split"),)
+
+    def __str__(self) -> str:
+        return f"{self.right} of {self.n} of {self.submission}"
+
+    @property
+    def accuracy(self) -> float | None:
+        """Return the share that is right, 0 .. 1; None of nothing."""
+        return self.right / self.n if self.n else None
+
+    @property
+    def columns_json(self) -> dict[str, list[int]]:
+        """Return [right, n] by the column's label."""
+        data: dict[str, list[int]] = json.loads(self.columns)
+        return data
+
+
+class Attempt(models.Model):
+    """A file that somebody sent for a split whose answers are withheld: they are counted, whatever becomes of them."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="attempts")
+    split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="attempts")
+    made = models.DateTimeField(db_default=Now())
+
+    objects = models.Manager()
+
+    class Meta:
+        """They are counted by account and split."""
+
+        indexes = (models.Index(fields=["user", "split", "made"], name="attempt_by_user"),)
+
+    def __str__(self) -> str:
+        return f"attempt of {self.user} at {self.split}"

@@ -1,0 +1,100 @@
+"""Suites: several splits on one board."""
+
+from typing import Any, Self
+
+from django.conf import settings
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+from django.urls import reverse
+
+from generation.models import Split
+from generation.models.datasets import SLUG_PATTERN
+
+
+class SuiteQuerySet(models.QuerySet["Suite"]):
+    """Which suites are meant."""
+
+    def visible_to(self, user: Any) -> Self:
+        """Return the suites that lists show somebody: published ones and their own; staff see all."""
+        if not user.is_authenticated:
+            return self.filter(is_public=True)
+        return self if user.is_staff else self.filter(Q(is_public=True) | Q(owner=user.pk))
+
+
+class Suite(models.Model):
+    """Splits and question sets that are read together: a column each, their mean, and gaps between two of them."""
+
+    slug = models.CharField(
+        max_length=60,
+        unique=True,
+        validators=[RegexValidator(SLUG_PATTERN, "Expected small letters, digits and hyphens, 60 at most.")],
+        help_text="Its name in addresses: small letters, digits and hyphens.",
+    )
+    title = models.CharField(max_length=200)
+    description = models.TextField(blank=True, help_text="What it is to show. Markdown.")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="suites"
+    )
+    is_public = models.BooleanField("listed for everybody", default=False)
+    created = models.DateTimeField(db_default=Now())
+
+    objects = SuiteQuerySet.as_manager()
+
+    class Meta:
+        """`new` is the address of the form."""
+
+        constraints = (models.CheckConstraint(condition=~Q(slug="new") & ~Q(slug=""), name="suite_slug_allowed"),)
+
+    def __str__(self) -> str:
+        return self.title
+
+    def get_absolute_url(self) -> str:
+        """Return the address of its board."""
+        return reverse("suite", args=[self.slug])
+
+
+class SuiteMember(models.Model):
+    """A split or question set of a suite, under its label there."""
+
+    suite = models.ForeignKey(Suite, on_delete=models.CASCADE, related_name="members")
+    split = models.ForeignKey(Split, on_delete=models.PROTECT, related_name="memberships")
+    ordinal = models.PositiveSmallIntegerField()
+    label = models.CharField(max_length=60)
+
+    objects = models.Manager()
+
+    class Meta:
+        """A split and a label occur once in a suite."""
+
+        ordering = ("suite", "ordinal")
+        constraints = (
+            models.UniqueConstraint(fields=["suite", "split"], name="suitemember_split_once"),
+            models.UniqueConstraint(fields=["suite", "label"], name="suitemember_label_once"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.label} of {self.suite}"
+
+
+class SuiteGap(models.Model):
+    """A named difference between two members of a suite, `minuend` less `subtrahend`."""
+
+    suite = models.ForeignKey(Suite, on_delete=models.CASCADE, related_name="gaps")
+    label = models.CharField(max_length=60)
+    minuend = models.ForeignKey(SuiteMember, on_delete=models.CASCADE, related_name="+")
+    subtrahend = models.ForeignKey(SuiteMember, on_delete=models.CASCADE, related_name="+")
+
+    objects = models.Manager()
+
+    class Meta:
+        """It is between two."""
+
+        constraints = (
+            models.CheckConstraint(condition=~Q(minuend=F("subtrahend")), name="suitegap_between_two"),
+            models.UniqueConstraint(fields=["suite", "label"], name="suitegap_label_once"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.label} of {self.suite}"
