@@ -11,7 +11,7 @@ from django.core.cache import cache
 from numpy.typing import NDArray
 
 from annotations.models import Answer, AnswerQuerySet, Study
-from generation.engine.score import NONE, OUTSIDE, Score, Slicing, score
+from generation.engine.score import NONE, OUTSIDE, Score, Slicing, banded, score
 from generation.engine.statistics import Interval, Shares, crossed_bootstrap, krippendorff_alpha, wilson
 from generation.engine.votes import Votes, majority
 from generation.engine.worlds import FacetKind
@@ -317,15 +317,10 @@ def sliced(facet: IndexedFacet) -> tuple[Slicing, Sequence[str]]:
     """Return a facet to break down by, and what each part is called."""
     if not facet.bins or facet.kind != FacetKind.INTEGER:
         return Slicing(facet.codes, len(facet.values), facet.kind == FacetKind.FLAGS), facet.labels
-    firsts = np.array(facet.bins, np.int64)
-    places = np.searchsorted(firsts, [int(value) for value in facet.values], side="right") - 1
-    table = np.full(facet.none + 1, facet.none, facet.codes.dtype)
-    table[: len(facet.values)] = np.maximum(places, 0)
-    ends = [*(firsts[1:] - 1).tolist(), max(int(value) for value in facet.values)]
-    labels = [
-        str(low) if low == high else f"{low}{DASH}{high}" for low, high in zip(firsts.tolist(), ends, strict=True)
-    ]
-    return Slicing(table[facet.codes], len(firsts)), labels
+    numbers = [int(value) for value in facet.values]
+    bands = list(zip(facet.bins, [*(first - 1 for first in facet.bins[1:]), max(numbers)], strict=True))
+    labels = [str(low) if low == high else f"{low}{DASH}{high}" for low, high in bands]
+    return banded(facet.codes, numbers, bands), labels
 
 
 class Confused(NamedTuple):

@@ -3,7 +3,7 @@
 Predictions are codes of a split's vocabulary in question order; negative ones are no answer of it, and wrong.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -52,7 +52,10 @@ class Slicing(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """Of how many questions with each value of a facet the predictions were right; both (values,) of int64."""
+    """Of how many questions with each value of a facet the predictions were right; both (values,) of int64.
+
+    Where two facets are crossed both are (values of one, values of the other).
+    """
 
     n: NDArray[np.int64]
     right: NDArray[np.int64]
@@ -97,9 +100,14 @@ def score(
         if length != len(answers):
             raise ValueError(f"Expected {len(answers)} {name}, got {length}.")
     wanted = slice(None) if among is None else among
-    is_right = ((predictions == answers) & (np.asarray(predictions, np.int64) >= 0))[wanted]
+    is_right = right_of(predictions, answers)[wanted]
     facets = {name: _slice(one, one.codes[wanted], is_right) for name, one in slicings.items()}
     return Score(len(is_right), int(is_right.sum()), facets)
+
+
+def right_of(predictions: NDArray[np.integer], answers: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Return (questions,) which predictions are right."""
+    return (predictions == answers) & (np.asarray(predictions, np.int64) >= 0)
 
 
 def _slice(slicing: Slicing, codes: NDArray[np.unsignedinteger], is_right: NDArray[np.bool_]) -> Slice:
@@ -113,3 +121,56 @@ def _slice(slicing: Slicing, codes: NDArray[np.unsignedinteger], is_right: NDArr
     return Slice(
         np.array([n[one].sum() for one in has], np.int64), np.array([right[one].sum() for one in has], np.int64)
     )
+
+
+def banded(codes: NDArray[np.unsignedinteger], numbers: Sequence[int], bands: Sequence[tuple[int, int]]) -> Slicing:
+    """Return a facet of numbers, to be broken down by bands of them.
+
+    Parameters
+    ----------
+    codes : array (questions,) of unsigned integers
+        Positions in `numbers`; the type's highest code where there is none.
+    numbers : sequence of int
+    bands : sequence of (first, last)
+        Both included; no two have a number in common. A number in no band has no value.
+    """
+    none = int(np.iinfo(codes.dtype).max)
+    values, table = np.array(numbers, np.int64), np.full(none + 1, none, codes.dtype)
+    for place, (first, last) in enumerate(bands):
+        table[: len(values)][(first <= values) & (values <= last)] = place
+    return Slicing(table[codes], len(bands))
+
+
+def tally(one: Slicing, two: Slicing, *, among: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+    """Return (values of one, values of two), how many questions have both."""
+    wanted = slice(None) if among is None else among
+    wide = two.values + 1
+    found = np.zeros((one.values + 1) * wide, np.int64)
+    for rows in _layers(one, one.codes[wanted]):
+        for columns in _layers(two, two.codes[wanted]):
+            found += np.bincount(rows * wide + columns, minlength=len(found))
+    return found.reshape(one.values + 1, wide)[: one.values, : two.values]
+
+
+def _layers(slicing: Slicing, codes: NDArray[np.unsignedinteger]) -> Iterator[NDArray[np.int64]]:
+    """Yield values of questions, `slicing.values` for none: all at once, of flags one after the other."""
+    none = np.iinfo(codes.dtype).max
+    if not slicing.is_flags:
+        yield np.minimum(codes, slicing.values).astype(np.int64)
+        return
+    for bit in range(slicing.values):
+        yield np.where((codes >> bit & 1 == 1) & (codes != none), bit, slicing.values)
+
+
+def crossed(
+    predictions: NDArray[np.integer],
+    answers: NDArray[np.integer],
+    one: Slicing,
+    two: Slicing,
+    *,
+    among: NDArray[np.bool_] | None = None,
+) -> Slice:
+    """Return how right predictions are, by every two values of two facets; see `score`."""
+    is_right = right_of(predictions, answers)
+    counted = is_right if among is None else is_right & among
+    return Slice(tally(one, two, among=among), tally(one, two, among=counted))

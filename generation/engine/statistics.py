@@ -20,13 +20,15 @@ class Interval(NamedTuple):
     high: float
 
 
-def wilson(right: int, n: int, *, level: float = LEVEL) -> Interval:
+def wilson(right: float, n: int, *, level: float = LEVEL) -> Interval:
     """Return Wilson's score interval of a share.
 
     Parameters
     ----------
-    right, n : int
-        How many of how many; of none, nothing is known: 0 .. 1.
+    right : float
+        How many were right: a count, or the mean of several.
+    n : int
+        Of how many; of none, nothing is known: 0 .. 1.
     level : float
         How often such intervals hold the true share, 0 .. 1 exclusive.
 
@@ -49,6 +51,31 @@ def wilson(right: int, n: int, *, level: float = LEVEL) -> Interval:
     reach = z * math.sqrt(share * (1 - share) / n + weight / (4 * n))
     low, high = ((middle + side * reach) / (1 + weight) for side in (-1, 1))
     return Interval(0.0 if right == 0 else max(0.0, low), 1.0 if right == n else min(1.0, high))
+
+
+class Averaged(NamedTuple):
+    """Of `n` questions, how many each of a method's runs had right."""
+
+    n: int
+    rights: tuple[int, ...]
+
+    @property
+    def mean(self) -> float | None:
+        """Return the mean share over runs, 0 .. 1; None of nothing."""
+        return sum(self.rights) / len(self.rights) / self.n if self.n and self.rights else None
+
+    @property
+    def deviation(self) -> float | None:
+        """Return the standard deviation over runs (of a sample: over one less than there are); None of one run."""
+        if self.mean is None or len(self.rights) < 2:
+            return None
+        squares = sum((right / self.n - self.mean) ** 2 for right in self.rights)
+        return math.sqrt(squares / (len(self.rights) - 1))
+
+    @property
+    def interval(self) -> Interval:
+        """Return Wilson's interval of the mean share, of `n` questions."""
+        return wilson(sum(self.rights) / max(1, len(self.rights)), self.n)
 
 
 class Shares(NamedTuple):
