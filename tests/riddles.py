@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from generation.engine.ablation import Ablation
 from generation.engine.program import Function, FunctionTable, Program, Shown, Step
 from generation.engine.seeding import Stage, Stream, stream
 from generation.engine.spec import BaseSpec, read
@@ -35,6 +36,7 @@ from generation.engine.worlds import (
     Metric,
     Question,
 )
+from generation.engine.worlds.boards import BoardView
 
 NAME, WHERE = "riddles", "tests.riddles:WORLD"
 SPEC: dict[str, Any] = {
@@ -148,6 +150,8 @@ class RiddleWorld:
         ChartView("answers", "Answers", "answer", "answer"),
         ChartView("things", "Things", "things", "things in the scene"),
     )
+    board_views: ClassVar[tuple[BoardView, ...]] = ()
+    ablations: ClassVar[tuple[Ablation, ...]] = ()
     display: ClassVar[Display] = Display()
     maker: ClassVar[Maker | None] = RiddleMaker()
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.families import Language
-from generation.engine.program import Program, Step
+from generation.engine.program import Program, Step, reachable
 from generation.engine.pruning import (
     COUNT,
     EQUAL_INTEGER,
@@ -274,20 +274,7 @@ def _cut(program: Program, shape: _Shape, cuts: int) -> Program:
         if cut >= 0 and cuts >> (MOST_CUTS - cut) & 1:
             made.append(Step("scene"))
         waiting.append(len(made) - 1)
-    return _reachable(made)
-
-
-def _reachable(steps: Sequence[Step]) -> Program:
-    """Return the steps that the last one needs, renumbered."""
-    needed = {len(steps) - 1}
-    for number in range(len(steps) - 1, -1, -1):
-        if number in needed:
-            needed.update(steps[number].inputs)
-    places = {number: place for place, number in enumerate(sorted(needed))}
-    return tuple(
-        Step(steps[number].function, tuple(places[source] for source in steps[number].inputs), steps[number].values)
-        for number in sorted(needed)
-    )
+    return reachable(made)
 
 
 def sight(objects: Objects, halves: Sequence[int]) -> Sight:

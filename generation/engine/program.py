@@ -180,6 +180,29 @@ def execute(program: Program, scene: Any, *, table: FunctionTable, scope: int | 
     return tuple(trace)
 
 
+def reachable(steps: Sequence[Step]) -> Program:
+    """Return the steps that the last one needs, renumbered."""
+    needed = {len(steps) - 1}
+    for number in range(len(steps) - 1, -1, -1):
+        if number in needed:
+            needed.update(steps[number].inputs)
+    places = {number: place for place, number in enumerate(sorted(needed))}
+    return tuple(
+        Step(steps[number].function, tuple(places[source] for source in steps[number].inputs), steps[number].values)
+        for number in sorted(needed)
+    )
+
+
+def without(program: Program, number: int, *, instead: int) -> Program:
+    """Return the program without a step: what it gave is given by an earlier step `instead`, of the same type."""
+    return reachable(
+        [
+            Step(function, tuple([instead if source == number else source for source in inputs]), values)
+            for function, inputs, values in program
+        ]
+    )
+
+
 def to_json(program: Program) -> list[dict[str, Any]]:
     """Return the program as CLEVR publishes it: a list of `function, inputs, value_inputs`."""
     return [

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from generation.engine.ablation import Ablation
 from generation.engine.errors import BadScene, BadSpec, Exhausted
 from generation.engine.program import FunctionTable, Program, Step
 from generation.engine.seeding import Stage, stream
@@ -37,6 +38,7 @@ from generation.engine.worlds import (
     Metric,
     Question,
 )
+from generation.engine.worlds.boards import BoardView
 
 NAME = "fake-rows"
 WHERE = "tests.generation.fake_world:WORLD"
@@ -168,6 +170,8 @@ class RowWorld:
     lengths: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[Metric, ...]] = ()
     views: ClassVar[tuple[ChartView, ...]] = ()
+    board_views: ClassVar[tuple[BoardView, ...]] = ()
+    ablations: ClassVar[tuple[Ablation, ...]] = ()
     display: ClassVar[Display] = Display()
     maker: ClassVar[Maker | None] = RowMaker()
 

@@ -361,6 +361,37 @@ def views_draw_real_facets(case: Case) -> None:
         assert view.title and view.axis, view
 
 
+def board_views_read_real_facets(case: Case) -> None:
+    """Every breakdown is by a facet that the world has and of values that occur; no two have one name."""
+    values = {facet.name: facet.values for facet in case.world.facets(case.own)}
+    names = [view.name for view in case.world.board_views]
+    assert len(set(names)) == len(names)
+    for view in case.world.board_views:
+        assert re.fullmatch(r"[a-z0-9-]+", view.name), view
+        assert view.title and view.axis, view
+        assert view.facets <= set(values), view
+        for filters in (view.filters, *(one.filters for one in view.series)):
+            assert all(set(wanted) <= set(values[name]) for name, wanted in filters.items()), view
+        assert all(one.label for one in view.series), view
+
+
+def programs_without_a_step_are_programs(case: Case) -> None:
+    """A program without a step is shorter, well typed and answers the same kind of question; each step is left out."""
+    table = case.world.functions(case.own)
+    names = [one.name for one in case.world.ablations]
+    assert len(set(names)) == len(names)
+    for ablation in case.world.ablations:
+        assert re.fullmatch(r"[a-z0-9-]+", ablation.name), ablation
+        assert ablation.label, ablation
+    for _, question in case.questions():
+        for ablation in case.world.ablations if question.program else ():
+            changed = ablation.change(question.program)
+            if changed is not None:
+                assert table is not None
+                assert len(changed) < len(question.program), ablation
+                assert typecheck(changed, table=table) == typecheck(question.program, table=table), ablation
+
+
 def secrets_change_the_split(case: Case) -> None:
     """Another secret makes another split."""
     made = [as_json(case.made(case.spec, secret=secret)) for secret in (b"", bytes(range(16)), bytes(range(1, 17)))]
@@ -435,6 +466,8 @@ MAKING: tuple[Rule, ...] = (
     what_is_easy_is_said_in_numbers_or_not_at_all,
     columns_name_real_facets,
     views_draw_real_facets,
+    board_views_read_real_facets,
+    programs_without_a_step_are_programs,
     secrets_change_the_split,
     seeds_change_the_split,
     other_splits_do_not_matter,

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.engine.ablation import Ablation
 from generation.engine.errors import BadScene, BadSpec
-from generation.engine.program import Function, FunctionTable, Program, Shown, Step
+from generation.engine.program import Function, FunctionTable, Program, Shown, Step, without
 from generation.engine.score import ACCURACY
 from generation.engine.seeding import Stage, stream
 from generation.engine.spec import BaseSpec, read
@@ -31,6 +32,7 @@ from generation.engine.worlds import (
     Metric,
     Question,
 )
+from generation.engine.worlds.boards import BoardView
 
 COLORS = ("black", "white")
 MOST = 9
@@ -99,6 +101,12 @@ class MarbleMaker:
         return np.zeros((*ids.shape, 3), np.uint8), ids
 
 
+def leave_out(program: Program) -> Program | None:
+    """Return the program without its filter."""
+    found = [number for number, step in enumerate(program) if step.function == "filter_color"]
+    return without(program, found[-1], instead=program[found[-1]].inputs[0]) if found else None
+
+
 class MarbleWorld:
     """How marbles are read."""
 
@@ -109,6 +117,8 @@ class MarbleWorld:
     lengths: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[Metric, ...]] = (ACCURACY,)
     views: ClassVar[tuple[ChartView, ...]] = (ChartView("colors", "Colours", "color", "colour asked for"),)
+    board_views: ClassVar[tuple[BoardView, ...]] = (BoardView("colors", "By colour", "color", "colour asked for"),)
+    ablations: ClassVar[tuple[Ablation, ...]] = (Ablation("color", "colour", leave_out),)
     display: ClassVar[Display] = Display(needs_colour=True)
     maker: ClassVar[Maker | None] = MarbleMaker()
 

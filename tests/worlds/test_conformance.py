@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from generation.engine.ablation import Ablation
 from generation.engine.program import Program
 from generation.engine.spec import BaseSpec, read
 from generation.engine.worlds import (
@@ -28,9 +29,10 @@ from generation.engine.worlds import (
     Question,
     get_world,
 )
+from generation.engine.worlds.boards import BoardView, Series
 from tests.worlds import conformance
 from tests.worlds.conformance import Case, Rule, rules
-from tests.worlds.marbles import COLORS, NUMBERS, MarbleMaker, MarbleSpec, MarbleWorld, Row
+from tests.worlds.marbles import COLORS, NUMBERS, MarbleMaker, MarbleSpec, MarbleWorld, Row, leave_out
 
 CASES = {name: Case(get_world(name)) for name in REGISTRY}
 
@@ -176,6 +178,11 @@ def forms(form: Callable[[Question], AnswerForm]) -> MarbleWorld:
     return world(answer_form=lambda self, spec, question: form(question))
 
 
+def leaving_out(change: Callable[[Program], Program]) -> MarbleWorld:
+    """Return the small world with a step left out in some way."""
+    return world(ablations=(Ablation("color", "colour", change),))
+
+
 class Nan:
     """A metric that calls a missing prediction right, and looks at its neighbours."""
 
@@ -188,6 +195,7 @@ class Nan:
 
 
 PLAIN = Facet("color", "colour", FacetKind.CATEGORY, COLORS, reveals=False)
+BOARD = BoardView("colors", "By colour", "color", "colour asked for")
 VIEW = ChartView("colors", "Colours", "color", "colour asked for")
 NOISE = np.random.Generator(np.random.PCG64(1))
 BROKEN: dict[str, list[MarbleWorld]] = {
@@ -301,6 +309,22 @@ BROKEN: dict[str, list[MarbleWorld]] = {
         world(views=(VIEW, VIEW._replace(facet="answer"))),
         world(views=(VIEW._replace(name="Colours?"),)),
         world(views=(VIEW._replace(axis=""),)),
+    ],
+    "board_views_read_real_facets": [
+        world(board_views=(BOARD._replace(by="colour"),)),
+        world(board_views=(BOARD, BOARD)),
+        world(board_views=(BOARD._replace(name="By colour"),)),
+        world(board_views=(BOARD._replace(title=""),)),
+        world(board_views=(BOARD._replace(filters={"color": ("red",)}),)),
+        world(board_views=(BOARD._replace(series=(Series("red", {"color": ("red",)}),)),)),
+        world(board_views=(BOARD._replace(series=(Series("", {}),)),)),
+    ],
+    "programs_without_a_step_are_programs": [
+        leaving_out(lambda program: program),
+        leaving_out(lambda program: program[:-1]),
+        world(ablations=(Ablation("a", "a", leave_out), Ablation("a", "a", leave_out))),
+        world(ablations=(Ablation("A", "a", leave_out),)),
+        world(ablations=(Ablation("a", "", leave_out),)),
     ],
     "secrets_change_the_split": [making(make=make_open)],
     "seeds_change_the_split": [making(make=make_seedless)],

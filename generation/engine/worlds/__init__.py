@@ -15,10 +15,12 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.engine.ablation import Ablation
 from generation.engine.errors import BadSpec
 from generation.engine.program import FunctionTable, Program, to_json
 from generation.engine.proof import Prover
 from generation.engine.spec import BaseSpec
+from generation.engine.worlds.boards import BoardView
 
 REGISTRY: dict[str, str] = {"clevr": "generation.engine.worlds.clevr.world:WORLD"}
 READERS: dict[str, str] = {"clevr": "generation.engine.worlds.clevr.formats.release:READER"}  # of published files
@@ -275,7 +277,8 @@ class World(Protocol):
     """How data of a kind are read: every dataset has one, imports too.
 
     `lengths` names the facets of numbers that say how much a question demands, the truest first. `formats` says where
-    its own export formats are: `module:attribute`, each a `generation.engine.formats.Format`.
+    its own export formats are: `module:attribute`, each a `generation.engine.formats.Format`. `board_views` are
+    breakdowns of accuracy, `ablations` the steps that may be left out of programs, one at a time.
     """
 
     name: ClassVar[str]
@@ -285,6 +288,8 @@ class World(Protocol):
     lengths: ClassVar[tuple[str, ...]]
     metrics: ClassVar[tuple[Metric, ...]]
     views: ClassVar[tuple[ChartView, ...]]
+    board_views: ClassVar[tuple[BoardView, ...]]
+    ablations: ClassVar[tuple[Ablation, ...]]
     display: ClassVar[Display]
     maker: "ClassVar[Maker | None]"
 

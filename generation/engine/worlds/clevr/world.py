@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.engine.ablation import Ablation
 from generation.engine.canonical import canonical
 from generation.engine.errors import Exhausted
 from generation.engine.program import FunctionTable, Program
@@ -31,10 +32,13 @@ from generation.engine.worlds import (
     Metric,
     Question,
 )
+from generation.engine.worlds.boards import BoardView
 from generation.engine.worlds.clevr import facets as clevr_facets
 from generation.engine.worlds.clevr import given
 from generation.engine.worlds.clevr import spec as clevr_spec
+from generation.engine.worlds.clevr.ablations import ABLATIONS
 from generation.engine.worlds.clevr.asking import Asker
+from generation.engine.worlds.clevr.boards import BOARD_VIEWS
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.clearness import is_clear
 from generation.engine.worlds.clevr.diagnosing import diagnose
@@ -128,6 +132,8 @@ class ClevrWorld:
     lengths: ClassVar[tuple[str, ...]] = ("effective", "length")
     metrics: ClassVar[tuple[Metric, ...]] = (ACCURACY,)
     views: ClassVar[tuple[ChartView, ...]] = clevr_facets.VIEWS
+    board_views: ClassVar[tuple[BoardView, ...]] = BOARD_VIEWS
+    ablations: ClassVar[tuple[Ablation, ...]] = ABLATIONS
     display: ClassVar[Display] = Display(needs_colour=True)
     maker: ClassVar[Maker | None] = ClevrMaker()
     published: ClassVar[Published] = PUBLISHED
