@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from generation import blind, leases
+from generation import blind, leases, report_jobs
 from generation.engine.canonical import digest
 from generation.models import BlindReport, Dataset, Split
 from webapp.celery import DEFAULT, app
@@ -100,17 +100,7 @@ def _claimed() -> BlindReport | None:
 
 def run(report: BlindReport) -> None:
     """Make a claimed report; whatever happens is on its row afterwards."""
-    try:
-        with leases.kept(report) as lease:
-            _make(report, lease)
-    except leases.LeaseLost as lost:
-        log.info("%s", lost)
-    except Exception as error:
-        log.exception("%s went wrong", report)
-        _try_again(report, f"Unexpected {type(error).__name__}: {error}")
-    except BaseException:  # asked to stop
-        leases.put_back(report)
-        raise
+    report_jobs.run(report, _make)
 
 
 def _make(report: BlindReport, lease: leases.Lease) -> None:
@@ -122,20 +112,9 @@ def _make(report: BlindReport, lease: leases.Lease) -> None:
         leases.finish(report)
 
 
-def _try_again(report: BlindReport, message: str) -> None:
-    if report.attempts >= leases.ATTEMPTS:
-        leases.fail(report, message=f"{message} It was tried {report.attempts} times.")
-    else:
-        leases.give_back(report, message=message)
-
-
 def sweep() -> None:
     """Begin reports on new datasets, free what dead processes held, and wake a background process while any wait."""
-    for report in BlindReport.objects.overdue():
-        leases.fail(report, message="Expected an end within the hour, got none.")
-    running = BlindReport.objects.filter(state=State.RUNNING)
-    for report in [*BlindReport.objects.expired(), *(one for one in running if leases.is_gone(one.worker))]:
-        _try_again(report, "The process that made it stopped answering.")
+    report_jobs.free(BlindReport.objects.all())
     new = Dataset.objects.filter(state=Dataset.State.COMPLETE, blind_report=None).order_by("pk")[:BEGUN]
     BlindReport.objects.bulk_create([BlindReport(dataset=dataset) for dataset in new], ignore_conflicts=True)
     if BlindReport.objects.waiting().exists():

@@ -12,7 +12,7 @@ from typing import Any
 from celery.signals import worker_ready, worker_shutdown
 from django.db import connection
 
-from generation import blind_jobs, export_jobs, jobs, sweeping
+from generation import ablation_jobs, blind_jobs, export_jobs, jobs, sweeping
 from generation.forks import no_forks
 from generation.models import Heartbeat, from_now
 
@@ -67,6 +67,7 @@ def sweep() -> None:
     """Free what dead processes held, wake background processes while there is work, and note that it was done."""
     jobs.sweep()
     blind_jobs.sweep()
+    ablation_jobs.sweep()
     export_jobs.sweep()
     sweeping.sweep()
     Heartbeat.objects.note(Heartbeat.SWEEP, host=socket.gethostname(), pid=os.getpid(), queues="")

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from generation import blind_jobs, export_jobs, heartbeat, jobs
+from generation import ablation_jobs, blind_jobs, export_jobs, heartbeat, jobs
 
 SLICE = 10.0  # seconds before another task may have its turn
 
@@ -29,3 +29,9 @@ def report() -> None:
 def export() -> None:
     """Build an export that waits."""
     export_jobs.work()
+
+
+@shared_task(name="generation.tasks.ablate")
+def ablate() -> None:
+    """Find what programs give with a step left out, for splits that wait."""
+    ablation_jobs.work()

@@ -5,11 +5,13 @@ from generation.models.exports import Export, ExportQuerySet
 from generation.models.imports import Import, ImportedSplit
 from generation.models.items import Chunk, Question, QuestionQuerySet, Scene, SceneQuerySet
 from generation.models.makers import Limit, PreviewTurn, Quota, Upload
-from generation.models.reports import BlindReport
-from generation.models.work import AbstractJob, Heartbeat, Job, JobQuerySet, from_now
+from generation.models.reports import AblationReport, BlindReport
+from generation.models.work import AbstractJob, AbstractJobQuerySet, Heartbeat, Job, JobQuerySet, from_now
 
 __all__ = [
+    "AblationReport",
     "AbstractJob",
+    "AbstractJobQuerySet",
     "BlindReport",
     "Chunk",
     "Dataset",

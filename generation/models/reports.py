@@ -1,11 +1,11 @@
-"""What was found out about a dataset as a whole, computed once: a job whose row keeps the result."""
+"""What was found out about a dataset or a split as a whole, computed once: a job whose row keeps the result."""
 
 import json
 from typing import Any, ClassVar
 
 from django.db import models
 
-from generation.models.datasets import Dataset
+from generation.models.datasets import Dataset, Split
 from generation.models.work import AbstractJob, AbstractJobQuerySet
 
 
@@ -50,3 +50,39 @@ class BlindReport(AbstractJob):
         """Return the figures as JSON."""
         figures: dict[str, Any] = json.loads(self.figures)
         return figures
+
+
+class AblationReportQuerySet(AbstractJobQuerySet["AblationReport"]):
+    """Reads of reports."""
+
+    def waiting(self) -> "AblationReportQuerySet":
+        """Return reports that are to be made, in the order in which they were asked for."""
+        return self.filter(state=AbstractJob.State.WAITING).order_by("pk")
+
+
+class AblationReport(AbstractJob):
+    """What a split's programs give with one step left out, and the work of finding that out.
+
+    `key` names what `found` was computed of; where the split amounts to another key by now, it is outdated. `found`
+    is a NumPy archive for the program alone, as `generation.ablations` writes it: it tells of withheld splits too.
+    """
+
+    split = models.OneToOneField(Split, on_delete=models.CASCADE, related_name="ablation_report")
+    key = models.CharField(max_length=64, blank=True)
+    found = models.BinaryField(blank=True)
+
+    objects = AblationReportQuerySet.as_manager()
+
+    class Meta(AbstractJob.Meta):
+        """What is done has a key."""
+
+        abstract = False
+        constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
+            *AbstractJob.Meta.constraints,
+            models.CheckConstraint(
+                condition=~models.Q(state="done") | ~models.Q(key=""), name="ablationreport_has_key"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"steps left out of {self.split}"

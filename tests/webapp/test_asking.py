@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
 from annotations.models import Baseline
-from generation.models import BlindReport, Chunk, Question, Scene, Split
+from generation.models import AblationReport, BlindReport, Chunk, Question, Scene, Split
 from tests import riddle_site
 from tests.crawl import Reply, Request, routes
 from tests.riddle_site import SECRETS, STRANGERS, Crawled, Put
@@ -61,6 +61,11 @@ FIELDS = {
         **dict.fromkeys(
             ("digest", "seal", "right", "asked", "figures", "methods"), What.HUMAN_ANSWERS
         ),  # in part: see `shown`
+    },
+    AblationReport: {
+        **dict.fromkeys(("id", "split", "key", "state", "priority", "attempts", "created", "started"), PUBLIC),
+        **dict.fromkeys(("token", "worker", "lease", "deadline", "finished"), PUBLIC),
+        **dict.fromkeys(("found", "message"), What.PROGRAM),
     },
     BlindReport: {
         **dict.fromkeys(("id", "dataset", "key", "state", "priority", "attempts", "created", "started"), PUBLIC),
