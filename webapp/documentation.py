@@ -35,6 +35,7 @@ ORDER = (
     "export-formats",
     "verify",
     "files",
+    "api",
 )
 
 TAGS = nh3.ALLOWED_TAGS | {"section"}

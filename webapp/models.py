@@ -1,4 +1,4 @@
-"""Accounts, and links that let somebody in once."""
+"""Accounts, links that let somebody in once, and tokens by which programs act for an account."""
 
 import hashlib
 import secrets
@@ -10,6 +10,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 LOGIN_LINK_LIFE = timedelta(hours=24)
+BEGINS = "hs_"  # a token, so that people and scanners of leaked secrets know one when they see it
+TOKENS_EACH = 50
+USE_NOTED = timedelta(hours=1)  # a token's last use is known to the hour: not every request is worth a write
 
 
 class User(AbstractUser):
@@ -52,6 +55,51 @@ class LoginLink(models.Model):
     def use(self) -> bool:
         """Return whether this call is the one that spends the link; of several at once, one is."""
         return LoginLink.objects.filter(pk=self.pk, used_at=None).update(used_at=timezone.now()) == 1
+
+
+class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
+    """Reads and writes of API tokens."""
+
+    def make(self, user: User, name: str) -> str:
+        """Return a new token for this account. Only its digest is kept."""
+        token = BEGINS + secrets.token_urlsafe(32)
+        self.create(digest=digest_of(token), user=user, name=name)
+        return token
+
+    def usable(self, token: str) -> "ApiTokenQuerySet":
+        """Return what is kept of this token, with its account, while both are open."""
+        return self.filter(digest=digest_of(token), revoked=None, user__is_active=True).select_related("user")
+
+    def of(self, user: User) -> "ApiTokenQuerySet":
+        """Return an account's tokens that were not revoked, the newest first."""
+        return self.filter(user=user, revoked=None).order_by("-pk")
+
+
+class ApiToken(models.Model):
+    """A secret by which a program acts for an account."""
+
+    digest = models.CharField(max_length=64, unique=True)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=100)
+    created = models.DateTimeField(auto_now_add=True)
+    last_used = models.DateTimeField(null=True, blank=True)
+    revoked = models.DateTimeField(null=True, blank=True)
+
+    objects = ApiTokenQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        """Return whose it is, and what for."""
+        return f"API token {self.name!r} of {self.user}"
+
+    def note_use(self) -> None:
+        """Keep that it is used now, where that isn't known to the hour."""
+        now = timezone.now()
+        if self.last_used is None or self.last_used < now - USE_NOTED:
+            ApiToken.objects.filter(pk=self.pk).update(last_used=now)
+
+    def revoke(self) -> bool:
+        """Return whether this call is the one that closes it for good."""
+        return ApiToken.objects.filter(pk=self.pk, revoked=None).update(revoked=timezone.now()) == 1
 
 
 def digest_of(token: str) -> str:

@@ -3,7 +3,8 @@
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
-from webapp import views
+from generation import converters  # noqa: F401 - makes `position:` known
+from webapp import account_pages, views
 
 handler400 = "webapp.views.bad_request"
 handler403 = "webapp.views.forbidden"
@@ -17,6 +18,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("login/<str:token>/", views.login_link, name="login_link"),
     path("docs/", views.docs, name="docs"),
     path("docs/<slug:name>/", views.docs, name="docs_page"),
+    path("account/", account_pages.page, name="own_account"),
+    path("account/tokens/", account_pages.new_token, name="token_new"),
+    path("account/tokens/<position:number>/revoke/", account_pages.revoke_token, name="token_revoke"),
+    path("account/sign-in-links/", account_pages.sign_in_links, name="sign_in_links"),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     path("", include("generation.urls")),

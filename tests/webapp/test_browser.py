@@ -7,7 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from webapp.models import LoginLink, User, address_of
+from webapp.models import ApiToken, LoginLink, User, address_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -144,3 +144,22 @@ def test_the_login_link_signs_in(visit: Open, scripts: bool) -> None:
     assert page.get_by_role("button", name="Sign out").is_visible()
     page.get_by_role("link", name="Admin").click()
     assert "Site administration" in page.content()
+
+
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.full)])
+def test_a_token_is_made_copied_and_revoked(visit: Open, width: int) -> None:
+    ada = User.objects.create(username="ada", is_staff=True)
+    page = visit(address_of(LoginLink.objects.make(ada)), width=width, scheme="dark")
+    page.get_by_role("button", name="Sign in as ada").click()
+    page.get_by_role("link", name="Account").click()
+    page.get_by_label("What is it for?").fill("laptop")
+    page.get_by_role("button", name="Make a token").click()
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert ApiToken.objects.usable(page.evaluate("navigator.clipboard.readText()")).exists()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert not Axe().run(page).response["violations"]
+    page.get_by_role("button", name="Revoke laptop").click()
+    expect(page.get_by_text("is revoked. Programs that use it are refused")).to_be_visible()
+    page.get_by_role("link", name="Make a sign-in link").click()
+    assert not Axe().run(page).response["violations"]

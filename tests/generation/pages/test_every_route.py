@@ -33,7 +33,7 @@ FIELDS = (
     *("name", "how", "amount", "format", "splits", "view"),
     *("wanted", "evenly", "easy", "consent", "opens", "completed", "hourly_pay", "practice", "seed", "lease_minutes"),
     *("token", "text", "turn", "client", "visible", "idle", "refusal", "comment", "reason", "zoom", "seen"),
-    *("login", "password", "password1", "username", "email", "undo"),
+    *("login", "password", "password1", "username", "email", "undo", "account", "first_name"),
 )
 VERBS = ("PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "NONSENSE")
 PARTS = {"slug": "shapes", "name": "train", "number": "1", "position": "1"}

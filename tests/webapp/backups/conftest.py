@@ -26,7 +26,7 @@ from tests.referring.models import Study
 from webapp.backups import restoring, stored, writing
 from webapp.backups.restoring import Restored
 from webapp.backups.schema import TRANSIENT, columns_of
-from webapp.models import LoginLink, User
+from webapp.models import ApiToken, LoginLink, User
 
 Rows = dict[str, list[tuple[Any, ...]]]
 SECRET = "0f" * 16
@@ -87,6 +87,7 @@ def make_rich_site() -> None:
     grace = User.objects.create_user("grace", "grace@example.org", "a long password", first_name="Grace – ✓")
     grace.groups.add(Group.objects.get_or_create(name="researcher")[0])
     grace.user_permissions.add(*Permission.objects.all()[:2])
+    ApiToken.objects.make(grace, "laptop")
     grace.emailaddress_set.create(email=grace.email, verified=True, primary=True)
     Dataset.objects.filter(pk=made.pk).update(owner=grace, authors="One\nTwo", citation='"quoted", \\ \x7f \u2028')
     Quota.objects.create(user=grace, scenes=7)
