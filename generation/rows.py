@@ -17,6 +17,17 @@ def browsed(split: Split, positions: list[int]) -> list[Question]:
     return list(_renumbered(split, rows))
 
 
+def in_full(split: Split, positions: list[int]) -> list[Question]:
+    """Return the questions at these positions, in the order given, with all that is stored of them but their scenes."""
+    at = SplitIndex.open(split).in_source(positions) if split.is_derived else positions
+    found = Question.objects.filter(split=split.source, position__in=at).select_related("scene")
+    by_position = {row.position: row for row in found.defer("scene__data", "scene__view")}
+    rows = [(place, by_position[source]) for place, source in zip(positions, at, strict=True) if source in by_position]
+    for place, row in rows:
+        row.position = place
+    return [row for _, row in rows]
+
+
 def question_at(split: Split, position: int) -> Question | None:
     """Return one question with its scene; None where there is none."""
     at = position_in_source(split, position)

@@ -18,7 +18,7 @@ from django.utils.regex_helper import normalize
 
 MOST = 20_000  # addresses; more means that something grows without end
 NEW_IN_EVERY_ANSWER = {"Set-Cookie", "Date", "Expires"}
-TOKENS = re.compile(rb'(csrfmiddlewaretoken\\?" value=\\?"|X-CSRFToken\\?"\s*:\s*\\?")\w*')
+TOKENS = re.compile(rb'(csrfmiddlewaretoken\\?" value=\\?"|X-CSRFToken\\?"\s*:\s*\\?"|data-csrf-token=")\w*')
 AT_THE_MOMENT = re.compile(rb'(?<=": )[0-9.]+|[0-9.]+ GB')  # what the health page measures
 LINK = re.compile(r"""\b(?:href|src|action|srcset|hx-(?:get|post))=["']([^"'\s]+)|\bdata-[a-z-]+=["']([/?][^"'\s]*)""")
 QUOTED = re.compile(r'"((?:https?://testserver)?/[^"\s<>]*)"')  # in JSON and scripts

@@ -19,6 +19,7 @@ from django.db import connection, models, transaction
 
 from annotations import assign, baseline, opening
 from annotations.models import Answer, Baseline, Participant, Study
+from annotations.throttle import Throttle
 from generation import blind_shown, charts, charts_drawing, files, jobs, leases
 from generation.charts_drawing import Order
 from generation.engine.worlds import REGISTRY
@@ -29,6 +30,7 @@ from tests import proof, riddles
 from tests.annotations.answered import put
 from tests.crawl import Browser, PlainClient, Replies, Request, crawl
 from webapp.access import RESEARCHERS, Asked, What, recorded
+from webapp.api import signing_in
 from webapp.models import User
 
 STUDY = "riddle0001"
@@ -115,7 +117,7 @@ def _put(asked: Asked) -> Put:
 
 @contextmanager
 def riddle_world() -> Iterator[None]:
-    """Register riddles, let the disk be the same at all times, the cache empty, and leases never be renewed.
+    """Register riddles; the disk is the same at all times, the cache empty; leases last, and nobody asks too often.
 
     The site stands in a transaction, into which the thread that renews them does not see.
     """
@@ -126,6 +128,7 @@ def riddle_world() -> Iterator[None]:
         patch.setattr(kept, "key_prefix", f"{kept.key_prefix}site-{next(_sites)}:")  # a Redis has others' keys too
         free = SimpleNamespace(total=2**40, used=2**39, free=2**39)
         patch.setattr(shutil, "disk_usage", lambda path: free)
+        patch.setattr(signing_in, "throttle", Throttle(10**9, 60.0))
         patch.setattr(charts, "TOO_FEW", 1)
         patch.setattr(blind_shown, "TOO_FEW", 1)
         patch.setattr(charts_drawing, "_drawn", _drawn)
@@ -228,13 +231,14 @@ def tellers(what: What) -> set[bytes]:
     steps = [step for question in questions for step in question.steps or ()]
     found: dict[What, set[str | bytes]] = {
         What.ANSWER: {f">{answer}<" for answer in riddles.ANSWERS}
+        | {f'"answer": "{answer}"' for answer in riddles.ANSWERS}
         | {split.secret for split in Split.objects.filter(dataset__slug="riddles", name="test")},
         What.PROGRAM: {value for step in steps for value in step.values},
         What.SCENE: {name for scene in scenes for name in (scene.scene_json or {})["names"]},
         What.QUESTION: {"of picture 3: is it so?"},  # there are three in train
         What.IMAGE: {files.get(scene.image) for scene in scenes},
         What.IDS_IMAGE: {files.get(scene.ids_image) for scene in scenes},
-        What.FACET: {">middling<", ">gigantic<"},
+        What.FACET: {">middling<", ">gigantic<", '"shift": "gigantic"'},
         What.HUMAN_ANSWERS: {f"{SAID['test']} × 2"},
     }
     return {one if isinstance(one, bytes) else one.encode() for one in found.get(what, set())}

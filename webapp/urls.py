@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from generation import converters  # noqa: F401 - makes `position:` known
 from webapp import account_pages, views
+from webapp.api import urls as api
 
 handler400 = "webapp.views.bad_request"
 handler403 = "webapp.views.forbidden"
@@ -22,6 +23,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("account/tokens/", account_pages.new_token, name="token_new"),
     path("account/tokens/<position:number>/revoke/", account_pages.revoke_token, name="token_revoke"),
     path("account/sign-in-links/", account_pages.sign_in_links, name="sign_in_links"),
+    path("api/v1/", (api.urlpatterns, api.app_name, api.namespace)),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     path("", include("generation.urls")),

@@ -3,6 +3,7 @@
 import sys
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import login
 from django.core.exceptions import RequestDataTooBig
 from django.db import InterfaceError, OperationalError
@@ -15,12 +16,15 @@ from django.views.decorators.http import require_http_methods, require_safe
 from generation.cards import newest_cards
 from webapp import documentation
 from webapp.access import is_researcher
+from webapp.api.errors import NOTHING, Problem, is_api
 from webapp.example import example_for
 from webapp.health import report, web_report
 from webapp.models import LoginLink
 
 HOME_CARDS = 4
 RETRY_AFTER = 30  # seconds
+AWAY = Problem(503, "Away for a moment: the database doesn't answer.", headers={"Retry-After": str(RETRY_AFTER)})
+OUR_MISTAKE = Problem(500, "Our mistake. It is in the log, and nothing of this request was kept.")
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -78,13 +82,24 @@ def docs(request: HttpRequest, name: str = "index") -> HttpResponse:
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Return the page for a request that makes no sense, or is too large."""
+    if is_api(request):
+        return _refused(exception).response
     if isinstance(exception, RequestDataTooBig):
         return render(request, "413.html", status=413)
     return render(request, "400.html", status=400)
 
 
+def _refused(exception: Exception | None) -> Problem:
+    """Return what a program is told of a request that makes no sense, or is too large."""
+    if isinstance(exception, RequestDataTooBig):
+        return Problem(413, f"Expected at most {settings.UPLOAD_MB} MB, got more. Nothing of it was kept.")
+    return Problem(400, "Expected a request that makes sense, got one whose address, headers or form can't be read.")
+
+
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Return the page for what this account may not do."""
+    if is_api(request):
+        return Problem(403, "Not with this account.").response
     return render(request, "403.html", status=403)
 
 
@@ -95,12 +110,17 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Return the page for an address where there is nothing."""
+    if is_api(request):
+        return Problem(404, NOTHING).response
     return render(request, "404.html", status=404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Return the page for our own mistakes, or for a database that is away; neither asks database or session."""
-    if isinstance(sys.exception(), OperationalError | InterfaceError):
+    is_away = isinstance(sys.exception(), OperationalError | InterfaceError)
+    if is_api(request):
+        return (AWAY if is_away else OUR_MISTAKE).response
+    if is_away:
         page = render_to_string("503.html", {"bare": True})
         return HttpResponse(page, status=503, headers={"Retry-After": RETRY_AFTER})
     return HttpResponse(render_to_string("500.html", {"bare": True}), status=500)

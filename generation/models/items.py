@@ -136,6 +136,11 @@ class Question(models.Model):
         return reverse("question", args=[self.split.dataset.slug, self.split.name, self.position])
 
     @property
+    def program_json(self) -> list[dict[str, Any]] | None:
+        """Return the program as JSON, or None where there is none."""
+        return None if self.program is None else json.loads(self.program)
+
+    @property
     def steps(self) -> Program | None:
         """Return the program for the engine, or None where there is none."""
         return None if self.program is None else from_json(json.loads(self.program))

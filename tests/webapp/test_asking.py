@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 # Routes that show nothing of any dataset. Whatever else there is has to ask about one that it shows.
 ABOUT_NO_DATASET = {"health", "health_web", "login_link", "docs", "docs_page", "dataset_new", "import_new"}
 ABOUT_NO_DATASET |= {"own_account", "token_new", "token_revoke", "sign_in_links"}
+ABOUT_NO_DATASET |= {"api:openapi-json", "api:openapi-view", "api:api-root", "api:account"}
 # Participants have no account: what was given to one is theirs to see, by the secret in the address and by tokens.
 ABOUT_NO_DATASET |= {
     "study_join", "study_session", "study_go_on", "study_answer", "study_picture", "study_pair",

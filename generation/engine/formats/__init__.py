@@ -291,7 +291,19 @@ def _check_value(option: Option, value: Any) -> None:
         raise BadExport(f"Expected {kind}, got {value!r}.", where=option.name)
 
 
-def value_of(facet: Facet, code: int) -> str | int | list[str] | None:
+class Valued(Protocol):
+    """What is asked of a facet to say what its codes mean."""
+
+    @property
+    def kind(self) -> FacetKind:
+        """Return how its values are to be read."""
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """Return every value, by code."""
+
+
+def value_of(facet: Valued, code: int) -> str | int | list[str] | None:
     """Return what a facet's code means: a value, a number, of flags the list of those that hold, None without one."""
     if code < 0:
         return None

@@ -1,0 +1,78 @@
+"""How the API's functions become its operations: who may call them, what they answer, how that is described."""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.cache import patch_vary_headers
+from ninja import Router
+
+from webapp.api.errors import Problem
+from webapp.api.shapes import ErrorBody
+from webapp.api.signing_in import ACCOUNTS, EVERYBODY
+
+View = Callable[..., Any]
+
+ERRORS = {
+    "4XX": {
+        "description": "What is wrong with the request.",
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorBody"}}},
+    }
+}
+
+
+def reads(
+    router: Router,
+    path: str,
+    answer: Any = None,
+    *,
+    media: Sequence[str] = (),
+    parameters: Sequence[dict[str, Any]] = (),
+    accounts: bool = False,
+) -> Callable[[View], View]:
+    """Return a decorator that lets a function answer GET, as described, and HEAD.
+
+    Parameters
+    ----------
+    router : Router
+    path : str
+    answer : schema, optional
+        What comes back as JSON. Fields that were not given are absent.
+    media : sequence of str
+        Media types that come back instead.
+    parameters : sequence of dict
+        Of the query, as OpenAPI has them, which the function reads for itself.
+    accounts : bool
+        Whether only accounts may call it.
+    """
+    described: dict[str, Any] = {"responses": dict(ERRORS), "parameters": [dict(one) for one in parameters]}
+    if media:
+        binary = {"schema": {"type": "string", "format": "binary"}}
+        described["responses"]["200"] = {"description": "The file.", "content": dict.fromkeys(media, binary)}
+    options: dict[str, Any] = {"auth": ACCOUNTS if accounts else EVERYBODY, "exclude_unset": True}
+
+    def operation(view: View) -> View:
+        shapes = {404: ErrorBody} if answer is None else {200: answer, 404: ErrorBody}
+        router.api_operation(["HEAD"], path, response=shapes, include_in_schema=False, **options)(view)
+        router.get(path, response=shapes, url_name=view.__name__, openapi_extra=described, **options)(view)
+        return view
+
+    return operation
+
+
+def answered(view: View) -> View:
+    """Return a view of the API whose answers nobody else is given, and whose refusals of a verb have our shape."""
+
+    @functools.wraps(view)
+    def answer(request: HttpRequest, *args: Any, **parts: Any) -> HttpResponseBase:
+        response: HttpResponseBase = view(request, *args, **parts)
+        if response.status_code == 405:
+            allowed = ", ".join(sorted(response.headers["Allow"].split(", ")))
+            message = f"Expected {allowed}, got {request.method}."
+            response = Problem(405, message, headers={"Allow": allowed}).response
+        response.setdefault("Cache-Control", "private, no-cache")
+        patch_vary_headers(response, ["Authorization", "Cookie"])
+        return response
+
+    return answer

@@ -1,0 +1,206 @@
+"""Questions and the scenes they are about, as far as whoever asks may see them."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from django.http import Http404, HttpRequest
+from ninja import Router
+
+from generation import rows
+from generation.browse import PAGE as PAGE_NAME
+from generation.browse import BadAddress, Query, read_query
+from generation.engine.errors import EngineError
+from generation.engine.formats import value_of
+from generation.index import IndexedFacet, SplitIndex
+from generation.models import Question, Scene, Split
+from generation.paging import page_of
+from generation.store import engine_question
+from generation.trail import visible_facets
+from generation.views.finding import find_split, pairs_of
+from webapp.access import What, may_see
+from webapp.api import shapes
+from webapp.api.datasets import split_url
+from webapp.api.operations import reads
+from webapp.api.pages import PAGE, WORDS, page_json
+
+router = Router(tags=["Questions"])
+SIZE = 100
+MOST = 1000  # of a page
+SIZE_NAME = "size"
+SIZED = {
+    "name": SIZE_NAME,
+    "in": "query",
+    "description": f"How many a page has, {MOST} at most.",
+    "schema": {"type": "integer", "minimum": 1, "maximum": MOST, "default": SIZE},
+}
+SPLIT = "datasets/{slug}/splits/{split:name}/"
+ABSENT = "There is no such question."
+
+
+@reads(router, SPLIT + "questions/", shapes.Page[shapes.Question], parameters=[WORDS, PAGE, SIZED])
+def questions(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+    """Return a page of a split's questions, in order.
+
+    Filters are those of the page for people, each by a facet's name: `?type=count&type=exist&length=8..12&q=metal`.
+    The split says which facets there are.
+    """
+    found = find_split(request.user, slug, name)
+    if not found.is_complete:
+        raise Http404(f"Expected a complete split, got {found}, which is {found.get_state_display()}.")
+    index = SplitIndex.open(found)
+    facets = visible_facets(request.user, found, index)
+    size, pairs = _sized(pairs_of(request))
+    query = read_query(pairs, facets=facets, hidden=list(index.facets.values()))
+    positions = index.select(query.filters, query.each_word)
+    page = page_of(query, len(positions), size=size)
+    allowed = allowed_of(request, found)
+    shown = rows.in_full(found, positions[page.start : page.stop].tolist())
+    answer = page_json(request, page, [question_json(found, row, allowed=allowed, facets=facets) for row in shown])
+    return _keeping_size(answer, size)
+
+
+@reads(router, SPLIT + "questions/{position:number}/", shapes.QuestionInFull)
+def question(request: HttpRequest, slug: str, name: str, number: int) -> dict[str, Any]:
+    """Return one question by its position in the split."""
+    found = find_split(request.user, slug, name)
+    row = rows.question_at(found, number)
+    if row is None:
+        raise Http404(ABSENT)
+    facets = visible_facets(request.user, found, SplitIndex.open(found)) if found.is_complete else []
+    full = question_json(found, row, allowed=allowed_of(request, found), facets=facets) | _asking(found, row)
+    if found.is_derived:
+        full["parent_question_id"] = rows.position_in_source(found, number)
+    return full
+
+
+@reads(router, SPLIT + "scenes/", shapes.Page[shapes.Scene], parameters=[PAGE, SIZED])
+def scenes(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+    """Return a page of a split's scenes, in order."""
+    found = _with_scenes(request, slug, name)
+    size, pairs = _sized(pairs_of(request))
+    if any(name != PAGE_NAME for name, _ in pairs):
+        raise BadAddress(f"Expected {PAGE_NAME} and {SIZE_NAME}, got {pairs[0][0]!r}.")
+    query: Query = read_query(pairs, facets=())
+    page = page_of(query, found.scenes if found.is_complete else 0, size=size, of="scenes")
+    listed = list(Scene.objects.between(found, page.start, page.stop - page.start))
+    return _keeping_size(page_json(request, page, _scenes_json(request, found, listed)), size)
+
+
+@reads(router, SPLIT + "scenes/{position:position}/", shapes.Scene)
+def scene(request: HttpRequest, slug: str, name: str, position: int) -> dict[str, Any]:
+    """Return one scene by its position."""
+    found = _with_scenes(request, slug, name)
+    listed = list(Scene.objects.between(found, position, 1))
+    if not listed:
+        raise Http404("There is no such scene.")
+    return _scenes_json(request, found, listed)[0]
+
+
+def allowed_of(request: HttpRequest, split: Split) -> frozenset[What]:
+    """Return the kinds of things that whoever asks may see of a split."""
+    return frozenset(what for what in What if may_see(request.user, split, what))
+
+
+def question_json(
+    split: Split, row: Question, *, allowed: Collection[What], facets: Sequence[IndexedFacet]
+) -> dict[str, Any]:
+    """Return what is said of a question to somebody who may see these kinds of things, and these facets."""
+    said: dict[str, Any] = {
+        "question_id": row.position,
+        "dataset": split.dataset.slug,
+        "split": split.name,
+        "question": row.text,
+        "kind": row.kind,
+        "scene": row.scene.position,
+        "facets": _values(facets, row.position),
+        "url": f"{split_url(split)}questions/{row.position}/",
+        "page": f"{split.get_absolute_url()}q/{row.position}/",
+    }
+    told = {
+        "family": row.family,
+        "scope": row.scope,
+        "image": image_url(split, row.scene) if What.IMAGE in allowed else None,
+        "source_id": (row.source_id or None) if What.SCENE in allowed else None,
+        "program": row.program_json if What.PROGRAM in allowed else None,
+    }
+    if What.ANSWER in allowed:
+        told |= {"answer": row.answer, "answer_kind": row.answer_kind or None, "spelling": row.spelling}
+    return said | {name: value for name, value in told.items() if value is not None}
+
+
+def image_url(split: Split, scene: Scene) -> str | None:
+    """Return where a scene's picture is; None where it has none."""
+    return f"{_scene_url(split, scene)}image" if scene.has_picture else None
+
+
+def _scene_url(split: Split, scene: Scene) -> str:
+    return f"{split_url(split.source)}scenes/{scene.position}/"
+
+
+def _values(facets: Sequence[IndexedFacet], position: int) -> dict[str, Any]:
+    """Return what each facet says of a question; those that say nothing are left out."""
+    codes = [(facet, int(facet.codes[position])) for facet in facets]
+    return {facet.name: value_of(facet, code) for facet, code in codes if code != facet.none}
+
+
+def _asking(split: Split, row: Question) -> dict[str, Any]:
+    """Return how a model may be asked a question; nothing of a world that this program does not have."""
+    try:
+        world, asked = split.dataset.get_world(), engine_question(row)
+        return {"prompt": world.prompt(asked), "choices": list(world.answer_form(split.read_spec(), asked).choices)}
+    except EngineError:
+        return {}
+
+
+def _with_scenes(request: HttpRequest, slug: str, name: str) -> Split:
+    """Return a split that has scenes of its own; a question set's are its parent's."""
+    found = find_split(request.user, slug, name)
+    if found.is_derived:
+        raise Http404(f"Expected a split with scenes of its own, got {found}: its scenes are those of {found.source}.")
+    return found
+
+
+def _scenes_json(request: HttpRequest, split: Split, listed: Sequence[Scene]) -> list[dict[str, Any]]:
+    allowed = allowed_of(request, split)
+    asked: dict[int, list[int]] = {scene.pk: [] for scene in listed}
+    pairs = Question.objects.filter(scene__in=list(asked)).order_by("position").values_list("scene", "position")
+    for key, position in pairs:
+        asked[key].append(position)
+    return [_scene_json(split, scene, questions=asked[scene.pk], allowed=allowed) for scene in listed]
+
+
+def _scene_json(split: Split, scene: Scene, *, questions: list[int], allowed: Collection[What]) -> dict[str, Any]:
+    said: dict[str, Any] = {
+        "scene": scene.position,
+        "dataset": split.dataset.slug,
+        "split": split.name,
+        "questions": questions,
+        "url": _scene_url(split, scene),
+    }
+    if What.IMAGE in allowed and scene.has_picture:
+        said |= {"image": image_url(split, scene), "width": scene.width, "height": scene.height}
+    if What.IDS_IMAGE in allowed and scene.ids_image:
+        said["ids_image"] = f"{_scene_url(split, scene)}ids"
+    if What.SCENE in allowed:
+        told = {"data": scene.scene_json, "view": scene.view_json}
+        said |= {name: value for name, value in told.items() if value is not None}
+    return said
+
+
+def _sized(pairs: list[tuple[str, str]]) -> tuple[int, list[tuple[str, str]]]:
+    """Return how many a page has, and the other names and values of an address."""
+    size = SIZE
+    for name, value in pairs:
+        if name == SIZE_NAME:
+            if not (value.isascii() and value.isdigit() and len(value) <= 4 and 1 <= int(value) <= MOST):
+                raise BadAddress(f"Expected {SIZE_NAME} from 1 to {MOST}, got {value[:60]!r}.")
+            size = int(value)
+    return size, [(name, value) for name, value in pairs if name != SIZE_NAME]
+
+
+def _keeping_size(answer: dict[str, Any], size: int) -> dict[str, Any]:
+    """Return a page whose neighbours are as large as it is."""
+    if size != SIZE:
+        for name in ("next", "previous"):
+            answer[name] = f"{answer[name]}&{SIZE_NAME}={size}" if answer[name] else None
+    return answer

@@ -1,0 +1,151 @@
+"""What the API answers, as JSON: a field that somebody may not see, or that there isn't, is absent."""
+
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from ninja import Schema
+from pydantic import Field
+
+T = TypeVar("T")
+
+
+class Fault(Schema):
+    """What is wrong: a word for programs, a sentence for people, and whatever else helps."""
+
+    code: str
+    message: str
+    details: dict[str, Any]
+
+
+class ErrorBody(Schema):
+    """Every refusal."""
+
+    error: Fault
+
+
+class Page(Schema, Generic[T]):
+    """A part of a list. `next` and `previous` are addresses on this site, null at the ends."""
+
+    count: int
+    page: int
+    pages: int
+    next: str | None
+    previous: str | None
+    results: list[T]
+
+
+class Account(Schema):
+    """Who asks."""
+
+    username: str
+    name: str
+    is_researcher: bool
+    is_staff: bool
+
+
+class Split(Schema):
+    """A part of a dataset with a role."""
+
+    name: str
+    kind: str = Field(description="generated, imported or derived")
+    state: str = Field(description="waiting, making, complete or failed")
+    withheld: bool = Field(description="Whether its answers are withheld from others than its owner.")
+    opened: datetime | None = Field(default=None, description="When its withheld answers were opened.")
+    parent: str | None = Field(default=None, description="Of a derived split: the one that has its questions.")
+    reference: str | None = Field(default=None, description="The train split that it is measured against.")
+    scenes: int
+    questions: int
+    fingerprint: str = Field(description="Its content hash; empty until it is complete.")
+    url: str = Field(description="Where to ask for more of it.")
+    page: str = Field(description="Its page for people.")
+
+
+class Facet(Schema):
+    """By what its questions can be filtered and counted."""
+
+    name: str
+    label: str
+    kind: str = Field(description="category, integer or flags")
+    values: list[str]
+    reveals: bool = Field(description="Whether it tells more than the question's words.")
+
+
+class SplitInFull(Split):
+    """A split, with what its questions can be answered and filtered by."""
+
+    answers: list[str] = Field(description="Every answer that there is: the whole vocabulary.")
+    facets: list[Facet]
+    questions_url: str
+    scenes_url: str
+    questions_file: str = Field(description="All questions: a gzipped line of JSON each.")
+    images_file: str | None = Field(default=None, description="All pictures: a tar file.")
+
+
+class Dataset(Schema):
+    """A dataset, and its splits in their order."""
+
+    slug: str
+    title: str
+    description: str
+    authors: list[str]
+    licence: str
+    version: str
+    citation: str
+    world: str
+    state: str = Field(description="making, complete, failed or cancelled")
+    visibility: str = Field(description="private, link or public")
+    created: datetime
+    completed: datetime | None
+    fingerprint: str = Field(description="Its content hash; empty until it is complete.")
+    engine_version: str
+    release: str
+    with_images: bool
+    splits: list[Split]
+    url: str
+    page: str
+
+
+class Question(Schema):
+    """A question. `question_id` is its position in the split, as pages and prediction files have it."""
+
+    question_id: int
+    dataset: str
+    split: str
+    question: str
+    kind: str
+    family: int | None = None
+    scope: int | None = None
+    scene: int = Field(description="The position of its scene in the split that has it.")
+    image: str | None = Field(default=None, description="Where its picture is.")
+    answer: str | None = None
+    answer_kind: str | None = None
+    spelling: str | None = Field(default=None, description="The answer as it was published, where that differs.")
+    program: list[dict[str, Any]] | None = None
+    source_id: str | None = Field(default=None, description="Of an import: what its authors call it.")
+    facets: dict[str, str | int | list[str] | None]
+    url: str
+    page: str
+
+
+class QuestionInFull(Question):
+    """A question, with how a model may be asked it."""
+
+    prompt: str | None = None
+    choices: list[str] = Field(default=[], description="The answers that its type admits.")
+    parent_question_id: int | None = Field(default=None, description="Of a derived split: its number in the parent.")
+
+
+class Scene(Schema):
+    """What questions are about."""
+
+    scene: int
+    dataset: str
+    split: str
+    questions: list[int]
+    width: int | None = None
+    height: int | None = None
+    image: str | None = None
+    ids_image: str | None = Field(default=None, description="0 none, else an object's number plus one.")
+    data: dict[str, Any] | None = Field(default=None, description="The scene, as exports have it.")
+    view: dict[str, Any] | None = Field(default=None, description="Camera and lights.")
+    url: str

@@ -1,0 +1,79 @@
+"""Who asks: an account by a token or by its session, or nobody in particular; and how often they may."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest
+from ninja.security import APIKeyCookie, HttpBearer
+from ninja.utils import check_csrf
+
+from annotations.throttle import Throttle
+from webapp.api.errors import BEARER, Problem, too_many
+from webapp.models import ApiToken, User
+
+REQUESTS, SPAN = 1200, 60.0  # of one account, or of one address without any, in each process of the web server
+throttle = Throttle(REQUESTS, SPAN)
+
+
+class Token(HttpBearer):
+    """An API token in the header: its account asks, whatever cookies say."""
+
+    def __call__(self, request: HttpRequest) -> User | None:
+        """Return the account; None where no token was sent. One that opens nothing is refused."""
+        sent = request.headers.get("Authorization", "").strip()
+        if not sent:
+            return None
+        scheme, _, token = sent.partition(" ")
+        if scheme.lower() != "bearer":
+            raise Problem(401, "Expected the header Authorization: Bearer hs_..., got another.", headers=BEARER)
+        return self.authenticate(request, token.strip())
+
+    def authenticate(self, request: HttpRequest, token: str) -> User:
+        """Return the account of a token, which is the one that asks from here on."""
+        found = ApiToken.objects.usable(token).first()
+        if found is None:
+            message = "Expected a token of an open account, got one that is unknown or revoked."
+            raise Problem(401, message, code="unknown_token", headers=BEARER)
+        found.note_use()
+        request.user = found.user
+        _count(f"account {found.user.pk}")
+        return found.user
+
+
+class Session(APIKeyCookie):
+    """The session of a browser; what changes something needs the CSRF token too."""
+
+    param_name = "sessionid"
+
+    def __call__(self, request: HttpRequest) -> User | None:
+        """Return the account that is signed in, or None."""
+        user = self.authenticate(request, None)
+        if user is not None and check_csrf(request) is not None:
+            raise Problem(403, "Expected the header X-CSRFToken with what the page was given.", code="csrf")
+        return user
+
+    def authenticate(self, request: HttpRequest, key: str | None) -> User | None:
+        """Return the account that is signed in, or None."""
+        if not isinstance(request.user, User):
+            return None
+        _count(f"account {request.user.pk}")
+        return request.user
+
+
+def anybody(request: HttpRequest) -> Any:
+    """Return nobody in particular, who sees what is public."""
+    _count(f"address {request.META.get('REMOTE_ADDR', '')}")
+    request.user = AnonymousUser()
+    return request.user
+
+
+def _count(who: str) -> None:
+    """Note a request; raise what is said to somebody who asks too often."""
+    wait = throttle.wait(who)
+    if wait:
+        raise too_many(f"Expected at most {throttle.most} requests in {throttle.span:g} seconds, got more.", wait=wait)
+
+
+ACCOUNTS: list[Callable[..., Any]] = [Token(), Session()]
+EVERYBODY: list[Callable[..., Any]] = [*ACCOUNTS, anybody]

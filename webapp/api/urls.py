@@ -1,0 +1,23 @@
+"""Every address of the API; version 1 keeps its names."""
+
+from django.urls import URLPattern
+from ninja import NinjaAPI
+
+from generation import __version__
+from webapp.api import datasets, questions
+from webapp.api.errors import handle_errors
+from webapp.api.operations import answered
+from webapp.api.signing_in import EVERYBODY
+
+ABOUT = """What pages show and take, for programs. `/docs/api/` has examples and tells of tokens, limits and refusals.
+What somebody may not see is absent from what comes back."""
+
+api = NinjaAPI(title="Horsesense", version=__version__, description=ABOUT, urls_namespace="api", auth=EVERYBODY)
+handle_errors(api)
+for module in (datasets, questions):
+    api.add_router("", module.router)
+
+urlpatterns, app_name, namespace = api.urls
+for _pattern in urlpatterns:
+    assert isinstance(_pattern, URLPattern)
+    _pattern.callback = answered(_pattern.callback)
