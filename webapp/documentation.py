@@ -26,6 +26,7 @@ ORDER = (
     "studies",
     "diagnostics",
     "shortcuts",
+    "predictions",
     "spec",
     "vocabulary",
     "families",

@@ -16,7 +16,13 @@ Every message says what was expected, what came, where, and what to do.
     +- NotDrawn                 the program that draws failed, time and again (``where``: the scene)
     +- BadRecord                somebody else's file, or a record in it, can't be read (``where``: file, record, field)
     +- BadExport                a dataset can't be exported so (``where``: the option, the split, the folder)
+    +- BadPredictions           a file of predictions can't be scored (``where``: the split; ``findings``: each line)
 """
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from generation.engine.predictions.findings import Findings
 
 
 class EngineError(Exception):
@@ -94,3 +100,11 @@ class Exhausted(EngineError):
 
 class BadRecord(EngineError):
     """A file of somebody else's dataset, or a record in it, can't be read."""
+
+
+class BadPredictions(EngineError):
+    """A file of predictions can't be scored; `findings` says of each line why, where that is known."""
+
+    def __init__(self, message: str, *, where: str = "", findings: "Findings | None" = None) -> None:
+        super().__init__(message, where=where)
+        self.findings = findings

@@ -17,7 +17,8 @@ BUFFER = 1 << 18  # bytes read at a time
 LONGEST = 1 << 24  # characters that one record may take
 LARGEST = 1 << 63  # whole numbers stay below it, as databases and arrays need
 GOES_ON = ("", ".", "e", "E")  # what may stand after the part of a number
-SPACE = re.compile(r"[ \t\n\r]*")
+BLANK = " \t\n\r"
+SPACE = re.compile(f"[{BLANK}]*")
 
 
 class Readable(Protocol):
@@ -37,7 +38,7 @@ def records(file: Readable, key: str, *, where: str) -> Iterator[Any]:
     """
     number = 0
     try:
-        for record in _Text(file).items(key):
+        for record in JsonText(file).items(key):
             yield record
             number += 1
     except (ValueError, RecursionError) as error:
@@ -48,16 +49,50 @@ def records(file: Readable, key: str, *, where: str) -> Iterator[Any]:
         ) from error
 
 
-class _Text:
-    """The part of a file's text that is not parsed yet: from `at` on."""
+class JsonText:
+    """The part of a file's text that is not parsed yet: from `at` on; what it yields is parsed by `decoder`.
 
-    def __init__(self, file: Readable) -> None:
+    What is no JSON raises ValueError or RecursionError; so does a value of more than `longest` characters.
+    """
+
+    def __init__(self, file: Readable, *, decoder: json.JSONDecoder | None = None, longest: int | None = None) -> None:
         self.file = file
+        self.scanner, self.longest = decoder or DECODER, longest
         self.decoder = codecs.getincrementaldecoder("utf-8-sig")()
         self.text, self.at, self.has_ended = "", 0, False
 
     def items(self, key: str) -> Iterator[Any]:
         """Yield the items of the lists that the whole, an object, has under a key."""
+        for name in self._names():
+            if self._next() == "[":
+                for item in self._list():
+                    if name == key:
+                        yield item
+            else:
+                self._value()
+        self.end()
+
+    def elements(self) -> Iterator[Any]:
+        """Yield the items of the whole, a list."""
+        yield from self._list()
+        self.end()
+
+    def pairs(self) -> Iterator[tuple[str, Any]]:
+        """Yield names and values of an object, which begins here; what stands after it is not looked at."""
+        for name in self._names():
+            yield name, self._value()
+
+    def end(self) -> None:
+        """Raise ValueError unless this is the end."""
+        if self.has_more():
+            raise ValueError(f"more after its end: {self._next()!r}")
+
+    def has_more(self) -> bool:
+        """Return whether anything but space follows."""
+        return self._next() != ""
+
+    def _names(self) -> Iterator[str]:
+        """Yield the names of an object; after each one stands its value, which whoever asks has to take."""
         self._take("{")
         is_first = True
         while self._next() != "}" or not is_first:
@@ -65,19 +100,12 @@ class _Text:
             if not isinstance(name, str):
                 raise ValueError(f"a name is wanted, not {name!r}")
             self._take(":")
-            if self._next() == "[":
-                for item in self._list():
-                    if name == key:
-                        yield item
-            else:
-                self._value()
+            yield name
             if self._next() == "}":
                 break
             self._take(",")
             is_first = False
         self._take("}")
-        if self._next():
-            raise ValueError(f"more after its end: {self._next()!r}")
 
     def _list(self) -> Iterator[Any]:
         self._take("[")
@@ -91,6 +119,8 @@ class _Text:
     def _next(self) -> str:
         """Return the next character that is no space; none at the end."""
         while True:
+            if (here := self.text[self.at : self.at + 1]) and here not in BLANK:
+                return here
             found = SPACE.match(self.text, self.at)
             self.at = found.end() if found else self.at
             if self.at < len(self.text) or self.has_ended:
@@ -108,7 +138,7 @@ class _Text:
         self._next()
         while True:
             try:
-                value, end = DECODER.raw_decode(self.text, self.at)
+                value, end = self.scanner.raw_decode(self.text, self.at)
             except json.JSONDecodeError:
                 if self.has_ended:
                     raise
@@ -116,7 +146,7 @@ class _Text:
                 if self.has_ended or self.text[end : end + 1] not in GOES_ON:
                     break
             self._read()
-        if "\\u" in self.text[self.at : end]:
+        if self.text.find("\\u", self.at, end) >= 0:
             json.dumps(value, ensure_ascii=False).encode()  # half of a character is none
         self.at = end
         return value
@@ -124,8 +154,9 @@ class _Text:
     def _read(self) -> None:
         """Read on: as much again as is waited with, so that a long record isn't tried too often."""
         waiting = len(self.text) - self.at
-        if waiting > LONGEST:
-            raise ValueError(f"no end of it within {LONGEST:,} characters")
+        longest = self.longest or LONGEST
+        if waiting > longest:
+            raise ValueError(f"no end of it within {longest:,} characters")
         content = self.file.read(max(BUFFER, waiting))
         self.has_ended = not content
         self.text, self.at = self.text[self.at :] + self.decoder.decode(content, final=self.has_ended), 0

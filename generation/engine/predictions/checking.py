@@ -1,0 +1,221 @@
+"""Holding the rows of a prediction file against the questions: each has to have one answer."""
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.engine.predictions.findings import Again, Findings
+from generation.engine.predictions.reply import ReplyReader
+from generation.engine.predictions.rows import Batch
+from generation.engine.predictions.said import Gathered
+from generation.engine.predictions.unpacking import Unreadable
+from generation.engine.predictions.vocabulary import NoAnswer, Vocabulary, shown, text_of
+from generation.engine.score import OUTSIDE
+
+EXTRA = 100_000  # rows that a file may have beyond its questions
+REMEMBERED = 10_000  # ways to say an answer that are looked up once
+UNSEEN = OUTSIDE - 1
+AROUND_LETTERS = " \t()[].:"
+PUBLISHED = ("question_index", "questionId")  # names that ids have where questions were published
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """What a prediction file is held against.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    n : int
+        How many questions there are.
+    vocabulary : tuple of str
+        Every answer; code `i` means `vocabulary[i]`.
+    sources : array (n,) of bytes, or None
+        Ids under which questions were published; empty where one has none.
+    kinds : array (n,) of integers
+        For each question a position in `admitted`.
+    admitted : tuple of tuples of int
+        The codes that answer each kind of question.
+    """
+
+    name: str
+    n: int
+    vocabulary: tuple[str, ...]
+    sources: NDArray[np.bytes_] | None
+    kinds: NDArray[np.integer]
+    admitted: tuple[tuple[int, ...], ...]
+
+    @cached_property
+    def reader(self) -> ReplyReader:
+        """Return what reads replies to these questions."""
+        return ReplyReader(Vocabulary(self.vocabulary), self.admitted)
+
+
+class Naming:
+    """What questions are called: by their position, or as where they were published."""
+
+    def __init__(self, n: int, names: NDArray[np.bytes_] | None = None) -> None:
+        self.n, self.names = n, names
+        self.order = np.argsort(names, kind="stable") if names is not None else None
+        self.sorted = names[self.order] if names is not None else None
+
+    def positions(self, ids: Sequence[int | str]) -> NDArray[np.int32]:
+        """Return (ids,) which question each id means; -1 for none."""
+        if self.sorted is None or self.order is None:
+            numbers = [one if one.__class__ is int else _number(one) for one in ids]
+            return np.array([one if 0 <= one < self.n else -1 for one in numbers], np.int32)
+        wanted = np.array([str(one).encode(errors="replace") for one in ids], np.bytes_)
+        at = np.minimum(np.searchsorted(self.sorted, wanted), self.n - 1)
+        found = np.where((self.sorted[at] == wanted) & (wanted != b""), self.order[at], -1)
+        return found.astype(np.int32)
+
+
+def _number(name: int | str) -> int:
+    return int(name) if isinstance(name, str) and len(name) < 12 and name.isascii() and name.isdecimal() else -1
+
+
+def namings(expected: Expected) -> list[Naming]:
+    """Return the ways in which ids may be meant."""
+    found = [Naming(expected.n)]
+    if expected.sources is not None and expected.n:
+        published = expected.sources[expected.sources != b""]
+        if len(np.unique(published)) == len(published):
+            found.append(Naming(expected.n, expected.sources))
+    return found
+
+
+class Checker:
+    """Takes rows in, and says in the end what they are: an answer to each question, or what is wrong.
+
+    What a question's id means is settled by the file as a whole: its positions, or the ids under which questions were
+    published, whichever fits. So everything that depends on the question is kept for both meanings until then.
+    """
+
+    def __init__(self, expected: Expected) -> None:
+        self.expected, self.reader = expected, expected.reader
+        self.namings = namings(expected)
+        self.positions = [array("i") for _ in self.namings]
+        self.read = [array("i") for _ in self.namings]
+        self.codes, self.lines = array("i"), array("i")
+        self.outside, self.ids = Gathered(), Gathered()
+        self.malformed: list[tuple[int, str]] = []
+        self.known = dict(self.reader.vocabulary.exact)
+
+    @property
+    def got(self) -> int:
+        """Return how many rows there were."""
+        return len(self.codes) + len(self.malformed)
+
+    def bad(self, line: int, reason: str) -> None:
+        """Take in a row that can't be read."""
+        self.malformed.append((line, reason))
+        self._check_room(line)
+
+    def add(self, batch: Batch, *, unit: str) -> None:
+        """Take in rows that can be read."""
+        batch = self._plain(batch)
+        if not batch.lines:
+            return
+        places = [naming.positions(batch.ids) for naming in self.namings]
+        first = len(self.codes)
+        for row in np.flatnonzero(np.any([place < 0 for place in places], axis=0)).tolist():
+            self.ids.add(first + row, shown(batch.ids[row]))
+        codes = [UNSEEN] * len(batch.said) if batch.choices else [self.known.get(text, UNSEEN) for text in batch.said]
+        unseen = [row for row, code in enumerate(codes) if code == UNSEEN]
+        for row in unseen:
+            codes[row] = self._code(batch, row)
+        for place, positions, read in zip(places, self.positions, self.read, strict=True):
+            positions.extend(place.tolist())
+            read.extend(codes)
+            for row in unseen:
+                if codes[row] == OUTSIDE and place[row] >= 0:
+                    read[first + row] = self._read(batch, row, int(place[row]))
+        for row in unseen:
+            if codes[row] == OUTSIDE:
+                self.outside.add(first + row, batch.said[row])
+        self.codes.extend(codes)
+        self.lines.extend(batch.lines)
+        self._check_room(batch.lines[-1], unit=unit)
+
+    def _plain(self, batch: Batch) -> Batch:
+        """Return the rows whose ids and answers can be such, as texts and numbers."""
+        if set(map(type, batch.said)) <= {str} and set(map(type, batch.ids)) <= {str, int}:
+            return batch
+        kept: list[tuple[int, int | str, str, dict[str, str]]] = []
+        for row, line in enumerate(batch.lines):
+            try:
+                choices = batch.choices[row] if batch.choices else {}
+                kept.append((line, _id_of(batch.ids[row]), text_of(batch.said[row]), choices))
+            except NoAnswer as error:
+                self.bad(line, str(error))
+        lines, ids, said, choices_of = [list(column) for column in zip(*kept, strict=True)] or ([], [], [], [])
+        return Batch(lines, ids, said, choices_of if batch.choices else None)
+
+    def _code(self, batch: Batch, row: int) -> int:
+        text = batch.said[row]
+        if batch.choices and (chosen := batch.choices[row].get(text.strip(AROUND_LETTERS))) is not None:
+            return self.reader.vocabulary.code(chosen)
+        code = self.reader.vocabulary.code(text)
+        if code != OUTSIDE and len(self.known) < REMEMBERED:
+            self.known[text] = code
+        return code
+
+    def _read(self, batch: Batch, row: int, position: int) -> int:
+        choices = batch.choices[row] if batch.choices else None
+        return self.reader.code(batch.said[row], int(self.expected.kinds[position]), choices=choices)
+
+    def _check_room(self, line: int, *, unit: str = "line") -> None:
+        if self.got > self.expected.n + EXTRA:
+            raise Unreadable(
+                f"expected {self.expected.n:,} answers, got more than {self.expected.n + EXTRA:,}: reading stopped",
+                line=line,
+                unit=unit,
+            )
+
+    def wrong(self, meant: int) -> int:
+        """Return how many ids are none, or questions not answered, where ids are meant in one of the ways."""
+        positions = np.frombuffer(self.positions[meant], np.int32)
+        known = positions[positions >= 0]
+        return len(positions) - len(known) + self.expected.n - len(np.unique(known))
+
+    def findings(self, meant: int, *, unit: str) -> Findings:
+        """Return what is wrong where ids are meant in one of the ways."""
+        naming, positions = self.namings[meant], np.array(self.positions[meant], np.int32)
+        known = positions[positions >= 0]
+        times = np.bincount(known, minlength=self.expected.n)
+        found = Findings(unit=unit, malformed=self.malformed, names=naming.names)
+        unknown = np.flatnonzero(positions < 0)
+        said = self.ids.by(np.arange(len(positions), dtype=np.int32)) if len(unknown) else {}
+        return replace(
+            found,
+            unknown=[(self.lines[row], said[row]) for row in unknown.tolist()],
+            duplicate=self._again(found, positions, times),
+            missing=np.flatnonzero(times == 0).astype(np.int32),
+        )
+
+    def _again(self, found: Findings, positions: NDArray[np.int32], times: NDArray[np.int64]) -> list[Again]:
+        """Return each row that answers a question once more."""
+        if not len(times) or times.max() < 2:
+            return []
+        rows = np.flatnonzero((positions >= 0) & (times[positions] > 1))
+        first: dict[int, int] = {}
+        again = []
+        for row, position in zip(rows.tolist(), positions[rows].tolist(), strict=True):
+            before = first.setdefault(position, self.lines[row])
+            if before != self.lines[row]:
+                again.append(Again(self.lines[row], found.name(position), before))
+        return again
+
+
+def _id_of(value: object) -> int | str:
+    """Return an id as a number or a text; raise `NoAnswer` for any other kind."""
+    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    raise NoAnswer(f"expected the id of a question, got {shown(value)}")

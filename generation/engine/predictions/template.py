@@ -1,0 +1,28 @@
+"""Files to be filled in: every question with an empty answer."""
+
+import json
+from collections.abc import Iterator
+
+from generation.engine.errors import BadPredictions
+from generation.engine.predictions.checking import Expected
+
+FORMATS = ("json", "jsonl", "csv")
+
+
+def template(expected: Expected, format: str = "jsonl") -> Iterator[bytes]:
+    """Yield a prediction file of a format, a row a question, without answers; raise `BadPredictions` for no format."""
+    if format not in FORMATS:
+        raise BadPredictions(f"Expected one of {', '.join(FORMATS)}, got {format!r}.", where="format")
+    if format == "csv":
+        yield b"question_id,answer\n"
+    if format == "json":
+        yield b"[\n"
+    for position in range(expected.n):
+        if format == "csv":
+            yield b"%d,\n" % position
+            continue
+        row = json.dumps({"question_id": position, "answer": ""})
+        comma = "," if format == "json" and position < expected.n - 1 else ""
+        yield f"{row}{comma}\n".encode()
+    if format == "json":
+        yield b"]\n"

@@ -1,0 +1,125 @@
+"""Hostile files: each ends in one clear message, quickly, in little memory, and leaves nothing behind."""
+
+import gzip
+import io
+import tracemalloc
+from contextlib import suppress
+from pathlib import Path
+from time import process_time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from generation.engine.errors import BadPredictions
+from generation.engine.predictions import members, read_predictions, unpacking
+from tests import proof
+from tests.engine.predictions.asked import expected, read, refusal
+from tests.engine.predictions.hostile import FILES, GOOD, N, zeros
+from tests.engine.predictions.written import FORMATS, PACKINGS, zipped
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_a_hostile_file_ends_in_one_clear_message(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hostile = FILES[name]
+    content = hostile.content()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    begun = process_time()
+    error = refusal(content, N)
+    assert process_time() - begun < 5
+    assert hostile.says in str(error)
+    assert str(error).endswith("Format: /docs/predictions/")
+    assert "\n" not in str(error)
+    assert len(str(error)) < 3000
+    assert str(error).isprintable()
+    assert error.findings is not None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_file_they_are_made_from_is_read() -> None:
+    for packed in PACKINGS.values():
+        assert (read(packed(GOOD), N).codes >= 0).all()
+
+
+@pytest.mark.full
+def test_ten_gigabytes_of_zeros_in_a_small_zip_are_not_unpacked() -> None:
+    bomb = zeros(megabytes=10 << 10)
+    assert len(bomb) < 50 << 20
+    tracemalloc.start()
+    error = refusal(bomb, N)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "Expected at most 1,024 MB in 'a.txt', got 10,240 MB" in str(error)
+    assert peak < 50 << 20
+
+
+def test_no_more_is_unpacked_than_the_message_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unpacking, "LARGEST", 1 << 20)
+    error = refusal(gzip.compress(b"[" + b"\n" * (1 << 24)), N)
+    assert "expected at most 1 MB of text, got more" in str(error)
+
+
+@pytest.mark.parametrize("name", ["1,000,001 lines", "1,000,001 broken lines", "spaces in gzip", "deep json"])
+def test_memory_stays_small(name: str) -> None:
+    content = FILES[name].content()
+    tracemalloc.start()
+    refusal(content, N)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50 << 20
+
+
+@settings(max_examples=proof.size(4000, name="prediction files harmed at random"), deadline=None)
+@given(
+    name=st.sampled_from(sorted(FORMATS)),
+    packing=st.sampled_from(sorted(PACKINGS)),
+    harms=st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=4), st.integers(0, 6)), min_size=1, max_size=4),
+)
+def test_a_harmed_file_is_read_or_refused(name: str, packing: str, harms: list[tuple[float, bytes, int]]) -> None:
+    text = FORMATS[name].write(range(6), ["yes", "no", "red", "3", 'a "quoted", text', "x"])
+    content = PACKINGS[packing](text.encode())
+    for place, new, dropped in harms:
+        at = int(place * len(content))
+        content = content[:at] + new + content[at + dropped :]
+    try:
+        found = read(content, 6)
+    except BadPredictions as error:
+        assert str(error).endswith("Format: /docs/predictions/")
+    else:
+        assert len(found.codes) == 6
+
+
+@settings(max_examples=proof.size(4000, name="prediction files made at random"), deadline=None)
+@given(content=st.binary(max_size=200) | st.text('[]{}:,"0123456789\n\\ \taequstion_id', max_size=60).map(str.encode))
+def test_anything_is_read_or_refused(content: bytes) -> None:
+    for packed in PACKINGS.values():
+        with suppress(BadPredictions):
+            assert len(read(packed(content), 2).codes) == 2
+
+
+@settings(max_examples=proof.size(1000), deadline=None)
+@given(place=st.floats(0, 1), new=st.binary(min_size=1, max_size=3))
+def test_members_of_a_harmed_zip_are_read_or_refused(place: float, new: bytes) -> None:
+    content = bytearray(zipped(GOOD))
+    at = 4 + int(place * (len(content) - 4))
+    content[at : at + len(new)] = new
+    try:
+        for member in members(io.BytesIO(content)):
+            read_predictions(member.open(), expected(N))
+    except BadPredictions as error:
+        assert "Format: /docs/predictions/" in str(error)
+
+
+def test_an_error_of_the_disk_is_no_fault_of_the_file() -> None:
+    class Broken(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            raise OSError("the disk is gone")
+
+    with pytest.raises(OSError, match="the disk is gone"):
+        read_predictions(Broken(), expected(2))
+
+
+def test_no_question_needs_no_answer_but_a_file() -> None:
+    assert len(read("[]", 0).codes) == 0
+    assert "no question is called 0" in str(refusal("yes\n", 0))

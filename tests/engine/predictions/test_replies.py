@@ -1,0 +1,139 @@
+"""Answers read out of free text: replies as models write them, and what the rules say of them."""
+
+from time import process_time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from generation.engine.predictions.reply import ReplyReader, without_thoughts
+from generation.engine.predictions.vocabulary import Vocabulary
+from generation.engine.score import OUTSIDE
+from tests import proof
+from tests.engine.predictions.asked import ADMITTED, KINDS, VOCABULARY
+
+READER = ReplyReader(Vocabulary(VOCABULARY), ADMITTED)
+
+REPLIES: list[tuple[str, str, str | None]] = [
+    # said plainly, in a sentence
+    ("exist", "Yes.", "yes"),
+    ("exist", "Yes, there is a small metal sphere behind the cube.", "yes"),
+    ("exist", "**No**", "no"),
+    ("exist", "no, I can't find any", "no"),
+    ("exist", "There is no such object, so: no", "no"),
+    ("exist", "Indeed, there are several.", None),
+    ("exist", "Yes and no, depending on what counts as large.", None),
+    ("exist", "I am not able to see the image.", None),
+    ("exist", "", None),
+    ("exist", "Nothing of the kind is known.", None),
+    ("color", "The sphere is red.", "red"),
+    ("color", "It looks _red_ to me", "red"),
+    ("color", "Red!", "red"),
+    ("color", "The big cube has a light blue surface.", "light blue"),
+    ("color", "It is Light  Blue.", "light blue"),
+    ("color", "Either red or blue.", None),
+    ("color", "The object left of the red cube is blue.", None),
+    ("color", "reddish", None),
+    ("color", "a red-coloured ball", "red"),
+    ("color", "I'd call it the cube's colour: blue", "blue"),
+    ("shape", "A red cube", "cube"),
+    ("shape", "It's a *sphere*, about as large as the two others", "sphere"),
+    ("shape", "cubes", None),
+    ("shape", "sphere-shaped", "sphere"),
+    ("shape", "The sphere, not the cube.", None),
+    ("count", "There are three.", "3"),
+    ("count", "I count 4 of them", "4"),
+    ("count", "4.0", "4"),
+    ("count", "Exactly 10 objects are visible in this picture.", "10"),
+    ("count", "2 cubes and 1 sphere", None),
+    ("count", "about 2.5", None),
+    ("count", "twenty", None),
+    ("count", "One, two, three.", None),
+    ("count", "Zero", "0"),
+    # the last answer that is marked as such
+    ("count", "There are 2 cubes and 1 sphere. Answer: 3", "3"),
+    ("count", "ANSWER : five", "5"),
+    ("count", "**Answer:** 7", "7"),
+    ("count", "**Final answer**: 7.", "7"),
+    ("count", "Answer: 1\nLet me look again, I missed one.\nAnswer: 2", "2"),
+    ("count", "Answer: 6\n\nExplanation: 2 on the left and 4 on the right.", "6"),
+    ("count", "Answer:\n\n  9\n", "9"),
+    ("count", "I see 2 of 5, so the answer is 2.", "2"),
+    ("count", "The final answer is: **4**", "4"),
+    ("color", "The answer is the colour of the cube, which is red.", "red"),
+    ("exist", "Reasoning: no sphere is left.\nanswer: NO", "no"),
+    ("exist", "Answer: True", "yes"),
+    ("exist", "Short answer: yes, though it is hard to see.", "yes"),
+    ("color", "Answer: red. Blue is behind it.", None),
+    ("color", "My answer: `blue`", "blue"),
+    ("shape", "The answer: unknown, but there is a cube", "cube"),
+    ("shape", "Answer: it can't be told", None),
+    # boxed, as in mathematics
+    ("count", r"There are $2 + 1 = 3$, hence $\boxed{3}$.", "3"),
+    ("count", r"\boxed{1} was wrong; \boxed{2}", "2"),
+    ("color", r"The final answer is $\boxed{\text{red}}$", "red"),
+    ("color", r"\boxed{\textbf{Light Blue}}", "light blue"),
+    ("exist", r"Answer: \boxed{yes}", "yes"),
+    ("exist", r"\boxed{no", "no"),
+    # thoughts are no answer
+    ("count", "<think>I see 4, no, 5 of them. Answer: 4</think>5", "5"),
+    ("count", "<think>There are two red ones.</think>\n\nThere are three.", "3"),
+    ("exist", "Is there one? yes... wait. </think> No.", "no"),
+    ("exist", "<think>yes, yes, it has to be yes", None),
+    ("color", "<think>a</think>The ball<think>b, red</think> is blue.", "blue"),
+    ("color", "<think>Answer: red</think>I don't know.", None),
+]
+
+
+def test_there_are_sixty_replies() -> None:
+    assert len({text for _, text, _ in REPLIES}) >= 60
+
+
+@pytest.mark.parametrize(("kind", "text", "answer"), REPLIES)
+def test_replies_are_read_as_the_rules_say(kind: str, text: str, answer: str | None) -> None:
+    code = READER.code(text, list(KINDS).index(kind))
+    assert (VOCABULARY[code] if code != OUTSIDE else None) == answer
+
+
+PIECES = ["a", "red", "Blue", "light", "light blue", "three", "3", "cubes", ",", "blues"]
+
+
+@settings(max_examples=proof.size(2000), deadline=None)
+@given(pieces=st.lists(st.sampled_from(PIECES), max_size=6))
+def test_the_only_answer_of_the_kind_among_the_words_is_read(pieces: list[str]) -> None:
+    words = " ".join(pieces).casefold().split()
+    named = set()
+    while words:
+        word = words.pop(0)
+        if word == "light" and words[:1] == ["blue"]:
+            word = f"light {words.pop(0)}"
+        named |= {word} & set(KINDS["color"])
+    code = READER.code(" ".join(pieces), list(KINDS).index("color"))
+    assert (VOCABULARY[code] if code != OUTSIDE else None) == (min(named) if len(named) == 1 else None)
+
+
+@settings(max_examples=proof.size(2000), deadline=None)
+@given(
+    text=st.text("<think>/ a", max_size=30) | st.lists(st.sampled_from(["<think>", "</think>", "a", "b"])).map("".join)
+)
+def test_thoughts_are_left_out_as_a_walk_over_the_text_does(text: str) -> None:
+    kept, at, is_thought, start = "", 0, False, 0
+    while at < len(text):
+        if not is_thought and text.startswith("<think>", at):
+            is_thought, at = True, at + 7
+        elif text.startswith("</think>", at):
+            kept, at = kept if is_thought else kept[:start], at + 8
+            is_thought, start = False, len(kept)
+        else:
+            kept, at = kept + ("" if is_thought else text[at]), at + 1
+    assert without_thoughts(text) == kept
+
+
+@pytest.mark.parametrize(
+    "text", ["<think>", "</think>", "answer: ", r"\boxed{", "{", "red ", "a-", "1.", "*", "answer"]
+)
+def test_long_texts_take_no_longer_than_their_length(text: str) -> None:
+    said = text * (1_000_000 // len(text))
+    begun = process_time()
+    READER.code(said, 1)
+    assert process_time() - begun < 5

@@ -1,0 +1,66 @@
+"""The page about predictions: its examples are read by the code it tells of."""
+
+import gzip
+import io
+import json
+import re
+import zipfile
+
+import pytest
+
+from generation.engine.predictions import read_predictions, rows, unpacking
+from generation.engine.predictions.checking import EXTRA
+from generation.engine.predictions.vocabulary import NUMBERS
+from tests.engine.predictions.asked import KINDS, VOCABULARY, expected
+from tests.webapp.test_docs import Block, blocks
+from webapp import documentation
+
+FORMATS = {
+    "answers.jsonl": "jsonl",
+    "answers.json": "json",
+    "object.json": "json-object",
+    "answers.csv": "csv",
+    "answers.txt": "lines",
+    "samples.jsonl": "lmms-eval",
+    "kit.tsv": "vlmevalkit-tsv",
+    "kit.json": "vlmevalkit-json",
+}
+
+
+def examples() -> list[Block]:
+    return [block for block in blocks("predictions") if block.file is not None]
+
+
+def test_every_format_has_an_example() -> None:
+    assert [block.file for block in examples()] == list(FORMATS)
+
+
+@pytest.mark.parametrize("example", examples(), ids=lambda block: block.file)
+def test_the_example_of_a_format_is_read_as_such(example: Block) -> None:
+    content = example.body.encode()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr(f"folder/{example.file}", content)
+    for file in (content, gzip.compress(content), packed.getvalue()):
+        found = read_predictions(io.BytesIO(file), expected(4))
+        assert found.format == FORMATS[str(example.file)]
+        assert [VOCABULARY[code] for code in found.codes] == ["yes", "red", "cube", "3"]
+
+
+def test_the_table_of_free_text_is_what_is_read() -> None:
+    told = re.findall(r"^\| `(.+)` \| (?:`(\w+)`|nothing) \|$", documentation.source("predictions"), re.MULTILINE)
+    assert len(told) == 4
+    asked = expected(4)
+    for text, answer in told:
+        content = json.dumps({"0": "yes", "1": text, "2": "cube", "3": "3"}).encode()
+        code = read_predictions(io.BytesIO(content), asked).read[list(KINDS).index("color")]
+        assert (VOCABULARY[code] if code >= 0 else "") == answer
+
+
+def test_names_and_limits_are_those_of_the_code() -> None:
+    text = " ".join(documentation.source("predictions").split())
+    ids = [f"`{name}`" for name in rows.IDS]
+    assert f"An id is called {', '.join(ids[:-1])} or {ids[-1]}, an answer `answer` or `prediction`" in text
+    assert f"At most {unpacking.LARGEST >> 20:,} MB are unpacked, and a row has at most {rows.LONGEST:,}" in text
+    assert f"where a file has {EXTRA:,} rows more than there are questions" in text
+    assert f"`{NUMBERS.split()[0]}` to `{NUMBERS.split()[-1]}`" in text
