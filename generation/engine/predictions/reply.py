@@ -8,6 +8,7 @@ from generation.engine.score import OUTSIDE
 
 OPEN, CLOSE = "<think>", "</think>"
 MARK = re.compile(r"\banswer\b[*_`\"' ]{0,4}(?:is\b[*_`\"' ]{0,4}:?|:)|\\boxed\s?\{", re.IGNORECASE)
+NOTHING: frozenset[int] = frozenset()
 SHORT, REMEMBERED = 200, 10_000  # characters of replies that are looked up once, and how many of them
 DRESS = " \t\r\n.,:;!?\"'*_`$()[]{}“”‘’"
 MACRO = re.compile(r"\\(?:text|textbf|mathrm|mathbf|boxed)\s?\{")
@@ -40,7 +41,7 @@ class ReplyReader:
         said, is_marked = said_last(without_thoughts(text))
         said = choices.get(said.strip(DRESS), said)
         code = self.vocabulary.code(said.strip(DRESS)) if is_marked or choices else OUTSIDE
-        found = code, self.named(said)
+        found = code, self.named(said) if code == OUTSIDE else NOTHING
         if not choices and len(text) <= SHORT and len(self.known) < REMEMBERED:
             self.known[text] = found
         return found

@@ -1,0 +1,69 @@
+"""`manage.py score`: what a file of predictions is worth, without submitting it."""
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from generation.command_line import BAD_INPUT, PlainCommand
+from generation.models import Split
+from generation.scoring import Scored, score_file
+
+
+class Command(PlainCommand):
+    """Score a file of predictions."""
+
+    help = "Score a file of predictions for a split, overall and by every facet. Nothing is stored."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the file and the split."""
+        parser.add_argument("file", metavar="FILE", help="predictions in any format that /docs/predictions/ tells")
+        parser.add_argument("--split", metavar="DATASET/SPLIT", required=True, help="what they are for")
+        parser.add_argument("--json", action="store_true", help="one JSON document")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print the scores."""
+        split = self.find_split(options["split"])
+        if not split.is_complete:
+            raise CommandError(
+                f"Expected a complete split, got {split}, which is {split.get_state_display()}.", returncode=BAD_INPUT
+            )
+        try:
+            with Path(options["file"]).open("rb") as file:
+                scored = score_file(file, split)
+        except OSError as error:
+            raise CommandError(
+                f"Expected a file of predictions, got none ({error.strerror}): {options['file']}", returncode=BAD_INPUT
+            ) from error
+        if options["json"]:
+            self.stdout.write(json.dumps(scored.to_json(), indent=2))
+        else:
+            self.stdout.write("\n".join(_lines(scored, split)))
+
+
+def _lines(scored: Scored, split: Split) -> Iterator[str]:
+    """Yield the scores as text."""
+    strict, read, found = scored.strict, scored.read, scored.predictions
+    packing = f", packed as {found.packing}" if found.packing else ""
+    yield f"{split}: {strict.n:,} questions; a file of the format {found.format}{packing}"
+    yield f"accuracy       {_share(strict.right, strict.n)}  {strict.right:,} right"
+    yield f"accuracy_read  {_share(read.right, read.n)}  free text read; {scored.unreadable:,} unreadable"
+    if found.outside:
+        position, said = next(iter(found.outside.items()))
+        yield (
+            f"{len(found.outside):,} answers are outside of the vocabulary and count as wrong in accuracy; the first: "
+            f"{said[:60]!r} (question {position:,})"
+        )
+    for name, values in scored.to_json()["facets"].items():
+        yield ""
+        yield scored.index.facets[name].label
+        width = max((len(value) for value in values), default=0)
+        for value, cell in values.items():
+            yield f"  {value:<{width}}  {_share(cell['correct'], cell['n'])}  n = {cell['n']:,}"
+
+
+def _share(right: int, n: int) -> str:
+    return f"{100 * right / n:5.1f} %" if n else "     –"
