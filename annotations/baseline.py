@@ -129,11 +129,12 @@ def published(split: Split | None = None) -> BaselineQuerySet:
 
 def load(baseline: Baseline) -> Arrays:
     """Return the arrays of a published baseline; raise `Damaged` where they are not those that were published."""
-    return _load(baseline.digest)
+    return load_digest(baseline.digest)
 
 
 @functools.lru_cache(maxsize=32)
-def _load(digest: str) -> Arrays:
+def load_digest(digest: str) -> Arrays:
+    """Return the arrays of a digest; raise `Damaged` where they are not those that were published."""
     try:
         content = files.get(name_of(digest))
         with np.load(io.BytesIO(content), allow_pickle=False) as stored:

@@ -60,10 +60,13 @@ def texts_of(split: Split) -> Iterator[str]:
     yield from asked.values_list("text", flat=True).iterator(chunk_size=READ)
 
 
-class Known:
-    """A split as it is learned from or scored on: its index and texts."""
+NO_TEXT = Text(np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64))
 
-    def __init__(self, split: Split, text: Text) -> None:
+
+class Known:
+    """A split as it is learned from or scored on: its index, and its texts where they are needed."""
+
+    def __init__(self, split: Split, text: Text = NO_TEXT) -> None:
         self.split, self.text = split, text
         self.index = SplitIndex.open(split)
 
@@ -167,8 +170,7 @@ class Guesser:
 
     def cues(self) -> Iterator[Cue]:
         """Yield each cue with its score: nothing, each facet that the words tell, the first words, the nearest."""
-        nothing, learned = (np.full(one.index.n, -1, dtype=np.int64) for one in (self.own, self.learned))
-        yield Cue("majority", "nothing", self._score(self._by(nothing, learned)))
+        yield Cue("majority", "nothing", self._score(self.majority()))
         for facet in self._facets():
             yield Cue(facet.name, facet.label, self._score(self._by_facet(facet)))
         openings = self._by(self.own.text.openings, self.learned.text.openings)
@@ -210,12 +212,34 @@ class Guesser:
     def _score(self, guesses: Ints) -> Score:
         return blind.score(guesses, self.answers, self.chances)
 
+    def majority(self) -> Ints:
+        """Return for each question the most frequent answer of all, as a code of the reference."""
+        nothing, learned = (np.full(one.index.n, -1, dtype=np.int64) for one in (self.own, self.learned))
+        return self._by(nothing, learned)
+
+    def by_type(self) -> Ints:
+        """Return for each question the most frequent answer of its type; of all, where types aren't known."""
+        facet = self.own.index.facets.get(TYPE)
+        if facet is None or TYPE not in self.learned.index.facets:
+            return self.majority()
+        return self._by_facet(facet)
+
+    def nearest(self, asked: Ints) -> Ints:
+        """Return the answer of the nearest question of the reference for those at these positions."""
+        index, codes = self.own.index, self.learned.word_codes
+        words = bags({word: index.containing(word) for word in index.vocabulary}, asked)
+        shared = [np.array(sorted(codes[word] for word in bag if word in codes), dtype=np.int64) for bag in words]
+        usable = self.learned.answers >= 0
+        found = nearest(self.learned.words, shared, [len(bag) for bag in words], usable)
+        return np.append(self.learned.answers, blind.NONE)[found]
+
+    def in_own_codes(self, guesses: Ints) -> Ints:
+        """Return guesses as codes of the split's own vocabulary; `UNKNOWN` where that doesn't have them."""
+        words = self.learned.index.answer_values
+        codes = blind.table(words, self.own.index.answer_values, size=len(words) + 1)
+        return np.where(guesses >= 0, codes[guesses], blind.UNKNOWN)
+
     def _nearest(self) -> Score:
         """Return how the answer of the nearest question of the reference fares, on a sample."""
-        index, codes = self.own.index, self.learned.word_codes
-        asked = bags({word: index.containing(word) for word in index.vocabulary}, self.sample)
-        shared = [np.array(sorted(codes[word] for word in bag if word in codes), dtype=np.int64) for bag in asked]
-        usable = self.learned.answers >= 0
-        found = nearest(self.learned.words, shared, [len(bag) for bag in asked], usable)
-        guesses = np.append(self.learned.answers, blind.NONE)[found]
+        guesses = self.nearest(self.sample)
         return blind.score(guesses, self.answers[self.sample], self.chances[self.sample])

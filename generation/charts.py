@@ -116,11 +116,11 @@ def as_csv(chart: Chart) -> str:
     for row in chart.rows:
         for column, cell in zip(chart.columns, row.cells, strict=True):
             share = "" if cell.share is None else f"{cell.share:.6f}"
-            lines.writerow([column.split, _as_text(row.value), _as_text(row.label), cell.n, column.n, share])
+            lines.writerow([column.split, as_text(row.value), as_text(row.label), cell.n, column.n, share])
     return text.getvalue()
 
 
-def _as_text(value: str) -> str:
+def as_text(value: str) -> str:
     """Return a value that no spreadsheet takes for a formula."""
     return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 

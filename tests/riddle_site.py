@@ -23,6 +23,7 @@ from annotations.throttle import Throttle
 from generation import blind_shown, charts, charts_drawing, files, jobs, leases
 from generation.charts_drawing import Order
 from generation.engine.worlds import REGISTRY
+from generation.index import SplitIndex
 from generation.models import Dataset, Export, Import, Job, Question, Scene, Split
 from generation.pictures import version_of
 from generation.recipes import read_recipe
@@ -31,6 +32,8 @@ from tests.annotations.answered import put
 from tests.crawl import Browser, PlainClient, Replies, Request, crawl
 from webapp.access import RESEARCHERS, Asked, What, recorded
 from webapp.api import signing_in
+from webapp.leaderboards import scoring
+from webapp.leaderboards.models import Method, Submission
 from webapp.models import User
 
 STUDY = "riddle0001"
@@ -156,6 +159,7 @@ def site(secret: str) -> Iterator[None]:
         _studied("riddles")
         for name in ("train", "test"):
             _answered("riddles", name)
+        _submitted("riddles", "test")
         _stop_clocks()
         yield
         transaction.set_rollback(True)
@@ -275,6 +279,20 @@ def _answered(slug: str, name: str) -> None:
     baseline.publish(study, by=owner.pk, seal=baseline.draft(study).seal)
 
 
+def _submitted(slug: str, name: str) -> None:
+    """Have a member's scored submission, under numbers that are in addresses: as right whatever is right."""
+    split = Split.objects.for_browse().get(dataset__slug=slug, name=name)
+    member = User.objects.get(username="member")
+    method = Method.objects.create(pk=3, name="A rule", owner=member, published=A_MOMENT)
+    truth = SplitIndex.open(split).answers.tolist()
+    answers = [riddles.ANSWERS[code if at % 4 else 1 - code] for at, code in enumerate(truth)]
+    row = Submission.objects.create(pk=3, method=method, split=split, file="submissions/rule", filename="rule.txt")
+    files.put(row.file, "\n".join([*answers, ""]).encode())
+    scoring.work()
+    row.refresh_from_db()
+    assert row.is_scored, row.message
+
+
 def _number_from_one() -> None:
     """Let rows be numbered as in an empty database: PostgreSQL's numbers outlive a transaction that is undone."""
     with connection.cursor() as cursor:
@@ -341,7 +359,8 @@ def _exported(slug: str) -> None:
 
 def _stop_clocks() -> None:
     """Let everything have happened at one moment."""
-    for model in (*apps.get_app_config("generation").get_models(), Study, Baseline):
+    ours = (apps.get_app_config(app).get_models() for app in ("generation", "leaderboards"))
+    for model in (*itertools.chain.from_iterable(ours), Study, Baseline):
         for field in model._meta.get_fields():
             if isinstance(field, models.DateTimeField):
                 model.objects.filter(**{f"{field.name}__isnull": False}).update(**{field.name: A_MOMENT})

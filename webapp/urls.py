@@ -28,4 +28,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("", include("generation.urls")),
     path("", include("annotations.urls")),
+    path("", include("webapp.leaderboards.urls")),
 ]

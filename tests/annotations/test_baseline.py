@@ -192,7 +192,7 @@ def test_the_database_keeps_rows_sound(run: Study, change: dict[str, Any]) -> No
 def test_a_file_that_was_changed_is_not_taken_for_it(run: Study) -> None:
     row = publish(run)
     arrays = baseline.load(row)
-    baseline._load.cache_clear()
+    baseline.load_digest.cache_clear()
     name = baseline.name_of(row.digest)
     other = arrays._replace(predictions=arrays.predictions + 1)
     for content in (baseline.packed(other), b"no such file"):

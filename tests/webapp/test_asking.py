@@ -14,6 +14,7 @@ from tests.crawl import Reply, Request, routes
 from tests.riddle_site import SECRETS, STRANGERS, Crawled, Put
 from tests.webapp.conftest import Crawls
 from webapp.access import What
+from webapp.leaderboards.models import Score, Submission
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
@@ -21,6 +22,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 ABOUT_NO_DATASET = {"health", "health_web", "login_link", "docs", "docs_page", "dataset_new", "import_new"}
 ABOUT_NO_DATASET |= {"own_account", "token_new", "token_revoke", "sign_in_links"}
 ABOUT_NO_DATASET |= {"api:openapi-json", "api:openapi-view", "api:api-root", "api:account"}
+# Methods are their owners', and nothing of a dataset; what they submitted is shown with the access check of its split.
+ABOUT_NO_DATASET |= {"method_new", "method_edit", "method_publish", "method_hide", "method_delete", "methods"}
+ABOUT_NO_DATASET |= {"submissions", "suites", "suite_new"}
 # Participants have no account: what was given to one is theirs to see, by the secret in the address and by tokens.
 ABOUT_NO_DATASET |= {
     "study_join", "study_session", "study_go_on", "study_answer", "study_picture", "study_pair",
@@ -63,6 +67,16 @@ FIELDS = {
         **dict.fromkeys(
             ("digest", "seal", "right", "asked", "figures", "methods"), What.HUMAN_ANSWERS
         ),  # in part: see `shown`
+    },
+    Submission: {
+        **dict.fromkeys(("id", "split", "method", "run", "trained_on", "train_size", "examples_seen", "note"), PUBLIC),
+        **dict.fromkeys(("state", "priority", "attempts", "created", "started", "finished", "batch", "size"), PUBLIC),
+        **dict.fromkeys(("token", "worker", "lease", "deadline", "format", "outside", "key", "filename"), PUBLIC),
+        **dict.fromkeys(("file", "digest", "predictions", "findings", "message"), What.PER_QUESTION_RESULT),
+    },
+    Score: {
+        **dict.fromkeys(("id", "submission", "split", "n", "made", "unreadable"), PUBLIC),
+        **dict.fromkeys(("right", "right_read", "columns"), What.PER_QUESTION_RESULT),  # to a tenth: see `figures`
     },
     AblationReport: {
         **dict.fromkeys(("id", "split", "key", "state", "priority", "attempts", "created", "started"), PUBLIC),

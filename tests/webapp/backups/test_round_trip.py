@@ -69,7 +69,7 @@ def test_every_table_and_every_file_comes_back(archive: Path, tmp_path: Path) ->
 def test_a_published_human_baseline_comes_back_and_scores_as_it_did(rich: Dataset) -> None:
     [row] = baseline.published()
     assert row.split.dataset == rich
-    baseline._load.cache_clear()
+    baseline.load_digest.cache_clear()
     assert tuple(baseline.rescored(row)) == (row.right, row.asked)
 
 

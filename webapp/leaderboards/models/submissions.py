@@ -48,7 +48,7 @@ class Submission(AbstractJob):
     """
 
     method = models.ForeignKey(Method, on_delete=models.CASCADE, related_name="submissions")
-    split = models.ForeignKey(Split, on_delete=models.PROTECT, related_name="submissions")
+    split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="submissions")
     run = models.CharField(max_length=60, blank=True, help_text="A seed or a name, where there are several.")
     trained_on = models.ForeignKey(
         Split,

@@ -1,0 +1,62 @@
+"""A split that is large enough for shares, made once for a file of tests, and accounts that submit to it."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+from pytest_django.plugin import DjangoDbBlocker
+
+from generation.models import Dataset, Split
+from tests.generation import small
+from webapp.leaderboards.models import Method
+from webapp.models import User
+
+SPLITS = {"train": {"scenes": 20}, "val": {"scenes": 40}, "test": {"scenes": 30, "withheld": True}}
+
+
+@pytest.fixture(scope="module")
+def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
+    """Give the key of a dataset that stays for all tests of the file; what a test changes of it is undone."""
+    with django_db_blocker.unblock():
+        key = small.made("scored", with_images=False, splits=SPLITS).pk
+    yield key
+    with django_db_blocker.unblock():
+        Dataset.objects.filter(pk=key).delete()
+
+
+@pytest.fixture
+def scored(kept: int, db: None) -> Dataset:
+    """Give a complete public dataset; the answers of its split test are withheld."""
+    return Dataset.objects.get(pk=kept)
+
+
+@pytest.fixture
+def val(scored: Dataset) -> Split:
+    """Give a split with 160 questions whose answers are open."""
+    return scored.splits.select_related("dataset", "parent", "reference").get(name="val")
+
+
+@pytest.fixture
+def withheld(scored: Dataset) -> Split:
+    """Give a split with 120 questions whose answers are withheld."""
+    return scored.splits.select_related("dataset", "parent", "reference").get(name="test")
+
+
+@pytest.fixture
+def member(db: None) -> User:
+    """Give an account that submits."""
+    return User.objects.create_user("mira", "mira@example.org", "x")
+
+
+@pytest.fixture
+def as_member(member: User) -> Client:
+    """Give a browser in which that account is signed in."""
+    client = Client()
+    client.force_login(member)
+    return client
+
+
+@pytest.fixture
+def method(member: User) -> Method:
+    """Give a method of that account, private."""
+    return Method.objects.create(name="Oracle with noise", owner=member)

@@ -1,0 +1,56 @@
+"""Files of predictions, and submissions made of them."""
+
+import io
+import json
+import random
+from typing import Any
+
+import numpy as np
+
+from generation.index import SplitIndex
+from generation.models import Split
+from webapp.leaderboards import receiving, scoring
+from webapp.leaderboards.models import Method, Submission
+from webapp.leaderboards.receiving import Order
+
+
+def truth_of(split: Split) -> list[str]:
+    """Return the right answers of a split, in order."""
+    index = SplitIndex.open(split)
+    return [index.answer_values[code] for code in index.answers.tolist()]
+
+
+def noisy(split: Split, *, wrong: float, seed: int = 0) -> list[str]:
+    """Return the right answers, some of them replaced by others of the vocabulary."""
+    chance, index = random.Random(seed), SplitIndex.open(split)
+    words = list(index.answer_values)
+    return [
+        chance.choice([word for word in words if word != right]) if chance.random() < wrong else right
+        for right in truth_of(split)
+    ]
+
+
+def as_file(answers: list[str], **more: Any) -> io.BytesIO:
+    """Return predictions as a file."""
+    rows = [{"question_id": number, "answer": answer} for number, answer in enumerate(answers)]
+    return io.BytesIO(json.dumps(rows, **more).encode())
+
+
+def submitted(method: Method, split: Split, answers: list[str], **order: Any) -> Submission:
+    """Return a submission that was stored and then scored, or refused."""
+    received = receiving.receive(method.owner, Order(method, split, **order), as_file(answers), "predictions.json")
+    [row] = received.submissions
+    scoring.work()
+    row.refresh_from_db()
+    return row
+
+
+def right_of(split: Split, answers: list[str]) -> int:
+    """Return how many answers are right, counted one by one."""
+    return sum(one == other for one, other in zip(answers, truth_of(split), strict=True))
+
+
+def codes_of(split: Split, answers: list[str]) -> np.ndarray[Any, Any]:
+    """Return answers as codes of a split's vocabulary."""
+    words = {word: code for code, word in enumerate(SplitIndex.open(split).answer_values)}
+    return np.array([words.get(answer, -1) for answer in answers], np.int32)

@@ -1,0 +1,339 @@
+"""Boards, methods, submissions and suites as people see them, each shown number counted by hand."""
+
+import csv
+import html
+import io
+import json
+import re
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from generation.models import Dataset, Split
+from tests.leaderboards import sent
+from webapp.leaderboards import baselines, limits, scoring
+from webapp.leaderboards.models import Method, Submission, Suite
+from webapp.models import User
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+BOARD = "/leaderboards/scored/val/"
+
+
+def page_of(client: Client, address: str, *, status: int = 200) -> str:
+    response = client.get(address)
+    assert response.status_code == status, response.content[:2000]
+    return html.unescape(response.content.decode())
+
+
+def rows_of(client: Client, address: str = BOARD, query: str = "") -> list[dict[str, Any]]:
+    response = client.get(f"{address}board.json{query}")
+    assert response.status_code == 200
+    return json.loads(response.content)["rows"]
+
+
+def public(owner: User, name: str, **more: Any) -> Method:
+    return Method.objects.create(name=name, owner=owner, published="2026-01-01T00:00:00Z", **more)
+
+
+def test_a_board_without_anything_says_so(val: Split) -> None:
+    page = page_of(Client(), BOARD)
+    assert "Nothing is scored yet" in page and "Submit predictions" in page
+
+
+def test_each_number_of_a_board_is_a_hand_count(member: User, val: Split) -> None:
+    for number, wrong in enumerate((0.1, 0.5)):
+        made = public(member, f"Noise {number}")
+        answers = sent.noisy(val, wrong=wrong, seed=number)
+        sent.submitted(made, val, answers)
+        [row] = [row for row in rows_of(Client()) if row["name"] == made.name]
+        right = sent.right_of(val, answers)
+        assert row["accuracy"]["accuracy"] == round(right / val.questions, 6)
+        assert row["accuracy"]["n"] == val.questions
+        assert f"{100 * right / val.questions:.1f}" in page_of(Client(), BOARD)
+    assert [row["rank"] for row in rows_of(Client())] == [1, 2]
+
+
+def test_runs_are_one_row_with_mean_and_deviation(member: User, val: Split) -> None:
+    made = public(member, "Three runs")
+    rights = []
+    for seed in range(3):
+        answers = sent.noisy(val, wrong=0.3, seed=seed)
+        sent.submitted(made, val, answers, run=f"seed {seed}")
+        rights.append(sent.right_of(val, answers))
+    [row] = rows_of(Client())
+    shares = [right / val.questions for right in rights]
+    mean = sum(shares) / 3
+    deviation = (sum((share - mean) ** 2 for share in shares) / 2) ** 0.5
+    assert row["accuracy"]["accuracy"] == round(mean, 6)
+    assert row["accuracy"]["deviation"] == round(deviation, 6)
+    assert (row["accuracy"]["runs"], len(row["submissions"])) == (3, 3)
+    page = page_of(Client(), BOARD)
+    assert "3 runs" in page and f"± {100 * deviation:.1f}" in page
+    assert len(rows_of(Client(), query="?show=all")) == 3
+
+
+def test_a_run_that_is_sent_again_replaces_itself(member: User, val: Split) -> None:
+    made = public(member, "Again")
+    sent.submitted(made, val, sent.noisy(val, wrong=0.8), run="1")
+    sent.submitted(made, val, sent.truth_of(val), run="1")
+    [row] = rows_of(Client())
+    assert row["accuracy"]["accuracy"] == 1.0 and row["accuracy"]["runs"] == 1
+
+
+def test_best_and_latest_choose_among_circumstances(member: User, val: Split) -> None:
+    made = public(member, "Curve")
+    sent.submitted(made, val, sent.noisy(val, wrong=0.1), train_size=1000)
+    sent.submitted(made, val, sent.noisy(val, wrong=0.6), train_size=100)
+    [best], [latest] = rows_of(Client()), rows_of(Client(), query="?show=latest")
+    assert best["circumstances"] == "1,000 examples" and latest["circumstances"] == "100 examples"
+    assert len(rows_of(Client(), query="?show=each")) == 2
+
+
+def test_ties_share_a_rank_and_the_next_one_is_skipped(member: User, val: Split) -> None:
+    for name, wrong in (("One", 0.0), ("Two", 0.0), ("Three", 0.9)):
+        sent.submitted(public(member, name), val, sent.noisy(val, wrong=wrong))
+    assert [row["rank"] for row in rows_of(Client())] == [1, 1, 3]
+
+
+def test_private_methods_are_their_owners_alone(method: Method, val: Split, as_member: Client) -> None:
+    row = sent.submitted(method, val, sent.truth_of(val))
+    assert method.name in page_of(as_member, BOARD) and "private" in page_of(as_member, BOARD)
+    for address in (method.get_absolute_url(), row.get_absolute_url()):
+        assert Client().get(address).status_code == 404
+        assert as_member.get(address).status_code == 200
+    assert method.name not in page_of(Client(), BOARD) and rows_of(Client()) == []
+    assert as_member.post(f"/methods/{method.pk}/publish/").status_code == 302
+    assert method.name in page_of(Client(), BOARD) and Client().get(row.get_absolute_url()).status_code == 200
+    assert as_member.post(f"/methods/{method.pk}/hide/").status_code == 302
+    assert method.name not in page_of(Client(), BOARD)
+
+
+def test_anonymous_methods_tell_nobody_whose_they_are(member: User, val: Split) -> None:
+    made = public(member, "Nameless", anonymous=True)
+    sent.submitted(made, val, sent.truth_of(val))
+    for address in (BOARD, made.get_absolute_url(), "/methods/", f"{BOARD}board.json", f"{BOARD}board.csv"):
+        assert member.username not in page_of(Client(), address)
+
+
+@pytest.mark.parametrize("query", ["?show=x", "?sort=x", "?made=x", "?q=" + "x" * 200])
+def test_an_address_that_asks_for_what_is_not_there_is_refused(val: Split, query: str) -> None:
+    assert "Expected" in page_of(Client(), BOARD + query, status=400)
+    assert Client().get(f"{BOARD}board.exe").status_code == 404
+
+
+def test_rows_are_filtered_and_sorted(member: User, val: Split) -> None:
+    sent.submitted(public(member, "Alpha", made="zero-shot"), val, sent.noisy(val, wrong=0.6))
+    sent.submitted(public(member, "Beta", made="trained"), val, sent.noisy(val, wrong=0.1))
+    names = [row["name"] for row in rows_of(Client(), query="?sort=method")]
+    assert names == ["Alpha", "Beta"]
+    [row] = rows_of(Client(), query="?made=zero-shot")
+    assert (row["name"], row["rank"]) == ("Alpha", 2)
+    [row] = rows_of(Client(), query="?q=BET")
+    assert row["name"] == "Beta"
+    assert "No row is like that" in page_of(Client(), f"{BOARD}?q=gamma")
+
+
+def test_tables_as_files_have_every_figure(member: User, val: Split) -> None:
+    answers = sent.noisy(val, wrong=0.4)
+    sent.submitted(public(member, "=cmd|' /C calc'!A0 & 50 %"), val, answers)
+    [line] = list(csv.DictReader(io.StringIO(Client().get(f"{BOARD}board.csv").content.decode())))
+    assert line["method"].startswith("'=")
+    assert float(line["accuracy"]) == round(sent.right_of(val, answers) / val.questions, 6)
+    assert int(line["accuracy_n"]) == val.questions
+    latex = Client().get(f"{BOARD}board.tex").content.decode()
+    assert r"\toprule" in latex and r"\& 50 \%" in latex and val.fingerprint[:16] in latex
+    assert latex.count(r"\\") == 2
+
+
+def test_a_withheld_board_tells_tenths_of_points_only(member: User, withheld: Split, as_member: Client) -> None:
+    answers = sent.truth_of(withheld)[:-31] + ["nothing"] * 31
+    made = public(member, "Guess")
+    row = sent.submitted(made, withheld, answers)
+    share = Fraction(sent.right_of(withheld, answers), withheld.questions)
+    assert share != round(share, 3)
+    [found] = rows_of(as_member, "/leaderboards/scored/test/")
+    assert found["accuracy"]["accuracy"] == float(round(share, 3))
+    for address in ("/leaderboards/scored/test/", row.get_absolute_url(), made.get_absolute_url()):
+        page = page_of(as_member, address)
+        assert f"{float(100 * round(share, 3)):.1f}" in page
+        assert f"{float(share):.6f}" not in page and f"{sent.right_of(withheld, answers)} of" not in page
+    few = [one for one in found["columns"].values() if one["n"] < 30]
+    assert few and all(one["accuracy"] is None for one in few)
+
+
+def test_three_scores_a_day_on_what_is_withheld(method: Method, withheld: Split, as_member: Client) -> None:
+    address = "/submissions/new/?to=scored/test"
+    sent.submitted(method, withheld, ["nothing"])  # refused: it doesn't count
+    for run in range(3):
+        sent.submitted(method, withheld, sent.noisy(withheld, wrong=0.5, seed=run), run=str(run))
+    assert limits.left(method.owner, withheld).scores == 0
+    assert limits.left(method.owner, withheld).next_at is not None
+    file = sent.as_file(sent.truth_of(withheld))
+    file.name = "a.json"
+    response = as_member.post(address, {"file": file, "method": method.pk})
+    assert response.status_code == 429 and "scores a day" in response.content.decode()
+    assert Submission.objects.filter(method=method).count() == 4
+
+
+def test_somebody_signs_in_makes_a_method_checks_and_submits(val: Split, as_member: Client) -> None:
+    began = as_member.get("/submissions/new/?to=scored/val")
+    assert began["Location"] == "/methods/new/?to=scored/val"
+    made = as_member.post("/methods/new/", {"name": "Mine", "made": "few-shot", "shots": "5", "to": "scored/val"})
+    method = Method.objects.get(name="Mine")
+    assert made["Location"] == f"/submissions/new/?to=scored/val&method={method.pk}"
+    answers = sent.noisy(val, wrong=0.2)
+    file = sent.as_file(answers)
+    file.name = "a.json"
+    checked = as_member.post("/submissions/new/?to=scored/val", {"file": file, "method": method.pk, "check": "1"})
+    assert "would be taken" in checked.content.decode() and not Submission.objects.filter(method=method).exists()
+    file = sent.as_file(answers)
+    file.name = "a.json"
+    response = as_member.post("/submissions/new/?to=scored/val", {"file": file, "method": method.pk, "run": "7"})
+    [row] = Submission.objects.filter(method=method)
+    assert response["Location"] == row.get_absolute_url()
+    assert "Waiting to be scored" in page_of(as_member, row.get_absolute_url())
+    assert "No background process is alive" in page_of(as_member, f"/submissions/{row.pk}/progress/")
+    scoring.work()
+    page = page_of(as_member, row.get_absolute_url())
+    assert "Scored" in page and f"{100 * sent.right_of(val, answers) / val.questions:.1f}" in page
+    sent_back = b"".join(as_member.get(f"/submissions/{row.pk}/file/").streaming_content)
+    assert sent_back == sent.as_file(answers).getvalue()
+    assert Client().get(f"/submissions/{row.pk}/file/").status_code == 404
+    assert "Mine" in page_of(as_member, "/submissions/") and "few-shot (5)" in page_of(as_member, "/methods/")
+
+
+def test_a_refused_submission_says_why_and_how_to_go_on(method: Method, val: Split, as_member: Client) -> None:
+    row = sent.submitted(method, val, sent.truth_of(val)[:-40])
+    page = page_of(as_member, row.get_absolute_url())
+    assert "Refused" in page and "160" in page and "Send it again" in page and "/template.jsonl" in page
+    listed = page_of(as_member, f"/submissions/{row.pk}/findings/")
+    assert all(str(number) in listed for number in range(120, 160))
+    assert Client().get(f"/submissions/{row.pk}/findings/").status_code == 404
+
+
+def test_a_template_filled_in_is_a_file_that_is_taken(method: Method, val: Split, as_member: Client) -> None:
+    lines = b"".join(Client().get(f"{BOARD}template.jsonl").streaming_content).decode().splitlines()
+    rows = [json.loads(line) | {"answer": answer} for line, answer in zip(lines, sent.truth_of(val), strict=True)]
+    file = io.BytesIO("\n".join(json.dumps(row) for row in rows).encode())
+    file.name = "filled.jsonl"
+    as_member.post("/submissions/new/?to=scored/val", {"file": file, "method": method.pk})
+    scoring.work()
+    score = Submission.objects.get(method=method).scores.get(split=val)
+    assert score.right == score.n == val.questions
+
+
+def test_methods_and_submissions_are_deleted_by_their_owner(method: Method, val: Split, as_member: Client) -> None:
+    row = sent.submitted(method, val, sent.truth_of(val))
+    for address in (f"/submissions/{row.pk}/delete/", f"/methods/{method.pk}/delete/"):
+        assert Client().post(address).status_code in (302, 404)
+        assert "can’t be undone" in page_of(as_member, address)
+    assert as_member.post(f"/submissions/{row.pk}/delete/").status_code == 302
+    assert not Submission.objects.filter(pk=row.pk).exists()
+    assert as_member.post(f"/methods/{method.pk}/delete/").status_code == 302
+    assert not Method.objects.filter(pk=method.pk).exists()
+
+
+def test_what_counts_today_can_not_be_deleted(method: Method, withheld: Split, as_member: Client) -> None:
+    row = sent.submitted(method, withheld, sent.truth_of(withheld))
+    for address in (f"/submissions/{row.pk}/delete/", f"/methods/{method.pk}/delete/"):
+        assert as_member.post(address).status_code == 409
+    assert Submission.objects.filter(pk=row.pk).exists()
+
+
+def test_a_split_that_was_submitted_to_can_not_be_deleted(method: Method, val: Split, scored: Dataset) -> None:
+    from generation.referrers import referring_to, referring_to_split
+
+    while baselines.begin():
+        pass
+    assert referring_to(scored) == []
+    row = sent.submitted(method, val, sent.truth_of(val))
+    assert referring_to_split(val) == referring_to(scored) == [f"submission {row.pk} of {method}"]
+
+
+def test_a_suite_reads_splits_together(member: User, val: Split, scored: Dataset, as_member: Client) -> None:
+    fields = {
+        "title": "Seen and unseen", "slug": "both", "is_public": "on",
+        "members": "scored/val = seen\nscored/train = unseen", "gaps": "drop = seen - unseen",
+    }  # fmt: skip
+    assert as_member.post("/suites/new/", fields)["Location"] == "/suites/both/"
+    train = scored.splits.select_related("dataset", "parent").get(name="train")
+    made = public(member, "Two")
+    shares = []
+    for split in (val, train):
+        answers = sent.noisy(split, wrong=0.3)
+        sent.submitted(made, split, answers)
+        shares.append(sent.right_of(split, answers) / split.questions)
+    [row] = json.loads(Client().get("/suites/both/board.json").content)["rows"]
+    assert row["columns"]["seen"]["accuracy"] == round(shares[0], 6)
+    assert row["mean"] == pytest.approx(sum(shares) / 2, abs=1e-6)
+    assert row["gaps"]["drop"] == pytest.approx(shares[0] - shares[1], abs=1e-6)
+    page = page_of(Client(), "/suites/both/")
+    assert f"{50 * sum(shares):.1f}" in page and "drop" in page
+    assert r"\bottomrule" in Client().get("/suites/both/board.tex").content.decode()
+    assert "Seen and unseen" in page_of(Client(), "/leaderboards/")
+    assert "seen - unseen" in page_of(as_member, "/suites/both/edit/")
+    assert Client().post("/suites/both/delete/").status_code == 302 and Suite.objects.exists()
+    assert as_member.post("/suites/both/delete/").status_code == 302 and not Suite.objects.exists()
+
+
+def test_one_zip_carries_the_files_of_a_suite(method: Method, val: Split, scored: Dataset, as_member: Client) -> None:
+    import zipfile
+
+    fields = {"title": "Both", "slug": "both", "members": "scored/val\nscored/train"}
+    as_member.post("/suites/new/", fields)
+    train = scored.splits.get(name="train")
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for split in (val, train):
+            archive.writestr(f"mine/{split.name}.json", sent.as_file(sent.truth_of(split)).getvalue())
+    packed.seek(0)
+    packed.name = "both.zip"
+    response = as_member.post("/submissions/new/?to=suite/both", {"file": packed, "method": method.pk})
+    assert response.status_code == 302, response.content
+    scoring.work()
+    rows = Submission.objects.filter(method=method)
+    assert {row.split.name for row in rows} == {"val", "train"} and len({row.batch for row in rows}) == 1
+    assert all(row.is_scored for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [("members", "scored/val"), ("members", "scored/val\nnothing/here"), ("members", "scored/val\nscored/val"),
+     ("gaps", "gap = one - two"), ("slug", "New Slug"), ("slug", "new")],
+)  # fmt: skip
+def test_a_suite_that_makes_no_sense_is_refused(val: Split, as_member: Client, field: str, text: str) -> None:
+    fields = {"title": "Both", "slug": "both", "members": "scored/val\nscored/train", field: text}
+    response = as_member.post("/suites/new/", fields)
+    assert response.status_code == 400 and not Suite.objects.exists()
+
+
+def test_boards_ask_the_database_a_fixed_number_of_times(
+    member: User, val: Split, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(6):
+        sent.submitted(public(member, f"Method {number}"), val, sent.noisy(val, wrong=0.1 * number))
+    with django_assert_max_num_queries(12):
+        assert Client().get(BOARD).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "address", ["/methods/999/", "/submissions/999/", "/suites/none/", "/leaderboards/scored/none/"]
+)
+def test_what_is_not_there_is_404(val: Split, address: str) -> None:
+    assert Client().get(address).status_code == 404
+
+
+def test_baselines_say_what_they_see(val: Split) -> None:
+    while baselines.begin():
+        pass
+    scoring.work()
+    page = re.sub(r"\s+", " ", page_of(Client(), BOARD))
+    for said in (
+        "Sees nothing. Fitted on the reference split",
+        "Sees the question's type.",
+        "draws one of them by chance",
+    ):
+        assert said in page
+    assert all(row["rank"] is None for row in rows_of(Client()))

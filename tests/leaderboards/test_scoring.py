@@ -1,0 +1,257 @@
+"""From a file to its score: what is stored, what is refused, what happens when processes die in between."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from django.core.files.storage import default_storage
+from django.db import transaction
+
+from generation import deriving, files, jobs, leases
+from generation.models import Dataset, Split
+from generation.recipes import Recipe
+from tests.leaderboards import sent
+from webapp.leaderboards import baselines, predictions, receiving, removal, scoring
+from webapp.leaderboards.models import Method, Score, Submission
+from webapp.leaderboards.receiving import Order, Refused
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+
+def stored() -> set[str]:
+    """Return the names of all files of leaderboards."""
+    return set(removal._kept())
+
+
+def test_a_file_is_scored_as_a_hand_count_says(method: Method, val: Split) -> None:
+    answers = sent.noisy(val, wrong=0.4)
+    row = sent.submitted(method, val, answers, run="1")
+    assert row.state == Submission.State.DONE and row.finished is not None
+    score = row.scores.get(split=val)
+    assert (score.n, score.right) == (val.questions, sent.right_of(val, answers))
+    assert score.right_read == score.right and score.unreadable == 0
+    columns = score.columns_json
+    assert sum(n for _, n in columns.values()) == val.questions
+    assert sum(right for right, _ in columns.values()) == score.right
+    kept = predictions.load(row.predictions)
+    assert np.array_equal(kept.codes, sent.codes_of(val, answers))
+    assert files.get(row.file) == sent.as_file(answers).getvalue()
+
+
+def test_answers_outside_the_vocabulary_count_as_wrong_and_are_read_beside(method: Method, val: Split) -> None:
+    truth = sent.truth_of(val)
+    answers = [f"The answer is: {word}" if number % 3 == 0 else word for number, word in enumerate(truth)]
+    row = sent.submitted(method, val, answers)
+    score, third = row.scores.get(split=val), len(range(0, val.questions, 3))
+    assert row.outside == third
+    assert score.right == val.questions - third
+    assert score.right_read == val.questions
+    assert predictions.load(row.predictions).outside[0] == answers[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"", "empty"), (b"[]", "0"), (b"\x7fELF" + bytes(300), ""), (b"yes\nno\n", "160"), (b'[{"question_id": 1}', "")],
+)
+def test_a_bad_file_is_refused_and_nothing_of_it_stays(method: Method, val: Split, content: bytes, said: str) -> None:
+    before = stored()
+    received = receiving.receive(method.owner, Order(method, val), io.BytesIO(content), "x.json")
+    scoring.work()
+    [row] = received.submissions
+    row.refresh_from_db()
+    assert row.state == Submission.State.FAILED and row.message and said in row.message
+    assert not row.scores.exists() and row.file == ""
+    assert stored() - before <= {row.findings}
+
+
+def test_everything_that_is_wrong_is_kept_as_a_list(method: Method, val: Split) -> None:
+    rows = [{"question_id": number, "answer": "yes"} for number in range(100)]
+    received = receiving.receive(method.owner, Order(method, val), io.BytesIO(json.dumps(rows).encode()), "x.json")
+    scoring.work()
+    row = received.submissions[0]
+    row.refresh_from_db()
+    lines = files.get(row.findings).decode().splitlines()
+    assert len(lines) >= 60 and "100" in "\n".join(lines) and "159" in "\n".join(lines)
+
+
+def test_the_same_key_gives_the_first_submission(method: Method, val: Split) -> None:
+    order = Order(method, val, key="abc")
+    first = receiving.receive(method.owner, order, sent.as_file(sent.truth_of(val)), "a.json")
+    again = receiving.receive(method.owner, order, sent.as_file(sent.truth_of(val)), "a.json")
+    assert again.is_repeat and [row.pk for row in again.submissions] == [row.pk for row in first.submissions]
+    assert Submission.objects.filter(method=method).count() == 1
+    other = Method.objects.create(name="Another", owner=method.owner)
+    with pytest.raises(Refused) as refused:
+        receiving.receive(method.owner, Order(other, val, key="abc"), sent.as_file([]), "a.json")
+    assert refused.value.code == "key_reused"
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"fingerprint": "0" * 64}, "other_fingerprint"),
+        ({"run": "x" * 61}, "bad_text"),
+        ({"note": "\0"}, "bad_text"),
+        ({"train_size": 0}, "bad_number"),
+        ({"examples_seen": -1}, "bad_number"),
+    ],
+)
+def test_an_order_that_makes_no_sense_is_refused_before_anything_is_kept(
+    method: Method, val: Split, change: dict[str, object], code: str
+) -> None:
+    before = stored()
+    with pytest.raises(Refused) as refused:
+        receiving.receive(method.owner, Order(method, val)._replace(**change), sent.as_file([]), "a.json")
+    assert refused.value.code == code
+    assert stored() == before and not Submission.objects.filter(method=method).exists()
+
+
+def test_a_file_that_is_too_large_leaves_nothing(method: Method, val: Split, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(receiving, "LARGEST", 1000)
+    before = stored()
+    with pytest.raises(Refused) as refused:
+        receiving.receive(method.owner, Order(method, val), io.BytesIO(bytes(5000)), "a.json")
+    assert refused.value.status == 413
+    assert stored() == before and not list(receiving._drafts().glob(".*"))
+
+
+def test_nobody_submits_for_somebody_elses_method_or_to_what_they_may_not_see(
+    method: Method, val: Split, scored: Dataset, admin_user: object
+) -> None:
+    with pytest.raises(Refused) as refused:
+        receiving.receive(admin_user, Order(method, val), sent.as_file([]), "a.json")
+    assert refused.value.status == 404
+    Dataset.objects.filter(pk=scored.pk).update(visibility=Dataset.Visibility.PRIVATE)
+    hidden = Split.objects.select_related("dataset", "parent").get(pk=val.pk)
+    with pytest.raises(Refused) as refused:
+        receiving.receive(method.owner, Order(method, hidden), sent.as_file([]), "a.json")
+    assert refused.value.code == "no_split"
+
+
+def test_a_file_for_the_parent_scores_what_is_derived_from_it_before_and_after(method: Method, val: Split) -> None:
+    answers = sent.noisy(val, wrong=0.5)
+    early = derived(val, "early", {"first": 50})
+    row = sent.submitted(method, val, answers)
+    late = derived(val, "late", {"first": 70})
+    assert scoring.catch_up() >= 1
+    for split, n in ((early, 50), (late, 70)):
+        score = Score.objects.get(submission=row, split=split)
+        assert (score.n, score.right) == (n, sent.right_of(split, np.array(answers)[:n].tolist()))
+        assert np.array_equal(predictions.codes_for(row, split), sent.codes_of(val, answers)[:n])
+    assert scoring.catch_up() == 0
+
+
+def derived(split: Split, name: str, recipe: dict[str, object]) -> Split:
+    """Return a question set of a split, complete."""
+    deriving.create(split, name=name, recipe=Recipe.model_validate({"parent": split.name, **recipe}))
+    jobs.work(dataset=split.dataset)
+    return Split.objects.select_related("dataset", "parent").get(dataset=split.dataset, name=name)
+
+
+def test_baselines_come_by_themselves_and_are_what_they_say(val: Split) -> None:
+    while baselines.begin():
+        pass
+    scoring.work()
+    found = {row.method.baseline: row for row in Submission.objects.filter(split=val).select_related("method")}
+    assert set(found) == {"chance", "majority", "type", "nearest"}
+    assert {row.state for row in found.values()} == {Submission.State.DONE}
+    assert baselines.begin() == 0
+    reference = val.reference
+    assert reference is not None and found["type"].trained_on_id == reference.pk
+    learned: dict[str, dict[str, int]] = {}
+    for kind, answer in reference_rows(reference):
+        learned.setdefault(kind, {}).setdefault(answer, 0)
+        learned[kind][answer] += 1
+    right = sum(
+        learned.get(kind) is not None and best(learned[kind], val) == answer for kind, answer in reference_rows(val)
+    )
+    unknown = sum(kind not in learned for kind, _ in reference_rows(val))
+    score = Score.objects.get(submission=found["type"], split=val)
+    assert right <= score.right <= right + unknown
+
+
+def reference_rows(split: Split) -> list[tuple[str, str]]:
+    """Return type and answer of each question."""
+    from generation.models import Question
+
+    return list(Question.objects.filter(split=split).order_by("position").values_list("kind", "answer"))
+
+
+def best(counts: dict[str, int], split: Split) -> str:
+    """Return the most frequent answer, of those as frequent the first of the vocabulary."""
+    from generation.index import SplitIndex
+
+    order = SplitIndex.open(split).answer_values
+    return max(counts, key=lambda word: (counts[word], -order.index(word)))
+
+
+def test_a_submission_whose_process_died_is_scored_by_another(method: Method, val: Split) -> None:
+    received = receiving.receive(method.owner, Order(method, val), sent.as_file(sent.truth_of(val)), "a.json")
+    row = received.submissions[0]
+    assert leases.take(row)
+    host = leases.host_name()
+    Submission.objects.filter(pk=row.pk).update(worker=f"{host}:999999999")
+    scoring.sweep()
+    row.refresh_from_db()
+    assert row.state == Submission.State.WAITING
+    scoring.work()
+    row.refresh_from_db()
+    assert row.state == Submission.State.DONE and row.scores.count() == 1
+
+
+def test_scoring_twice_gives_one_score(method: Method, val: Split) -> None:
+    row = sent.submitted(method, val, sent.truth_of(val))
+    scoring.run(row)  # the lease is nobody's: nothing happens
+    assert row.scores.count() == 1
+
+
+def test_what_is_deleted_while_it_is_scored_leaves_no_score(
+    method: Method, val: Split, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = receiving.receive(method.owner, Order(method, val), sent.as_file(sent.truth_of(val)), "a.json").submissions[0]
+    kept = scoring.score_on
+
+    def meanwhile(*args: object) -> Score:
+        Submission.objects.filter(pk=row.pk).delete()
+        return kept(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(scoring, "score_on", meanwhile)
+    scoring.work()
+    assert not Submission.objects.filter(pk=row.pk).exists() and not Score.objects.filter(submission=row.pk).exists()
+
+
+def test_files_without_a_row_are_swept_once_they_are_old(
+    method: Method, val: Split, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = sent.submitted(method, val, sent.truth_of(val))
+    files.put("submissions/left", b"behind")
+    files.put("predictions/ab/left", b"behind")
+    assert removal.sweep_files(now=True) == 0
+    monkeypatch.setattr(removal, "YOUNG", removal.timedelta(seconds=-1))
+    assert removal.sweep_files(now=True) >= 2
+    assert default_storage.exists(row.file) and default_storage.exists(predictions.name_of(row.predictions))
+    assert not default_storage.exists("submissions/left") and not default_storage.exists("predictions/ab/left")
+
+
+def test_predictions_that_were_changed_are_not_scored(method: Method, val: Split) -> None:
+    row = sent.submitted(method, val, sent.truth_of(val))
+    files.put(predictions.name_of(row.predictions), b"something else")
+    predictions._load.cache_clear()
+    with pytest.raises(predictions.Damaged):
+        predictions.load(row.predictions)
+    files.drop(predictions.name_of(row.predictions))
+    with pytest.raises(predictions.Damaged):
+        predictions.load(row.predictions)
+
+
+def test_a_failed_transaction_leaves_no_file(method: Method, val: Split, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = stored()
+
+    def broken(*args: object, **kwargs: object) -> None:
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(receiving.limits, "note_attempt", broken)
+    with pytest.raises(RuntimeError), transaction.atomic():
+        receiving.receive(method.owner, Order(method, val), sent.as_file(sent.truth_of(val)), "a.json")
+    assert stored() == before

@@ -1,0 +1,213 @@
+"""Boards: the entries of a split in order, each with its accuracy, the world's columns and its rank."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from generation.engine.statistics import Averaged
+from generation.engine.worlds import Column
+from generation.index import IndexedFacet, SplitIndex
+from generation.models import Split
+from webapp.access import Visitor, may_see_facet
+from webapp.leaderboards import entries
+from webapp.leaderboards.entries import Entry, share_of
+from webapp.leaderboards.figures import Figure, figure, is_coarse
+from webapp.leaderboards.models import Method
+from webapp.leaderboards.shared import people_by, right_among
+
+ACCURACY, DATE, NAME, SHARED = "accuracy", "date", "method", "shared"
+
+
+class Row(NamedTuple):
+    """An entry as a board shows it.
+
+    Attributes
+    ----------
+    entry : Entry
+    rank : int or None
+        Entries as accurate share one; None of people and of the baselines that every split has.
+    accuracy : Figure
+    read : Figure or None
+        With answers read out of free text, where any were.
+    unreadable : float or None
+        The share of answers in which none could be read, 0 .. 1, where some are outside the vocabulary.
+    columns : tuple of Figure
+        In the order of the board's columns.
+    shared : Figure or None
+        Of the questions that people were asked, where people were.
+    """
+
+    entry: Entry
+    rank: int | None
+    accuracy: Figure
+    read: Figure | None
+    unreadable: float | None
+    columns: tuple[Figure, ...]
+    shared: Figure | None
+
+    @property
+    def runs(self) -> list[dict[str, object]]:
+        """Return each run with its accuracy, as finely as the mean is told."""
+        coarse = self.accuracy.coarse
+        return [
+            {"submission": one.submission, "figure": figure(Averaged(one.n, (one.right,)), coarse=coarse)}
+            for one in self.entry.scores
+        ]
+
+    @property
+    def unreadable_text(self) -> str:
+        """Return how many answers could not be read, for people."""
+        return "" if self.unreadable is None else f"{100 * self.unreadable:.1f} % unreadable"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What of a board is asked for: whose rows, made how, and in which order."""
+
+    choose: str = entries.BEST
+    made: tuple[str, ...] = ()
+    sort: str = ACCURACY
+    words: str = ""
+
+    @property
+    def is_plain(self) -> bool:
+        """Return whether it is the board as it comes."""
+        return self == Wanted()
+
+
+@dataclass(frozen=True)
+class Board:
+    """A split's board as somebody sees it.
+
+    Attributes
+    ----------
+    split : Split
+    columns : tuple of Column
+    rows : list of Row
+    hidden : int
+        Rows that the filters leave out.
+    coarse : bool
+        Whether accuracies are told to a tenth of a point.
+    asked : int
+        How many questions people were asked, whose answers the shared column is about; 0 of none.
+    """
+
+    split: Split
+    columns: tuple[Column, ...]
+    rows: list[Row]
+    hidden: int
+    coarse: bool
+    asked: int
+
+    @property
+    def n(self) -> int:
+        """Return how many questions the split has."""
+        return self.split.questions
+
+
+def board_of(user: Visitor, split: Split, wanted: Wanted | None = None) -> Board:
+    """Return a split's board with all that this visitor may see of it, ranked before it is filtered."""
+    wanted = wanted or Wanted()
+    coarse, index = is_coarse(user, split), SplitIndex.open(split)
+    columns = columns_of(user, split, index)
+    found = entries.entries_of(user, split, choose=wanted.choose)
+    human = next((entry for entry in found if entry.is_human), None)
+    ranks = ranked(found, coarse=coarse)
+    rows = [_row(entry, ranks.get(entry.key), columns, human, index, coarse=coarse) for entry in found]
+    shown = [row for row in rows if _passes(row.entry, wanted)]
+    asked = 0 if human is None or human.baseline is None else human.baseline.asked
+    board = Board(split, columns, shown, len(rows) - len(shown), coarse, asked)
+    return board if wanted.sort == ACCURACY else replace(board, rows=_sorted(board, wanted.sort))
+
+
+def columns_of(user: Visitor, split: Split, index: SplitIndex) -> tuple[Column, ...]:
+    """Return the columns of the world's board that have questions and that this visitor may see."""
+    columns = split.dataset.get_world().columns(split.read_spec())
+    return tuple(column for column in columns if _is_open(user, split, index.facets.get(column.facet), column.value))
+
+
+def _is_open(user: Visitor, split: Split, facet: IndexedFacet | None, value: str) -> bool:
+    return facet is not None and value in facet.values and may_see_facet(user, split, facet)
+
+
+def ranked(found: Iterable[Entry], *, coarse: bool) -> dict[str, int]:
+    """Return the rank of each entry that has one, by key: entries as accurate share it, the next one's is skipped."""
+    models = [entry for entry in found if not entry.is_human and not entry.is_site_baseline]
+    shares = {entry.key: share_of(entry, coarse=coarse) for entry in models}
+    return {key: 1 + sum(other > share for other in shares.values()) for key, share in shares.items()}
+
+
+def _passes(entry: Entry, wanted: Wanted) -> bool:
+    if wanted.made and entry.made not in wanted.made:
+        return False
+    told = " ".join([entry.name, entry.circumstances, entry.method.by if entry.method else ""]).lower()
+    return all(word in told for word in wanted.words.lower().split())
+
+
+def _row(
+    entry: Entry,
+    rank: int | None,
+    columns: Sequence[Column],
+    human: Entry | None,
+    index: SplitIndex,
+    *,
+    coarse: bool,
+) -> Row:
+    has_text = any(score.submission.outside for score in entry.scores)
+    scores = entry.scores
+    return Row(
+        entry,
+        rank,
+        figure(entry.averaged, coarse=coarse),
+        figure(Averaged(scores[0].n, tuple(one.right_read for one in scores)), coarse=coarse) if has_text else None,
+        sum(one.unreadable for one in scores) / len(scores) / max(1, scores[0].n) if has_text else None,
+        tuple(figure(_column(entry, column, index), coarse=coarse) for column in columns),
+        figure(_shared(entry, human), coarse=coarse) if human is not None else None,
+    )
+
+
+def _column(entry: Entry, column: Column, index: SplitIndex) -> Averaged:
+    if entry.baseline is not None:
+        found = people_by(entry.baseline.digest, entry.split.index_digest, column.facet)
+        at = index.facets[column.facet].values.index(column.value)
+        return Averaged(int(found.n[at]), (int(found.right[at]),))
+    counts = [score.columns_json.get(column.label, [0, 0]) for score in entry.scores]
+    return Averaged(counts[0][1], tuple(right for right, _ in counts))
+
+
+def _shared(entry: Entry, human: Entry) -> Averaged:
+    """Return how right an entry is on the questions that people were asked."""
+    assert human.baseline is not None
+    if entry.baseline is not None:
+        same = entry.baseline.digest == human.baseline.digest
+        return entry.averaged if same else Averaged(0, ())
+    digest, index = human.baseline.digest, human.split.index_digest
+    rights = tuple(right_among(one.predictions, digest, index) for one in entry.submissions)
+    return Averaged(human.baseline.asked, rights)
+
+
+def _sorted(board: Board, by: str) -> list[Row]:
+    """Return the rows in another order: by a column, the highest first, by name, or by date, the latest first."""
+    if by == DATE:
+        return sorted(board.rows, key=lambda row: row.entry.date, reverse=True)
+    if by == NAME:
+        return sorted(board.rows, key=lambda row: row.entry.name.casefold())
+    labels = [column.label for column in board.columns]
+
+    def height(row: Row) -> float:
+        found = row.shared if by == SHARED else row.columns[labels.index(by)] if by in labels else None
+        return -1.0 if found is None or found.share is None else found.share
+
+    return sorted(board.rows, key=height, reverse=True)
+
+
+def sorts_of(board: Board) -> list[tuple[str, str]]:
+    """Return by what a board can be sorted, as addresses and as people say it."""
+    plain = [(ACCURACY, "accuracy"), (DATE, "date"), (NAME, "method")]
+    shared = [(SHARED, "the questions that people answered")] if board.asked else []
+    return [*plain, *shared, *((column.label, column.label) for column in board.columns)]
+
+
+def made_of() -> list[tuple[str, str]]:
+    """Return how methods can be made, as addresses and as people say it."""
+    return [(str(value), str(label)) for value, label in Method.Made.choices]

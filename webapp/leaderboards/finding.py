@@ -1,0 +1,84 @@
+"""What the pages are about, fetched with the access check: strangers get the same 404 as for what isn't there."""
+
+from typing import Any
+
+from django.http import Http404
+
+from generation.models import Split
+from generation.views.finding import find_split as any_split
+from webapp.access import What, may_see
+from webapp.leaderboards.models import Method, Submission, Suite
+
+NO_METHOD = "There is no such method, or it isn't public."
+NO_SUBMISSION = "There is no such submission, or it isn't public."
+NO_SUITE = "There is no such suite."
+NO_BOARD = "There is no such split, or it isn't complete yet."
+
+
+def find_board(user: Any, slug: str, name: str) -> Split:
+    """Return the complete split whose board is asked for, if this visitor may open it."""
+    split = any_split(user, slug, name)
+    if not split.is_complete or not may_see(user, split, What.QUESTION):
+        raise Http404(NO_BOARD)
+    return split
+
+
+def find_method(user: Any, number: int) -> Method:
+    """Return a method that this visitor may know of."""
+    found = Method.objects.visible_to(user).select_related("owner").filter(pk=number).first()
+    if found is None:
+        raise Http404(NO_METHOD)
+    return found
+
+
+def find_own_method(user: Any, number: int) -> Method:
+    """Return a method of this account."""
+    found = Method.objects.filter(pk=number, owner=user.pk).select_related("owner").first()
+    if found is None:
+        raise Http404(NO_METHOD)
+    return found
+
+
+def find_submission(user: Any, number: int) -> Submission:
+    """Return a submission of a method that this visitor may know of, to a split that they may open.
+
+    What has no score yet is its owner's and staff's alone.
+    """
+    rows = Submission.objects.select_related(
+        "method__owner", "split__dataset", "split__parent", "split__reference", "trained_on__dataset"
+    )
+    found = rows.visible_to(user).filter(pk=number).first()
+    if found is None or not may_see(user, found.split, What.QUESTION):
+        raise Http404(NO_SUBMISSION)
+    if not found.is_scored and not owns(user, found):
+        raise Http404(NO_SUBMISSION)
+    return found
+
+
+def find_own_submission(user: Any, number: int) -> Submission:
+    """Return a submission of this account, or to staff any that somebody sent."""
+    found = find_submission(user, number)
+    if not owns(user, found):
+        raise Http404(NO_SUBMISSION)
+    return found
+
+
+def owns(user: Any, submission: Submission) -> bool:
+    """Return whether a submission is this account's, or the account is staff's."""
+    return user.is_authenticated and (user.is_staff or submission.method.owner_id == user.pk)
+
+
+def find_suite(slug: str) -> Suite:
+    """Return the suite at this address: whoever knows it may open it, and sees what they may of its members."""
+    found = Suite.objects.select_related("owner").filter(slug=slug).first()
+    if found is None:
+        raise Http404(NO_SUITE)
+    return found
+
+
+def find_own_suite(user: Any, slug: str) -> Suite:
+    """Return a suite of this account, or to staff any."""
+    found = find_suite(slug)
+    if not (user.is_staff or found.owner_id == user.pk):
+        raise Http404(NO_SUITE)
+    return found

@@ -1,0 +1,197 @@
+"""Forms of those who submit: methods, submissions, suites."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django import forms
+
+from generation.browse import shortened
+from generation.models import Dataset, Split
+from webapp.access import What, may_see
+from webapp.leaderboards.models import Method, Suite
+
+if TYPE_CHECKING:
+    MethodBase = forms.ModelForm[Method]
+    SuiteBase = forms.ModelForm[Suite]
+else:
+    MethodBase = SuiteBase = forms.ModelForm
+
+LONGEST_TEXT = 20_000  # characters of a description or a prompt
+MOST_MEMBERS = 30
+
+
+class MethodForm(MethodBase):
+    """What a method is; its owner and whether boards show it are said elsewhere."""
+
+    class Meta:
+        """The fields, and how they are typed."""
+
+        model = Method
+        fields = ("name", "made", "shots", "description", "link", "model", "model_date", "prompt", "anonymous")
+        widgets: ClassVar[dict[str, forms.Widget]] = {
+            "description": forms.Textarea(attrs={"rows": 4, "maxlength": LONGEST_TEXT}),
+            "prompt": forms.Textarea(attrs={"rows": 4, "maxlength": LONGEST_TEXT}),
+            "model_date": forms.DateInput(attrs={"type": "date"}),
+        }
+        field_classes: ClassVar[dict[str, Any]] = {"link": partial(forms.URLField, assume_scheme="https")}
+
+    def __init__(self, *args: Any, owner: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.owner = owner
+        made = self.fields["made"]
+        assert isinstance(made, forms.ChoiceField)
+        made.choices = [(value, label) for value, label in Method.Made.choices if value != Method.Made.HUMAN]
+        self.fields["link"].widget.attrs["placeholder"] = "https://"
+
+    def clean_name(self) -> str:
+        """Return the name; an account has no two methods of one."""
+        name = str(self.cleaned_data["name"])
+        same = Method.objects.filter(owner=self.owner.pk, name=name).exclude(pk=self.instance.pk)
+        if same.exists():
+            raise forms.ValidationError(f"Expected a new name, got {shortened(name)}, which another of yours has.")
+        return name
+
+    def clean_description(self) -> str:
+        """Return the description, as long as it may be."""
+        return self._text("description")
+
+    def clean_prompt(self) -> str:
+        """Return the prompt, as long as it may be."""
+        return self._text("prompt")
+
+    def _text(self, name: str) -> str:
+        text = str(self.cleaned_data[name])
+        if len(text) > LONGEST_TEXT:
+            raise forms.ValidationError(f"Expected at most {LONGEST_TEXT:,} characters, got {len(text):,}.")
+        return text
+
+    def clean(self) -> dict[str, Any]:
+        """Return what was typed; examples in the prompt are said of few-shot methods alone."""
+        data = super().clean() or {}
+        if data.get("made") != Method.Made.FEW_SHOT:
+            data["shots"] = None
+        elif data.get("shots") is None and "shots" not in self.errors:
+            self.add_error("shots", "Expected how many examples the prompt has, got nothing.")
+        return data
+
+
+class SubmissionForm(forms.Form):
+    """A run: the file, whose it is, and how it came about."""
+
+    file = forms.FileField(
+        label="Predictions",
+        help_text="One answer for each question, at most 100 MB: JSON, JSONL, CSV, or a line for each question in "
+        'order; also packed by gzip or zip. <a href="/docs/predictions/">All formats</a>',
+        error_messages={
+            "required": "Expected a file of predictions, got none.",
+            "empty": "Expected predictions, got an empty file.",
+        },
+    )
+    method = forms.ModelChoiceField(
+        Method.objects.none(),
+        empty_label=None,
+        error_messages={"invalid_choice": "Expected one of your methods, got another."},
+    )
+    run = forms.CharField(
+        required=False,
+        max_length=60,
+        help_text="A seed or a name, if there are several. Boards show their mean; the same run again replaces it.",
+    )
+    trained_on = forms.CharField(
+        label="Trained on", required=False, max_length=120, help_text="A split of this site, such as clevr/train."
+    )
+    train_size = forms.IntegerField(
+        label="Training examples", required=False, min_value=1, help_text="How many different ones: for curves."
+    )
+    examples_seen = forms.IntegerField(
+        label="Examples seen", required=False, min_value=1, help_text="In all, repeats included."
+    )
+    note = forms.CharField(required=False, max_length=500, help_text="Shown with the submission.")
+
+    def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+        method = self.fields["method"]
+        assert isinstance(method, forms.ModelChoiceField)
+        method.queryset = Method.objects.of(user)
+
+    def clean_trained_on(self) -> Split | None:
+        """Return the split that was named; None for none."""
+        text = str(self.cleaned_data["trained_on"]).strip()
+        return split_named(self.user, text) if text else None
+
+
+def split_named(user: Any, text: str) -> Split:
+    """Return the split that is called `dataset/split`, if this account may see it; raise `ValidationError`."""
+    slug, _, name = text.partition("/")
+    rows = Split.objects.select_related("dataset", "parent").filter(dataset__slug=slug, name=name)
+    found = rows.exclude(dataset__state=Dataset.State.DELETING).first()
+    if found is None or not may_see(user, found, What.QUESTION):
+        raise forms.ValidationError(f"Expected a split such as clevr/train, got {shortened(text)}, which isn't there.")
+    return found
+
+
+class SuiteForm(SuiteBase):
+    """A suite with its members and gaps, each a line of text."""
+
+    members = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text="One a line: a split or question set, and after = its heading: clevr-cogent/valA = seen.",
+    )
+    gaps = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="One a line: a name, and after = two headings with a minus between them: gap = seen - unseen.",
+    )
+
+    class Meta:
+        """The fields, and how they are typed."""
+
+        model = Suite
+        fields = ("title", "slug", "description", "is_public")
+        widgets: ClassVar[dict[str, forms.Widget]] = {
+            "description": forms.Textarea(attrs={"rows": 4, "maxlength": LONGEST_TEXT})
+        }
+
+    def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+        self.order_fields(["title", "slug", "description", "members", "gaps", "is_public"])
+
+    def clean_members(self) -> list[tuple[str, Split]]:
+        """Return heading and split of each member."""
+        found: list[tuple[str, Split]] = []
+        for line in _lines(self.cleaned_data["members"]):
+            named, _, label = (part.strip() for part in line.partition("="))
+            split = split_named(self.user, named)
+            if not split.is_complete:
+                raise forms.ValidationError(f"Expected complete splits, got {split}, which isn't complete yet.")
+            found.append((label or split.name, split))
+        labels, splits = [label for label, _ in found], [split.pk for _, split in found]
+        if not 2 <= len(found) <= MOST_MEMBERS:
+            raise forms.ValidationError(f"Expected 2 to {MOST_MEMBERS} splits, got {len(found)}.")
+        if len(set(labels)) < len(labels) or len(set(splits)) < len(splits):
+            raise forms.ValidationError("Expected every split and every heading once, got one twice.")
+        if max(map(len, labels)) > 60:
+            raise forms.ValidationError("Expected headings of at most 60 characters, got a longer one.")
+        return found
+
+    def clean_gaps(self) -> list[tuple[str, str, str]]:
+        """Return the name and both headings of each gap."""
+        labels = [label for label, _ in self.cleaned_data.get("members", [])]
+        found = []
+        for line in _lines(self.cleaned_data["gaps"]):
+            name, _, rest = (part.strip() for part in line.partition("="))
+            high, minus, low = (part.strip() for part in rest.partition(" - "))
+            if not name or not minus or high == low or not {high, low} <= set(labels):
+                raise forms.ValidationError(
+                    f"Expected a line such as gap = {' - '.join(labels[:2]) or 'seen - unseen'}, got {shortened(line)}."
+                )
+            found.append((name[:60], high, low))
+        if len({name for name, _, _ in found}) < len(found):
+            raise forms.ValidationError("Expected every name of a gap once, got one twice.")
+        return found
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]

@@ -1,0 +1,194 @@
+"""Scoring as background work: a submission's file is read and checked, or a baseline's guesses are made, and scored.
+
+A claimed submission ends as done with its scores, or failed with a message; one whose process dies is tried again.
+"""
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from numpy.typing import NDArray
+
+from generation import files, leases
+from generation.engine.errors import EngineError
+from generation.engine.predictions import BadPredictions, Predictions, read_predictions
+from generation.engine.score import OUTSIDE, score
+from generation.engine.worlds import Column
+from generation.expected import expected_of
+from generation.index import SplitIndex
+from generation.models import Split
+from webapp.celery import DEFAULT, app
+from webapp.leaderboards import baselines, predictions, removal
+from webapp.leaderboards.models import Score, Submission
+from webapp.leaderboards.shared import slicing_of, truth_of
+
+TASK = "webapp.leaderboards.tasks.score"
+HINT_LIFE = 60  # seconds
+LONGEST = 3600.0  # seconds that one may take
+AT_ONCE = 20  # scores that a sweep catches up on
+NAMED = 20  # lines that a message names
+
+State = Submission.State
+log = logging.getLogger(__name__)
+
+
+# Who scores
+
+
+def work() -> int:
+    """Return how many submissions were scored or refused: those that wait, one after the other."""
+    done = 0
+    while (submission := claim()) is not None:
+        run(submission)
+        done += 1
+    catch_up()
+    return done
+
+
+def claim() -> Submission | None:
+    """Return a submission that is now ours; None where none waits."""
+    waiting = Submission.objects.waiting().select_related("method", "split__dataset", "split__parent")
+    for submission in waiting[:8]:
+        if leases.take(submission, seconds=LONGEST):
+            return submission
+    return None
+
+
+def run(submission: Submission) -> None:
+    """Score a claimed submission; whatever happens is on its row afterwards."""
+    try:
+        with leases.kept(submission) as lease:
+            _score(submission, lease)
+    except leases.LeaseLost as lost:
+        log.info("%s", lost)
+    except BadPredictions as error:
+        _refuse(submission, error)
+    except EngineError as error:  # would come again
+        leases.fail(submission, message=str(error))
+    except Exception as error:
+        log.exception("%s went wrong", submission)
+        _try_again(submission, files.in_words(error))
+    except BaseException:  # asked to stop
+        leases.put_back(submission)
+        raise
+
+
+def _score(submission: Submission, lease: leases.Lease) -> None:
+    found = _predictions(submission, lease)
+    lease.check()
+    digest = predictions.store(found)
+    splits = [submission.split, *submission.split.derived.filter(state=Split.State.COMPLETE)]
+    scores = [score_on(submission, split, found.codes, found.read) for split in splits]
+    with transaction.atomic():
+        held = Submission.objects.held(submission)
+        held.update(predictions=digest, outside=len(found.outside), format=found.format)
+        leases.finish(submission)
+        Score.objects.bulk_create(scores)
+
+
+def _predictions(submission: Submission, lease: leases.Lease) -> Predictions:
+    if submission.method.baseline:
+        return baselines.predictions(submission.method.baseline, submission.split, check=lease.check)
+    with default_storage.open(submission.file, "rb") as file:
+        return read_predictions(cast("BinaryIO", file), expected_of(submission.split))
+
+
+def _refuse(submission: Submission, error: BadPredictions) -> None:
+    """Say what is wrong with a file, keep the whole list of it, and drop the file."""
+    lines = list(error.findings.lines()) if error.findings is not None else []
+    name = f"{predictions.FOLDER}/findings-{submission.pk}.txt" if len(lines) > NAMED else ""
+    if name:
+        files.put(name, "\n".join([*lines, ""]).encode())
+    with transaction.atomic():
+        Submission.objects.held(submission).update(findings=name, file="")
+        refused = leases.fail(submission, message=str(error))
+    if refused:
+        files.drop(submission.file)
+
+
+def _try_again(submission: Submission, message: str) -> None:
+    if submission.attempts >= leases.ATTEMPTS:
+        leases.fail(submission, message=f"{message} It was tried {submission.attempts} times.")
+    else:
+        leases.give_back(submission, message=message)
+
+
+# What a score is
+
+
+def score_on(submission: Submission, split: Split, codes: NDArray[np.int32], read: NDArray[np.int32]) -> Score:
+    """Return the score of a submission's codes on its split, or on one that is derived from it."""
+    index = SplitIndex.open(split)
+    mine = (codes, read) if split.pk == submission.split_id else (codes[index.positions], read[index.positions])
+    truth = truth_of(index)
+    columns = split.dataset.get_world().columns(split.read_spec())
+    names = {column.facet for column in columns} & set(index.facets)
+    found = score(mine[0], truth, {name: slicing_of(index.facets[name]) for name in names})
+    return Score(
+        submission=submission,
+        split=split,
+        n=found.n,
+        right=found.right,
+        right_read=score(mine[1], truth, {}).right,
+        unreadable=int((mine[1] == OUTSIDE).sum()),
+        columns=json.dumps(_columns(columns, index, found.facets), ensure_ascii=False),
+    )
+
+
+def _columns(columns: Sequence[Column], index: SplitIndex, facets: Mapping[str, Any]) -> dict[str, list[int]]:
+    """Return [right, n] for each column of the world's board that has questions."""
+    found = {}
+    for column in columns:
+        facet = index.facets.get(column.facet)
+        if facet is not None and column.value in facet.values:
+            at, slices = facet.values.index(column.value), facets[column.facet]
+            if slices.n[at]:
+                found[column.label] = [int(slices.right[at]), int(slices.n[at])]
+    return found
+
+
+# What was left lying
+
+
+def sweep() -> None:
+    """Free what dead processes held, begin what is missing, and wake a background process while anything waits."""
+    for submission in Submission.objects.overdue():
+        leases.fail(submission, message="Expected an end within the hour, got none.")
+    running = Submission.objects.filter(state=State.RUNNING)
+    for submission in [*Submission.objects.expired(), *(one for one in running if leases.is_gone(one.worker))]:
+        _try_again(submission, "The process that scored it stopped answering.")
+    baselines.begin()
+    removal.sweep_files()
+    if Submission.objects.waiting().exists() or missing().exists():
+        wake()
+
+
+def missing() -> Any:
+    """Return the derived splits for which a submission to their parent has no score yet."""
+    scored = Submission.objects.scored().filter(split=OuterRef("parent")).exclude(scores__split=OuterRef("pk"))
+    return Split.objects.filter(state=Split.State.COMPLETE, kind=Split.Kind.DERIVED).filter(Exists(scored))
+
+
+def catch_up() -> int:
+    """Return how many scores were added, on splits that were derived after their parent's submissions."""
+    added = 0
+    for split in missing().select_related("dataset", "parent")[:AT_ONCE]:
+        for submission in Submission.objects.scored().filter(split=split.parent_id).exclude(scores__split=split):
+            stored = predictions.load(submission.predictions)
+            row = score_on(submission, split, stored.codes, stored.read)
+            Score.objects.bulk_create([row], ignore_conflicts=True)
+            added += 1
+    return added
+
+
+def wake() -> None:
+    """Send a hint that something is to be scored; one that gets lost does no harm."""
+    try:
+        app.send_task(TASK, queue=DEFAULT, expires=HINT_LIFE, retry=False)
+    except Exception:
+        log.warning("Background processes could not be woken; they look for themselves.", exc_info=True)

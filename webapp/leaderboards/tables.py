@@ -1,0 +1,234 @@
+"""Boards as files: CSV, JSON, and LaTeX with booktabs, each with n, intervals, and a line on what it is of."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.http import HttpResponse
+from django.utils import timezone
+
+from generation.charts import as_text
+from webapp.leaderboards.boards import Board, Row
+from webapp.leaderboards.suites import Row as SuiteRow
+from webapp.leaderboards.suites import SuiteBoard
+
+KINDS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "tex": "application/x-tex; charset=utf-8"}
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "–": "--",
+    "±": r"$\pm$",
+}
+
+
+class Table(NamedTuple):
+    """A table for other programs.
+
+    Attributes
+    ----------
+    title : str
+    caption : str
+        Which set, its content hash, and the day.
+    heads : sequence of str
+        Of the printed table: the first columns are text, `texts` of them.
+    texts : int
+    printed : sequence of rows of str
+    heads_of_all, rows : the same for CSV, with all figures
+    data : dict
+        The same for JSON.
+    """
+
+    title: str
+    caption: str
+    heads: Sequence[str]
+    texts: int
+    printed: Sequence[Sequence[str]]
+    heads_of_all: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    data: Mapping[str, Any]
+
+
+def response(table: Table, *, kind: str, name: str) -> HttpResponse:
+    """Return a table as a file of one of the `KINDS`."""
+    content = {"csv": as_csv, "json": as_json, "tex": as_latex}[kind](table)
+    found = HttpResponse(content, content_type=KINDS[kind])
+    found["Content-Disposition"] = f'attachment; filename="{name}.{kind}"'
+    return found
+
+
+def of_board(board: Board, *, site: str) -> Table:
+    """Return a split's board."""
+    split = board.split
+    labels = [column.label for column in board.columns]
+    shared = ["on people's questions"] if board.asked else []
+    caption = (
+        f"Accuracy in percent on {split} ({split.questions:,} questions, content hash {split.fingerprint[:16]}), "
+        f"95 percent intervals by Wilson's score; {timezone.localdate().isoformat()}."
+    )
+    whole = ["rank", "method", "by", "made", "circumstances", "date", *_names("accuracy"), "accuracy_read"]
+    return Table(
+        title=f"Leaderboard of {split}",
+        caption=caption,
+        heads=["", "Method", "Made", "n", "Accuracy", "95 % interval", *shared, *labels],
+        texts=3,
+        printed=[_printed(row, shared=bool(shared)) for row in board.rows],
+        heads_of_all=[*whole, "unreadable", *_names("shared"), *(name for label in labels for name in _names(label))],
+        rows=[_whole(row) for row in board.rows],
+        data={
+            "split": str(split),
+            "fingerprint": split.fingerprint,
+            "questions": split.questions,
+            "address": f"{site}/leaderboards/{split.dataset.slug}/{split.name}/",
+            "rows": [row_json(row, labels) for row in board.rows],
+        },
+    )
+
+
+def row_json(row: Row, labels: Sequence[str]) -> dict[str, Any]:
+    """Return a row of a board for other programs."""
+    entry, method = row.entry, row.entry.method
+    return {
+        "key": entry.key,
+        "rank": row.rank,
+        "method": None if method is None else method.pk,
+        "name": entry.name,
+        "by": method.by if method is not None else "",
+        "made": entry.made,
+        "circumstances": entry.circumstances,
+        "date": entry.date.isoformat(),
+        "submissions": [submission.pk for submission in entry.submissions],
+        "accuracy": row.accuracy.to_json(),
+        "accuracy_read": None if row.read is None else row.read.to_json(),
+        "unreadable": None if row.unreadable is None else round(row.unreadable, 6),
+        "shared": None if row.shared is None else row.shared.to_json(),
+        "columns": {label: one.to_json() for label, one in zip(labels, row.columns, strict=True)},
+    }
+
+
+def _names(name: str) -> list[str]:
+    return [name, f"{name}_n", f"{name}_low", f"{name}_high", f"{name}_deviation"]
+
+
+def _printed(row: Row, *, shared: bool) -> list[str]:
+    entry, accuracy = row.entry, row.accuracy
+    value = f"{accuracy.points} {accuracy.deviation_text}".strip() or "too few"
+    name = f"{entry.name} ({entry.circumstances})" if entry.circumstances else entry.name
+    made = entry.method.made_text if entry.method is not None else "people"
+    also = [row.shared.points if row.shared is not None else ""] if shared else []
+    start = [str(row.rank or ""), name, made, f"{accuracy.n:,}", value, accuracy.interval_text]
+    return [*start, *also, *(one.points for one in row.columns)]
+
+
+def _whole(row: Row) -> list[Any]:
+    entry, method = row.entry, row.entry.method
+    start = [row.rank, entry.name, method.by if method else "", entry.made, entry.circumstances]
+    read = None if row.read is None else row.read.to_json()["accuracy"]
+    figures = [row.accuracy, *([None] if row.shared is None else [row.shared]), *row.columns]
+    cells = [cell for one in figures for cell in _cells(one)]
+    return [*start, entry.date.date().isoformat(), *cells[:5], read, row.unreadable, *cells[5:]]
+
+
+def _cells(one: Any) -> list[Any]:
+    if one is None:
+        return [None] * 5
+    found = one.to_json()
+    return [found[name] for name in ("accuracy", "n", "low", "high", "deviation")]
+
+
+def of_suite(board: SuiteBoard, *, site: str) -> Table:
+    """Return a suite's board."""
+    labels = [member.label for member in board.members]
+    gaps = [gap.label for gap in board.gaps]
+    hashes = ", ".join(f"{member.label}: {member.split} {member.split.fingerprint[:16]}" for member in board.members)
+    return Table(
+        title=board.suite.title,
+        caption=f"{board.suite.title}: accuracy in percent ({hashes}); {timezone.localdate().isoformat()}.",
+        heads=["", "Method", "Made", *labels, "Mean", *gaps],
+        texts=3,
+        printed=[_printed_suite(row) for row in board.rows],
+        heads_of_all=["rank", "method", "made", *(n for label in labels for n in _names(label)), "mean", *gaps],
+        rows=[_whole_suite(row) for row in board.rows],
+        data={
+            "suite": board.suite.slug,
+            "address": f"{site}{board.suite.get_absolute_url()}",
+            "members": {member.label: str(member.split) for member in board.members},
+            "rows": [suite_row_json(row, labels) for row in board.rows],
+        },
+    )
+
+
+def suite_row_json(row: SuiteRow, labels: Sequence[str]) -> dict[str, Any]:
+    """Return a row of a suite's board for other programs."""
+    found = zip(labels, row.figures, strict=True)
+    method = row.entry.method
+    return {
+        "rank": row.rank,
+        "method": None if method is None else method.pk,
+        "name": row.entry.name,
+        "made": row.entry.made,
+        "columns": {label: None if one is None else one.to_json() for label, one in found},
+        "mean": row.mean,
+        "gaps": {gap.label: gap.share for gap in row.gaps},
+    }
+
+
+def _printed_suite(row: SuiteRow) -> list[str]:
+    made = row.entry.method.made_text if row.entry.method is not None else "people"
+    figures = ["" if one is None else f"{one.points} {one.deviation_text}".strip() for one in row.figures]
+    return [str(row.rank or ""), row.entry.name, made, *figures, row.mean_text, *(gap.text for gap in row.gaps)]
+
+
+def _whole_suite(row: SuiteRow) -> list[Any]:
+    cells = [cell for one in row.figures for cell in _cells(one)]
+    return [row.rank, row.entry.name, row.entry.made, *cells, row.mean, *(gap.share for gap in row.gaps)]
+
+
+# Files
+
+
+def as_csv(table: Table) -> bytes:
+    """Return a table as CSV with every figure; no cell is a formula."""
+    text = io.StringIO()
+    lines = csv.writer(text)
+    lines.writerow([as_text(head) for head in table.heads_of_all])
+    for row in table.rows:
+        lines.writerow([as_text(cell) if isinstance(cell, str) else cell for cell in row])
+    return text.getvalue().encode()
+
+
+def as_json(table: Table) -> bytes:
+    """Return a table as JSON with every figure."""
+    return (json.dumps(table.data, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def as_latex(table: Table) -> bytes:
+    """Return a table as LaTeX, to be put into a paper that has booktabs."""
+    columns = "l" * table.texts + "r" * (len(table.heads) - table.texts)
+    lines = [
+        r"% \usepackage{booktabs}",
+        r"\begin{table}",
+        r"\centering",
+        f"\\caption{{{_escaped(table.caption)}}}",
+        f"\\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        _line(table.heads),
+        r"\midrule",
+        *(_line(row) for row in table.printed),
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _line(cells: Sequence[str]) -> str:
+    return " & ".join(_escaped(cell) for cell in cells) + r" \\"
+
+
+def _escaped(text: str) -> str:
+    """Return text that LaTeX prints as it is; letters that it might not have are left to its fonts."""
+    return "".join(SPECIAL.get(letter, letter) for letter in " ".join(text.split()))

@@ -1,0 +1,32 @@
+"""Addresses of leaderboards: boards, suites, methods, submissions."""
+
+from django.urls import path
+
+from webapp.leaderboards.views import boards, methods, submissions, suites
+
+urlpatterns = [
+    path("leaderboards/", boards.boards, name="leaderboards"),
+    path("leaderboards/<slug:slug>/<slug:name>/", boards.board, name="board"),
+    path("leaderboards/<slug:slug>/<slug:name>/board.<str:kind>", boards.board_file, name="board_file"),
+    path("leaderboards/<slug:slug>/<slug:name>/template.<str:kind>", submissions.template_file, name="template_file"),
+    path("suites/", suites.suites, name="suites"),
+    path("suites/new/", suites.suite_new, name="suite_new"),
+    path("suites/<slug:slug>/", suites.suite, name="suite"),
+    path("suites/<slug:slug>/board.<str:kind>", suites.suite_file, name="suite_file"),
+    path("suites/<slug:slug>/edit/", suites.suite_edit, name="suite_edit"),
+    path("suites/<slug:slug>/delete/", suites.suite_delete, name="suite_delete"),
+    path("methods/", methods.methods, name="methods"),
+    path("methods/new/", methods.method_new, name="method_new"),
+    path("methods/<position:number>/", methods.method, name="method"),
+    path("methods/<position:number>/edit/", methods.method_edit, name="method_edit"),
+    path("methods/<position:number>/publish/", methods.method_publish, name="method_publish"),
+    path("methods/<position:number>/hide/", methods.method_hide, name="method_hide"),
+    path("methods/<position:number>/delete/", methods.method_delete, name="method_delete"),
+    path("submissions/", submissions.submissions, name="submissions"),
+    path("submissions/new/", submissions.submission_new, name="submission_new"),
+    path("submissions/<position:number>/", submissions.submission, name="submission"),
+    path("submissions/<position:number>/progress/", submissions.submission_progress, name="submission_progress"),
+    path("submissions/<position:number>/file/", submissions.submission_file, name="submission_file"),
+    path("submissions/<position:number>/findings/", submissions.submission_findings, name="submission_findings"),
+    path("submissions/<position:number>/delete/", submissions.submission_delete, name="submission_delete"),
+]

@@ -1,0 +1,119 @@
+"""Boards: the list of them, one of a split, and its table as a file."""
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.db.models import Count, Max, Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from generation.browse import shortened
+from generation.models import Dataset, Split
+from webapp.access import What, may_see
+from webapp.leaderboards import baselines, limits, tables
+from webapp.leaderboards.boards import ACCURACY, Wanted, board_of, made_of, sorts_of
+from webapp.leaderboards.entries import BEST, CHOICES
+from webapp.leaderboards.finding import find_board
+from webapp.leaderboards.models import Method, Submission, Suite
+
+A_PAGE = 40
+BAD = 400
+LONGEST = 100  # characters of a search
+
+
+class BadBoard(Exception):
+    """An address asks for what no board has."""
+
+
+@require_safe
+def boards(request: HttpRequest) -> HttpResponse:
+    """Return the list of boards that this visitor may see, those with the latest submissions first."""
+    listed = Dataset.objects.visible_to(request.user)
+    known = Submission.objects.scored().visible_to(request.user)
+    mine = Q(submissions__in=known, submissions__method__baseline="")
+    rows = (
+        Split.objects.own().filter(dataset__in=listed, state=Split.State.COMPLETE).select_related("dataset", "parent")
+    )
+    rows = rows.annotate(methods=Count("submissions__method", filter=mine, distinct=True))
+    rows = rows.annotate(latest=Max("submissions__finished", filter=mine)).order_by("-methods", "-pk")
+    page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
+    shown = [split for split in page.object_list if may_see(request.user, split, What.QUESTION)]
+    context = {
+        "page": page,
+        "splits": shown,
+        "suites": Suite.objects.visible_to(request.user).order_by("title", "pk")[:A_PAGE],
+    }
+    return render(request, "leaderboards/boards.html", context)
+
+
+@require_safe
+def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """Return a split's board: `?show=latest&made=trained&sort=date&q=word` says which rows, in which order."""
+    split = find_board(request.user, slug, name)
+    context: dict[str, Any] = {"split": split, "dataset": split.dataset}
+    try:
+        wanted = _wanted(request)
+        found = board_of(request.user, split, wanted)
+        sorts = sorts_of(found)
+        if wanted.sort not in dict(sorts):
+            raise BadBoard(f"Expected to sort by one of {', '.join(dict(sorts))}, got {shortened(wanted.sort)}.")
+    except BadBoard as error:
+        return render(request, "generation/refused.html", {**context, "message": str(error)}, status=BAD)
+    context |= {
+        "board": found,
+        "wanted": wanted,
+        "choices": CHOICES.items(),
+        "sorts": sorts,
+        "made": made_of(),
+        "query": request.GET.urlencode(),
+        "about": [(row, baselines.said_of(row.entry.method)) for row in found.rows if row.entry.is_site_baseline],
+        "under_way": _under_way(request.user, split),
+        "is_limited": limits.is_limited(split),
+        "derived": _derived(split),
+    }
+    return render(request, "leaderboards/board.html", context)
+
+
+@require_safe
+def board_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
+    """Return a board as CSV, JSON or LaTeX, with the rows and the order that the address asks for."""
+    split = find_board(request.user, slug, name)
+    if kind not in tables.KINDS:
+        raise Http404(f"Expected one of {', '.join(tables.KINDS)}, got {shortened(kind)}.")
+    try:
+        found = board_of(request.user, split, _wanted(request))
+    except BadBoard as error:
+        context = {"split": split, "dataset": split.dataset, "message": str(error)}
+        return render(request, "generation/refused.html", context, status=BAD)
+    site = request.build_absolute_uri("/").removesuffix("/")
+    return tables.response(tables.of_board(found, site=site), kind=kind, name=f"{slug}-{name}-board")
+
+
+def _wanted(request: HttpRequest) -> Wanted:
+    """Return which rows an address asks for; raise `BadBoard` for what isn't there."""
+    choose, sort = request.GET.get("show") or BEST, request.GET.get("sort") or ACCURACY
+    made = tuple(value for value in request.GET.getlist("made") if value)
+    words = request.GET.get("q", "")
+    if choose not in CHOICES:
+        raise BadBoard(f"Expected to show one of {', '.join(CHOICES)}, got {shortened(choose)}.")
+    unknown = [value for value in made if value not in Method.Made.values]
+    if unknown:
+        raise BadBoard(f"Expected methods made as one of {', '.join(Method.Made.values)}, got {shortened(unknown[0])}.")
+    if len(words) > LONGEST or "\0" in words:
+        raise BadBoard(f"Expected at most {LONGEST} characters to look for, got others.")
+    return Wanted(choose, made, sort, words)
+
+
+def _under_way(user: Any, split: Split) -> list[Submission]:
+    """Return the visitor's own submissions to a split that have no score yet."""
+    if not user.is_authenticated:
+        return []
+    return list(Submission.objects.under_way().filter(method__owner=user.pk, split=split).select_related("method"))
+
+
+def _derived(split: Split) -> list[Split]:
+    """Return the question sets of a split, whose boards its submissions stand on too; their parent of one."""
+    if split.parent is not None:
+        return [split.parent]
+    return list(split.derived.filter(state=Split.State.COMPLETE).select_related("dataset").order_by("ordinal")[:20])

@@ -1,0 +1,143 @@
+"""Methods: the list, the form, a method's page, and the buttons that publish, hide and delete it."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.db.models import Count, Q
+from django.db.models.functions import Now
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotations.markdown import rendered
+from generation.engine.statistics import Averaged
+from webapp.access import What, may_see
+from webapp.leaderboards import baselines, removal
+from webapp.leaderboards.figures import figure, is_coarse
+from webapp.leaderboards.finding import find_method, find_own_method
+from webapp.leaderboards.forms import MethodForm
+from webapp.leaderboards.models import Method, Score, Submission
+
+A_PAGE = 40
+BAD, CONFLICT = 400, 409
+
+
+@never_cache
+@require_safe
+def methods(request: HttpRequest) -> HttpResponse:
+    """Return the list of methods that this visitor may know of, their own first."""
+    scored = Count("submissions", filter=Q(submissions__state=Submission.State.DONE))
+    rows = Method.objects.visible_to(request.user).filter(baseline="").annotate(scored=scored).for_list()
+    mine = list(rows.filter(owner=request.user.pk)) if request.user.is_authenticated else []
+    others = rows.exclude(owner=request.user.pk) if request.user.is_authenticated else rows
+    page = Paginator(others, A_PAGE).get_page(request.GET.get("page"))
+    return render(request, "leaderboards/methods.html", {"mine": mine, "page": page})
+
+
+@never_cache
+@require_safe
+def method(request: HttpRequest, number: int) -> HttpResponse:
+    """Return a method's page: what it is, and what it submitted."""
+    found = find_method(request.user, number)
+    is_own = found.owner_id is not None and found.owner_id == request.user.pk
+    rows = found.submissions.select_related("split__dataset", "split__parent", "trained_on__dataset").order_by("-pk")
+    rows = rows if is_own or request.user.is_staff else rows.filter(state=Submission.State.DONE)
+    page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "method": found,
+        "is_own": is_own,
+        "description": rendered(found.description),
+        "said": baselines.said_of(found),
+        "page": page,
+        "rows": _with_figures(request.user, page.object_list),
+    }
+    return render(request, "leaderboards/method.html", context)
+
+
+def _with_figures(user: Any, rows: Any) -> list[tuple[Submission, Any]]:
+    """Return submissions to splits that somebody may open, each with its accuracy as they may see it."""
+    shown = [row for row in rows if may_see(user, row.split, What.QUESTION)]
+    scores = {(one.submission_id, one.split_id): one for one in Score.objects.filter(submission__in=shown)}
+    found = []
+    for row in shown:
+        score = scores.get((row.pk, row.split_id))
+        averaged = None if score is None else Averaged(score.n, (score.right,))
+        found.append((row, None if averaged is None else figure(averaged, coarse=is_coarse(user, row.split))))
+    return found
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def method_new(request: HttpRequest) -> HttpResponse:
+    """Return the form of a new method, or make it; `?next=` leads on to its first submission."""
+    form = MethodForm(request.POST if request.method == "POST" else None, owner=request.user)
+    if request.method == "POST" and form.is_valid():
+        form.instance.owner_id = request.user.pk
+        made = form.save()
+        to = request.POST.get("to", "")
+        return redirect(f"/submissions/new/?to={to}&method={made.pk}" if _is_target(to) else made.get_absolute_url())
+    context = {"form": form, "to": request.GET.get("to", "")}
+    return render(request, "leaderboards/method_form.html", context, status=BAD if form.errors else 200)
+
+
+def _is_target(text: str) -> bool:
+    return bool(text) and text.replace("/", "").replace("-", "").replace("_", "").isalnum() and len(text) < 150
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def method_edit(request: HttpRequest, number: int) -> HttpResponse:
+    """Return the form of a method, or change it."""
+    found = find_own_method(request.user, number)
+    form = MethodForm(request.POST if request.method == "POST" else None, instance=found, owner=request.user)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        messages.success(request, "The method is changed.")
+        return redirect(found)
+    return render(
+        request, "leaderboards/method_form.html", {"form": form, "method": found}, status=BAD if form.errors else 200
+    )
+
+
+@login_required
+@require_POST
+def method_publish(request: HttpRequest, number: int) -> HttpResponse:
+    """Let boards show a method to everybody."""
+    found = find_own_method(request.user, number)
+    if Method.objects.filter(pk=found.pk, published=None).update(published=Now()):
+        messages.success(request, "Everybody sees the method and its scores now, on splits that they may open.")
+    return redirect(found)
+
+
+@login_required
+@require_POST
+def method_hide(request: HttpRequest, number: int) -> HttpResponse:
+    """Take a method off the boards again."""
+    found = find_own_method(request.user, number)
+    if Method.objects.filter(pk=found.pk, published__isnull=False).update(published=None):
+        messages.success(request, "Only you and staff see the method now.")
+    return redirect(found)
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def method_delete(request: HttpRequest, number: int) -> HttpResponse:
+    """Return the page that says what goes with a method; its button deletes it."""
+    found = find_own_method(request.user, number)
+    trouble = ""
+    if request.method == "POST":
+        try:
+            removal.delete_method(found)
+        except removal.Counted as error:
+            trouble = str(error)
+        else:
+            messages.success(request, f"{found.name} is deleted, with its submissions.")
+            return redirect("methods")
+    context = {"method": found, "n": found.submissions.count(), "trouble": trouble}
+    return render(request, "leaderboards/method_delete.html", context, status=CONFLICT if trouble else 200)

@@ -1,0 +1,217 @@
+"""Submissions: the upload form, a submission's page with how far it is, and its files."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.forms import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from generation import files
+from generation.browse import shortened
+from generation.engine.predictions import template
+from generation.engine.statistics import Averaged
+from generation.expected import expected_of
+from generation.models import Heartbeat, Split
+from webapp.access import What, may_see
+from webapp.celery import DEFAULT
+from webapp.leaderboards import limits, receiving, removal, scoring
+from webapp.leaderboards.figures import figure, is_coarse
+from webapp.leaderboards.finding import find_board, find_own_submission, find_submission, owns
+from webapp.leaderboards.forms import SubmissionForm, split_named
+from webapp.leaderboards.models import Method, Score, Submission, Suite
+from webapp.leaderboards.receiving import Order, Refused
+
+A_PAGE = 40
+CONFLICT = 409
+START_COMMAND = "python manage.py process default"
+TEMPLATES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
+NO_TARGET = "Expected what the predictions are for, such as ?to=clevr/val. Begin on a board: it has the button."
+
+
+@login_required
+@never_cache
+@require_safe
+def submissions(request: HttpRequest) -> HttpResponse:
+    """Return the list of the visitor's own submissions, the latest first."""
+    rows = Submission.objects.filter(method__owner=request.user.pk)
+    rows = rows.select_related("method", "split__dataset", "split__parent").order_by("-pk")
+    page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
+    return render(request, "leaderboards/submissions.html", {"page": page, "rows": _with_figures(request.user, page)})
+
+
+def _with_figures(user: Any, rows: Any) -> list[tuple[Submission, Any]]:
+    scores = {(one.submission_id, one.split_id): one for one in Score.objects.filter(submission__in=list(rows))}
+    return [(row, _figure(user, row.split, scores.get((row.pk, row.split_id)))) for row in rows]
+
+
+def _figure(user: Any, split: Split, score: Score | None) -> Any:
+    if score is None:
+        return None
+    return figure(Averaged(score.n, (score.right,)), coarse=is_coarse(user, split))
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def submission_new(request: HttpRequest) -> HttpResponse:
+    """Return the form for a split or suite, `?to=clevr/val` or `?to=suite/cogent`, or take what was sent."""
+    target = _target(request)
+    if not Method.objects.of(request.user).exists():
+        return redirect(f"{reverse('method_new')}?to={request.GET.get('to', '')}")
+    first = {name: request.GET[name] for name in ("method", "run") if name in request.GET}
+    form = SubmissionForm(
+        request.POST if request.method == "POST" else None, request.FILES or None, user=request.user, initial=first
+    )
+    checked = None
+    if request.method == "POST" and form.is_valid():
+        data = dict(form.cleaned_data)
+        file = data.pop("file")
+        order = Order(target=target, **data)
+        try:
+            if "check" in request.POST:
+                checked = receiving.checked(request.user, order, file, file.name)
+            else:
+                received = receiving.receive(request.user, order, file, file.name)
+                scoring.wake()
+                return redirect(received.submissions[0] if len(received.submissions) == 1 else "submissions")
+        except Refused as error:
+            form.add_error(
+                None if error.details.get("field") not in form.fields else error.details["field"], str(error)
+            )
+            return _form(request, form, target, status=error.status, trouble=error)
+    return _form(request, form, target, status=400 if form.errors else 200, checked=checked)
+
+
+def _form(
+    request: HttpRequest, form: SubmissionForm, target: Split | Suite, *, status: int, **more: Any
+) -> HttpResponse:
+    is_split = isinstance(target, Split)
+    context = {
+        "form": form,
+        "target": target,
+        "split": target if is_split else None,
+        "suite": None if is_split else target,
+        "left": limits.left(request.user, target) if isinstance(target, Split) else None,
+        "to": request.GET.get("to", ""),
+        **more,
+    }
+    return render(request, "leaderboards/submission_form.html", context, status=status)
+
+
+def _target(request: HttpRequest) -> Split | Suite:
+    """Return what the address says a file is for; raise `Http404` where it isn't there for this account."""
+    text = request.GET.get("to", "")
+    kind, _, slug = text.partition("/")
+    suite = Suite.objects.filter(slug=slug).first() if kind == "suite" else None
+    if suite is not None:
+        return suite
+    try:
+        split = split_named(request.user, text)
+    except ValidationError as error:
+        raise Http404(NO_TARGET) from error
+    if not split.is_complete:
+        raise Http404(NO_TARGET)
+    return split
+
+
+@never_cache
+@require_safe
+def submission(request: HttpRequest, number: int) -> HttpResponse:
+    """Return a submission's page: how far it is or why it was refused, and its scores."""
+    found = find_submission(request.user, number)
+    scores = found.scores.select_related("split__dataset", "split__parent").order_by("split__ordinal")
+    shown = [one for one in scores if may_see(request.user, one.split, What.QUESTION)]
+    return render(
+        request, "leaderboards/submission.html", {**_state(request, found), "scores": _scores(request, shown)}
+    )
+
+
+def _scores(request: HttpRequest, scores: list[Score]) -> list[dict[str, Any]]:
+    rows = []
+    for one in scores:
+        coarse = is_coarse(request.user, one.split)
+        has_text = one.submission.outside > 0
+        read = figure(Averaged(one.n, (one.right_read,)), coarse=coarse) if has_text else None
+        rows.append({"split": one.split, "figure": figure(Averaged(one.n, (one.right,)), coarse=coarse), "read": read,
+                     "unreadable": f"{100 * one.unreadable / max(1, one.n):.1f} %" if has_text else ""})  # fmt: skip
+    return rows
+
+
+def _state(request: HttpRequest, found: Submission) -> dict[str, Any]:
+    is_own = owns(request.user, found)
+    return {
+        "submission": found,
+        "split": found.split,
+        "is_own": is_own,
+        "left": limits.left(request.user, found.split) if is_own else None,
+        "is_alone": found.is_under_way and not Heartbeat.objects.reading(DEFAULT).alive().exists(),
+        "start_command": START_COMMAND,
+    }
+
+
+@never_cache
+@require_safe
+def submission_progress(request: HttpRequest, number: int) -> HttpResponse:
+    """Return the part of a submission's page that says how far it is, for a page that keeps it fresh."""
+    found = find_own_submission(request.user, number)
+    return render(request, "leaderboards/_submission_state.html", _state(request, found))
+
+
+@require_safe
+def submission_file(request: HttpRequest, number: int) -> StreamingHttpResponse:
+    """Return the file that was uploaded, to whoever uploaded it."""
+    found = find_own_submission(request.user, number)
+    if not found.file:
+        raise Http404("The file was refused, and nothing of it was kept.")
+    response = StreamingHttpResponse(files.pieces(found.file), content_type="application/octet-stream")
+    response["Content-Disposition"] = f'attachment; filename="submission-{found.pk}"'
+    return response
+
+
+@require_safe
+def submission_findings(request: HttpRequest, number: int) -> HttpResponse:
+    """Return everything that is wrong with a file, a line each, to whoever uploaded it."""
+    found = find_own_submission(request.user, number)
+    if not found.findings:
+        raise Http404("There is no list: what is wrong stands on the submission's page.")
+    response = HttpResponse(files.get(found.findings), content_type="text/plain; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="submission-{found.pk}-findings.txt"'
+    return response
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def submission_delete(request: HttpRequest, number: int) -> HttpResponse:
+    """Return the page that says what goes with a submission; its button deletes it."""
+    found = find_own_submission(request.user, number)
+    if found.method.owner_id is None:
+        raise Http404("A split's own baselines stay with it.")
+    trouble = ""
+    if request.method == "POST":
+        try:
+            removal.delete_submission(found)
+        except removal.Counted as error:
+            trouble = str(error)
+        else:
+            messages.success(request, f"Submission {number} is deleted.")
+            return redirect("submissions")
+    context = {"submission": found, "split": found.split, "trouble": trouble}
+    return render(request, "leaderboards/submission_delete.html", context, status=CONFLICT if trouble else 200)
+
+
+@require_safe
+def template_file(request: HttpRequest, slug: str, name: str, kind: str) -> StreamingHttpResponse:
+    """Return a file of predictions to be filled in: a line for each question of a split."""
+    split = find_board(request.user, slug, name)
+    if kind not in TEMPLATES:
+        raise Http404(f"Expected one of {', '.join(TEMPLATES)}, got {shortened(kind)}.")
+    response = StreamingHttpResponse(template(expected_of(split), kind), content_type=TEMPLATES[kind])
+    response["Content-Disposition"] = f'attachment; filename="{slug}-{name}.{kind}"'
+    return response

@@ -1,0 +1,118 @@
+"""Suites: the list, a suite's board and its file, and the form."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotations.markdown import rendered
+from generation.browse import shortened
+from webapp.leaderboards import suites as reading
+from webapp.leaderboards import tables
+from webapp.leaderboards.finding import find_own_suite, find_suite
+from webapp.leaderboards.forms import SuiteForm
+from webapp.leaderboards.models import Suite, SuiteGap, SuiteMember
+
+A_PAGE = 40
+BAD = 400
+
+
+@require_safe
+def suites(request: HttpRequest) -> HttpResponse:
+    """Return the list of suites that this visitor may see."""
+    page = Paginator(Suite.objects.visible_to(request.user).order_by("title", "pk"), A_PAGE)
+    return render(request, "leaderboards/suites.html", {"page": page.get_page(request.GET.get("page"))})
+
+
+@require_safe
+def suite(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return a suite's board."""
+    found = find_suite(slug)
+    context = {
+        "suite": found,
+        "board": reading.board_of(request.user, found),
+        "description": rendered(found.description),
+        "is_own": request.user.is_authenticated and (request.user.is_staff or found.owner_id == request.user.pk),
+    }
+    return render(request, "leaderboards/suite.html", context)
+
+
+@require_safe
+def suite_file(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
+    """Return a suite's board as CSV, JSON or LaTeX."""
+    found = find_suite(slug)
+    if kind not in tables.KINDS:
+        raise Http404(f"Expected one of {', '.join(tables.KINDS)}, got {shortened(kind)}.")
+    site = request.build_absolute_uri("/").removesuffix("/")
+    board = reading.board_of(request.user, found)
+    return tables.response(tables.of_suite(board, site=site), kind=kind, name=f"{slug}-board")
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def suite_new(request: HttpRequest) -> HttpResponse:
+    """Return the form of a new suite, or make it."""
+    form = SuiteForm(request.POST if request.method == "POST" else None, user=request.user)
+    if request.method == "POST" and form.is_valid():
+        form.instance.owner_id = request.user.pk
+        return redirect(_saved(form))
+    return render(request, "leaderboards/suite_form.html", {"form": form}, status=BAD if form.errors else 200)
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def suite_edit(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return the form of a suite, or change it."""
+    found = find_own_suite(request.user, slug)
+    form = SuiteForm(
+        request.POST if request.method == "POST" else None, user=request.user, instance=found, initial=_lines_of(found)
+    )
+    if request.method == "POST" and form.is_valid():
+        messages.success(request, "The suite is changed.")
+        return redirect(_saved(form))
+    context = {"form": form, "suite": find_own_suite(request.user, slug)}
+    return render(request, "leaderboards/suite_form.html", context, status=BAD if form.errors else 200)
+
+
+def _lines_of(suite: Suite) -> dict[str, str]:
+    """Return members and gaps as the form has them."""
+    members = suite.members.select_related("split__dataset")
+    gaps = suite.gaps.select_related("minuend", "subtrahend").order_by("pk")
+    return {
+        "members": "\n".join(f"{one.split} = {one.label}" for one in members),
+        "gaps": "\n".join(f"{gap.label} = {gap.minuend.label} - {gap.subtrahend.label}" for gap in gaps),
+    }
+
+
+def _saved(form: SuiteForm) -> Suite:
+    """Return the suite, stored with its members and gaps."""
+    with transaction.atomic():
+        found: Suite = form.save()
+        found.members.all().delete()
+        members: dict[str, Any] = {}
+        for ordinal, (label, split) in enumerate(form.cleaned_data["members"]):
+            members[label] = SuiteMember.objects.create(suite=found, split=split, ordinal=ordinal, label=label)
+        for label, high, low in form.cleaned_data["gaps"]:
+            SuiteGap.objects.create(suite=found, label=label, minuend=members[high], subtrahend=members[low])
+    return found
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def suite_delete(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return the page that says what goes with a suite, and what stays; its button deletes it."""
+    found = find_own_suite(request.user, slug)
+    if request.method == "POST":
+        found.delete()
+        messages.success(request, f"{found.title} is deleted. Its splits and their submissions are as they were.")
+        return redirect("suites")
+    return render(request, "leaderboards/suite_delete.html", {"suite": found})
