@@ -31,7 +31,7 @@ from tests import proof, riddles
 from tests.annotations.answered import put
 from tests.crawl import Browser, PlainClient, Replies, Request, crawl
 from webapp.access import RESEARCHERS, Asked, What, recorded
-from webapp.api import signing_in
+from webapp.api import questions_file, signing_in
 from webapp.leaderboards import scoring
 from webapp.leaderboards.models import Method, Submission
 from webapp.models import User
@@ -131,6 +131,7 @@ def riddle_world() -> Iterator[None]:
         patch.setattr(kept, "key_prefix", f"{kept.key_prefix}site-{next(_sites)}:")  # a Redis has others' keys too
         free = SimpleNamespace(total=2**40, used=2**39, free=2**39)
         patch.setattr(shutil, "disk_usage", lambda path: free)
+        shutil.rmtree(questions_file.folder(), ignore_errors=True)
         patch.setattr(signing_in, "throttle", Throttle(10**9, 60.0))
         patch.setattr(charts, "TOO_FEW", 1)
         patch.setattr(blind_shown, "TOO_FEW", 1)

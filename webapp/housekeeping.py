@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from generation import files
 from generation.models import Upload
+from webapp.api import questions_file
 from webapp.models import LoginLink
 
 
@@ -18,6 +19,7 @@ def tidy_up() -> None:
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
     Upload.objects.outdated().delete()
     files.drop_abandoned()
+    questions_file.drop_unused()
     if not settings.REDIS_URL:
         drop_delivered_messages()
 

@@ -28,7 +28,7 @@ CONFLICT = 409
 @require_safe
 def studies(request: HttpRequest) -> HttpResponse:
     """Return the list of the visitor's studies; staff see all."""
-    listed = _listed(request.user)
+    listed = listed_for(request.user)
     if not is_researcher(request.user) and not listed.exists():
         return render(request, "annotations/not_researcher.html", status=403)
     page = Paginator(listed, A_PAGE).get_page(request.GET.get("page"))
@@ -36,8 +36,8 @@ def studies(request: HttpRequest) -> HttpResponse:
     return render(request, "annotations/studies.html", {"studies": shown, "page": page})
 
 
-def _listed(user: Any) -> "QuerySet[Study]":
-    """Return studies with how many answers are in, the latest first."""
+def listed_for(user: Any) -> "QuerySet[Study]":
+    """Return the studies that somebody runs, staff all, with how many answers are in, the latest first."""
     found = Study.objects.select_related("split__dataset", "split__parent", "owner").order_by("-pk")
     found = found.annotate(answered=Count("slots", filter=Q(slots__answered=True)))
     return found if user.is_staff else found.filter(owner_id=user.pk)

@@ -136,7 +136,7 @@ def unasked(answers: list[Answered], told_by: dict[What, set[bytes]]) -> list[st
 
 
 def was_asked(what: What, asked: set[Put]) -> bool:
-    if what in (What.ANSWER, What.FACET, What.IMAGE):
+    if what in (What.ANSWER, What.FACET, What.IMAGE, What.IDS_IMAGE):
         return what in {one[2] for one in asked}
     return ("test", what) in {one[1:] for one in asked}
 

@@ -20,6 +20,7 @@ CODES = {
     404: "not_found",
     405: "method_not_allowed",
     409: "conflict",
+    412: "changed",
     413: "too_large",
     416: "no_such_range",
     422: "invalid",

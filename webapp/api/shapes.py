@@ -149,3 +149,51 @@ class Scene(Schema):
     data: dict[str, Any] | None = Field(default=None, description="The scene, as exports have it.")
     view: dict[str, Any] | None = Field(default=None, description="Camera and lights.")
     url: str
+
+
+class Study(Schema):
+    """A study: so many questions of a split, each answered by so many people."""
+
+    code: str
+    title: str
+    state: str = Field(description="draft, open or closed")
+    split: str = Field(description="As dataset/split.")
+    owner: str
+    wanted: int
+    per_question: int
+    answers_in: int
+    answers_wanted: int
+    created: datetime
+    opened: datetime | None
+    closed: datetime | None
+    url: str
+    page: str
+
+
+class Share(Schema):
+    """So many of `n`, with a 95 % interval; of too few only how many there are."""
+
+    n: int
+    right: int | None = None
+    share: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+class StudyFigures(Schema):
+    """How right people are."""
+
+    people: int
+    answers: int
+    refusals: int
+    ties: int
+    majority: Share = Field(description="Of questions: what most people say. A tie is wrong.")
+    single: Share = Field(description="Of single answers.")
+    alpha: float | None = Field(description="Krippendorff's.")
+
+
+class StudyInFull(Study):
+    """A study with its figures, where anybody was asked."""
+
+    figures: StudyFigures | None = None
+    baseline: str | None = Field(default=None, description="The page of its published human baseline.")

@@ -4,7 +4,7 @@ from django.urls import URLPattern
 from ninja import NinjaAPI
 
 from generation import __version__
-from webapp.api import datasets, questions
+from webapp.api import datasets, downloads, questions, studies
 from webapp.api.errors import handle_errors
 from webapp.api.operations import answered
 from webapp.api.signing_in import EVERYBODY
@@ -14,7 +14,7 @@ What somebody may not see is absent from what comes back."""
 
 api = NinjaAPI(title="Horsesense", version=__version__, description=ABOUT, urls_namespace="api", auth=EVERYBODY)
 handle_errors(api)
-for module in (datasets, questions):
+for module in (datasets, questions, downloads, studies):
     api.add_router("", module.router)
 
 urlpatterns, app_name, namespace = api.urls

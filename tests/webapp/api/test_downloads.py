@@ -1,0 +1,240 @@
+"""All questions, all pictures: the files of the export, whole and in parts, as far as whoever asks may see them."""
+
+import gzip
+import io
+import json
+import os
+import tarfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from generation import files, jobs
+from generation.engine import formats
+from generation.exporting import StoredDataset, Viewer
+from generation.models import Dataset, Scene, Split
+from generation.recipes import read_recipe
+from webapp.api import questions_file
+from webapp.housekeeping import tidy_up
+
+pytestmark = pytest.mark.django_db
+
+SPLITS = "/api/v1/datasets/shapes/splits/"
+TRAIN, TEST, PART = f"{SPLITS}train/", f"{SPLITS}test/", f"{SPLITS}part/"
+TOLD = ("answer", "program")
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> None:
+    """Begin without files that other tests had put together."""
+    for path in questions_file.folder().glob("*"):
+        path.unlink()
+
+
+@pytest.fixture
+def part(shapes: Dataset) -> Split:
+    """Give a question set of the train split."""
+    parent = Split.objects.for_browse().get(dataset=shapes, name="train")
+    return jobs.derive(parent, name="part", recipe=read_recipe({"parent": "train", "sample": 5, "seed": 1}))
+
+
+def exported(dataset: Dataset, folder: Path, name: str, *, withheld: bool = False) -> Path:
+    """Return the folder of a split as the export has it."""
+    stored = StoredDataset(dataset, splits=[name], viewer=Viewer(withheld=withheld))
+    form = formats.find("jsonl", dataset.get_world())
+    form.write(stored, folder, options={}, tick=lambda _: None)
+    return folder / name
+
+
+def body(answer: Any) -> bytes:
+    assert answer.status_code in (200, 206), answer
+    return answer.getvalue()
+
+
+def lines_of(content: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in gzip.decompress(content).splitlines()]
+
+
+# Questions --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["train", "test", "part"])
+def test_questions_are_those_of_the_export(
+    client: Client, shapes: Dataset, part: Split, tmp_path: Path, name: str
+) -> None:
+    stored = exported(shapes, tmp_path, name) / "questions.jsonl.gz"
+    for _ in range(2):  # put together, then kept
+        answer = client.get(f"{SPLITS}{name}/questions.jsonl.gz")
+        assert gzip.decompress(body(answer)) == gzip.decompress(stored.read_bytes())
+        assert answer["Content-Type"] == "application/gzip"
+
+
+def test_what_is_withheld_is_in_its_owner_s_file_alone(program: Client, stranger: Client, client: Client) -> None:
+    address = f"{TEST}questions.jsonl.gz"
+    etags = {}
+    for one, is_owner in ((stranger, False), (client, False), (program, True)):
+        answer = one.get(address)
+        etags[one] = answer["ETag"]
+        assert all((line[name] is not None) == is_owner for line in lines_of(body(answer)) for name in TOLD)
+    assert etags[stranger] == etags[client] != etags[program]
+
+
+def test_the_same_file_comes_again_and_in_parts(client: Client, shapes: Dataset) -> None:
+    address = f"{TRAIN}questions.jsonl.gz"
+    first = client.get(address)
+    whole, etag = body(first), first["ETag"]
+    again = client.get(address)
+    assert (body(again), again["ETag"], again["Content-Length"]) == (whole, etag, str(len(whole)))
+    rest = client.get(address, headers={"Range": "bytes=1000-", "If-Range": etag})
+    assert body(rest) == whole[1000:]
+    assert client.get(address, headers={"If-None-Match": etag}).status_code == 304
+    assert client.head(address)["Content-Length"] == str(len(whole))
+
+
+def test_a_part_of_a_file_that_is_not_there_yet_has_it_put_together(client: Client, shapes: Dataset) -> None:
+    address = f"{TRAIN}questions.jsonl.gz"
+    part = client.get(address, headers={"Range": "bytes=10-29"})
+    assert part.status_code == 206
+    assert body(part) == body(client.get(address))[10:30]
+
+
+def test_a_download_that_breaks_off_leaves_nothing_behind_and_frees_its_turn(client: Client, shapes: Dataset) -> None:
+    for _ in range(2 * questions_file.AT_ONCE):
+        answer = client.get(f"{TRAIN}questions.jsonl.gz")
+        next(answer.streaming_content)
+        answer._iterator.close()
+        assert list(questions_file.folder().glob("*")) == []
+        assert list(questions_file.folder().glob(".*")) == []
+
+
+def test_who_comes_while_others_are_served_is_told_to_wait(client: Client, shapes: Dataset) -> None:
+    waiting = [client.get(f"{TRAIN}questions.jsonl.gz") for _ in range(questions_file.AT_ONCE)]
+    for answer in waiting:
+        next(answer.streaming_content)
+    refused = client.get(f"{TRAIN}questions.jsonl.gz")
+    assert (refused.status_code, refused["Retry-After"]) == (429, "10")
+    for answer in waiting:
+        answer._iterator.close()
+    assert len(lines_of(body(client.get(f"{TRAIN}questions.jsonl.gz")))) == 16
+
+
+def test_without_room_it_is_sent_and_not_kept(client: Client, shapes: Dataset, monkeypatch: Any) -> None:
+    monkeypatch.setattr(files, "disk_shortage", lambda: "Waiting for disk space.")
+    for headers in ({}, {"Range": "bytes=10-29"}):
+        answer = client.get(f"{TRAIN}questions.jsonl.gz", headers=headers)
+        assert answer.status_code == 200
+        assert len(lines_of(body(answer))) == 16
+    assert list(questions_file.folder().glob("*")) == []
+
+
+def test_files_that_nobody_asks_for_go(client: Client, shapes: Dataset) -> None:
+    for name in ("train", "val"):
+        body(client.get(f"{SPLITS}{name}/questions.jsonl.gz"))
+    old, _ = sorted(questions_file.folder().glob("*"))
+    os.utime(old, (time.time(), time.time() - 8 * 86_400))
+    tidy_up()
+    assert not old.exists()
+    assert len(list(questions_file.folder().glob("*"))) == 1
+
+
+# Pictures ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["train", "test", "part"])
+def test_pictures_are_byte_for_byte_those_of_the_export(
+    client: Client, shapes: Dataset, part: Split, tmp_path: Path, name: str
+) -> None:
+    answer = client.get(f"{SPLITS}{name}/images.tar")
+    content = body(answer)
+    assert content == (exported(shapes, tmp_path, name) / "images.tar").read_bytes()
+    assert answer["Content-Length"] == str(len(content))
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        assert archive.getnames()[0] == f"{name}_000000.png"
+
+
+@given(first=st.integers(0, 100_000), count=st.integers(1, 50_000))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_each_part_is_that_of_the_whole(client: Client, shapes: Dataset, first: int, count: int) -> None:
+    whole = body(client.get(f"{TRAIN}images.tar"))
+    answer = client.get(f"{TRAIN}images.tar", headers={"Range": f"bytes={first}-{first + count - 1}"})
+    if first >= len(whole):
+        assert (answer.status_code, answer.json()["error"]["code"]) == (416, "no_such_range")
+    else:
+        assert body(answer) == whole[first : first + count]
+
+
+def test_pictures_that_are_not_shown_are_in_no_file(client: Client, program: Client, shapes: Dataset) -> None:
+    Dataset.objects.filter(pk=shapes.pk).update(images_visible=False)
+    for address in (f"{TRAIN}images.tar", f"{TRAIN}scenes/0/image"):
+        assert client.get(address).status_code == 404
+        assert program.get(address).status_code == 200
+    assert "images_file" not in client.get(TRAIN).json()
+
+
+def test_a_picture_that_was_lost_breaks_the_file_off(client: Client, shapes: Dataset) -> None:
+    stored = Scene.objects.get(split__name="train", position=2)
+    whole = body(client.get(f"{TRAIN}images.tar"))
+    kept = files.get(stored.image)
+    files.put(stored.image, kept + b"more")
+    try:
+        answer = client.get(f"{TRAIN}images.tar")
+        assert answer["Content-Length"] == str(len(whole))
+        with pytest.raises(OSError, match=r"Expected .* bytes in the picture of shapes/train scene 2"):
+            answer.getvalue()
+    finally:
+        files.put(stored.image, kept)
+
+
+def test_single_pictures_are_those_that_are_stored(client: Client, program: Client, shapes: Dataset) -> None:
+    scene = Scene.objects.get(split__name="test", position=1)
+    answer = client.get(f"{TEST}scenes/1/image")
+    assert body(answer) == files.get(scene.image)
+    assert answer["Cache-Control"] == "private, no-cache"
+    assert client.get(f"{TEST}scenes/1/image", headers={"If-None-Match": answer["ETag"]}).status_code == 304
+    assert client.get(f"{TEST}scenes/1/ids").status_code == 404
+    assert body(program.get(f"{TEST}scenes/1/ids")) == files.get(scene.ids_image)
+
+
+@pytest.mark.parametrize("file", ["questions.jsonl.gz", "images.tar", "scenes/0/image", "scenes/0/ids"])
+def test_strangers_get_nothing_of_what_is_private(
+    private: Dataset, program: Client, stranger: Client, client: Client, file: str
+) -> None:
+    assert [one.get(TRAIN + file).status_code for one in (program, stranger, client)] == [200, 404, 404]
+
+
+@pytest.mark.parametrize("file", ["questions.jsonl.gz", "images.tar"])
+def test_what_is_not_complete_has_no_file(client: Client, shapes: Dataset, file: str) -> None:
+    Split.objects.filter(name="val").update(state="making")
+    assert client.get(f"{SPLITS}val/{file}").status_code == 404
+
+
+def test_a_dataset_without_pictures_has_no_file_of_them(client: Client, shapes: Dataset) -> None:
+    Dataset.objects.update(with_images=False)
+    assert client.get(f"{TRAIN}images.tar").status_code == 404
+
+
+@pytest.mark.full
+def test_a_bucket_s_files_are_the_same(client: Client, shapes: Dataset, s3: Any, settings: Any) -> None:
+    expected = body(client.get(f"{TRAIN}images.tar"))
+    stored = {scene.image: files.get(scene.image) for scene in Scene.objects.filter(split__name="train")}
+    options = {
+        "bucket_name": s3.bucket,
+        "endpoint_url": s3.endpoint,
+        "region_name": "us-east-1",
+        "access_key": s3.key,
+        "secret_key": s3.secret,
+    }
+    bucket = {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
+    settings.STORAGES = {**settings.STORAGES, "default": bucket}
+    for name, content in stored.items():
+        files.put(name, content)
+    from webapp.api import images_tar
+
+    images_tar._layout.cache_clear()
+    assert set(files.sizes_below(f"datasets/{shapes.pk}/train/")) == set(stored)
+    assert body(client.get(f"{TRAIN}images.tar")) == expected

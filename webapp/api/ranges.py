@@ -1,0 +1,92 @@
+"""Files that are asked for whole or in part: a download that broke off goes on where it was."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.utils.cache import get_conditional_response
+
+from webapp.api.errors import Problem
+
+ASKED = re.compile(r"bytes=(?P<first>[0-9]{0,18})-(?P<last>[0-9]{0,18})")
+Read = Callable[[int, int], Iterator[bytes]]
+
+
+def read_range(header: str, size: int) -> slice | None:
+    """Return which part of a file is asked for, or None for all of it, also where the header makes no sense.
+
+    Raises
+    ------
+    Problem
+        416, where the part lies past the end.
+    """
+    found = ASKED.fullmatch(header.strip())
+    if found is None or not (found["first"] or found["last"]):
+        return None
+    if not found["first"]:
+        first, last = max(0, size - int(found["last"])), size - 1
+    else:
+        first, last = int(found["first"]), int(found["last"] or size - 1)
+        if found["last"] and last < first:
+            return None
+    if first >= size:
+        message = f"Expected a part of {size:,} bytes, got one from byte {first:,}."
+        raise Problem(416, message, headers={"Content-Range": f"bytes */{size}"})
+    return slice(first, min(last, size - 1) + 1)
+
+
+def unchanged(request: HttpRequest, etag: str) -> HttpResponseBase | None:
+    """Return that whoever asks has the file already, or another one than is asked for; None where it is to be sent."""
+    found = get_conditional_response(request, etag=etag)
+    if found is not None and found.status_code == 412:
+        raise Problem(412, "Expected the file as it was before, but it is another one now.")
+    if found is not None:
+        found["ETag"] = etag
+    return found
+
+
+def is_part(request: HttpRequest, etag: str) -> bool:
+    """Return whether only a part is asked for: one of this file, where that is said."""
+    return "Range" in request.headers and request.headers.get("If-Range", etag) == etag
+
+
+def send(request: HttpRequest, read: Read, *, size: int, etag: str, kind: str, name: str) -> HttpResponseBase:
+    """Return a file, or the part of it that is asked for.
+
+    Parameters
+    ----------
+    request : HttpRequest
+    read : callable
+        Yields the bytes from a first one up to another.
+    size : int
+        Of the whole file, in bytes.
+    etag : str
+        In its quotes; another one for every other content.
+    kind : str
+        The media type.
+    name : str
+        Under which it is saved.
+    """
+    known = unchanged(request, etag)
+    if known is not None:
+        return known
+    part = read_range(request.headers["Range"], size) if is_part(request, etag) else None
+    start, stop = (0, size) if part is None else (part.start, part.stop)
+    response: HttpResponseBase
+    if request.method == "HEAD":
+        response = HttpResponse(content_type=kind)
+    else:
+        response = StreamingHttpResponse(read(start, stop), content_type=kind)
+    if part is not None:
+        response.status_code = 206
+        response["Content-Range"] = f"bytes {start}-{stop - 1}/{size}"
+    response["Content-Length"] = str(stop - start)
+    return as_file(response, etag=etag, name=name)
+
+
+def as_file(response: HttpResponseBase, *, etag: str, name: str) -> HttpResponseBase:
+    """Return a response that says that it is a file of which parts may be asked for."""
+    response["Accept-Ranges"] = "bytes"
+    response["ETag"] = etag
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

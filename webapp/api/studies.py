@@ -1,0 +1,90 @@
+"""Studies of whoever asks, and what came out of them."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+from ninja import Router
+
+from annotations import results
+from annotations.models import Baseline, Study
+from annotations.opening import may_study
+from annotations.results import Headline, Share
+from annotations.views.results import study_answers_csv, study_answers_jsonl
+from annotations.views.studies import find_study, listed_for
+from generation.browse import read_query
+from generation.engine.statistics import Interval
+from generation.paging import page_of
+from generation.views.finding import pairs_of
+from webapp.api import shapes
+from webapp.api.operations import reads
+from webapp.api.pages import PAGE, page_json
+
+router = Router(tags=["Studies"])
+
+
+@reads(router, "studies/", shapes.Page[shapes.Study], parameters=[PAGE], accounts=True)
+def studies(request: HttpRequest) -> dict[str, Any]:
+    """Return a page of the studies that whoever asks runs, the latest first."""
+    found = listed_for(request.user)
+    page = page_of(read_query(pairs_of(request), facets=()), found.count(), of="studies")
+    shown = [study for study in found[page.start : page.stop] if may_study(request.user, study.split)]
+    return page_json(request, page, [_study_json(study) for study in shown])
+
+
+@reads(router, "studies/{slug:code}/", shapes.StudyInFull, accounts=True)
+def study(request: HttpRequest, code: str) -> dict[str, Any]:
+    """Return a study with its figures as they stand now: how right people are, one by one and by majority."""
+    found = listed_for(request.user).filter(pk=find_study(request.user, code).pk).get()
+    latest = Baseline.objects.filter(study=found).order_by("number").last()
+    said = _study_json(found)
+    if not found.is_draft:
+        said["figures"] = _figures(results.headline(results.gather(found)))
+    if latest is not None and not latest.is_withdrawn:
+        said["baseline"] = latest.get_absolute_url()
+    return said
+
+
+@reads(router, "studies/{slug:code}/answers.jsonl", media=["application/x-ndjson"], accounts=True)
+def study_answers(request: HttpRequest, code: str) -> HttpResponseBase:
+    """Return every answer of a study as a line of JSON, without anybody's name."""
+    return study_answers_jsonl(request, code)
+
+
+@reads(router, "studies/{slug:code}/answers.csv", media=["text/csv"], accounts=True)
+def study_answers_table(request: HttpRequest, code: str) -> HttpResponseBase:
+    """Return every answer of a study as a CSV file, without anybody's name."""
+    return study_answers_csv(request, code)
+
+
+def _study_json(study: Study) -> dict[str, Any]:
+    kept = ("code", "title", "state", "wanted", "per_question", "created", "opened", "closed")
+    return {name: getattr(study, name) for name in kept} | {
+        "split": str(study.split),
+        "owner": study.owner.username,
+        "answers_in": getattr(study, "answered", 0),
+        "answers_wanted": study.answers_wanted,
+        "url": f"/api/v1/studies/{study.code}/",
+        "page": study.get_absolute_url(),
+    }
+
+
+def _figures(found: Headline) -> dict[str, Any]:
+    crossed = found.crossed
+    return {
+        "people": found.people,
+        "answers": found.answers,
+        "refusals": found.refusals,
+        "ties": found.ties,
+        "majority": _share_json(found.majority, crossed and crossed.majority),
+        "single": _share_json(found.single, crossed and crossed.single),
+        "alpha": found.alpha,
+    }
+
+
+def _share_json(share: Share, interval: Interval | None) -> dict[str, Any]:
+    """Return a share with its interval; of too few its n alone, as on pages."""
+    said: dict[str, Any] = {"n": share.n}
+    if not share.is_too_small:
+        said |= {"right": share.right, "share": share.value}
+        said |= {} if interval is None else {"low": interval.low, "high": interval.high}
+    return said
