@@ -16,7 +16,16 @@ if "HORSESENSE_TEST_DIR" not in os.environ:
 os.environ["VAR_DIR"] = str(Path(os.environ["HORSESENSE_TEST_DIR"], WORKER))
 # Compiling again for each run would take minutes.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "var" / "numba"))
-TAKEN_OUT = ("REDIS_URL", "MEDIA_ROOT", "PUBLIC_URL", "ALLOWED_HOSTS", "SECRET_KEY", "DEBUG", "EMAIL_URL")
+TAKEN_OUT = (
+    "REDIS_URL",
+    "MEDIA_ROOT",
+    "PUBLIC_URL",
+    "ALLOWED_HOSTS",
+    "SECRET_KEY",
+    "DEBUG",
+    "EMAIL_URL",
+    "OIDC_SERVER_URL",
+)
 ON_SERVICES = os.environ.get("HORSESENSE_TEST_ON_SERVICES") == "1"  # those of the environment
 for _name in TAKEN_OUT:
     if not (_name == "REDIS_URL" and ON_SERVICES):

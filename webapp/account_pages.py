@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -82,6 +83,7 @@ def _page(request: HttpRequest, *, status: int = 200, **more: Any) -> HttpRespon
         "name_form": NameForm(instance=user),
         "token_form": TokenForm(user=user),
         "tokens": ApiToken.objects.of(user),
+        "is_linked": bool(settings.OIDC_NAME) and SocialAccount.objects.filter(user=user).exists(),
         **more,
     }
     return render(request, "webapp/account.html", context, status=status)

@@ -13,5 +13,6 @@ def site(request: HttpRequest) -> dict[str, Any]:
     """Return what the page frame shows."""
     return {
         "signup_open": settings.SIGNUP,
+        "provider_name": settings.OIDC_NAME,
         "runs_studies": SimpleLazyObject(lambda: is_researcher(request.user)),
     }

@@ -26,6 +26,7 @@ from webapp.network import LOOPBACK, Network, are_networks, networks
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 PLACE, SITE, MAIL, SPEED, S3 = "Where things are kept", "The site", "Mail", "Speed and limits", "Files on S3"
+OIDC = "Signing in elsewhere (OpenID Connect)"
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 # The one table of settings: everything the site reads from the environment, and the page /docs/settings/.
@@ -118,6 +119,25 @@ VARIABLES = (
     Variable(
         name="LOG_LEVEL", kind="text", default="INFO", group=SITE, choices=LEVELS,
         about="DEBUG, INFO, WARNING, ERROR or CRITICAL. Logs go to standard error.",
+    ),
+    Variable(
+        name="OIDC_SERVER_URL", kind="text", default="", shown="none: people sign in here", group=OIDC,
+        fits=is_web_address, expected="http(s)://host/path",
+        about="Where people may sign in besides: the address of an OpenID Connect provider, below which "
+              "/.well-known/openid-configuration is. Whom it lets in has an account here, as far as SIGNUP allows new "
+              "ones. It has to know this site's /accounts/oidc/main/login/callback/.",
+    ),
+    Variable(
+        name="OIDC_CLIENT_ID", kind="text", default="", group=OIDC,
+        about="What the provider calls this site.",
+    ),
+    Variable(
+        name="OIDC_CLIENT_SECRET", kind="text", default="", group=OIDC, secret=True,
+        about="What it knows this site by.",
+    ),
+    Variable(
+        name="OIDC_NAME", kind="text", default="your institution", group=OIDC,
+        about="What people call the provider: the button says “Sign in with …”.",
     ),
     Variable(
         name="EMAIL_URL", kind="email address", default=None, shown="mails are written to the log",
@@ -250,6 +270,8 @@ INSTALLED_APPS = [
     "django.forms",
     "allauth",
     "allauth.account",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "csp",
     "django_htmx",
     "ninja",
@@ -384,6 +406,20 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if env["EMAIL_URL"] else "none"
 ACCOUNT_FORMS = {"login": "webapp.signing_in.SignInForm"}
 ACCOUNT_SESSION_REMEMBER = True
+
+# Signing in elsewhere. A link leads there: a form's redirect would need the provider's address in the page's policy.
+OIDC_NAME: str = env["OIDC_NAME"] if env["OIDC_SERVER_URL"] else ""
+_provider: dict[str, Any] = {
+    "provider_id": "main",
+    "name": OIDC_NAME,
+    "client_id": env["OIDC_CLIENT_ID"],
+    "secret": env["OIDC_CLIENT_SECRET"],
+    "settings": {"server_url": env["OIDC_SERVER_URL"]},
+}
+SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {
+    "openid_connect": {"APPS": [_provider] if OIDC_NAME else [], "OAUTH_PKCE_ENABLED": True}
+}
+SOCIALACCOUNT_LOGIN_ON_GET = True
 
 # Mail
 _mail: dict[str, Any] = env["EMAIL_URL"] or {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
