@@ -3,7 +3,10 @@
 from django.urls import URLPattern
 from ninja import NinjaAPI
 
-from generation import __version__
+from generation import (
+    __version__,
+    converters,  # noqa: F401 - makes `split:` and `position:` known
+)
 from webapp.api import datasets, downloads, questions, studies
 from webapp.api.errors import handle_errors
 from webapp.api.operations import answered

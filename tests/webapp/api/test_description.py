@@ -1,0 +1,76 @@
+"""Whatever the API's description allows is asked, and what it forbids: no failure of ours, nothing undescribed."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from django.core.signals import request_finished, request_started
+from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis.checks import (
+    content_type_conformance,
+    not_a_server_error,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from annotations.models import Study
+from annotations.throttle import Throttle
+from generation.models import Dataset
+from tests.annotations import answered
+from tests.proof import size
+from webapp.api import signing_in, urls
+from webapp.models import ApiToken, User
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+
+CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
+
+
+OPERATIONS = [
+    f"{verb.upper()} {path}" for path, verbs in urls.api.get_openapi_schema()["paths"].items() for verb in verbs
+]
+KNOWN = {"slug": "shapes", "name": "train", "number": "3", "position": "2", "code": "shapes0001"}
+
+
+@pytest.fixture
+def in_this_transaction() -> Iterator[None]:
+    """Let requests use the test's connection, as Django's own client does."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
+
+
+@pytest.fixture
+def described(
+    in_this_transaction: None, shapes: Dataset, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, Any]:
+    """Give the operations of a site with a dataset and a study, whose programs may ask as often as they like."""
+    monkeypatch.setattr(signing_in, "throttle", Throttle(10**9, 60.0))
+    Dataset.objects.update(owner=owner)
+    study = answered.answered(shapes, random.Random(5), split="train")
+    Study.objects.filter(pk=study.pk).update(code=KNOWN["code"], owner=owner)
+    schema = schemathesis.openapi.from_wsgi("/api/v1/openapi.json", get_wsgi_application())
+    return {found.ok().label: found.ok() for found in schema.get_all_operations()}
+
+
+@pytest.mark.parametrize("label", OPERATIONS)
+def test_nothing_that_is_asked_breaks_or_surprises(described: dict[str, Any], owner: User, label: str) -> None:
+    examples = size(200, name="requests of each kind, from the API's description", least=5)
+    header = {"Authorization": f"Bearer {ApiToken.objects.make(owner, 'x')}"}
+
+    @given(described[label].as_strategy(), st.booleans(), st.booleans())
+    @settings(max_examples=examples, suppress_health_check=list(HealthCheck), deadline=None)
+    def ask(case: Any, leads_somewhere: bool, signed_in: bool) -> None:
+        if leads_somewhere and case.path_parameters:
+            case.path_parameters = {name: KNOWN.get(name, value) for name, value in case.path_parameters.items()}
+        answer = case.call(headers=header if signed_in else {})
+        case.validate_response(answer, checks=CHECKS)
+
+    ask()
