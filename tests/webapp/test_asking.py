@@ -31,13 +31,8 @@ ABOUT_NO_DATASET |= {
 }  # fmt: skip
 # Participants' pages show what holders of their link may see: the link's secret is asked for, no dataset.
 ABOUT_NO_DATASET |= {"study_join", "study_session", "study_go_on", "study_answer", "study_picture", "study_pair"}
-PACKAGES = (
-    "account_",
-    "socialaccount_",
-    "openid_connect_",
-    "admin:",
-    "django.contrib.admin.",
-)  # accounts; pages for staff, which strangers never get
+# Accounts, elsewhere too; old addresses that lead on; pages for staff, which strangers never get.
+PACKAGES = ("account_", "socialaccount_", "openid_connect_", "django.views.generic.", "admin:", "django.contrib.admin.")
 
 # What each stored field belongs to. A field that isn't here fails a test: say which of `What` guards it.
 PUBLIC = None
