@@ -25,6 +25,7 @@ HOME_CARDS = 4
 RETRY_AFTER = 30  # seconds
 AWAY = Problem(503, "Away for a moment: the database doesn't answer.", headers={"Retry-After": str(RETRY_AFTER)})
 OUR_MISTAKE = Problem(500, "Our mistake. It is in the log, and nothing of this request was kept.")
+SUBMIT_SCRIPT = settings.BASE_DIR / "static" / "submit.py"
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -78,6 +79,12 @@ def docs(request: HttpRequest, name: str = "index") -> HttpResponse:
     except documentation.NoSuchPage as error:
         raise Http404(str(error)) from error
     return render(request, "webapp/docs.html", {"page": page, "contents": documentation.contents()})
+
+
+@require_safe
+def submit_script(request: HttpRequest) -> HttpResponse:
+    """Return the program that hands in predictions, at an address that stays the same with every version."""
+    return HttpResponse(SUBMIT_SCRIPT.read_bytes(), content_type="text/x-python; charset=utf-8")
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

@@ -1,0 +1,332 @@
+#!/usr/bin/env python3
+"""Hand in predictions to a Horsesense site: one file, nothing to install beside Python 3.9 or later.
+
+    export HORSESENSE_SITE=https://horsesense.example.org HORSESENSE_TOKEN=hs_...
+    python submit.py questions clevr/val                 downloads the questions
+    python submit.py check answers.jsonl --split clevr/val --method "My model"
+    python submit.py send answers.jsonl --split clevr/val --method "My model" --run 1
+
+`send` uploads, waits for the score and prints it. Whatever goes wrong on the way is tried again; the same file is
+never counted twice, since a repeat of the same call gives the first submission. Exit status: 0 scored, 2 refused, 1 no
+answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import http.client
+import json
+import os
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+API = "/api/v1/"
+TRIES = 8  # of one request
+LONGEST_PAUSE = 60.0  # seconds that are waited without a word
+POLL = (1.0, 5.0)  # seconds between two looks at how far it is: the first, the longest
+PIECE = 1 << 16
+LARGEST = 100_000_000  # bytes of an upload
+TIMEOUT = 120.0
+PASSING = (429, 500, 502, 503, 504)
+DONE, ENDED = "done", ("done", "failed", "cancelled")
+
+
+class Refused(Exception):
+    """The site said no; the text is what it said."""
+
+
+class Unreachable(Exception):
+    """The site didn't answer, however often it was asked."""
+
+
+class SameSite(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: the token is for the site that was named, and an upload would get lost on the way."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> None:
+        """Refuse, naming where it leads."""
+        raise Refused(f"Expected the site's own address, got one that leads to {newurl}: use that as --site.")
+
+
+class Upload:
+    """The body of a request with fields and a file, read piece by piece; can be read again."""
+
+    def __init__(self, fields: dict[str, str], path: Path) -> None:
+        size = path.stat().st_size
+        if size > LARGEST:
+            raise Refused(f"Expected at most {LARGEST // 10**6} MB, got {size:,} bytes: pack it with gzip.")
+        self.path, self.boundary = path, uuid.uuid4().hex
+        lines = []
+        for name, value in fields.items():
+            lines.append(f'--{self.boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n')
+        name = path.name.encode("ascii", "replace").decode().replace('"', "'")
+        lines.append(
+            f'--{self.boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
+            "Content-Type: application/octet-stream\r\n\r\n"
+        )
+        self.head = "".join(lines).encode()
+        self.tail = f"\r\n--{self.boundary}--\r\n".encode()
+        self.size = len(self.head) + size + len(self.tail)
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the body."""
+        yield self.head
+        with self.path.open("rb") as file:
+            while piece := file.read(PIECE):
+                yield piece
+        yield self.tail
+
+
+class Site:
+    """A site, asked in the name of a token's account."""
+
+    def __init__(self, address: str, token: str) -> None:
+        parts = urllib.parse.urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            raise Refused(f"Expected the site's address, such as https://example.org, got {address!r}.")
+        self.address = f"{parts.scheme}://{parts.netloc}"
+        self.headers = {"Accept": "application/json", "User-Agent": "horsesense-submit"}
+        if token:
+            self.headers["Authorization"] = f"Bearer {token}"
+        self.opener = urllib.request.build_opener(SameSite)
+
+    def ask(self, path: str, *, upload: Upload | None = None, headers: dict[str, str] | None = None) -> Any:
+        """Return what the site answers, as JSON."""
+        return self._again(path, upload, headers or {}, json.load)
+
+    def download(self, path: str, target: Path) -> int:
+        """Write what is at an address to a file, whole or not at all; return its size."""
+        draft = target.with_name(f"{target.name}.part")
+
+        def write(answer: http.client.HTTPResponse) -> int:
+            with draft.open("wb") as file:
+                size = copied(answer, file)
+            wanted = answer.headers.get("Content-Length")
+            if wanted is not None and int(wanted) != size:
+                raise http.client.IncompleteRead(b"", int(wanted) - size)
+            return size
+
+        size: int = self._again(path, None, {}, write)
+        draft.replace(target)
+        return size
+
+    def _again(self, path: str, upload: Upload | None, headers: dict[str, str], read: Any) -> Any:
+        """Return what is read of an answer; ask again, after pauses that grow, where none came."""
+        trouble = ""
+        for number in range(TRIES):
+            request = urllib.request.Request(self._absolute(path), headers={**self.headers, **headers})  # noqa: S310 - http alone
+            if upload is not None:
+                request.data = upload.pieces()
+                request.add_header("Content-Type", f"multipart/form-data; boundary={upload.boundary}")
+                request.add_header("Content-Length", str(upload.size))
+            pause = min(LONGEST_PAUSE, 0.5 * 2**number)
+            try:
+                with self.opener.open(request, timeout=TIMEOUT) as answer:
+                    return read(answer)
+            except urllib.error.HTTPError as error:
+                said = message_of(error)
+                asked = error.headers.get("Retry-After", "")
+                pause = float(asked) if asked.isdigit() else pause
+                if error.code not in PASSING or pause > LONGEST_PAUSE:
+                    raise Refused(said) from error
+                trouble = said
+            except (OSError, http.client.HTTPException, ValueError) as error:
+                trouble = str(getattr(error, "reason", error)) or type(error).__name__
+            if number + 1 < TRIES:
+                say(f"No answer yet ({trouble}); again in {pause:g} s.")
+                time.sleep(pause)
+        raise Unreachable(f"Expected an answer from {self.address}, got none in {TRIES} tries: {trouble}")
+
+    def _absolute(self, path: str) -> str:
+        found = urllib.parse.urljoin(self.address, path)
+        if urllib.parse.urlsplit(found)[:2] != urllib.parse.urlsplit(self.address)[:2]:
+            raise Refused(f"Expected an address of {self.address}, got {found}.")
+        return found
+
+
+def message_of(error: urllib.error.HTTPError) -> str:
+    """Return what a refusal says."""
+    try:
+        said = json.loads(error.read())["error"]["message"]
+    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
+        said = error.reason
+    return f"{said} ({error.code})"
+
+
+def copied(source: http.client.HTTPResponse, target: BinaryIO) -> int:
+    """Copy an answer into a file and return its size."""
+    size = 0
+    while piece := source.read(PIECE):
+        size += target.write(piece)
+    return size
+
+
+def say(text: str) -> None:
+    """Tell how it goes, beside the results."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+def split_path(split: str) -> str:
+    """Return the address of a split that is named as DATASET/SPLIT."""
+    slug, slash, name = split.partition("/")
+    if not slash or not slug or not name:
+        raise Refused(f"Expected DATASET/SPLIT, got {split!r}.")
+    quoted = [urllib.parse.quote(part, safe="") for part in (slug, name)]
+    return f"{API}datasets/{quoted[0]}/splits/{quoted[1]}/"
+
+
+def questions(site: Site, options: argparse.Namespace) -> int:
+    """Download the questions of a split."""
+    path = split_path(options.split)
+    target = Path(options.output or f"{options.split.replace('/', '-')}.jsonl.gz")
+    size = site.download(f"{path}questions.jsonl.gz", target)
+    sys.stdout.write(f"{target}: {size:,} bytes\n")
+    return 0
+
+
+def fields_of(options: argparse.Namespace) -> dict[str, str]:
+    """Return what is sent beside the file."""
+    names = ("split", "suite", "method", "run", "trained_on", "train_size", "examples_seen", "fingerprint", "note")
+    return {name: str(value) for name in names if (value := getattr(options, name)) is not None}
+
+
+def key_of(fields: dict[str, str], path: Path, *, is_new: bool) -> str:
+    """Return the name of an upload: the same for the same file sent as the same, so that a repeat isn't another one."""
+    found = hashlib.sha256(json.dumps(sorted(fields.items())).encode())
+    with path.open("rb") as file:
+        while piece := file.read(PIECE):
+            found.update(piece)
+    if is_new:
+        found.update(uuid.uuid4().bytes)
+    return found.hexdigest()
+
+
+def check(site: Site, options: argparse.Namespace) -> int:
+    """Have a file checked; nothing is kept."""
+    upload = Upload({**fields_of(options), "dry_run": "1"}, Path(options.file))
+    answer = site.ask(f"{API}submissions/", upload=upload)
+    sys.stdout.write(json.dumps(answer, indent=2) + "\n")
+    return 0
+
+
+def send(site: Site, options: argparse.Namespace) -> int:
+    """Upload a file, wait for its score and print it."""
+    fields, path = fields_of(options), Path(options.file)
+    headers = {"Idempotency-Key": key_of(fields, path, is_new=options.again)}
+    answer = site.ask(f"{API}submissions/", upload=Upload(fields, path), headers=headers)
+    found = answer.get("submissions") or [answer]
+    for one in found:
+        say(f"Submission {one['id']}: {urllib.parse.urljoin(site.address, one.get('page', one['url']))}")
+    if options.no_wait:
+        sys.stdout.write(json.dumps(answer, indent=2) + "\n")
+        return 0
+    ended = [waited_for(site, one["url"], seconds=options.wait) for one in found]
+    if options.json:
+        sys.stdout.write(json.dumps(ended if len(ended) > 1 else ended[0], indent=2) + "\n")
+    else:
+        sys.stdout.write("\n".join(line for one in ended for line in report(site, one)) + "\n")
+    return 0 if all(one["state"] == DONE for one in ended) else 2
+
+
+def waited_for(site: Site, path: str, *, seconds: float) -> dict[str, Any]:
+    """Return a submission once it has ended, telling each state on the way."""
+    deadline, pause, before = time.monotonic() + seconds, POLL[0], ""
+    while True:
+        found: dict[str, Any] = site.ask(path)
+        if found["state"] != before:
+            before = found["state"]
+            say(f"{time.strftime('%H:%M:%S')}  {before}")
+        if before in ENDED:
+            return found
+        if time.monotonic() > deadline:
+            raise Unreachable(f"Expected a score within {seconds:g} s, got none yet: it is {before}. Ask later: {path}")
+        time.sleep(pause)
+        pause = min(1.5 * pause, POLL[1])
+
+
+def report(site: Site, found: dict[str, Any]) -> Iterator[str]:
+    """Yield the scores of a submission, and its slices, as text."""
+    if found["state"] != DONE:
+        yield f"Submission {found['id']} {found['state']}: {found.get('message', '')}"
+        return
+    for score in found.get("scores", ()):
+        yield f"{score['split']}: n = {score['n']:,}"
+        yield f"  accuracy       {percent(score['accuracy'])}"
+        yield f"  accuracy_read  {percent(score.get('accuracy_read'))}  {score.get('unreadable') or 0:,} unreadable"
+        yield from table(score.get("columns") or {})
+    if found.get("slices_url"):
+        for name, cells in site.ask(found["slices_url"]).get("facets", {}).items():
+            yield name
+            yield from table(cells)
+
+
+def table(cells: dict[str, Any]) -> Iterator[str]:
+    """Yield a line for each value with its accuracy and number of questions."""
+    width = max(map(len, cells), default=0)
+    for name, cell in cells.items():
+        right, n = cell.get("correct", cell.get("right")), cell["n"]
+        share = cell.get("accuracy", right / n if n and right is not None else None)
+        yield f"  {name:<{width}}  {percent(share)}  n = {n:,}"
+
+
+def percent(share: float | None) -> str:
+    """Return a share of 1 as per cent."""
+    return "      –" if share is None else f"{100 * share:5.1f} %"
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the command line."""
+    found = argparse.ArgumentParser(prog="submit.py", description="Hand in predictions to a Horsesense site.")
+    site = os.environ.get("HORSESENSE_SITE", "http://127.0.0.1:8000")
+    found.add_argument("--site", default=site, help="its address; default: HORSESENSE_SITE, or %(default)s")
+    commands = found.add_subparsers(dest="command", required=True, metavar="questions|check|send")
+    ask = commands.add_parser("questions", help="download a split's questions")
+    ask.add_argument("split", metavar="DATASET/SPLIT")
+    ask.add_argument("--output", metavar="FILE", help="default: DATASET-SPLIT.jsonl.gz")
+    for name, about in (("check", "check a file; nothing is kept"), ("send", "submit a file")):
+        one = commands.add_parser(name, help=about)
+        one.add_argument("file", metavar="FILE", help="predictions, in any format of /docs/predictions/")
+        target = one.add_mutually_exclusive_group(required=True)
+        target.add_argument("--split", metavar="DATASET/SPLIT")
+        target.add_argument("--suite", metavar="SUITE", help="a zip with a file for each of its splits")
+        one.add_argument("--method", required=True, metavar="NAME", help="its name or number")
+        one.add_argument("--run", metavar="NAME", help="a seed or a name, where there are several")
+        one.add_argument("--trained-on", metavar="DATASET/SPLIT")
+        one.add_argument("--train-size", type=int, metavar="N", help="different training examples")
+        one.add_argument("--examples-seen", type=int, metavar="N", help="in all, repeats included")
+        one.add_argument("--fingerprint", metavar="HASH", help="refuse unless this is the split's content hash")
+        one.add_argument("--note", metavar="TEXT")
+    one.add_argument("--again", action="store_true", help="another submission, even of the same file")
+    one.add_argument("--no-wait", action="store_true", help="don't wait for the score")
+    one.add_argument("--wait", type=float, default=3600.0, metavar="SECONDS", help="default: %(default)g")
+    one.add_argument("--json", action="store_true", help="print the submission as JSON")
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    """Return the exit status of a call."""
+    options = parser().parse_args(arguments)
+    command = {"questions": questions, "check": check, "send": send}[options.command]
+    try:
+        return command(Site(options.site, os.environ.get("HORSESENSE_TOKEN", "")), options)
+    except Refused as refusal:
+        say(str(refusal))
+        return 2
+    except FileNotFoundError as error:
+        say(f"Expected a file, got none: {error.filename}")
+        return 2
+    except Unreachable as error:
+        say(str(error))
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
