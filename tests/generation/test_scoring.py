@@ -1,5 +1,6 @@
 """Scores of prediction files beside counting row by row, and what the command says."""
 
+import csv
 import io
 import json
 from collections.abc import Iterator
@@ -8,8 +9,10 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from pyarrow import parquet
 
-from generation import deriving, jobs, store
+from generation import deriving, exporting, jobs, store
+from generation.engine import formats
 from generation.engine.errors import BadPredictions
 from generation.engine.worlds import FacetKind
 from generation.expected import expected_of
@@ -35,6 +38,12 @@ def kept(django_db_setup: None, django_db_blocker: Any) -> Iterator[int]:
 @pytest.fixture
 def val(kept: int, db: None) -> Split:
     return Split.objects.for_browse().get(dataset=kept, name="val")
+
+
+@pytest.fixture
+def pictured(db: None) -> Split:
+    dataset = small.made("pictured", splits={"val": {"scenes": 2}})
+    return Split.objects.for_browse().get(dataset=dataset)
 
 
 def truths(split: Split) -> list[str]:
@@ -127,6 +136,33 @@ def test_our_own_exports_are_right(val: Split, tmp_path: Path) -> None:
     with (tmp_path / "val" / "questions.jsonl.gz").open("rb") as file:
         found = score_file(file, val)
     assert (found.strict.accuracy, found.predictions.packing) == (1, "gzip")
+
+
+@pytest.mark.parametrize("form", ["choices", "open"])
+def test_what_evaluation_tools_make_of_our_exports_is_right(pictured: Split, form: str, tmp_path: Path) -> None:
+    writer = formats.find("vlmevalkit", pictured.dataset.get_world())
+    stored = exporting.StoredDataset(pictured.dataset, images=True)
+    exporting.write(stored, tmp_path, format_=writer, options={"form": form})
+    csv.field_size_limit(1 << 24)
+    with next(tmp_path.glob("*_val*.tsv")).open(newline="") as file:
+        rows = [row | {"prediction": row["answer"]} for row in csv.DictReader(file, dialect="excel-tab")]
+    assert len(rows) == pictured.questions and (form == "open") == ("A" not in rows[0])
+    result = io.StringIO()
+    table = csv.DictWriter(result, rows[0].keys(), dialect="excel-tab", quoting=csv.QUOTE_ALL)
+    table.writeheader()
+    table.writerows(rows)
+    listed = json.dumps([{**row, "index": int(row["index"])} for row in rows])
+    for content in (result.getvalue(), listed):
+        assert score_file(io.BytesIO(content.encode()), pictured).strict.accuracy == 1
+
+
+def test_rows_of_lmms_eval_are_our_questions(pictured: Split, tmp_path: Path) -> None:
+    writer = formats.find("lmms-eval", pictured.dataset.get_world())
+    exporting.write(exporting.StoredDataset(pictured.dataset, images=True), tmp_path, format_=writer, options={})
+    docs = parquet.read_table(tmp_path / "data" / "val").to_pylist()
+    samples = [{"doc_id": at, "doc": doc, "filtered_resps": [doc["answer"]]} for at, doc in enumerate(docs)]
+    content = "\n".join(json.dumps(sample) for sample in samples)
+    assert score_file(io.BytesIO(content.encode()), pictured).strict.accuracy == 1
 
 
 def test_published_ids_are_known_and_answers_that_are_not_can_not_be_compared(val: Split, tmp_path: Path) -> None:
