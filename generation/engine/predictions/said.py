@@ -1,7 +1,8 @@
 """Texts by position, in little memory: what was said that is no answer."""
 
 from array import array
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,26 +30,27 @@ class Gathered:
     def by(self, positions: NDArray[np.int32]) -> "Said":
         """Return the texts by what each row's position is."""
         places = positions[np.frombuffer(self.rows, np.int32)] if self.rows else np.zeros(0, np.int32)
-        return Said(places, np.array(self.starts, np.int64), self.content)
+        return Said(places, self.starts, self.content)
 
 
 class Said(Mapping[int, str]):
-    """Texts by position, ascending."""
+    """Texts by position, ascending; `starts` says where each one's bytes begin, and where the last one's end."""
 
-    def __init__(self, positions: NDArray[np.int32], starts: NDArray[np.int64], content: bytearray) -> None:
-        self.order = np.argsort(positions, kind="stable")
-        self.positions = positions[self.order]
+    def __init__(self, positions: NDArray[np.int32], starts: Sequence[int], content: bytearray) -> None:
+        order = np.argsort(positions, kind="stable")
+        self.order = array("i", order.astype(np.int32).tobytes())
+        self.positions = array("i", positions[order].astype(np.int32).tobytes())
         self.starts, self.content = starts, content
 
     def __getitem__(self, position: int) -> str:
-        at = int(np.searchsorted(self.positions, position))
+        at = bisect_left(self.positions, position)
         if at == len(self.positions) or self.positions[at] != position:
             raise KeyError(position)
         row = self.order[at]
         return self.content[self.starts[row] : self.starts[row + 1]].decode()
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self.positions.tolist())
+        return iter(self.positions)
 
     def __len__(self) -> int:
         return len(self.positions)

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from generation.engine.errors import BadPredictions
 from generation.engine.predictions import checking, members, read_predictions, rows, template, unpacking
+from generation.engine.predictions import said as said_
+from generation.engine.predictions.said import Gathered
 from generation.engine.score import OUTSIDE
 from tests import proof
 from tests.engine.predictions.asked import (
@@ -246,3 +248,20 @@ def test_a_zip_within_a_zip_is_not_opened() -> None:
     (inner,) = members(io.BytesIO(zipped(zipped(b"yes\n"))))
     with pytest.raises(BadPredictions, match="got another zip"):
         read_predictions(inner.open(), expected(1))
+
+
+@settings(max_examples=proof.size(1000))
+@given(texts=st.dictionaries(st.integers(0, 500), st.text(st.characters(exclude_categories=["Cs"]), max_size=5)))
+def test_texts_by_position_are_those_of_a_dictionary(texts: dict[int, str]) -> None:
+    gathered = Gathered()
+    for row, text in enumerate(texts.values()):
+        gathered.add(row, text)
+    found = gathered.by(np.array(list(texts), np.int32))
+    assert list(found.items()) == sorted(texts.items())
+    assert [position in found for position in range(502)] == [position in texts for position in range(502)]
+
+
+def test_past_a_bound_only_the_beginnings_of_texts_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(said_, "ROOM", 300)
+    found = read("\n".join(["x" * 200] * 3), 3)
+    assert [len(text) for text in found.outside.values()] == [200, 200, 50]
