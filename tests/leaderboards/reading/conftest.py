@@ -1,0 +1,62 @@
+"""A small dataset, and contenders who answer its questions."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from pytest_django.plugin import DjangoDbBlocker
+
+from generation.index import SplitIndex
+from generation.models import Dataset, Split
+from tests.generation import small
+from webapp.leaderboards.contenders import Contender, truth_of
+
+SPLITS = {
+    "train": {"scenes": 4},
+    "val": {"scenes": 24},
+    "other": {"scenes": 8},
+    "test": {"scenes": 8, "withheld": True},
+}
+
+
+@pytest.fixture(scope="module")
+def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
+    """Give the key of a dataset that stays for all tests of the file; what a test changes of it is undone."""
+    with django_db_blocker.unblock():
+        key = small.made("read", with_images=False, splits=SPLITS).pk
+    yield key
+    with django_db_blocker.unblock():
+        Dataset.objects.filter(pk=key).delete()
+
+
+@pytest.fixture
+def shapes(kept: int, db: None) -> Dataset:
+    """Give the dataset, public; answers of test are withheld."""
+    return Dataset.objects.get(pk=kept)
+
+
+@pytest.fixture
+def val(shapes: Dataset) -> Split:
+    """Give an open split."""
+    return Split.objects.for_browse().get(dataset=shapes, name="val")
+
+
+@pytest.fixture
+def withheld(shapes: Dataset) -> Split:
+    """Give a split whose answers are withheld."""
+    return Split.objects.for_browse().get(dataset=shapes, name="test")
+
+
+def noisy(index: SplitIndex, share: float, *, seed: int) -> np.ndarray:
+    """Return predictions of which about a share are wrong."""
+    chance = np.random.default_rng(seed)
+    truth = truth_of(index)
+    return np.where(chance.random(index.n) < share, chance.integers(-1, len(index.answer_values), index.n), truth)
+
+
+def contenders(index: SplitIndex) -> list[Contender]:
+    """Return two methods, one of them with three runs."""
+    return [
+        Contender("m1", "Good", [noisy(index, 0.2, seed=seed) for seed in (1, 2, 3)]),
+        Contender("m2", "Bad", [noisy(index, 0.7, seed=4)]),
+    ]

@@ -1,0 +1,160 @@
+"""Slices, each cell beside a count of the very questions that its address finds."""
+
+import statistics
+from urllib.parse import parse_qsl, urlsplit
+
+import numpy as np
+import pytest
+
+from generation.browse import read_query
+from generation.engine.score import NONE
+from generation.index import SplitIndex
+from tests.leaderboards.reading.conftest import contenders
+from webapp.leaderboards import slices, withholding
+from webapp.leaderboards.contenders import Contender, asked_of, truth_of
+from webapp.leaderboards.slices import BadBands, Ground, by_one, by_two, by_view, divided, read_bands
+from webapp.leaderboards.withholding import Terms
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    """Let shares of few questions be told."""
+    monkeypatch.setattr(slices, "LEAST", 1)
+
+
+@pytest.fixture
+def ground(val):
+    return Ground(SplitIndex.open(val), val.get_absolute_url(), Terms(True))
+
+
+def found_at(index, address):
+    """Return the positions of the questions that an address of the browse page shows."""
+    query = read_query(parse_qsl(urlsplit(address).query), facets=list(index.facets.values()))
+    return index.select(query.filters, query.each_word).tolist()
+
+
+def counted(index, runs, positions):
+    """Return how many of some questions each run has right, one by one."""
+    truth = truth_of(index).tolist()
+    return tuple(sum(int(run[at]) >= 0 and int(run[at]) == truth[at] for at in positions) for run in runs)
+
+
+def check(ground, cell, runs, asked=None):
+    """Check a cell's figures against the questions behind it."""
+    positions = [at for at in found_at(ground.index, cell.address) if asked is None or asked[at]]
+    rights = counted(ground.index, runs, positions)
+    assert (cell.n, cell.averaged.rights) == (len(positions), rights)
+    shares = [right / len(positions) for right in rights]
+    assert cell.mean == pytest.approx(statistics.mean(shares))
+    assert cell.deviation == (pytest.approx(statistics.stdev(shares)) if len(shares) > 1 else None)
+
+
+def check_all(ground, panel, runs_of, asked=None):
+    cells = 0
+    for row in panel.rows:
+        for column, cell in zip(panel.columns, row.cells, strict=True):
+            if cell.n:
+                check(ground, cell, runs_of(column), asked)
+                cells += 1
+    assert cells
+    return cells
+
+
+def test_each_facet_is_what_counting_its_questions_gives(ground):
+    rivals = contenders(ground.index)
+    runs = {one.label: one.runs for one in rivals}
+    for facet in ground.index.facets.values():
+        [panel] = by_one(ground, rivals, divided(facet))
+        check_all(ground, panel, runs.__getitem__)
+        assert panel.whole.cells[0].n == ground.index.n
+        assert sum(row.cells[0].n for row in panel.rows) <= ground.index.n
+
+
+def test_bands_are_what_counting_their_questions_gives(ground):
+    rivals = contenders(ground.index)
+    [panel] = by_one(ground, rivals, divided(ground.index.facets["length"], read_bands("2..5, 6, 7–30")))
+    check_all(ground, panel, {one.label: one.runs for one in rivals}.__getitem__)
+    assert {row.value for row in panel.rows} <= {"2..5", "6", "7..30"}
+
+
+def test_two_facets_crossed_are_what_counting_gives(ground):
+    rivals = contenders(ground.index)
+    one, two = (divided(ground.index.facets[name]) for name in ("type", "spatial"))
+    panels = by_two(ground, rivals, one, two)
+    assert len(panels) == len(rivals)
+    for panel, rival in zip(panels, rivals, strict=True):
+        check_all(ground, panel, lambda column, runs=rival.runs: runs)
+        assert sum(cell.n for row in panel.rows for cell in row.cells) == ground.index.n
+
+
+def test_each_ready_made_view_is_what_counting_gives(ground, val):
+    rivals = contenders(ground.index)
+    runs = {one.label: one.runs for one in rivals}
+    views = val.dataset.get_world().board_views
+    cells = 0
+    for view in views:
+        for panel in by_view(ground, rivals, view):
+            if panel.rows:
+                cells += check_all(ground, panel, runs.__getitem__)
+        for panel in by_view(ground, rivals[:1], view):
+            if panel.rows:
+                check_all(ground, panel, lambda column: rivals[0].runs)
+                assert len(panel.columns) == max(1, len(view.series))
+    assert cells > 40
+
+
+def test_beside_people_everybody_is_read_on_what_people_were_asked(ground):
+    index = ground.index
+    asked = np.arange(index.n) % 3 == 0
+    people = Contender("h1", "People", [np.where(asked, truth_of(index), NONE)], is_human=True)
+    rivals = [people, *contenders(index)]
+    among = asked_of(rivals)
+    assert np.array_equal(among, asked)
+    with_people = Ground(index, ground.address, ground.terms, among)
+    [panel] = by_one(with_people, rivals, divided(index.facets["type"]))
+    check_all(with_people, panel, {one.label: one.runs for one in rivals}.__getitem__, asked)
+    assert panel.whole.cells[0].text == "100.0 %"
+    assert {cell.n for cell in panel.whole.cells} == {int(asked.sum())}
+
+
+def test_too_few_say_so_and_have_no_share(ground, monkeypatch):
+    monkeypatch.setattr(slices, "LEAST", 30)
+    [panel] = by_one(ground, contenders(ground.index), divided(ground.index.facets["type"]))
+    small = next(row.cells[0] for row in panel.rows if row.cells[0].n < 30)
+    assert small.text == f"too few (n = {small.n})"
+    assert (small.mean, small.beside) == (None, "")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a", "5..2", "1..4, 4..6", "1...4", "..", "-1..3", "٣..٥x", ",".join("12345" * 30)]
+)
+def test_bands_that_make_no_sense_are_refused(text):
+    with pytest.raises(BadBands, match="Expected"):
+        read_bands(text)
+
+
+def test_of_withheld_answers_tenths_of_points_are_told(val):
+    index = SplitIndex.open(val)
+    told = Ground(index, val.get_absolute_url(), Terms(False))
+    [panel] = by_one(told, contenders(index), divided(index.facets["group"]))
+    for row in (panel.whole, *panel.rows):
+        for cell in row.cells:
+            assert cell.address == ""
+            for share in (cell.mean, *cell.interval, cell.deviation):
+                assert share is None or share == round(share, 3)
+    assert {line["right"] for line in slices.lines_of([panel])} == {None}
+
+
+def test_of_withheld_answers_strangers_get_what_words_say_alone(withheld, django_user_model):
+    from django.contrib.auth.models import AnonymousUser
+
+    index = SplitIndex.open(withheld)
+    stranger, staff = AnonymousUser(), django_user_model(is_staff=True)
+    assert not any(facet.reveals for facet in withholding.facets_for(stranger, withheld, index))
+    assert any(facet.reveals for facet in withholding.facets_for(staff, withheld, index))
+    views = {view.name for view in withholding.views_for(stranger, withheld, index)}
+    assert "types" in views and "topology" in views
+    assert not views & {"effective-without", "spatial-count", "color-by-shape"}
+    assert len(withholding.views_for(staff, withheld, index)) > len(views)
+    assert not withholding.terms_for(stranger, withheld).is_open
+    assert withholding.terms_for(staff, withheld).is_open

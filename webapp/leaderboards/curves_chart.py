@@ -1,0 +1,80 @@
+"""How curves over the number of examples look: points and their intervals on a line, the target across."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from generation.charts_spec import HEIGHT, OF_PAPER, OF_THE_PAGE, WIDTH, config_of
+from webapp.leaderboards.curves import Curve
+
+DRAWN = 5  # curves: there are as many colours
+TALLER = 1.4
+WIDEST = 30  # times the smallest size, beyond which sizes stand on a logarithmic axis
+
+
+def spec_of(
+    found: Sequence[Curve], *, axis: str, target: float, is_paper: bool, title: str = ""
+) -> dict[str, Any] | None:
+    """Return the chart's specification, with a title where it stands alone; None where there is nothing to draw."""
+    values = [
+        {
+            "curve": curve.label,
+            "size": size,
+            "share": round(cell.mean, 6),
+            "low": round(cell.interval.low, 6),
+            "high": round(cell.interval.high, 6),
+            "said": f"{curve.label}, {size:,}: {cell.text} ({cell.beside})",
+        }
+        for curve in found[:DRAWN]
+        for size, cell in curve.points
+        if cell.mean is not None
+    ]
+    if not values:
+        return None
+    colors = OF_PAPER if is_paper else OF_THE_PAGE
+    legend = list(dict.fromkeys(value["curve"] for value in values))
+    sizes = [curve_size for curve in found[:DRAWN] for curve_size, _ in curve.points]
+    scale = {"type": "log"} if max(sizes) > WIDEST * min(sizes) else {"zero": False}
+    x = {
+        "field": "size",
+        "type": "quantitative",
+        "title": axis,
+        "scale": scale,
+        "axis": {"format": "~s", "tickCount": 5, "grid": False},
+    }
+    share = {"type": "quantitative", "title": "share answered rightly", "axis": {"format": ".0%", "tickCount": 4}}
+    color = {
+        "field": "curve",
+        "type": "nominal",
+        "scale": {"domain": legend, "range": list(colors.bars[: len(legend)])},
+        "legend": {"title": None, "orient": "top", "columns": 1, "symbolType": "circle"},
+    }
+    described = {"description": {"field": "said", "type": "nominal"}}
+    along = {"x": x, "color": color}
+    layers = [
+        {"mark": {"type": "rule", "strokeDash": [4, 3], "color": colors.soft}, "encoding": {"y": {"datum": target}}},
+        {
+            "mark": {"type": "rule", "strokeWidth": 1},
+            "encoding": {**along, "y": {"field": "low", **share}, "y2": {"field": "high"}},
+        },
+        {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {**along, "y": {"field": "share", **share}}},
+        {
+            "mark": {"type": "point", "filled": True, "size": 36},
+            "encoding": {**along, "y": {"field": "share", **share}, **described},
+        },
+    ]
+    spec = {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "data": {"values": values},
+        "layer": layers,
+        "width": WIDTH,
+        "height": HEIGHT * TALLER,
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "padding": {"left": 0, "right": 4, "top": 0, "bottom": 3},
+        "background": colors.ground,
+        "config": config_of(colors),
+    }
+    if title:
+        note = f"95 % intervals (Wilson); the dashed line is the target, {100 * target:g} %."
+        spec["title"] = {"text": f"Accuracy over {axis}", "subtitle": [title, note], "anchor": "start"}
+        spec["padding"] = 12
+    return spec

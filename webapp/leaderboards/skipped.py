@@ -1,0 +1,127 @@
+"""Which step did it skip? A method's wrong answers beside what programs give without a step, and beside baselines."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.ablations import Ablated
+from generation.blind import TYPE
+from generation.engine.ablation import LEAST, Explained, alike, best, skipped
+from generation.engine.score import NONE
+from generation.engine.worlds import Question
+from generation.index import SplitIndex
+from generation.models import Split
+from webapp.leaderboards.contenders import Contender, truth_of
+
+
+class Line(NamedTuple):
+    """How many wrong answers something explains."""
+
+    label: str
+    found: Explained
+
+    @property
+    def share_text(self) -> str:
+        """Return the share for people, or that there are too few wrong answers for one."""
+        few = self.found.n < LEAST
+        return f"too few (n = {self.found.n:,})" if few else f"{100 * self.found.share:.1f} %"
+
+    @property
+    def interval_text(self) -> str:
+        """Return the share's interval for people."""
+        low, high = self.found.interval
+        return "" if self.found.n < LEAST else f"{100 * low:.1f}–{100 * high:.1f}"
+
+    @property
+    def chance_text(self) -> str:
+        """Return the share that chance gives for people."""
+        return "" if self.found.n < LEAST else f"{100 * self.found.chance:.1f} %"
+
+    @property
+    def p_text(self) -> str:
+        """Return the p-value after Holm for people."""
+        if self.found.n < LEAST:
+            return ""
+        return "< 0.0001" if self.found.adjusted < 0.0001 else f"{self.found.adjusted:.4f}"
+
+
+class Skipping(NamedTuple):
+    """What a row's wrong answers are.
+
+    Attributes
+    ----------
+    label : str
+    wrong : int
+        Its wrong answers in the sample, of several runs on average; `n` of them are of the questions looked at.
+    n : int
+    steps, baselines : list of Line
+        What programs give without each step; what baselines say. The best first.
+    step, baseline : Line or None
+        What explains most above chance; None where nothing does for certain.
+    """
+
+    label: str
+    wrong: int
+    n: int
+    steps: list[Line]
+    baselines: list[Line]
+    step: Line | None
+    baseline: Line | None
+
+    @property
+    def is_too_small(self) -> bool:
+        """Return whether no step has wrong answers enough."""
+        return all(line.found.n < LEAST for line in self.steps)
+
+
+def skipping(split: Split, ablated: Ablated, one: Contender, baselines: Sequence[Contender]) -> Skipping:
+    """Return which step a row of the board skips, and which baseline it resembles, on a sample of questions."""
+    index, at = SplitIndex.open(split), ablated.positions
+    labels = {ablation.name: ablation.label for ablation in split.dataset.get_world().ablations}
+    truth, choices = truth_of(index)[at], choices_of(split, index)[at]
+    runs = [np.asarray(run)[at] for run in one.runs]
+    steps = skipped(runs, truth, ablated.codes, kinds_of(index)[at], choices=choices)
+    others = np.stack([np.asarray(other.runs[0])[at] for other in baselines]) if baselines else np.zeros((0, len(at)))
+    found = alike(runs, truth, others.astype(np.int64), choices=choices)
+    named = [Line(labels.get(name, name), step) for name, step in zip(ablated.names, steps, strict=True)]
+    likes = [Line(other.label, like) for other, like in zip(baselines, found, strict=True)]
+    wrong = sum(int(((run != truth) & (truth >= 0) & (run != NONE)).sum()) for run in runs)
+    return Skipping(
+        one.label,
+        round(wrong / len(runs)),
+        len(at),
+        _by_excess(named),
+        _by_excess(likes),
+        _pick(named, best(steps)),
+        _pick(likes, best(found)),
+    )
+
+
+def kinds_of(index: SplitIndex) -> NDArray[np.int64]:
+    """Return (questions,) the codes of their types; -1 for none."""
+    facet = index.facets.get(TYPE)
+    if facet is None:
+        return np.full(index.n, -1, np.int64)
+    codes = np.asarray(facet.codes, np.int64)
+    return np.where(codes == facet.none, -1, codes)
+
+
+def choices_of(split: Split, index: SplitIndex) -> NDArray[np.int64]:
+    """Return (questions,) how many answers a question of its type may have."""
+    every, facet = len(index.answer_values), index.facets.get(TYPE)
+    if facet is None:
+        return np.full(index.n, every, np.int64)
+    spec, world = split.read_spec(), split.dataset.get_world()
+    counts = [len(world.answer_form(spec, Question("", kind=kind)).choices) or every for kind in facet.values]
+    return np.array([*counts, every], np.int64)[kinds_of(index)]
+
+
+def _pick(lines: Sequence[Line], place: int | None) -> Line | None:
+    return None if place is None else lines[place]
+
+
+def _by_excess(lines: Sequence[Line]) -> list[Line]:
+    """Return lines with the most above chance first; what too few wrong answers tell of comes last."""
+    return sorted(lines, key=lambda line: (line.found.n < LEAST, -line.found.excess))
