@@ -27,6 +27,7 @@ ORDER = (
     "diagnostics",
     "shortcuts",
     "predictions",
+    "reading-boards",
     "spec",
     "vocabulary",
     "families",

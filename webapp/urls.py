@@ -30,4 +30,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("generation.urls")),
     path("", include("annotations.urls")),
     path("", include("webapp.leaderboards.urls")),
+    path("", include("webapp.leaderboards.reading_urls")),
 ]

@@ -1,0 +1,364 @@
+"""The pages that read a board: what they show, to whom, and what they refuse."""
+
+import csv
+import io
+import random
+import re
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+from django.urls import reverse
+
+from annotations import baseline, opening
+from generation import ablation_jobs, ablations, deriving, jobs
+from generation.engine.score import NONE
+from generation.index import SplitIndex
+from generation.models import AblationReport, Question, Split
+from generation.recipes import Recipe
+from tests.annotations import answered
+from tests.leaderboards.reading.conftest import noisy
+from tests.leaderboards.reading.rows import method, submit
+from webapp.leaderboards import comparing, slices
+from webapp.leaderboards.contenders import truth_of
+from webapp.leaderboards.models import Method, Score, Submission
+from webapp.models import User
+
+PAGES = ("slices", "compare", "questions", "curves", "steps")
+OPEN_ALONE = ("compare", "questions", "steps")
+
+
+@pytest.fixture
+def owner(db):
+    return User.objects.create_user("owner", "owner@example.org", "x")
+
+
+@pytest.fixture
+def board(val, owner):
+    """Give the keys of rows on val's board: three runs of one method, one of another, a baseline."""
+    index = SplitIndex.open(val)
+    good, bad = method(owner, "Good"), method(owner, "Bad <b>")
+    for seed in (1, 2, 3):
+        submit(good, val, noisy(index, 0.2, seed=seed), run=str(seed), train_size=700, trained_on=val)
+    submit(bad, val, worse(index), outside={0: "=1+1"})
+    baseline = Method.objects.create(name="Majority", baseline="majority", made="baseline")
+    submit(baseline, val, np.zeros(index.n, np.int64))
+    return {"good": f"m{good.pk}-{val.pk}-700-", "bad": f"m{bad.pk}", "baseline": f"m{baseline.pk}"}
+
+
+def worse(index):
+    """Return what the second method says: of question 0 something that the vocabulary doesn't have."""
+    codes = noisy(index, 0.7, seed=4)
+    codes[0] = -1
+    return codes
+
+
+def at(split, page, **query):
+    asked = f"?{urlencode(query, doseq=True)}" if query else ""
+    return reverse(f"board_{page}", args=[split.dataset.slug, split.name]) + asked
+
+
+def text_of(response):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", response.content.decode()))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_each_page_answers_with_rows_and_without(val, board, client, page):
+    assert client.get(at(val, page)).status_code == 200
+    assert client.get(at(val, page, entry=[board["good"], board["bad"]])).status_code == 200
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_an_empty_board_says_so(val, client, page):
+    assert client.get(at(val, page)).status_code == 200
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_strangers_get_404_for_a_private_dataset(shapes, val, board, client, page):
+    shapes.visibility = "private"
+    shapes.save()
+    assert client.get(at(val, page)).status_code == 404
+    assert client.get(at(val, "slices") + "../nothing/slices/").status_code == 404
+    assert client.post(at(val, page)).status_code in (404, 405, 403)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_makes_no_sense_is_refused_in_words(val, board, client, page):
+    for query in ({"entry": "m999999"}, {"entry": "=x"}, {"entry": [f"m{n}" for n in range(9)]}):
+        response = client.get(at(val, page, **query))
+        if page != "curves":
+            assert response.status_code in (400, 404), query
+            assert "Expected" in text_of(response)
+
+
+@pytest.mark.parametrize(
+    ("page", "query", "status"),
+    [
+        ("slices", {"by": "nothing"}, 404),
+        ("slices", {"view": "nothing"}, 404),
+        ("slices", {"by": ["type", "length", "words"]}, 400),
+        ("slices", {"by": "type", "bands": "1..2"}, 400),
+        ("slices", {"by": "length", "bands": "5..2"}, 400),
+        ("slices", {"by": ["type", "template"]}, 400),
+        ("questions", {"show": "people-right"}, 404),
+        ("questions", {"type": "nothing"}, 400),
+        ("curves", {"along": "nothing"}, 404),
+        ("curves", {"target": "nan"}, 400),
+        ("curves", {"target": "101"}, 400),
+        ("curves", {"target": "1e9"}, 400),
+    ],
+)
+def test_each_wrong_address_says_what_was_expected(val, board, client, page, query, status):
+    response = client.get(at(val, page, **query))
+    assert response.status_code == status
+    assert "xpected" in text_of(response)
+
+
+def test_every_view_and_facet_has_a_page(val, board, client):
+    index = SplitIndex.open(val)
+    for view in val.dataset.get_world().board_views:
+        assert client.get(at(val, "slices", view=view.name)).status_code == 200, view.name
+    for facet in index.facets:
+        assert client.get(at(val, "slices", by=facet)).status_code == 200, facet
+    assert client.get(at(val, "slices", by=["template", "spatial"], entry=board["good"])).status_code == 200
+
+
+def test_the_figures_of_the_page_are_those_of_the_file(val, board, client, monkeypatch):
+    monkeypatch.setattr(slices, "LEAST", 1)
+    query = {"by": "group", "entry": [board["good"], board["bad"]]}
+    page = text_of(client.get(at(val, "slices", **query)))
+    name = reverse("board_slices_file", args=["read", "val", "csv"])
+    file = client.get(f"{name}?{urlencode(query, doseq=True)}").content.decode()
+    lines = list(csv.DictReader(io.StringIO(file)))
+    index = SplitIndex.open(val)
+    facet, truth = index.facets["group"], truth_of(index)
+    bad = worse(index)
+    assert {line["column"] for line in lines} == {"Good", "Bad <b>"}
+    for line in lines:
+        if line["value"]:
+            mine = facet.codes == facet.values.index(line["value"])
+            assert int(line["n"]) == mine.sum()
+            if line["column"] == "Bad <b>":
+                assert int(line["right"]) == ((bad == truth) & mine).sum()
+        assert f"{100 * float(line['accuracy']):.1f} %" in page
+
+
+def test_names_and_answers_of_others_are_text_alone(val, board, client):
+    for page in PAGES:
+        content = client.get(at(val, page, entry=[board["bad"], board["good"]])).content.decode()
+        assert "Bad <b>" not in content
+    whole = client.get(at(val, "questions", entry=board["bad"])).content.decode()
+    assert "“=1+1”" in whole
+
+
+@pytest.mark.parametrize("show", ["all", "same-wrong", "all-wrong", "first", "second"])
+def test_questions_are_those_that_were_answered_so(val, board, client, show):
+    index, truth = SplitIndex.open(val), truth_of(SplitIndex.open(val))
+    good = np.mean([noisy(index, 0.2, seed=seed) == truth for seed in (1, 2, 3)], axis=0)
+    runs = [noisy(index, 0.2, seed=seed) for seed in (1, 2, 3)] + [worse(index)]
+    bad = (runs[3] == truth).astype(float)
+    wanted = {
+        "all": [True] * index.n,
+        "same-wrong": [
+            len({int(run[q]) for run in runs}) == 1 and runs[0][q] not in (-1, truth[q]) for q in range(index.n)
+        ],
+        "all-wrong": [not good[q] and not bad[q] for q in range(index.n)],
+        "first": [good[q] > bad[q] for q in range(index.n)],
+        "second": [good[q] < bad[q] for q in range(index.n)],
+    }[show]
+    response = client.get(at(val, "questions", show=show, entry=[board["good"], board["bad"]]))
+    assert response.context["page"].paginator.count == sum(wanted)
+    for row in response.context["listed"]:
+        assert wanted[row.question.position]
+        asked = Question.objects.get(split=val, position=row.question.position)
+        assert (row.question.text, row.answer) == (asked.text, asked.answer)
+
+
+def test_a_comparison_leads_to_the_questions_it_counts(val, board, client, monkeypatch):
+    monkeypatch.setattr(comparing, "LEAST", 1)
+    content = client.get(at(val, "compare", entry=[board["good"], board["bad"]])).content.decode()
+    links = re.findall(r'<a href="([^"]*show=(?:first|second)[^"]*)"[^>]*>([\d,]+)</a>', content)
+    assert len(links) > 20
+    for address, count in links[:2] + links[2::7]:
+        page = client.get(address.replace("&amp;", "&"))
+        assert page.context["page"].paginator.count == int(count.replace(",", "")), address
+
+
+def test_of_withheld_answers_strangers_see_slices_and_curves_alone(withheld, owner, client):
+    index = SplitIndex.open(withheld)
+    own = method(owner, "Mine")
+    submit(own, withheld, noisy(index, 0.3, seed=1), train_size=10)
+    for page in OPEN_ALONE:
+        response = client.get(at(withheld, page, entry=f"m{own.pk}"))
+        assert response.status_code == 403
+        assert "withheld" in text_of(response)
+    assert client.get(reverse("board_compare_csv", args=["read", "test"])).status_code == 403
+    for query in ({"by": ["type", "length"]}, {"by": "length", "bands": "1..9"}):
+        assert client.get(at(withheld, "slices", **query)).status_code == 403
+    for query in ({"by": "effective"}, {"by": "answer"}, {"view": "effective-without"}):
+        assert client.get(at(withheld, "slices", **query)).status_code == 404
+    page = client.get(at(withheld, "slices", by="group"))
+    assert page.status_code == 200
+    assert "/datasets/read/test/?" not in page.content.decode()
+    assert client.get(at(withheld, "curves")).status_code == 200
+    staff = User.objects.create_user("root", "r@example.org", "x", is_staff=True)
+    client.force_login(staff)
+    for page in PAGES:
+        assert client.get(at(withheld, page)).status_code == 200
+
+
+def test_a_method_that_is_not_public_is_its_owners(val, owner, client):
+    index = SplitIndex.open(val)
+    hidden = method(owner, "Hidden", published=None)
+    submit(hidden, val, noisy(index, 0.3, seed=1))
+    assert client.get(at(val, "slices", entry=f"m{hidden.pk}")).status_code == 404
+    assert "Hidden" not in text_of(client.get(at(val, "curves")))
+    client.force_login(owner)
+    assert "Hidden" in text_of(client.get(at(val, "slices", entry=f"m{hidden.pk}")))
+
+
+def test_a_curve_is_reached_at_the_smallest_size_whose_mean_reaches(val, owner, client):
+    index, learner = SplitIndex.open(val), method(owner, "Learner")
+    shares = {}
+    for size, wrong in ((100, 0.8), (700, 0.3), (3000, 0.1)):
+        runs = [noisy(index, wrong, seed=seed + size) for seed in (1, 2)]
+        for number, run in enumerate(runs):
+            submit(learner, val, run, train_size=size, run=str(number))
+        shares[size] = np.mean([(run == truth_of(index)).mean() for run in runs])
+    for target in (10, 60, 75, 99.9):
+        found = [size for size, share in shares.items() if share >= target / 100]
+        page = client.get(at(val, "curves", target=target))
+        [curve] = page.context["curves"]
+        assert curve.reached == (min(found) if found else None)
+        assert (f"{min(found):,} training examples" if found else "not reached") in text_of(page)
+        assert [round(point.cell.mean, 9) for point in curve.points] == [round(share, 9) for share in shares.values()]
+
+
+def test_who_skips_a_step_is_named_with_it(val, owner, client, monkeypatch):
+    from generation.engine import ablation
+    from webapp.leaderboards import skipped
+
+    for module in (ablation, skipped):
+        monkeypatch.setattr(module, "LEAST", 5)
+    index = SplitIndex.open(val)
+    names = tuple(one.name for one in val.dataset.get_world().ablations)
+    codes = np.random.default_rng(1).integers(-1, len(index.answer_values), (len(names), index.n)).astype(np.int32)
+    monkeypatch.setattr(ablations, "find", lambda *args, **more: ablations.Ablated(names, np.arange(index.n), codes))
+    row = codes[names.index("relation-last")]
+    skipper = method(owner, "Skipper")
+    submit(skipper, val, np.where(row >= 0, row, truth_of(index)))
+    majority = Method.objects.create(name="Majority", baseline="majority", made="baseline")
+    submit(majority, val, np.zeros(index.n, np.int64))
+    page = client.get(at(val, "steps", entry=f"m{skipper.pk}"))
+    [one] = page.context["found"]
+    assert one.step is not None and one.step.label.startswith("last spatial relation")
+    assert one.step.found.share == 1
+    assert [line.label for line in one.baselines] == ["Majority"]
+    assert "last spatial relation" in text_of(page)
+
+
+def test_steps_wait_for_a_background_process_where_there_is_much(val, board, owner, client, monkeypatch):
+    monkeypatch.setattr(ablation_jobs, "SMALL", 0)
+    monkeypatch.setattr(ablation_jobs.app, "send_task", lambda *args, **options: None)
+    assert "Being found" in text_of(client.get(at(val, "steps")))
+    AblationReport.objects.update(state="failed", message="no such index")
+    assert "couldn’t be found" in text_of(client.get(at(val, "steps")))
+    assert client.post(at(val, "steps")).status_code == 404
+    val.dataset.owner = owner
+    val.dataset.save()
+    client.force_login(owner)
+    assert "no such index" in text_of(client.get(at(val, "steps")))
+    assert client.post(at(val, "steps")).status_code == 302
+    assert AblationReport.objects.get(split=val).state == "waiting"
+
+
+@pytest.mark.parametrize("page", ["slices", "compare", "curves"])
+def test_pages_ask_the_database_as_often_for_many_rows_as_for_few(
+    val, owner, board, client, django_assert_max_num_queries, page
+):
+    index = SplitIndex.open(val)
+    for number in range(6):
+        submit(method(owner, f"m{number}"), val, noisy(index, 0.3, seed=number))
+    with django_assert_max_num_queries(14):
+        client.get(at(val, page))
+
+
+def test_a_comparison_is_what_counting_gives(val, board, client):
+    index, truth = SplitIndex.open(val), truth_of(SplitIndex.open(val))
+    good = np.mean([noisy(index, 0.2, seed=seed) == truth for seed in (1, 2, 3)], axis=0)
+    bad = (worse(index) == truth).astype(float)
+    keys = {"entry": [board["bad"], board["good"]]}
+    whole = client.get(at(val, "compare", **keys)).context["sheet"].whole.compared
+    assert (whole.n, whole.only_first, whole.only_second) == (index.n, (bad > good).sum(), (bad < good).sum())
+    assert (whole.first, whole.second) == pytest.approx((bad.mean(), good.mean()))
+    name = reverse("board_compare_csv", args=["read", "val"])
+    file = client.get(f"{name}?{urlencode(keys, doseq=True)}").content.decode()
+    lines = list(csv.DictReader(io.StringIO(file)))
+    assert int(lines[0]["only_second"]) == whole.only_second
+    for line in (line for line in lines if line["facet"] == "type"):
+        facet = index.facets["type"]
+        mine = facet.codes == facet.labels.index(line["label"])
+        assert (int(line["n"]), float(line["first"])) == (mine.sum(), pytest.approx(bad[mine].mean(), abs=1e-6))
+        assert int(line["only_first"]) == (bad > good)[mine].sum()
+
+
+def test_splits_with_one_reference_stand_beside_one_another(val, board, owner, client, monkeypatch):
+    monkeypatch.setattr(slices, "LEAST", 1)
+    other = Split.objects.for_browse().get(dataset=val.dataset, name="other")
+    index = SplitIndex.open(other)
+    codes = noisy(index, 0.5, seed=9)
+    submit(Method.objects.get(name="Bad <b>"), other, codes)
+    [one] = client.get(at(val, "slices", view="color-by-shape", entry=board["bad"])).context["panels"]
+    panel = one["panel"]
+    assert panel.columns == ["val", "other"]
+    for column, found, given in (("val", SplitIndex.open(val), worse(SplitIndex.open(val))), ("other", index, codes)):
+        place = panel.columns.index(column)
+        facets, truth = found.facets, truth_of(found)
+        asked = facets["type"].codes == facets["type"].values.index("query_color")
+        assert panel.whole.cells[place].n == asked.sum()
+        for row in panel.rows:
+            mine = asked & (facets["asked_shape"].codes == facets["asked_shape"].values.index(row.value))
+            rights = (int(((given == truth) & mine).sum()),) if mine.any() else row.cells[place].averaged.rights
+            assert (row.cells[place].n, row.cells[place].averaged.rights) == (mine.sum(), rights)
+
+
+def test_a_question_set_is_read_as_its_parent_says(val, board, client):
+    deriving.create(val, name="few", recipe=Recipe(parent="val", sample=40, seed=2))
+    jobs.work(dataset=val.dataset)
+    few = Split.objects.for_browse().get(dataset=val.dataset, name="few")
+    index, parent = SplitIndex.open(few), SplitIndex.open(val)
+    bad = Submission.objects.get(method__name="Bad <b>")
+    codes = worse(parent)[index.positions]
+    right = int((codes == truth_of(index)).sum())
+    Score.objects.create(submission=bad, split=few, n=40, right=right, right_read=right, unreadable=0, columns="{}")
+    panel = client.get(at(few, "slices", by="type", entry=board["bad"])).context["panels"][0]["panel"]
+    assert panel.whole.cells[0].averaged == (40, (right,))
+    listed = client.get(at(few, "questions", entry=board["bad"])).context["listed"]
+    for row in listed:
+        code = codes[row.question.position]
+        wanted = index.answer_values[code] if code >= 0 else None
+        assert wanted in (None, row.given[0][0].text)
+
+
+def test_beside_people_everything_is_read_on_what_people_were_asked(val, board, client, monkeypatch):
+    for module in (slices, comparing):
+        monkeypatch.setattr(module, "LEAST", 1)
+    study = answered.answered(val.dataset, random.Random(4))
+    assert opening.close(study)
+    row = baseline.publish(study, by=study.owner_id, seal=baseline.draft(study).seal)
+    people = baseline.load(row).predictions
+    index, truth = SplitIndex.open(val), truth_of(SplitIndex.open(val))
+    asked, bad = people != NONE, worse(index)
+    keys = [f"h{row.number}", board["bad"]]
+    page = client.get(at(val, "slices", by="type", entry=keys))
+    panel = page.context["panels"][0]["panel"]
+    assert [cell.averaged for cell in panel.whole.cells] == [
+        (asked.sum(), ((people == truth)[asked].sum(),)),
+        (asked.sum(), ((bad == truth)[asked].sum(),)),
+    ]
+    assert f"on the {asked.sum()} question" in text_of(page)
+    whole = client.get(at(val, "compare", entry=keys)).context["sheet"].whole.compared
+    assert (whole.n, whole.only_first) == (asked.sum(), ((people == truth) & (bad != truth))[asked].sum())
+    shown = client.get(at(val, "questions", show="people-right", entry=keys))
+    assert shown.context["page"].paginator.count == ((people == truth) & (bad != truth)).sum()
+    assert "People" in text_of(client.get(at(val, "steps", entry=keys)))

@@ -1,0 +1,211 @@
+"""What the pages that read a board have in common: the split, its rows, those that are chosen, files."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+from django.utils.safestring import SafeString, mark_safe
+
+from annotations.exporting import cell
+from generation.browse import shortened
+from generation.charts_drawing import Order, drawings
+from generation.charts_spec import OF_PAPER, OF_THE_PAGE
+from generation.index import SplitIndex
+from generation.models import Split
+from webapp.leaderboards.contenders import Contender, asked_of
+from webapp.leaderboards.entries import Entry, entries_of, find_entry
+from webapp.leaderboards.finding import find_board
+from webapp.leaderboards.panels_chart import left_out, spec_of
+from webapp.leaderboards.slices import Ground, Panel
+from webapp.leaderboards.withholding import LEAST, Terms, terms_for
+
+KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}
+ENTRY = "entry"
+MOST = 8  # rows that are read side by side
+AT_FIRST = 3  # that are chosen where nobody chose
+OFFERED = 40  # rows that the form offers
+
+
+class Unreadable(Exception):
+    """An address asks for what isn't there or may not be told; the text says why."""
+
+    def __init__(self, message: str, *, status: int = 404) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass
+class Reading:
+    """A board as one visitor reads it.
+
+    Attributes
+    ----------
+    request : HttpRequest
+    split : Split
+    """
+
+    request: HttpRequest
+    split: Split
+
+    @cached_property
+    def index(self) -> SplitIndex:
+        """Return the split's index."""
+        return SplitIndex.open(self.split)
+
+    @cached_property
+    def terms(self) -> Terms:
+        """Return what the visitor may be told."""
+        return terms_for(self.request.user, self.split)
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """Return the board's rows."""
+        return entries_of(self.request.user, self.split)
+
+    @cached_property
+    def chosen(self) -> list[Entry]:
+        """Return the rows that the address names, or the first models; raise `Unreadable`."""
+        keys = list(dict.fromkeys(key for key in self.request.GET.getlist(ENTRY) if key))
+        if len(keys) > MOST:
+            raise Unreadable(f"Expected at most {MOST} rows of the board, got {len(keys)}.", status=400)
+        if not keys:
+            return [entry for entry in self.entries if not entry.is_human][:AT_FIRST]
+        return [self._find(key) for key in keys]
+
+    def _find(self, key: str) -> Entry:
+        known = {entry.key: entry for entry in self.entries}
+        found = known.get(key) or find_entry(self.request.user, self.split, key)
+        if found is None:
+            raise Unreadable(f"Expected a row of the board of {self.split}, got {shortened(key)}.")
+        return found
+
+    @cached_property
+    def contenders(self) -> list[Contender]:
+        """Return the chosen rows with their predictions."""
+        return contenders_of(self.chosen)
+
+    @cached_property
+    def ground(self) -> Ground:
+        """Return what the chosen rows are read on."""
+        return Ground(self.index, self.split.get_absolute_url(), self.terms, asked_of(self.contenders))
+
+    @property
+    def offered(self) -> list[tuple[Entry, bool]]:
+        """Return the rows that a form offers, and whether each is chosen."""
+        keys = {entry.key for entry in self.chosen}
+        listed = self.entries[:OFFERED]
+        rest = [entry for entry in self.chosen if entry.key not in {one.key for one in listed}]
+        return [(entry, entry.key in keys) for entry in (*listed, *rest)]
+
+    @property
+    def entry_pairs(self) -> list[tuple[str, str]]:
+        """Return the chosen rows as names and values of an address."""
+        return [(ENTRY, entry.key) for entry in self.chosen]
+
+    def context(self, here: str) -> dict[str, Any]:
+        """Return what every such page says."""
+        people = int(self.ground.asked.sum()) if self.ground.asked is not None else None
+        return {
+            "split": self.split,
+            "dataset": self.split.dataset,
+            "here": here,
+            "is_open": self.terms.is_open,
+            "chosen": self.chosen,
+            "offered": self.offered,
+            "people": people,
+            "same_rows": urlencode(self.entry_pairs),
+            "query": self.request.GET.urlencode(),
+            "least": LEAST,
+        }
+
+
+def opened(request: HttpRequest, slug: str, name: str) -> Reading:
+    """Return the board of a split as this visitor reads it; 404 to whom it isn't shown."""
+    return Reading(request, find_board(request.user, slug, name))
+
+
+def contenders_of(entries: Sequence[Entry]) -> list[Contender]:
+    """Return rows with their predictions, under labels of their own."""
+    names = [entry.name for entry in entries]
+    labels = [
+        f"{entry.name} ({entry.circumstances})" if names.count(entry.name) > 1 and entry.circumstances else entry.name
+        for entry in entries
+    ]
+    return [
+        Contender(
+            entry.key, label if labels.count(label) == 1 else f"{label} [{entry.key}]", entry.runs(), entry.is_human
+        )
+        for entry, label in zip(entries, labels, strict=True)
+    ]
+
+
+def refused(reading: Reading, error: Unreadable) -> HttpResponse:
+    """Return the page that says what is wrong with an address."""
+    context = {"split": reading.split, "dataset": reading.split.dataset, "message": str(error)}
+    return render(reading.request, "generation/refused.html", context, status=error.status)
+
+
+def drawn(split: Split, panels: Sequence[Panel]) -> list[dict[str, Any]]:
+    """Return panels with their drawings as parts of a page."""
+    specs = [spec_of(panel, colors=OF_THE_PAGE) for panel in panels]
+    found = iter(drawings(split.dataset.slug, [Order(spec) for spec in specs if spec is not None]))
+    return [
+        {
+            "panel": panel,
+            "is_drawable": spec is not None,
+            "left_out": left_out(panel),
+            "drawing": _part(spec and next(found)),
+        }
+        for panel, spec in zip(panels, specs, strict=True)
+    ]
+
+
+def _part(drawing: Any) -> SafeString:
+    return mark_safe((drawing or b"").decode())  # noqa: S308 - of elements that charts_child knows, each text escaped
+
+
+def drawing_of(split: Split, spec: dict[str, Any] | None) -> SafeString:
+    """Return a chart as a part of a page; empty where there is nothing to draw or drawing failed."""
+    return _part(drawings(split.dataset.slug, [Order(spec)])[0] if spec is not None else None)
+
+
+def for_paper(reading: Reading, panel: Panel, *, kind: str) -> bytes:
+    """Return a panel's chart as a file; raise `Unreadable` where there is none."""
+    return paper_of(reading, spec_of(panel, colors=OF_PAPER, title=str(reading.split)), kind=kind)
+
+
+def paper_of(reading: Reading, spec: dict[str, Any] | None, *, kind: str) -> bytes:
+    """Return a chart as a file; raise `Unreadable` where there is none."""
+    site = reading.request.build_absolute_uri("/").removesuffix("/")
+    drawing = drawings(reading.split.dataset.slug, [Order(spec, kind=kind, site=site)])[0] if spec is not None else None
+    if drawing is None:
+        raise Unreadable("There is nothing to draw here just now. The figures are in the CSV file.")
+    return drawing
+
+
+def as_csv(lines: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return lines of figures as CSV."""
+    text = io.StringIO()
+    writer: Any = csv.writer(text)
+    for number, line in enumerate(lines):
+        if not number:
+            writer.writerow(line)
+        writer.writerow(["" if value is None else cell(value) for value in line.values()])
+    return text.getvalue().encode()
+
+
+def saved(reading: Reading, content: bytes, *, kind: str, name: str) -> HttpResponse:
+    """Return a file to be saved; nobody but the browser keeps it, for others may be told other figures."""
+    response = HttpResponse(content, content_type=KINDS[kind])
+    whole = f"{reading.split.dataset.slug}-{reading.split.name}-{name}.{kind}"
+    response["Content-Disposition"] = f'attachment; filename="{whole}"'
+    response["Cache-Control"] = "private, no-cache"
+    patch_vary_headers(response, ["Cookie"])
+    return response

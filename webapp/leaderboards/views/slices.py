@@ -1,0 +1,160 @@
+"""Slices of a board: the page, a chart and all figures as files."""
+
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from generation.browse import shortened
+from generation.engine.worlds import FacetKind
+from generation.engine.worlds.boards import BoardView
+from generation.index import IndexedFacet
+from webapp.leaderboards.across import by_view_across
+from webapp.leaderboards.slices import (
+    BadBands,
+    Divided,
+    Panel,
+    by_one,
+    by_two,
+    by_view,
+    divided,
+    lines_of,
+    read_bands,
+)
+from webapp.leaderboards.views.reading import (
+    KINDS,
+    Reading,
+    Unreadable,
+    as_csv,
+    drawn,
+    for_paper,
+    opened,
+    refused,
+    saved,
+)
+from webapp.leaderboards.withholding import facets_for, views_for
+
+BY, VIEW, BANDS, PANEL = "by", "view", "bands", "panel"
+MOST_COLUMNS = 60  # values of a facet that is crossed with another
+
+
+class Wanted(NamedTuple):
+    """What an address breaks down by: a ready-made view, or one facet or two, the first perhaps in bands."""
+
+    view: BoardView | None
+    by: list[IndexedFacet]
+    bands: str = ""
+
+
+@require_safe
+def slices(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """Return accuracy by a view (`?view=types`) or by facets (`?by=type&by=length`), for rows (`&entry=m5`)."""
+    reading = opened(request, slug, name)
+    try:
+        wanted = _wanted(reading)
+        panels = _panels(reading, wanted)
+        context = {**reading.context("Slices"), **_form(reading, wanted), "panels": drawn(reading.split, panels)}
+    except Unreadable as error:
+        return refused(reading, error)
+    return render(request, "leaderboards/slices.html", context)
+
+
+@require_safe
+def slices_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
+    """Return all figures that the page shows as CSV, or a panel's chart (`?panel=1`) as SVG or PDF."""
+    reading = opened(request, slug, name)
+    try:
+        if kind not in KINDS:
+            raise Unreadable(f"Expected one of {', '.join(KINDS)}, got {shortened(kind)}.")
+        panels = _panels(reading, _wanted(reading))
+        content = as_csv(lines_of(panels)) if kind == "csv" else for_paper(reading, _one(reading, panels), kind=kind)
+    except Unreadable as error:
+        return refused(reading, error)
+    return saved(reading, content, kind=kind, name="slices")
+
+
+def _one(reading: Reading, panels: list[Panel]) -> Panel:
+    number = reading.request.GET.get(PANEL) or "1"
+    if not (number.isdecimal() and len(number) < 5 and 1 <= int(number) <= len(panels)):
+        raise Unreadable(f"Expected a panel from 1 to {len(panels)}, got {shortened(number)}.")
+    return panels[int(number) - 1]
+
+
+def _wanted(reading: Reading) -> Wanted:
+    """Return what the address breaks down by: the first view where it says nothing."""
+    get, user, split, index = reading.request.GET, reading.request.user, reading.split, reading.index
+    facets = {facet.name: facet for facet in facets_for(user, split, index)}
+    views = {view.name: view for view in views_for(user, split, index)}
+    names = list(dict.fromkeys(name for name in get.getlist(BY) if name))
+    if names:
+        return _by(reading, names, facets, get.get(BANDS, "").strip())
+    name = get.get(VIEW)
+    if name and name not in views:
+        raise Unreadable(f"Expected one of the views {', '.join(views)}, got {shortened(name)}.")
+    if not views:
+        return Wanted(None, list(facets.values())[:1])
+    return Wanted(views[name] if name else next(iter(views.values())), [])
+
+
+def _by(reading: Reading, names: list[str], facets: dict[str, IndexedFacet], bands: str) -> Wanted:
+    unknown = [name for name in names if name not in facets]
+    if unknown:
+        raise Unreadable(f"Expected to break down by one of {', '.join(facets)}, got {shortened(unknown[0])}.")
+    if len(names) > 2:
+        raise Unreadable(f"Expected to break down by one facet or two, got {len(names)}.", status=400)
+    chosen = [facets[name] for name in names]
+    if (len(chosen) > 1 or bands) and not reading.terms.is_open:
+        message = (
+            f"Answers of {reading.split} are withheld: it is broken down by one facet at a time, in the bins it has."
+        )
+        raise Unreadable(message, status=403)
+    if bands and chosen[0].kind != FacetKind.INTEGER:
+        raise Unreadable(f"Expected ranges of numbers only where {chosen[0].label} has numbers.", status=400)
+    if len(chosen) > 1 and len(chosen[1].values) > MOST_COLUMNS:
+        raise Unreadable(
+            f"Expected a second facet of at most {MOST_COLUMNS} values: put {chosen[1].label} first.", status=400
+        )
+    return Wanted(None, chosen, bands)
+
+
+def _panels(reading: Reading, wanted: Wanted) -> list[Panel]:
+    if not reading.contenders or not (wanted.view or wanted.by):
+        return []
+    if wanted.view is not None:
+        if wanted.view.is_across:
+            return by_view_across(reading.request.user, reading.ground, reading.split, reading.chosen, wanted.view)
+        return by_view(reading.ground, reading.contenders, wanted.view)
+    one, *others = _divided(wanted)
+    if others:
+        return by_two(reading.ground, reading.contenders, one, others[0])
+    return by_one(reading.ground, reading.contenders, one)
+
+
+def _divided(wanted: Wanted) -> list[Divided]:
+    try:
+        bands = read_bands(wanted.bands) if wanted.bands else []
+    except BadBands as error:
+        raise Unreadable(str(error), status=400) from error
+    first, *rest = wanted.by
+    return [divided(first, bands), *(divided(facet) for facet in rest)]
+
+
+def _form(reading: Reading, wanted: Wanted) -> dict[str, Any]:
+    """Return what may be chosen, and what is."""
+    user, split, index = reading.request.user, reading.split, reading.index
+    names = [facet.name for facet in wanted.by]
+    rows = reading.entry_pairs
+    views = [
+        (view.title, urlencode([(VIEW, view.name), *rows]), wanted.view is not None and view.name == wanted.view.name)
+        for view in views_for(user, split, index)
+    ]
+    return {
+        "views": views,
+        "facets": facets_for(user, split, index),
+        "first": names[0] if names else "",
+        "second": names[1] if len(names) > 1 else "",
+        "bands": wanted.bands,
+        "view": wanted.view,
+    }
