@@ -135,7 +135,10 @@ class _Paired:
         self.slicing = Slicing(np.asarray(one * wide + two, np.uint32), (len(first) + 1) * wide)
         codes = np.arange(self.slicing.values)
         self.first, self.second = codes // wide / len(first), codes % wide / len(second)
-        self.signs = np.sign(codes // wide * len(second) - codes % wide * len(first))
+        ahead = codes // wide * len(second) - codes % wide * len(first)
+        self.signs = np.sign(ahead)
+        found, self.steps = np.unique(ahead, return_inverse=True)
+        self.differences = found / (len(first) * len(second))
 
     def compared(self, by: Slicing, *, among: NDArray[np.bool_] | None, seed: int) -> tuple[Compared, ...]:
         found = [self._slice(counts, seed=seed) for counts in tally(by, self.slicing, among=among)]
@@ -153,11 +156,13 @@ class _Paired:
         return Compared(n, one, two, better, worse, self._bootstrap(counts, n, seed=seed), p, p)
 
     def _bootstrap(self, counts: NDArray[np.int64], n: int, *, seed: int) -> Interval:
-        """Return the percentile interval of the difference, questions drawn anew: as many of each code as chance has.
+        """Return the percentile interval of the difference, questions drawn anew.
 
-        Questions of one code are alike, so drawing how many there are of each is drawing them one by one.
+        Questions with one difference are alike, so drawing how many there are of each is drawing them one by one.
         """
+        alike = np.bincount(self.steps, counts)
+        there = np.flatnonzero(alike)
         random = np.random.Generator(np.random.PCG64(seed))
-        drawn = random.multinomial(n, counts / n, size=RESAMPLES) @ (self.first - self.second) / n
+        drawn = random.multinomial(n, alike[there] / n, size=RESAMPLES) @ self.differences[there] / n
         low, high = np.quantile(drawn, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
         return Interval(float(low), float(high))
