@@ -130,6 +130,11 @@ def test_the_figures_of_the_page_are_those_of_the_file(val, board, client, monke
     name = reverse("board_slices_file", args=["read", "val", "csv"])
     file = client.get(f"{name}?{urlencode(query, doseq=True)}").content.decode()
     lines = list(csv.DictReader(io.StringIO(file)))
+    data = client.get(f"{name.replace('.csv', '.json')}?{urlencode(query, doseq=True)}").json()
+    assert (data["split"], data["fingerprint"]) == ("val", val.fingerprint)
+    assert [{name: str(value) for name, value in line.items() if value is not None} for line in data["slices"]] == [
+        {name: value for name, value in line.items() if value or name in ("value", "label")} for line in lines
+    ]
     index = SplitIndex.open(val)
     facet, truth = index.facets["group"], truth_of(index)
     bad = worse(index)
@@ -195,6 +200,9 @@ def test_of_withheld_answers_strangers_see_slices_and_curves_alone(withheld, own
     assert client.get(reverse("board_compare_csv", args=["read", "test"])).status_code == 403
     for query in ({"by": ["type", "length"]}, {"by": "length", "bands": "1..9"}):
         assert client.get(at(withheld, "slices", **query)).status_code == 403
+    for kind in ("csv", "json"):
+        file = client.get(reverse("board_slices_file", args=["read", "test", kind]) + "?by=group").content.decode()
+        assert not re.search(r"0\.\d{4}", file), "finer than a tenth of a point"
     for query in ({"by": "effective"}, {"by": "answer"}, {"view": "effective-without"}):
         assert client.get(at(withheld, "slices", **query)).status_code == 404
     page = client.get(at(withheld, "slices", by="group"))

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -37,6 +37,7 @@ from webapp.leaderboards.views.reading import (
 from webapp.leaderboards.withholding import facets_for, views_for
 
 BY, VIEW, BANDS, PANEL = "by", "view", "bands", "panel"
+SLICES_KINDS = (*KINDS, "json")
 MOST_COLUMNS = 60  # values of a facet that is crossed with another
 
 
@@ -63,16 +64,29 @@ def slices(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 @require_safe
 def slices_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
-    """Return all figures that the page shows as CSV, or a panel's chart (`?panel=1`) as SVG or PDF."""
+    """Return all figures that the page shows as CSV or JSON, or a panel's chart (`?panel=1`) as SVG or PDF."""
     reading = opened(request, slug, name)
     try:
-        if kind not in KINDS:
-            raise Unreadable(f"Expected one of {', '.join(KINDS)}, got {shortened(kind)}.")
-        panels = _panels(reading, _wanted(reading))
+        if kind not in SLICES_KINDS:
+            raise Unreadable(f"Expected one of {', '.join(SLICES_KINDS)}, got {shortened(kind)}.")
+        panels = panels_for(reading)
+        if kind == "json":
+            return JsonResponse({**about(reading), "slices": list(lines_of(panels))})
         content = as_csv(lines_of(panels)) if kind == "csv" else for_paper(reading, _one(reading, panels), kind=kind)
     except Unreadable as error:
         return refused(reading, error)
     return saved(reading, content, kind=kind, name="slices")
+
+
+def panels_for(reading: Reading) -> list[Panel]:
+    """Return what an address breaks down, for the rows it names; raise `Unreadable`."""
+    return _panels(reading, _wanted(reading))
+
+
+def about(reading: Reading) -> dict[str, Any]:
+    """Return what figures are of."""
+    split = reading.split
+    return {"dataset": split.dataset.slug, "split": split.name, "fingerprint": split.fingerprint}
 
 
 def _one(reading: Reading, panels: list[Panel]) -> Panel:
