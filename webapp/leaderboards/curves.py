@@ -13,13 +13,17 @@ ALONG = {TRAIN_SIZE: "training examples", EXAMPLES_SEEN: "examples seen"}
 
 
 class Run(NamedTuple):
-    """A row of a board as a point of a curve may be: whose, learned from what and how much, and how it scored."""
+    """A row of a board as a point of a curve may be: whose, learned from what and how much, and how it scored.
+
+    Its address leads to more of it.
+    """
 
     label: str
     trained_on: str
     train_size: int | None
     examples_seen: int | None
     averaged: Averaged
+    address: str = ""
 
 
 class Point(NamedTuple):
@@ -55,7 +59,7 @@ def curves(found: Sequence[Run], *, along: str, target: Fraction, terms: Terms) 
     """
     made = []
     for label, sized in _grouped(found, along=along).items():
-        points = [Point(size, Cell(one.averaged, "", terms)) for size, one in sorted(sized.items())]
+        points = [Point(size, Cell(one.averaged, one.address, terms)) for size, one in sorted(sized.items())]
         made.append(Curve(label, points, _reached(points, target)))
     return sorted(made, key=lambda curve: curve.label)
 

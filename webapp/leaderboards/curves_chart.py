@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from generation.charts_spec import HEIGHT, OF_PAPER, OF_THE_PAGE, WIDTH, config_of
+from generation.charts_spec import ELSEWHERE, HEIGHT, OF_PAPER, OF_THE_PAGE, WIDTH, config_of
 from webapp.leaderboards.curves import Curve
 
 DRAWN = 5  # curves: there are as many colours
@@ -22,6 +22,7 @@ def spec_of(
             "share": round(cell.mean, 6),
             "low": round(cell.interval.low, 6),
             "high": round(cell.interval.high, 6),
+            "address": ELSEWHERE + cell.address,
             "said": f"{curve.label}, {size:,}: {cell.text} ({cell.beside})",
         }
         for curve in found[:DRAWN]
@@ -48,7 +49,7 @@ def spec_of(
         "scale": {"domain": legend, "range": list(colors.bars[: len(legend)])},
         "legend": {"title": None, "orient": "top", "columns": 1, "symbolType": "circle"},
     }
-    described = {"description": {"field": "said", "type": "nominal"}}
+    links = {"href": {"field": "address", "type": "nominal"}, "description": {"field": "said", "type": "nominal"}}
     along = {"x": x, "color": color}
     layers = [
         {"mark": {"type": "rule", "strokeDash": [4, 3], "color": colors.soft}, "encoding": {"y": {"datum": target}}},
@@ -59,7 +60,7 @@ def spec_of(
         {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {**along, "y": {"field": "share", **share}}},
         {
             "mark": {"type": "point", "filled": True, "size": 36},
-            "encoding": {**along, "y": {"field": "share", **share}, **described},
+            "encoding": {**along, "y": {"field": "share", **share}, **links},
         },
     ]
     spec = {

@@ -11,7 +11,7 @@ import pytest
 from django.urls import reverse
 
 from annotations import baseline, opening
-from generation import ablation_jobs, ablations, deriving, jobs
+from generation import ablation_jobs, ablations, charts_drawing, deriving, jobs
 from generation.engine.score import NONE
 from generation.index import SplitIndex
 from generation.models import AblationReport, Question, Split
@@ -26,6 +26,12 @@ from webapp.models import User
 
 PAGES = ("slices", "compare", "questions", "curves", "steps")
 OPEN_ALONE = ("compare", "questions", "steps")
+
+
+@pytest.fixture(autouse=True)
+def undrawn(monkeypatch):
+    """Draw nothing: how charts look is seen in a browser."""
+    monkeypatch.setattr(charts_drawing, "_drawn", lambda orders: {order.digest: b"<svg/>" for order in orders})
 
 
 @pytest.fixture

@@ -158,3 +158,33 @@ def test_of_withheld_answers_strangers_get_what_words_say_alone(withheld, django
     assert len(withholding.views_for(staff, withheld, index)) > len(views)
     assert not withholding.terms_for(stranger, withheld).is_open
     assert withholding.terms_for(staff, withheld).is_open
+
+
+@pytest.mark.slow
+def test_panels_are_drawn_for_page_and_paper(ground, val):
+    from fractions import Fraction
+
+    from generation.charts_drawing import Order, drawings
+    from generation.charts_spec import OF_PAPER, OF_THE_PAGE
+    from generation.engine.statistics import Averaged
+    from webapp.leaderboards import curves_chart, panels_chart
+    from webapp.leaderboards.curves import TRAIN_SIZE, Run, curves
+
+    rivals = contenders(ground.index)
+    [listed] = by_one(ground, rivals, divided(ground.index.facets["type"]))
+    [along] = by_one(ground, rivals, divided(ground.index.facets["length"]))
+    runs = [Run("Learner", "", size, None, Averaged(100, (right,)), "/here/") for size, right in ((10, 20), (4000, 80))]
+    learned = curves(runs, along=TRAIN_SIZE, target=Fraction(1, 2), terms=ground.terms)
+    specs = [panels_chart.spec_of(one, colors=OF_THE_PAGE) for one in (listed, along)]
+    specs.append(curves_chart.spec_of(learned, axis="training examples", target=0.5, is_paper=False))
+    pages = drawings("drawn", [Order(spec) for spec in specs])
+    for spec, drawing in zip(specs, pages, strict=True):
+        assert drawing is not None and drawing.startswith(b"<svg")
+        said = {value["said"] for value in spec["data"]["values"]}
+        missing = [text for text in said if text.encode() not in drawing]
+        assert missing == [], drawing[:3000]
+    assert b'href="/datasets/read/val/?type=count"' in pages[0]
+    for kind, start in (("svg", b"<svg"), ("pdf", b"%PDF")):
+        spec = panels_chart.spec_of(along, colors=OF_PAPER, title="read/val")
+        [drawing] = drawings("drawn", [Order(spec, kind=kind, site="https://example.org")])
+        assert drawing is not None and drawing.startswith(start)

@@ -2,9 +2,11 @@
 
 from fractions import Fraction
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -21,6 +23,7 @@ from webapp.leaderboards.entries import together
 from webapp.leaderboards.models import Method, Score
 from webapp.leaderboards.skipped import Skipping, skipping
 from webapp.leaderboards.views.reading import (
+    ENTRY,
     KINDS,
     Reading,
     Unreadable,
@@ -89,6 +92,7 @@ def _curves(reading: Reading) -> tuple[list[Curve], str, str]:
     scores = scores.filter(
         submission__method__in=Method.objects.visible_to(reading.request.user), submission__method__baseline=""
     )
+    slices = reverse("board_slices", args=[reading.split.dataset.slug, reading.split.name])
     runs = [
         Run(
             entry.name,
@@ -96,6 +100,7 @@ def _curves(reading: Reading) -> tuple[list[Curve], str, str]:
             entry.submissions[0].train_size,
             entry.submissions[0].examples_seen,
             entry.averaged,
+            f"{slices}?{urlencode([(ENTRY, entry.key)])}",
         )
         for entry in together(reading.split, scores)
     ]
