@@ -33,7 +33,7 @@ from tests.crawl import Browser, PlainClient, Replies, Request, crawl
 from webapp.access import RESEARCHERS, Asked, What, recorded
 from webapp.api import questions_file, signing_in
 from webapp.leaderboards import scoring
-from webapp.leaderboards.models import Method, Submission
+from webapp.leaderboards.models import Method, Submission, Suite, SuiteMember
 from webapp.models import User
 
 STUDY = "riddle0001"
@@ -292,6 +292,11 @@ def _submitted(slug: str, name: str) -> None:
     scoring.work()
     row.refresh_from_db()
     assert row.is_scored, row.message
+    suite = Suite.objects.create(
+        slug=slug, title="All riddles", owner=User.objects.get(username="owner"), is_public=True
+    )
+    for ordinal, one in enumerate(split.dataset.splits.filter(parent=None)):
+        SuiteMember.objects.create(suite=suite, split=one, ordinal=ordinal, label=one.name)
 
 
 def _number_from_one() -> None:

@@ -16,6 +16,7 @@ from webapp.leaderboards.boards import ACCURACY, Wanted, board_of, made_of, sort
 from webapp.leaderboards.entries import BEST, CHOICES
 from webapp.leaderboards.finding import find_board
 from webapp.leaderboards.models import Method, Submission, Suite
+from webapp.leaderboards.withholding import terms_for
 
 A_PAGE = 40
 BAD = 400
@@ -62,6 +63,7 @@ def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         return render(request, "generation/refused.html", {**context, "message": str(error)}, status=BAD)
     context |= {
         "board": found,
+        "is_open": terms_for(request.user, split).is_open,
         "wanted": wanted,
         "choices": CHOICES.items(),
         "sorts": sorts,
