@@ -73,8 +73,9 @@ def read_predictions(file: BinaryIO, expected: Expected) -> Predictions:
     try:
         text, packing = unpacked(file)
         rows = rows_of(text, checker.bad, n=expected.n)
+        checker.unit = rows.unit
         for batch in rows.batches:
-            checker.add(batch, unit=rows.unit)
+            checker.add(batch)
     except Unreadable as error:
         raise _refusal(error, where=expected.name) from error
     return _settled(checker, rows, packing)
@@ -86,7 +87,7 @@ def _settled(checker: Checker, rows: Rows, packing: str) -> Predictions:
     if rows.id in PUBLISHED:
         ways.reverse()
     meant, expected = min(ways, key=checker.wrong), checker.expected
-    findings = checker.findings(meant, unit=rows.unit)
+    findings = checker.findings(meant)
     if findings.counts:
         message = findings.message(expected=expected.n, got=checker.got)
         raise BadPredictions(message, where=expected.name, findings=findings)

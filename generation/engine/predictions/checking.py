@@ -69,14 +69,15 @@ class Naming:
         if self.sorted is None or self.order is None:
             numbers = [one if one.__class__ is int else _number(one) for one in ids]
             return np.array([one if 0 <= one < self.n else -1 for one in numbers], np.int32)
-        wanted = np.array([str(one).encode(errors="replace") for one in ids], np.bytes_)
+        wanted = np.array([str(one).strip().encode() for one in ids], np.bytes_)
         at = np.minimum(np.searchsorted(self.sorted, wanted), self.n - 1)
         found = np.where((self.sorted[at] == wanted) & (wanted != b""), self.order[at], -1)
         return found.astype(np.int32)
 
 
 def _number(name: int | str) -> int:
-    return int(name) if isinstance(name, str) and len(name) < 12 and name.isascii() and name.isdecimal() else -1
+    digits = name.strip() if isinstance(name, str) else ""
+    return int(digits) if len(digits) < 12 and digits.isascii() and digits.isdecimal() else -1
 
 
 def namings(expected: Expected) -> list[Naming]:
@@ -104,6 +105,7 @@ class Checker:
         self.codes, self.lines = array("i"), array("i")
         self.outside, self.ids = Gathered(), Gathered()
         self.malformed: list[tuple[int, str]] = []
+        self.unit = "line"
         self.known = dict(self.reader.vocabulary.exact)
 
     @property
@@ -114,9 +116,12 @@ class Checker:
     def bad(self, line: int, reason: str) -> None:
         """Take in a row that can't be read."""
         self.malformed.append((line, reason))
+        if len(self.malformed) > EXTRA:
+            reason = f"expected rows that can be read, got more than {EXTRA:,} that can't: reading stopped"
+            raise Unreadable(reason, line=line, unit=self.unit)
         self._check_room(line)
 
-    def add(self, batch: Batch, *, unit: str) -> None:
+    def add(self, batch: Batch) -> None:
         """Take in rows that can be read."""
         batch = self._plain(batch)
         if not batch.lines:
@@ -140,7 +145,7 @@ class Checker:
                 self.outside.add(first + row, batch.said[row])
         self.codes.extend(codes)
         self.lines.extend(batch.lines)
-        self._check_room(batch.lines[-1], unit=unit)
+        self._check_room(batch.lines[-1])
 
     def _plain(self, batch: Batch) -> Batch:
         """Return the rows whose ids and answers can be such, as texts and numbers."""
@@ -169,13 +174,11 @@ class Checker:
         choices = batch.choices[row] if batch.choices else None
         return self.reader.code(batch.said[row], int(self.expected.kinds[position]), choices=choices)
 
-    def _check_room(self, line: int, *, unit: str = "line") -> None:
-        if self.got > self.expected.n + EXTRA:
-            raise Unreadable(
-                f"expected {self.expected.n:,} answers, got more than {self.expected.n + EXTRA:,}: reading stopped",
-                line=line,
-                unit=unit,
-            )
+    def _check_room(self, line: int) -> None:
+        most = self.expected.n + EXTRA
+        if self.got > most:
+            reason = f"expected {self.expected.n:,} answers, got more than {most:,}: reading stopped"
+            raise Unreadable(reason, line=line, unit=self.unit)
 
     def wrong(self, meant: int) -> int:
         """Return how many ids are none, or questions not answered, where ids are meant in one of the ways."""
@@ -183,12 +186,12 @@ class Checker:
         known = positions[positions >= 0]
         return len(positions) - len(known) + self.expected.n - len(np.unique(known))
 
-    def findings(self, meant: int, *, unit: str) -> Findings:
+    def findings(self, meant: int) -> Findings:
         """Return what is wrong where ids are meant in one of the ways."""
         naming, positions = self.namings[meant], np.array(self.positions[meant], np.int32)
         known = positions[positions >= 0]
         times = np.bincount(known, minlength=self.expected.n)
-        found = Findings(unit=unit, malformed=self.malformed, names=naming.names)
+        found = Findings(unit=self.unit, malformed=sorted(self.malformed), names=naming.names)
         unknown = np.flatnonzero(positions < 0)
         said = self.ids.by(np.arange(len(positions), dtype=np.int32)) if len(unknown) else {}
         return replace(

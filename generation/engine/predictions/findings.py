@@ -1,5 +1,6 @@
 """What is wrong with a prediction file, line by line, and the message that says it in short."""
 
+import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -28,7 +29,7 @@ class Findings:
     unit : str
         What is counted from 1: "line" or "record".
     malformed : sequence of (int, str)
-        Where something can't be read, and why.
+        Where something can't be read, and why; this and all others in the order of the file.
     unknown : sequence of (int, str)
         Where an id is that no question has, and the id.
     duplicate : sequence of Again
@@ -53,13 +54,12 @@ class Findings:
 
     def lines(self) -> Iterator[str]:
         """Yield a sentence for everything: what stands in the file in its order, then what is missing."""
-        told = [(line, reason) for line, reason in self.malformed]
-        told += [(line, f"no question is called {name}") for line, name in self.unknown]
-        told += [
+        unknown = ((line, f"no question is called {name}") for line, name in self.unknown)
+        again = (
             (one.line, f"question {one.question} is answered again, first in {self.unit} {one.first}")
             for one in self.duplicate
-        ]
-        for line, reason in sorted(told):
+        )
+        for line, reason in heapq.merge(self.malformed, unknown, again):
             yield f"{self.unit.capitalize()} {line:,}: {reason}."
         for position in self.missing:
             yield f"Question {self.name(int(position))} has no answer."

@@ -118,7 +118,7 @@ TEXTS: dict[str, Hostile] = {
     "a tar archive": Hostile(lambda: b"a" * 257 + b"ustar" + bytes(300), "got a tar archive"),
     "noise": Hostile(lambda: bytes(range(254, 0, -1)) * 100, "Line 1: expected UTF-8 text, got the byte 0xfe"),
     "1,000,001 lines": Hostile(lambda: b"yes\n" * 1_000_001, STOPPED),
-    "1,000,001 broken lines": Hostile(lambda: GOOD + b"{\n" * 1_000_001, STOPPED),
+    "1,000,001 broken lines": Hostile(lambda: GOOD + b"{\n" * 1_000_001, "got more than 100,000 that can't: reading"),
     "1,000,001 records": Hostile(lambda: b"[" + b'{"index":0,"answer":0},' * 1_000_001 + b"0]", STOPPED),
 }
 JSON: dict[str, Hostile] = {

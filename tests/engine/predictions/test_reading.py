@@ -183,6 +183,14 @@ def test_what_is_missing_twice_or_unknown_is_named_with_its_line() -> None:
     assert error.findings.counts == {"missing": 2, "duplicate": 1, "unknown": 2, "malformed": 1}
 
 
+def test_spaces_around_an_id_are_no_part_of_it() -> None:
+    assert answers(read("question_id , answer\n 0, yes\n1 , no\n", 2)) == ["yes", "no"]
+    said = right(2)
+    assert (
+        answers(read(f"question_id,answer\n {SOURCES[0]},{said[0]}\n{SOURCES[1]} ,{said[1]}", 2, sources=True)) == said
+    )
+
+
 def test_a_message_names_twenty_and_the_findings_all() -> None:
     error = refusal("yes\n" * 100, 200)
     assert "Question 119 has no answer. And 80 more. Format" in str(error)
