@@ -1,0 +1,104 @@
+"""`manage.py submit`: a file handed in on the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from generation import leases
+from generation.models import Split
+from tests.leaderboards import sent
+from webapp.leaderboards import scoring
+from webapp.leaderboards.models import Method, Submission
+from webapp.models import User
+
+pytestmark = pytest.mark.django_db
+
+
+def written(folder: Path, answers: list[str]) -> str:
+    path = folder / "answers.json"
+    path.write_bytes(sent.as_file(answers).getvalue())
+    return str(path)
+
+
+def test_a_file_is_stored_scored_and_its_score_printed(
+    val: Split, method: Method, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = sent.noisy(val, wrong=0.4)
+    more = ("--run", "seed 2", "--trained-on", "scored/train", "--train-size", "80", "--examples-seen", "800")
+    call_command("submit", written(tmp_path, said), "--split", "scored/val", "--method", method.name, *more, "--json")
+    document = json.loads(capsys.readouterr().out)
+    right = sent.right_of(val, said)
+    [score] = document["scores"]
+    assert (score["split"], score["n"], score["accuracy"]) == ("scored/val", val.questions, right / val.questions)
+    row = Submission.objects.get(pk=document["id"])
+    assert (row.method, row.run, row.train_size, row.examples_seen) == (method, "seed 2", 80, 800)
+    assert row.trained_on is not None and row.trained_on.name == "train"
+    assert row.is_scored and row.filename == "answers.json"
+
+
+def test_the_score_is_printed_for_people(
+    val: Split, method: Method, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("submit", written(tmp_path, sent.truth_of(val)), "--split", "scored/val", "--method", method.name)
+    told = capsys.readouterr().out
+    assert "accuracy       100.0 %" in told and "0 unreadable" in told
+
+
+def test_a_new_name_is_a_new_method_of_the_only_administrator(val: Split, tmp_path: Path) -> None:
+    admin = User.objects.create_superuser("ada", "ada@example.org", "x")
+    path = written(tmp_path, sent.truth_of(val))
+    call_command("submit", path, "--split", "scored/val", "--method", "Fresh", "--made", "zero-shot")
+    made = Method.objects.get(name="Fresh")
+    assert (made.owner, made.made, made.published) == (admin, "zero-shot", None)
+    call_command("submit", path, "--split", "scored/val", "--method", "Fresh", "--run", "2")
+    assert made.submissions.scored().count() == 2
+
+
+def test_what_is_refused_leaves_no_method(val: Split, member: User, tmp_path: Path) -> None:
+    path = tmp_path / "answers.txt"
+    path.write_text("yes\n")
+    call = ("submit", str(path), "--method", "Fresh", "--owner", "mira")
+    with pytest.raises(CommandError, match=r"scored/val: .*Expected 160 answers, got 1") as refused:
+        call_command(*call, "--split", "scored/val")
+    assert refused.value.returncode == 2
+    with pytest.raises(CommandError, match="Expected a whole number from 1"):
+        call_command(*call, "--split", "scored/val", "--train-size", "0", "--method", "Fresher")
+    assert not Method.objects.filter(name="Fresher").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (("--owner", "nobody"), "Expected an account, got 'nobody'"),
+        ((), "Expected one account that 'Fresh' can be a method of, got none: say --owner ACCOUNT"),
+        (("--trained-on", "scored/dev", "--owner", "mira"), "Expected a split (train, val, test), got 'dev'"),
+    ],
+)
+def test_a_slip_is_told(more: tuple[str, ...], says: str, val: Split, member: User, tmp_path: Path) -> None:
+    path = written(tmp_path, sent.truth_of(val))
+    with pytest.raises(CommandError) as refused:
+        call_command("submit", path, "--split", "scored/val", "--method", "Fresh", *more)
+    assert says in str(refused.value) and refused.value.returncode == 2
+    assert Submission.objects.count() == 0
+
+
+def test_a_file_that_is_not_there_is_told(val: Split, method: Method, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="Expected a file of predictions, got none: "):
+        call_command("submit", str(tmp_path / "a"), "--split", "scored/val", "--method", method.name)
+
+
+def test_a_process_that_was_quicker_is_waited_for(
+    val: Split, method: Method, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    take = leases.take
+    monkeypatch.setattr(leases, "take", lambda job, **more: False)
+
+    def another(seconds: float) -> None:
+        monkeypatch.setattr(leases, "take", take)
+        scoring.work()
+
+    monkeypatch.setattr("time.sleep", another)
+    call_command("submit", written(tmp_path, sent.truth_of(val)), "--split", "scored/val", "--method", method.name)
+    assert "accuracy       100.0 %" in capsys.readouterr().out

@@ -1,0 +1,146 @@
+"""`manage.py submit`: a file of predictions is handed in, scored at once, and its score printed."""
+
+import json
+import time
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from generation import leases
+from generation.command_line import BAD_INPUT, FAILED, PlainCommand
+from webapp.leaderboards import receiving, scoring
+from webapp.leaderboards.models import Method, Score, Submission
+from webapp.leaderboards.receiving import Order, Refused
+from webapp.models import User
+
+NUMBERS = {"train_size": "different training examples", "examples_seen": "training examples in all, repeats included"}
+PAUSE = 0.5  # seconds between two looks at what another process scores
+
+
+class Command(PlainCommand):
+    """Submit a file of predictions."""
+
+    help = "Submit a file of predictions for a split as a run of a method, wait until it is scored, print its score."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the file, what it is for, and what made it."""
+        parser.add_argument("file", metavar="FILE", help="predictions in any format that /docs/predictions/ tells")
+        parser.add_argument("--split", metavar="DATASET/SPLIT", required=True, help="what they are for")
+        parser.add_argument("--method", metavar="NAME", required=True, help="what made them; a new name is a new one")
+        parser.add_argument("--owner", metavar="ACCOUNT", help="whose method it is, where that isn't clear")
+        parser.add_argument("--made", choices=_ways(), help="how a new method was made", default=Method.Made.ELSEWHERE)
+        parser.add_argument("--run", default="", metavar="NAME", help="a seed or a name, where there are several")
+        parser.add_argument("--trained-on", metavar="DATASET/SPLIT", help="a split of this site")
+        for name, about in NUMBERS.items():
+            parser.add_argument(f"--{name.replace('_', '-')}", type=int, metavar="N", help=about)
+        parser.add_argument("--json", action="store_true", help="one JSON document")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Submit, have it scored, and print the score."""
+        split = self.find_split(options["split"])
+        trained_on = self.find_split(options["trained_on"]) if options["trained_on"] else None
+        path = Path(options["file"])
+        if not path.is_file():
+            raise CommandError(f"Expected a file of predictions, got none: {path}", returncode=BAD_INPUT)
+        owner = _owner(options["method"], options["owner"])
+        method, is_new = Method.objects.get_or_create(
+            owner=owner, name=options["method"], defaults={"made": options["made"]}
+        )
+        numbers = {name: options[name] for name in NUMBERS}
+        try:
+            submission = _received(Order(method, split, run=options["run"], trained_on=trained_on, **numbers), path)
+        except Refused as refusal:
+            if is_new:
+                method.delete()
+            raise CommandError(str(refusal), returncode=BAD_INPUT) from refusal
+        _scored(submission)
+        if not submission.is_scored:
+            raise CommandError(f"{split}: {submission.message}", returncode=BAD_INPUT)
+        scores = list(submission.scores.select_related("split__dataset").order_by("split__ordinal"))
+        if options["json"]:
+            self.stdout.write(json.dumps(_json(submission, scores), indent=2))
+        else:
+            self.stdout.write("\n".join(_lines(submission, scores)))
+
+
+def _ways() -> list[str]:
+    return [made.value for made in Method.Made if made != Method.Made.HUMAN]
+
+
+def _owner(name: str, account: str | None) -> User:
+    """Return the account that a method is, or becomes, one of: the one that is named, or the only one it can be."""
+    if account is not None:
+        found = User.objects.filter(username=account).first()
+        if found is None:
+            raise CommandError(f"Expected an account, got {account!r}.", returncode=BAD_INPUT)
+        return found
+    owners = list(User.objects.filter(methods__name=name)[:2]) or list(User.objects.filter(is_superuser=True)[:2])
+    if len(owners) != 1:
+        came = "several" if owners else "none"
+        raise CommandError(
+            f"Expected one account that {name!r} can be a method of, got {came}: say --owner ACCOUNT.",
+            returncode=BAD_INPUT,
+        )
+    return owners[0]
+
+
+def _received(order: Order, path: Path) -> Submission:
+    """Return the submission that a file was stored as; raise `Refused`."""
+    with path.open("rb") as file:
+        [submission] = receiving.receive(order.method.owner, order, file, path.name).submissions
+    return submission
+
+
+def _scored(submission: Submission) -> None:
+    """Score a submission here, or wait until the process that was quicker has."""
+    if leases.take(submission, seconds=scoring.LONGEST):
+        scoring.run(submission)
+    deadline = time.monotonic() + scoring.LONGEST
+    submission.refresh_from_db()
+    while submission.is_under_way:
+        if time.monotonic() > deadline:
+            raise CommandError(f"Expected a score within the hour, got none: {submission}.", returncode=FAILED)
+        time.sleep(PAUSE)
+        submission.refresh_from_db()
+
+
+def _json(submission: Submission, scores: list[Score]) -> dict[str, Any]:
+    return {
+        "id": submission.pk,
+        "method": submission.method.name,
+        "format": submission.format,
+        "outside": submission.outside,
+        "page": submission.get_absolute_url(),
+        "scores": [_score_json(one) for one in scores],
+    }
+
+
+def _score_json(score: Score) -> dict[str, Any]:
+    columns = {label: {"n": n, "correct": right} for label, (right, n) in score.columns_json.items()}
+    return {
+        "split": str(score.split),
+        "n": score.n,
+        "accuracy": score.accuracy,
+        "accuracy_read": score.right_read / score.n if score.n else None,
+        "unreadable": score.unreadable,
+        "columns": columns,
+    }
+
+
+def _lines(submission: Submission, scores: list[Score]) -> Iterator[str]:
+    """Yield the scores as text."""
+    yield f"{submission.method.name}: submission {submission.pk}, {submission.get_absolute_url()}"
+    for score in scores:
+        yield f"{score.split}: {score.n:,} questions"
+        yield f"  accuracy       {_share(score.right, score.n)}"
+        yield f"  accuracy_read  {_share(score.right_read, score.n)}  {score.unreadable:,} unreadable"
+        width = max(map(len, score.columns_json), default=0)
+        for label, (right, n) in score.columns_json.items():
+            yield f"  {label:<{width}}  {_share(right, n)}  n = {n:,}"
+
+
+def _share(right: int, n: int) -> str:
+    return f"{100 * right / n:5.1f} %" if n else "     –"
