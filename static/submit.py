@@ -232,7 +232,7 @@ def send(site: Site, options: argparse.Namespace) -> int:
     if options.json:
         sys.stdout.write(json.dumps(ended if len(ended) > 1 else ended[0], indent=2) + "\n")
     else:
-        sys.stdout.write("\n".join(line for one in ended for line in report(site, one)) + "\n")
+        sys.stdout.write("\n".join(line for one in ended for line in report(site, one, by=options.by)) + "\n")
     return 0 if all(one["state"] == DONE for one in ended) else 2
 
 
@@ -252,34 +252,41 @@ def waited_for(site: Site, path: str, *, seconds: float) -> dict[str, Any]:
         pause = min(1.5 * pause, POLL[1])
 
 
-def report(site: Site, found: dict[str, Any]) -> Iterator[str]:
-    """Yield the scores of a submission, and its slices, as text."""
+def report(site: Site, found: dict[str, Any], *, by: list[str]) -> Iterator[str]:
+    """Yield the scores of a submission, and its slices by the named facets or by all, as text."""
     if found["state"] != DONE:
         yield f"Submission {found['id']} {found['state']}: {found.get('message', '')}"
         return
-    for score in found.get("scores", ()):
-        yield f"{score['split']}: n = {score['n']:,}"
-        yield f"  accuracy       {percent(score['accuracy'])}"
-        yield f"  accuracy_read  {percent(score.get('accuracy_read'))}  {score.get('unreadable') or 0:,} unreadable"
-        yield from table(score.get("columns") or {})
+    for score in found.get("scores") or ():
+        read = {"n": score["n"], "accuracy": score["accuracy_read"]}
+        yield f"{score['split']}"
+        yield f"  accuracy       {share(score)}"
+        yield f"  accuracy_read  {share(read)}, {score['unreadable']:,} unreadable"
+        yield from table(score["columns"])
     if found.get("slices_url"):
-        for name, cells in site.ask(found["slices_url"]).get("facets", {}).items():
+        facets = site.ask(found["slices_url"])["facets"]
+        for name in by or facets:
+            if name not in facets:
+                raise Refused(f"Expected one of the facets {', '.join(facets)}, got {name!r}.")
             yield name
-            yield from table(cells)
+            yield from table(facets[name])
 
 
 def table(cells: dict[str, Any]) -> Iterator[str]:
-    """Yield a line for each value with its accuracy and number of questions."""
+    """Yield a line for each value that occurs."""
     width = max(map(len, cells), default=0)
     for name, cell in cells.items():
-        right, n = cell.get("correct", cell.get("right")), cell["n"]
-        share = cell.get("accuracy", right / n if n and right is not None else None)
-        yield f"  {name:<{width}}  {percent(share)}  n = {n:,}"
+        if cell["n"]:
+            yield f"  {name:<{width}}  {share(cell)}"
 
 
-def percent(share: float | None) -> str:
-    """Return a share of 1 as per cent."""
-    return "      –" if share is None else f"{100 * share:5.1f} %"
+def share(figure: dict[str, Any]) -> str:
+    """Return an accuracy as per cent, with its interval where it is told, and the number of questions."""
+    told: list[Any] = [figure.get(name) for name in ("accuracy", "low", "high")]
+    if told[0] is None:
+        return f"too few to tell (n = {figure['n']:,})"
+    interval = "" if None in told else f"{100 * told[1]:.1f} to {100 * told[2]:.1f}, "
+    return f"{100 * told[0]:5.1f} %  ({interval}n = {figure['n']:,})"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -307,6 +314,7 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--again", action="store_true", help="another submission, even of the same file")
     one.add_argument("--no-wait", action="store_true", help="don't wait for the score")
     one.add_argument("--wait", type=float, default=3600.0, metavar="SECONDS", help="default: %(default)g")
+    one.add_argument("--by", action="append", default=[], metavar="FACET", help="only this slice; may be repeated")
     one.add_argument("--json", action="store_true", help="print the submission as JSON")
     return found
 

@@ -17,8 +17,12 @@ from tests.webapp.contrary import DROPPED, TOKEN, Contrary, running
 
 SCRIPT = ROOT / "static" / "submit.py"
 FOUND = {"id": 17, "url": "/api/v1/submissions/17/", "page": "/submissions/17/", "state": "waiting"}
-SCORE = {"split": "clevr/val", "n": 4, "accuracy": 0.5, "accuracy_read": 0.75, "unreadable": 1}
-DONE = FOUND | {"state": "done", "scores": [SCORE | {"columns": {"count": {"n": 2, "right": 1}}}]}
+HALF = {"n": 4, "accuracy": 0.5, "low": 0.15, "high": 0.85}
+FEW, NONE = {"n": 1}, {"n": 0, "accuracy": None, "low": None, "high": None}
+SCORE = HALF | {"split": "clevr/val", "accuracy_read": 0.75, "unreadable": 1, "columns": {"count": HALF}}
+SLICES_URL = "/api/v1/submissions/17/slices/"
+DONE = FOUND | {"state": "done", "scores": [SCORE], "slices_url": SLICES_URL}
+SLICES = {"split": "clevr/val", "facets": {"type": {"exist": FEW, "count": NONE}, "answer": {"red": HALF}}}
 CALL = ("--split", "clevr/val", "--method", "Mine")
 
 
@@ -27,9 +31,10 @@ def site() -> Iterator[Contrary]:
     with running() as server:
         server.answers = {
             "/api/v1/submissions/": [FOUND],
-            FOUND["url"]: [FOUND, FOUND | {"state": "running"}, DONE],
+            SLICES_URL: [SLICES],
+            str(FOUND["url"]): [FOUND, FOUND | {"state": "running"}, DONE],
             "/api/v1/datasets/clevr/splits/val/questions.jsonl.gz": [b"questions" * 1000],
-        }  # type: ignore[dict-item]
+        }
         yield server
 
 
@@ -91,13 +96,26 @@ def test_a_file_is_sent_whole_and_its_score_printed(
     assert {one.token for one in site.asked} == {f"Bearer {TOKEN}"}
     out, err = capsys.readouterr()
     assert out.splitlines() == [
-        "clevr/val: n = 4",
-        "  accuracy        50.0 %",
-        "  accuracy_read   75.0 %  1 unreadable",
-        "  count   50.0 %  n = 2",
+        "clevr/val",
+        "  accuracy        50.0 %  (15.0 to 85.0, n = 4)",
+        "  accuracy_read   75.0 %  (n = 4), 1 unreadable",
+        "  count   50.0 %  (15.0 to 85.0, n = 4)",
+        "type",
+        "  exist  too few to tell (n = 1)",
+        "answer",
+        "  red   50.0 %  (15.0 to 85.0, n = 4)",
     ]
     assert f"Submission 17: {site.address}/submissions/17/" in err
     assert [line.split()[-1] for line in err.splitlines()[1:]] == ["waiting", "running", "done"]
+
+
+def test_slices_are_chosen_by_name(
+    script: ModuleType, site: Contrary, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert script.main(["send", str(file), *CALL, "--by", "answer"]) == 0
+    assert capsys.readouterr().out.splitlines()[4:] == ["answer", "  red   50.0 %  (15.0 to 85.0, n = 4)"]
+    assert script.main(["send", str(file), *CALL, "--by", "colour"]) == 2
+    assert "Expected one of the facets type, answer, got 'colour'." in capsys.readouterr().err
 
 
 def test_an_upload_is_tried_again_under_the_same_key(
