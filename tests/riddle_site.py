@@ -32,7 +32,7 @@ from tests.annotations.answered import put
 from tests.crawl import Browser, PlainClient, Replies, Request, crawl
 from webapp.access import RESEARCHERS, Asked, What, recorded
 from webapp.api import questions_file, signing_in
-from webapp.leaderboards import scoring
+from webapp.leaderboards import scoring, slices
 from webapp.leaderboards.models import Method, Submission, Suite, SuiteMember
 from webapp.models import User
 
@@ -135,6 +135,7 @@ def riddle_world() -> Iterator[None]:
         patch.setattr(signing_in, "throttle", Throttle(10**9, 60.0))
         patch.setattr(charts, "TOO_FEW", 1)
         patch.setattr(blind_shown, "TOO_FEW", 1)
+        patch.setattr(slices, "LEAST", 1)
         patch.setattr(charts_drawing, "_drawn", _drawn)
         yield
 
@@ -190,6 +191,7 @@ def values() -> dict[str, list[str]]:
         "position": ["0", "3", "99"],
         "export": [*map(str, Export.objects.order_by("pk").values_list("pk", flat=True)), "99"],
         "code": [STUDY],
+        "kind": ["csv", "svg"],
         "chart": ["answers"],  # pages link to the others
         "version": [version_of(Dataset.objects.get(slug="riddles")), "0000"],
         "pk": [str(Dataset.objects.get(slug="riddles").pk), "1", "9999"],
