@@ -25,6 +25,7 @@ ABOUT_NO_DATASET |= {"api:openapi-json", "api:openapi-view", "api:api-root", "ap
 # Methods are their owners', and nothing of a dataset; what they submitted is shown with the access check of its split.
 ABOUT_NO_DATASET |= {"method_new", "method_edit", "method_publish", "method_hide", "method_delete", "methods"}
 ABOUT_NO_DATASET |= {"submissions", "suites", "suite_new", "suite_edit", "suite_delete"}
+ABOUT_NO_DATASET |= {"api:methods", "api:method", "api:new_method", "api:submissions", "api:submit", "api:suites"}
 # Participants have no account: what was given to one is theirs to see, by the secret in the address and by tokens.
 ABOUT_NO_DATASET |= {
     "study_join", "study_session", "study_go_on", "study_answer", "study_picture", "study_pair",

@@ -61,6 +61,19 @@ def reads(
     return operation
 
 
+def changes(router: Router, path: str, answers: dict[int, Any]) -> Callable[[View], View]:
+    """Return a decorator that lets a function answer accounts' POST with these shapes, by status."""
+
+    def operation(view: View) -> View:
+        described = {"responses": dict(ERRORS)}
+        shapes = {**answers, 404: ErrorBody}
+        options: dict[str, Any] = {"auth": ACCOUNTS, "exclude_unset": True, "url_name": view.__name__}
+        router.post(path, response=shapes, openapi_extra=described, **options)(view)
+        return view
+
+    return operation
+
+
 def answered(view: View) -> View:
     """Return a view of the API whose answers nobody else is given, and whose refusals of a verb have our shape."""
 

@@ -27,7 +27,7 @@ def error_of(answer: Any) -> dict[str, Any]:
     assert set(body) == {"error"}
     assert set(body["error"]) == {"code", "message", "details"}
     assert isinstance(body["error"]["details"], dict)
-    assert body["error"]["message"].endswith((".", "docs")), "a sentence"
+    assert body["error"]["message"].endswith((".", "docs", "/")), "a sentence, or where more is"
     return body["error"]
 
 

@@ -1,0 +1,63 @@
+"""Methods: what makes predictions."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Router, Status
+
+from generation.browse import read_query
+from generation.paging import page_of
+from generation.views.finding import pairs_of
+from webapp.api import submission_shapes as shapes
+from webapp.api.errors import Problem
+from webapp.api.operations import changes, reads
+from webapp.api.pages import PAGE, page_json
+from webapp.api.shapes import Page
+from webapp.leaderboards.finding import find_method
+from webapp.leaderboards.forms import MethodForm
+from webapp.leaderboards.models import Method
+
+router = Router(tags=["Methods"])
+SAID = ("name", "made", "shots", "description", "link", "model", "model_date", "prompt", "anonymous")
+
+
+@reads(router, "methods/", Page[shapes.Method], parameters=[PAGE])
+def methods(request: HttpRequest) -> dict[str, Any]:
+    """Return a page of the methods that whoever asks may know of, the latest first; baselines are not listed."""
+    rows = Method.objects.visible_to(request.user).filter(baseline="").for_list()
+    page = page_of(read_query(pairs_of(request), facets=()), rows.count(), of="methods")
+    return page_json(request, page, [method_json(one) for one in rows[page.start : page.stop]])
+
+
+@reads(router, "methods/{position:number}/", shapes.Method)
+def method(request: HttpRequest, number: int) -> dict[str, Any]:
+    """Return a method."""
+    return method_json(find_method(request.user, number))
+
+
+@changes(router, "methods/", {201: shapes.Method})
+def new_method(request: HttpRequest, said: shapes.NewMethod) -> Any:
+    """Make a method; it is private until its page publishes it."""
+    form = MethodForm(said.dict(), owner=request.user)
+    if not form.is_valid():
+        raise unfit(form)
+    form.instance.owner_id = request.user.pk
+    return Status(201, method_json(form.save()))
+
+
+def method_json(one: Method) -> dict[str, Any]:
+    """Return what is said of a method to whoever may know of it."""
+    return {name: getattr(one, name) for name in SAID} | {
+        "id": one.pk,
+        "by": one.by,
+        "is_public": one.is_public,
+        "created": one.created,
+        "url": f"/api/v1/methods/{one.pk}/",
+        "page": one.get_absolute_url(),
+    }
+
+
+def unfit(form: Any) -> Problem:
+    """Return what a form has to say against what was sent."""
+    fields = [{"where": name, "message": str(reason)} for name, reasons in form.errors.items() for reason in reasons]
+    return Problem(422, " ".join(f"{one['where']}: {one['message']}" for one in fields), details={"fields": fields})

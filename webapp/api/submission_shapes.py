@@ -1,0 +1,231 @@
+"""What the API takes and answers about methods, submissions and boards."""
+
+from datetime import date, datetime
+from typing import Annotated
+
+from ninja import Schema
+from pydantic import Field
+
+
+class Figure(Schema):
+    """An accuracy, 0 to 1, over the runs of a method; of too few questions nothing but `n`."""
+
+    n: int
+    accuracy: float | None
+    low: float | None = Field(description="Where its 95 % interval begins.")
+    high: float | None
+    runs: int
+    deviation: float | None = Field(description="The standard deviation over runs, of several.")
+
+
+class NewMethod(Schema):
+    """What a method says of itself. It is private until its page publishes it."""
+
+    name: str
+    made: str = Field("trained", description="zero-shot, few-shot, trained, elsewhere or baseline")
+    shots: int | None = Field(None, description="Of few-shot ones: how many examples the prompt has.")
+    description: str = ""
+    link: str = ""
+    model: str = ""
+    model_date: date | None = None
+    prompt: str = ""
+    anonymous: bool = False
+
+
+class Method(NewMethod):
+    """A method."""
+
+    id: int
+    by: str = Field(description="Whose it is; empty where it is anonymous.")
+    is_public: bool
+    created: datetime
+    url: str
+    page: str
+
+
+class Left(Schema):
+    """What may still be submitted to a split; null where nothing limits it."""
+
+    scores: int | None
+    attempts: int | None
+    next_at: datetime | None = Field(description="When one more may come, where none may now and it is known.")
+
+
+class Scored(Figure):
+    """The score of a submission on its split, or on one that is derived from it."""
+
+    split: str
+    accuracy_read: float | None = Field(description="With answers read out of free text.")
+    unreadable: int = Field(description="Answers in which none could be read.")
+    columns: dict[str, Figure] = Field(description="By the columns of the board.")
+
+
+class Submission(Schema):
+    """A run of a method on a split, and how far it is."""
+
+    id: int
+    state: str = Field(description="waiting, running, done, failed or cancelled")
+    message: str = Field(description="Why it failed, or why it is tried again.")
+    method: int
+    name: str = Field(description="The method's name.")
+    split: str
+    run: str
+    trained_on: str | None
+    train_size: int | None
+    examples_seen: int | None
+    note: str
+    created: datetime = Field(description="Since when it waits.")
+    started: datetime | None = Field(description="Since when it is being scored.")
+    finished: datetime | None
+    url: str = Field(description="Where to ask how far it is.")
+    page: str
+    format: str | None = None
+    size: int | None = Field(None, description="Bytes of the file.")
+    digest: str | None = Field(None, description="SHA-256 of the file.")
+    outside: int | None = Field(None, description="Answers outside the vocabulary.")
+    findings: str | None = Field(None, description="Where the full list is of what is wrong with the file.")
+    left: Left | None = Field(None, description="What may still be submitted to this split.")
+    scores: list[Scored] | None = None
+    slices_url: str | None = Field(None, description="Where its accuracy is by every facet.")
+
+
+class Part(Schema):
+    """An accuracy on a part of a split's questions; of too few nothing but `n`."""
+
+    n: int
+    accuracy: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+class SubmissionSlices(Schema):
+    """Accuracies of a submission by the values of each facet, in their order."""
+
+    split: str
+    facets: dict[str, dict[str, Part]]
+
+
+class Taken(Schema):
+    """What came of an upload: a submission for each split that it is for."""
+
+    id: int = Field(description="Of the first.")
+    url: str
+    is_repeat: bool = Field(description="Whether it had come before with the same Idempotency-Key.")
+    submissions: list[Submission]
+
+
+class Checked(Schema):
+    """What a file would be taken for."""
+
+    split: str
+    n: int
+    format: str
+    outside: int
+    unreadable: int
+    examples: list[tuple[int, str]] = Field(description="Question and answer of the first outside the vocabulary.")
+
+
+class CheckedUpload(Schema):
+    """A dry run: nothing was kept."""
+
+    checked: list[Checked]
+
+
+class NewSubmission(Schema):
+    """What comes with a file of predictions."""
+
+    method: Annotated[str, Field(description="A method of yours: its number or its name.")]
+    split: str = Field("", description="What it is for: dataset/split.")
+    suite: str = Field("", description="Or a suite's name; the file is a zip then, its files named after the splits.")
+    run: str = Field("", description="A seed or a name, where there are several.")
+    trained_on: str = Field("", description="A split of this site: dataset/split.")
+    train_size: int | None = Field(None, ge=1, description="How many different examples it was trained on.")
+    examples_seen: int | None = Field(None, ge=1, description="How many in all, repeats included.")
+    fingerprint: str = Field("", description="The split's content hash; another one is refused.")
+    note: str = ""
+    dry_run: bool = Field(False, description="Check the file and keep nothing.")
+
+
+class BoardRow(Schema):
+    """A method under the same circumstances: its runs are one row."""
+
+    key: str
+    rank: int | None = Field(description="Entries as accurate share one; people and baselines have none.")
+    method: int | None
+    name: str
+    by: str
+    made: str
+    circumstances: str
+    date: datetime
+    submissions: list[int]
+    accuracy: Figure
+    accuracy_read: Figure | None
+    unreadable: float | None
+    shared: Figure | None = Field(description="On the questions that people were asked.")
+    columns: dict[str, Figure]
+
+
+class Board(Schema):
+    """A split's board."""
+
+    split: str
+    fingerprint: str
+    questions: int
+    address: str
+    rows: list[BoardRow]
+
+
+class Suite(Schema):
+    """Several splits on one board."""
+
+    slug: str
+    title: str
+    description: str
+    url: str
+    page: str
+
+
+class SuiteRow(Schema):
+    """A method under the same circumstances on every split of a suite."""
+
+    rank: int | None
+    method: int | None
+    name: str
+    made: str
+    columns: dict[str, Figure | None]
+    mean: float | None
+    gaps: dict[str, float | None]
+
+
+class SuiteBoard(Schema):
+    """A suite's board."""
+
+    suite: str
+    address: str
+    members: dict[str, str]
+    rows: list[SuiteRow]
+
+
+class Cell(Schema):
+    """An accuracy on a part of a split's questions."""
+
+    panel: str
+    value: str
+    label: str
+    column: str
+    n: int
+    accuracy: float | None
+    low: float | None
+    high: float | None
+    deviation: float | None
+    runs: int
+    right: str | None = Field(description="How many are right in each run, where that may be told.")
+
+
+class Slices(Schema):
+    """A board broken down: every cell of every panel, the whole of each column first."""
+
+    dataset: str
+    split: str
+    fingerprint: str
+    slices: list[Cell]

@@ -1,0 +1,223 @@
+"""Submissions: a file of predictions goes in, and how far its score is comes out."""
+
+from typing import Any, BinaryIO, cast
+
+from django.forms import ValidationError
+from django.http import Http404, HttpRequest, HttpResponseBase
+from ninja import File, Form, Header, Router, Status
+from ninja.files import UploadedFile
+
+from generation.browse import read_query
+from generation.engine.predictions import Findings
+from generation.engine.statistics import Averaged
+from generation.index import SplitIndex
+from generation.models import Split
+from generation.paging import page_of
+from generation.views.finding import pairs_of
+from webapp.access import What, may_see
+from webapp.api import submission_shapes as shapes
+from webapp.api.errors import Problem
+from webapp.api.operations import changes, reads
+from webapp.api.pages import PAGE, page_json
+from webapp.api.shapes import Page
+from webapp.leaderboards import limits, receiving, scoring
+from webapp.leaderboards.boards import columns_of
+from webapp.leaderboards.entries import find_entry
+from webapp.leaderboards.figures import figure, is_coarse
+from webapp.leaderboards.finding import find_submission, owns
+from webapp.leaderboards.forms import split_named
+from webapp.leaderboards.models import Method, Score, Submission, Suite
+from webapp.leaderboards.receiving import Order, Refused
+from webapp.leaderboards.slices import Cell, Ground, by_one, divided
+from webapp.leaderboards.views.reading import contenders_of
+from webapp.leaderboards.views.submissions import submission_findings
+from webapp.leaderboards.withholding import facets_for, terms_for
+
+router = Router(tags=["Submissions"])
+ACCEPTED = 202
+NAMED = 20  # lines that a refusal names
+KEPT = ("state", "message", "run", "train_size", "examples_seen", "note", "created", "started", "finished")
+RELATED = ("method__owner", "split__dataset", "split__parent", "trained_on__dataset")
+
+
+@reads(router, "submissions/", Page[shapes.Submission], parameters=[PAGE], accounts=True)
+def submissions(request: HttpRequest) -> dict[str, Any]:
+    """Return a page of what whoever asks has submitted, the latest first."""
+    rows = Submission.objects.filter(method__owner=request.user.pk).select_related(*RELATED).order_by("-pk")
+    page = page_of(read_query(pairs_of(request), facets=()), rows.count(), of="submissions")
+    return page_json(request, page, [_submission_json(one) | _own(one) for one in rows[page.start : page.stop]])
+
+
+@reads(router, "submissions/{position:number}/", shapes.Submission)
+def submission(request: HttpRequest, number: int) -> dict[str, Any]:
+    """Return a submission: how far it is since when, why it was refused, its scores, what may still be submitted."""
+    found = find_submission(request.user, number)
+    said = _submission_json(found)
+    if owns(request.user, found):
+        said |= _own(found) | {"left": limits.left(request.user, found.split)._asdict()}
+    if found.is_scored:
+        said |= {"scores": _scores(request.user, found), "slices_url": f"/api/v1/submissions/{found.pk}/slices/"}
+    return said
+
+
+@reads(router, "submissions/{position:number}/slices/", shapes.SubmissionSlices)
+def submission_slices(request: HttpRequest, number: int) -> dict[str, Any]:
+    """Return the accuracy of a scored submission by every facet that whoever asks may break it down by."""
+    found = find_submission(request.user, number)
+    split, entry = found.split, find_entry(request.user, found.split, f"s{found.pk}")
+    if entry is None:
+        raise Http404("There is no score yet.")
+    index, [one] = SplitIndex.open(split), contenders_of([entry])
+    ground = Ground(index, "", terms_for(request.user, split))
+    facets = {}
+    for facet in facets_for(request.user, split, index):
+        [panel] = by_one(ground, [one], divided(facet))
+        facets[facet.name] = {row.value: _cell_json(row.cells[0]) for row in panel.rows}
+    return {"split": str(split), "facets": facets}
+
+
+def _cell_json(cell: Cell) -> dict[str, Any]:
+    """Return an accuracy with its interval; of too few questions `n` alone."""
+    if cell.mean is None:
+        return {"n": cell.n}
+    return {"n": cell.n, "accuracy": cell.mean, "low": cell.interval.low, "high": cell.interval.high}
+
+
+@reads(router, "submissions/{position:number}/findings", media=["text/plain"], accounts=True)
+def findings(request: HttpRequest, number: int) -> HttpResponseBase:
+    """Return everything that is wrong with a file that was refused, a line each."""
+    return submission_findings(request, number)
+
+
+@changes(router, "submissions/", {ACCEPTED: shapes.Taken, 200: shapes.CheckedUpload})
+def submit(
+    request: HttpRequest,
+    said: Form[shapes.NewSubmission],
+    file: File[UploadedFile],
+    idempotency_key: str = Header("", alias="Idempotency-Key"),
+) -> Any:
+    """Take a file of predictions, to be scored in the background: `url` says how far that is.
+
+    The same `Idempotency-Key` again returns what came first. With `dry_run=1` the file is checked and nothing kept.
+    """
+    _check_names(request)
+    try:
+        order, content = _order(request, said, key=idempotency_key), cast("BinaryIO", file)
+        if said.dry_run:
+            found = receiving.checked(request.user, order, content, file.name or "")
+            return Status(200, {"checked": [one._asdict() | {"split": str(one.split)} for one in found]})
+        received = receiving.receive(request.user, order, content, file.name or "")
+    except Refused as error:
+        raise _problem(error) from error
+    scoring.wake()
+    made = [_submission_json(one) | _own(one) for one in received.submissions]
+    first = {name: made[0][name] for name in ("id", "url")}
+    return Status(ACCEPTED, first | {"is_repeat": received.is_repeat, "submissions": made})
+
+
+def _check_names(request: HttpRequest) -> None:
+    """Refuse a field that there isn't: a slip would be passed over otherwise."""
+    known = {*shapes.NewSubmission.model_fields, "file", "csrfmiddlewaretoken"}
+    unknown = sorted({*request.POST, *request.FILES} - known)
+    if unknown:
+        raise Problem(422, f"Expected the fields {', '.join(sorted(known))}, got {unknown[0][:60]!r}.")
+
+
+def _order(request: HttpRequest, said: shapes.NewSubmission, *, key: str) -> Order:
+    return Order(
+        method=_method(request.user, said.method),
+        target=_target(request.user, said),
+        trained_on=_split(request.user, said.trained_on, where="trained_on") if said.trained_on else None,
+        key=key,
+        **{name: getattr(said, name) for name in ("run", "train_size", "examples_seen", "fingerprint", "note")},
+    )
+
+
+def _method(user: Any, named: str) -> Method:
+    """Return the account's method of this number or name."""
+    mine = Method.objects.of(user)
+    is_number = named.isascii() and named.isdigit() and len(named) < 10
+    found = (mine.filter(pk=int(named)).first() if is_number else None) or mine.filter(name=named[:200]).first()
+    if found is None or "\0" in named:
+        message = (
+            f"Expected a method of yours, its number or name, got {named[:60]!r}. Make one: POST /api/v1/methods/."
+        )
+        raise Problem(404, message, code="no_method", details={"field": "method"})
+    return found
+
+
+def _target(user: Any, said: shapes.NewSubmission) -> Split | Suite:
+    """Return what a file is for."""
+    if bool(said.split) == bool(said.suite):
+        raise Problem(
+            422, "Expected a split (dataset/split) or a suite, got both or neither.", details={"field": "split"}
+        )
+    if said.split:
+        return _split(user, said.split, where="split")
+    found = Suite.objects.filter(slug=said.suite[:100]).first() if "\0" not in said.suite else None
+    if found is None:
+        raise Problem(404, f"Expected a suite, got {said.suite[:60]!r}.", code="no_suite", details={"field": "suite"})
+    return found
+
+
+def _split(user: Any, named: str, *, where: str) -> Split:
+    try:
+        return split_named(user, named.replace("\0", ""))
+    except ValidationError as error:
+        raise Problem(404, error.messages[0], code="no_split", details={"field": where}) from error
+
+
+def _problem(error: Refused) -> Problem:
+    """Return why a file isn't taken; with the first lines that are wrong, and how many there are of each kind."""
+    details = {name: value for name, value in error.details.items() if name != "findings"}
+    told: Findings | None = error.details.get("findings")
+    if told is not None:
+        lines = [line for line, _ in zip(told.lines(), range(NAMED), strict=False)]
+        details |= {"counts": told.counts, "lines": lines}
+    wait = details.get("retry_after")
+    headers = {"Retry-After": str(wait)} if wait is not None else {}
+    return Problem(error.status, error.message, code=error.code, details=details, headers=headers)
+
+
+def _submission_json(one: Submission) -> dict[str, Any]:
+    """Return what is said of a submission to whoever may know of it."""
+    return {name: getattr(one, name) for name in KEPT} | {
+        "id": one.pk,
+        "method": one.method_id,
+        "name": one.method.name,
+        "split": str(one.split),
+        "trained_on": None if one.trained_on is None else str(one.trained_on),
+        "url": f"/api/v1/submissions/{one.pk}/",
+        "page": one.get_absolute_url(),
+    }
+
+
+def _own(one: Submission) -> dict[str, Any]:
+    """Return what only who submitted it is told."""
+    said: dict[str, Any] = {name: getattr(one, name) for name in ("format", "size", "digest", "outside")}
+    if one.findings:
+        said["findings"] = f"/api/v1/submissions/{one.pk}/findings"
+    return said
+
+
+def _scores(user: Any, found: Submission) -> list[dict[str, Any]]:
+    """Return the scores on the splits that somebody may open, each as finely as it may be told."""
+    rows = found.scores.select_related("split__dataset", "split__parent").order_by("split__ordinal")
+    return [_score(user, row) for row in rows if may_see(user, row.split, What.QUESTION)]
+
+
+def _score(user: Any, row: Score) -> dict[str, Any]:
+    coarse = is_coarse(user, row.split)
+
+    def told(right: int, n: int) -> dict[str, Any]:
+        return figure(Averaged(n, (right,)), coarse=coarse).to_json()
+
+    counts = row.columns_json
+    labels = [column.label for column in columns_of(user, row.split, SplitIndex.open(row.split))]
+    return {
+        "split": str(row.split),
+        **told(row.right, row.n),
+        "accuracy_read": told(row.right_read, row.n)["accuracy"],
+        "unreadable": row.unreadable,
+        "columns": {label: told(*counts[label]) for label in labels if label in counts},
+    }
