@@ -1,0 +1,70 @@
+"""kill -9 of background processes while submissions are scored: each ends with one score, and nothing is lost."""
+
+import json
+import random
+import time
+from typing import Any
+
+from tests import proof
+from tests.faults.stack import SLUG, Site
+from tests.generation import fake_world
+
+PER_SCENE = 3
+BEGIN = """
+import random
+
+from generation import jobs
+from generation.index import SplitIndex
+from generation.models import Split
+from webapp.leaderboards import receiving
+from webapp.leaderboards.models import Method
+from webapp.leaderboards.receiving import Order
+from webapp.models import User
+import io
+made = jobs.start(given["spec"], slug=given["slug"], visibility="public", images=False)
+jobs.work(dataset=made)
+split = Split.objects.for_browse().get(dataset=made, name="train")
+owner, _ = User.objects.get_or_create(username="mira")
+method = Method.objects.create(name="Many", owner=owner, published="2026-01-01T00:00Z")
+index = SplitIndex.open(split)
+rights = {}
+for number in range(given["submissions"]):
+    chance = random.Random(number)
+    most = len(index.answer_values)
+    truth = index.answers.tolist()
+    codes = [code if code < most and chance.random() < 0.5 else chance.randrange(most) for code in truth]
+    content = "".join(index.answer_values[code] + "\\n" for code in codes).encode()
+    [row] = receiving.receive(owner, Order(method, split, run=str(number)), io.BytesIO(content), "a.txt").submissions
+    rights[row.pk] = sum(one == other for one, other in zip(codes, truth))
+print(json.dumps(rights), end="")
+"""
+
+
+def begin(site: Site, *, submissions: int, questions: int) -> dict[int, int]:
+    """Return how many answers of each submission are right; they wait."""
+    spec: dict[str, Any] = {**fake_world.PRESET, "questions_per_scene": PER_SCENE, "scenes_per_chunk": 50}
+    spec["splits"] = {"train": {"scenes": -(-questions // PER_SCENE)}}
+    found = site.python(BEGIN, {"spec": spec, "slug": SLUG, "submissions": submissions})
+    return {int(key): right for key, right in json.loads(found).items()}
+
+
+def states(site: Site) -> dict[int, str]:
+    rows = site.ask("SELECT s.id, s.state FROM leaderboards_submission s WHERE s.filename <> ''")
+    return {int(key): str(state) for key, state in rows}
+
+
+def test_every_submission_is_scored_once_whatever_is_killed(site: Site) -> None:
+    count = proof.size(60, name=f"submissions scored while their process was killed, {site.stack}", least=6)
+    rights = begin(site, submissions=count, questions=300)
+    chance = random.Random(site.stack)
+    site.start("default")
+    kills = proof.size(10, least=2)
+    for _ in range(kills):
+        time.sleep(chance.uniform(0.5, 3))
+        site.kill("default")
+    site.wait_until(lambda: set(states(site).values()) == {"done"}, what="every submission to be scored")
+    assert set(states(site)) == set(rights)
+    rows = site.ask('SELECT submission_id, "right" FROM leaderboards_score')
+    scored = [(int(key), int(right)) for key, right in rows]
+    assert {key: right for key, right in scored if key in rights} == rights
+    assert len(scored) == len(dict(scored))
