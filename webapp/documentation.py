@@ -26,6 +26,7 @@ ORDER = (
     "studies",
     "diagnostics",
     "shortcuts",
+    "leaderboards",
     "predictions",
     "reading-boards",
     "spec",

@@ -5,6 +5,8 @@ import random
 import time
 from typing import Any
 
+import pytest
+
 from tests import proof
 from tests.faults.stack import SLUG, Site
 from tests.generation import fake_world
@@ -53,6 +55,7 @@ def states(site: Site) -> dict[int, str]:
     return {int(key): str(state) for key, state in rows}
 
 
+@pytest.mark.full
 def test_every_submission_is_scored_once_whatever_is_killed(site: Site) -> None:
     count = proof.size(60, name=f"submissions scored while their process was killed, {site.stack}", least=6)
     rights = begin(site, submissions=count, questions=300)
