@@ -259,7 +259,7 @@ def report(site: Site, found: dict[str, Any], *, by: list[str]) -> Iterator[str]
         return
     for score in found.get("scores") or ():
         read = {"n": score["n"], "accuracy": score["accuracy_read"]}
-        yield f"{score['split']}"
+        yield f"{score['split']}: n = {score['n']:,}"
         yield f"  accuracy       {share(score)}"
         yield f"  accuracy_read  {share(read)}, {score['unreadable']:,} unreadable"
         yield from table(score["columns"])

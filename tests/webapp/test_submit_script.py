@@ -96,7 +96,7 @@ def test_a_file_is_sent_whole_and_its_score_printed(
     assert {one.token for one in site.asked} == {f"Bearer {TOKEN}"}
     out, err = capsys.readouterr()
     assert out.splitlines() == [
-        "clevr/val",
+        "clevr/val: n = 4",
         "  accuracy        50.0 %  (15.0 to 85.0, n = 4)",
         "  accuracy_read   75.0 %  (n = 4), 1 unreadable",
         "  count   50.0 %  (15.0 to 85.0, n = 4)",

@@ -1,0 +1,82 @@
+"""`static/submit.py` against the site itself: every answer it reads is a real one."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from generation.models import Dataset, Split
+from tests.generation import small
+from tests.leaderboards import sent
+from webapp.leaderboards import receiving, scoring
+from webapp.leaderboards.models import Method, Submission
+from webapp.models import ApiToken, User
+from webapp.views import SUBMIT_SCRIPT
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def scored(live_server: object) -> Dataset:
+    """Give a dataset for one test: what the site answers in its own threads has to be committed."""
+    return small.made("scored", with_images=False, splits={"val": {"scenes": 40}})
+
+
+def loaded() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("submit", SUBMIT_SCRIPT)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def script(live_server: object, member: User, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Return the script as a module; while it waits, what waits is scored."""
+    module = loaded()
+    monkeypatch.setattr(module.time, "sleep", lambda seconds: scoring.work())
+    monkeypatch.setenv("HORSESENSE_SITE", str(live_server))
+    monkeypatch.setenv("HORSESENSE_TOKEN", ApiToken.objects.make(member, "script"))
+    return module
+
+
+def written(folder: Path, answers: list[str]) -> str:
+    path = folder / "answers.json"
+    path.write_bytes(sent.as_file(answers).getvalue())
+    return str(path)
+
+
+def test_a_repeat_of_a_call_gives_the_first_submission(
+    val: Split, method: Method, script: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = [*sent.noisy(val, wrong=0.3)[:-1], "I can't tell."]
+    call = ["send", written(tmp_path, said), "--split", "scored/val", "--method", method.name, "--by", "type"]
+    assert script.main([*call, "--run", "1"]) == 0
+    told = capsys.readouterr()
+    assert f"accuracy       {100 * sent.right_of(val, said) / val.questions:5.1f} %" in told.out
+    assert "1 unreadable" in told.out and "\ntype\n" in told.out and "\nanswer\n" not in told.out
+    assert [line.split()[-1] for line in told.err.splitlines()[-2:]] == ["waiting", "done"]
+    assert script.main([*call, "--run", "1", "--fingerprint", val.fingerprint]) == 0
+    assert script.main([*call, "--run", "1"]) == 0
+    assert Submission.objects.count() == 2  # said otherwise, it is another one
+    assert capsys.readouterr().err.splitlines()[-2].startswith("Submission ")
+
+
+def test_refusals_are_those_of_the_site(
+    val: Split, method: Method, script: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, sent.truth_of(val)[:-1])
+    call = ("--split", "scored/val", "--method", method.name)
+    assert script.main(["check", path, *call]) == 2
+    assert "Expected 160 answers, got 159 (1 missing)" in capsys.readouterr().err
+    assert script.main(["send", path, *call]) == 2
+    assert "failed: scored/val: Expected 160 answers, got 159" in capsys.readouterr().out
+    assert script.main(["send", path, *call, "--fingerprint", "0" * 64]) == 2
+    assert "the predictions are for another version" in capsys.readouterr().err
+    assert script.main(["send", path, "--split", "scored/val", "--method", "Nobody's"]) == 2
+    assert "Expected a method of yours" in capsys.readouterr().err
+
+
+def test_it_knows_how_large_an_upload_may_be() -> None:
+    assert loaded().LARGEST == receiving.LARGEST
