@@ -33,6 +33,7 @@ class Token(HttpBearer):
         """Return the account of a token, which is the one that asks from here on."""
         found = ApiToken.objects.usable(token).first()
         if found is None:
+            _count(address_of(request))
             message = "Expected a token of an open account, got one that is unknown or revoked."
             raise Problem(401, message, code="unknown_token", headers=BEARER)
         found.note_use()
@@ -63,9 +64,14 @@ class Session(APIKeyCookie):
 
 def anybody(request: HttpRequest) -> Any:
     """Return nobody in particular, who sees what is public."""
-    _count(f"address {request.META.get('REMOTE_ADDR', '')}")
+    _count(address_of(request))
     request.user = AnonymousUser()
     return request.user
+
+
+def address_of(request: HttpRequest) -> str:
+    """Return from where somebody asks who isn't known."""
+    return f"address {request.META.get('REMOTE_ADDR', '')}"
 
 
 def _count(who: str) -> None:

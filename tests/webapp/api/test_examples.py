@@ -15,7 +15,7 @@ from tests.services import missing
 from webapp import documentation
 from webapp.models import ApiToken, User
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.full, pytest.mark.django_db(transaction=True)]
 
 SITE = "http://127.0.0.1:8000"
 CURL = "curl --silent --show-error --fail-with-body "

@@ -186,6 +186,11 @@ def test_accounts_are_counted_one_by_one_whatever_their_address(
     assert client.get(LIST).status_code == 200
 
 
+def test_tokens_are_not_guessed_at_will(client: Client, few: Throttle) -> None:
+    guess = {"Authorization": "Bearer hs_guess"}
+    assert [client.get(LIST, headers=guess).status_code for _ in range(4)] == [401, 401, 401, 429]
+
+
 # Its description --------------------------------------------------------------------------------------------
 
 

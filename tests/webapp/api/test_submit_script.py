@@ -16,7 +16,7 @@ from webapp.leaderboards import scoring
 from webapp.leaderboards.models import Method
 from webapp.models import ApiToken, User
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.full, pytest.mark.django_db(transaction=True)]
 
 SPLITS = {"train": {"scenes": 4}, "val": {"scenes": 12}}
 
