@@ -1,4 +1,4 @@
-"""How fast predictions are read, checked and scored on every facet, and in how much memory; no database, no network.
+"""How fast predictions are read, checked and scored on every facet, and in how much memory, and boards.
 
 The split is made up: as many questions as CLEVR's validation set, with every facet of that world, values at random.
 """
@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 from generation.engine.predictions import Expected, read_predictions
 from generation.engine.score import Slicing, score
 from generation.engine.worlds import FacetKind, find_preset, get_world
+from tests.benchmarks import boards
 from tests.benchmarks.figures import figure, together
 
 ROOT = Path(__file__).resolve().parents[2]
 N = 150_000
 MANY = 1_000_000
 MEGABYTES = 100
+SUBMISSIONS = 200
 SEED = 20161220
 TRIES = 3
 TYPES = 10  # kinds of questions
@@ -46,7 +48,7 @@ class MadeUp(NamedTuple):
     slicings: Mapping[str, Slicing]
 
 
-def run(n: int = N, many: int = MANY, megabytes: int = MEGABYTES) -> dict[str, Any]:
+def run(n: int = N, many: int = MANY, megabytes: int = MEGABYTES, submissions: int = SUBMISSIONS) -> dict[str, Any]:
     """Return the time that scoring takes, with and without reading, by format, and the memory of a large file."""
     small, large = made_up(n), made_up(many)
     with tempfile.TemporaryDirectory(prefix="horsesense-benchmark-") as folder:
@@ -65,6 +67,7 @@ def run(n: int = N, many: int = MANY, megabytes: int = MEGABYTES) -> dict[str, A
         ),
         figure(f"{many:,} read from JSON lines, checked and scored", longest, "s", most=10, cores=1),
         figure(f"memory of reading a file of {megabytes} MB", peak, "MB", most=300, cores=1),
+        *boards.figures_of(n, submissions),
     ]
     return together("score", figures)
 

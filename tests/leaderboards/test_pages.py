@@ -337,3 +337,14 @@ def test_baselines_say_what_they_see(val: Split) -> None:
     ):
         assert said in page
     assert all(row["rank"] is None for row in rows_of(Client()))
+
+
+def test_staff_look_at_methods_and_submissions_in_the_admin_pages(
+    method: Method, val: Split, admin_client: Client
+) -> None:
+    row = sent.submitted(method, val, sent.truth_of(val))
+    for address, shown in (
+        ("method/", method.name), (f"method/{method.pk}/change/", method.name),
+        ("submission/", "done"), (f"submission/{row.pk}/change/", row.digest), ("suite/", "suite"),
+    ):  # fmt: skip
+        assert shown in page_of(admin_client, f"/admin/leaderboards/{address}")
