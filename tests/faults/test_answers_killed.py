@@ -5,6 +5,8 @@ import signal
 import time
 from contextlib import suppress
 
+import pytest
+
 from tests import proof
 from tests.crowd import Crowd
 from tests.faults.stack import Site
@@ -26,6 +28,7 @@ def kill_web(site: Site, what: str) -> None:
         site.kill("web", alone=what == MAIN)
 
 
+@pytest.mark.full
 def test_what_was_acknowledged_survives_the_death_of_the_web_server(site: Site) -> None:
     questions = proof.size(1000, name=f"questions that were answered while gunicorn was killed, {site.stack}")
     kills, draw = proof.size(10), chance(site.stack)

@@ -27,7 +27,12 @@ def expected(begin: Begin) -> str:
 
 
 @pytest.mark.parametrize(
-    ("place", "kind", "scenes"), [("items:140", "items", 98), ("images:6", "images", 150), ("seal:6", "seal", 150)]
+    ("place", "kind", "scenes"),
+    [
+        ("items:140", "items", 98),
+        pytest.param("images:6", "images", 150, marks=pytest.mark.full),
+        pytest.param("seal:6", "seal", 150, marks=pytest.mark.full),
+    ],
 )
 def test_killed_half_way_it_ends_the_same(
     expected: str, begin: Begin, child: Child, place: str, kind: str, scenes: int

@@ -183,6 +183,7 @@ def test_from_nothing_to_a_site_with_a_demo_dataset(
     assert not any("demo" in line for line in again.lines)
 
 
+@pytest.mark.full
 def test_stopping_leaves_no_process_behind(site: Site) -> None:
     wait_for(lambda: len(site.everyone()) >= 7)  # four, and the children of three
     everyone = site.everyone()

@@ -12,6 +12,7 @@ CASES = [("clevr-mini", "1"), ("clevr-length-mini", "4"), *((name, "2") for name
 
 
 @pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize(("preset", "workers"), CASES[: size(len(CASES))])
 def test_any_number_of_processes_makes_the_held_dataset(
     site_environment: dict[str, str], preset: str, workers: str
