@@ -151,7 +151,9 @@ def claims(participant: Participant, *, most: int, held: Iterable[Claim], given:
     `held` and `given` are what `held_by` and `given_to` said just now.
     """
     places = list(given)
-    sure = (one for one in held if one.is_sure or _renew(participant, one))
+    turns = {place.question: turn for turn, place in enumerate(places)}  # two may be claimed at one moment
+    waiting = sorted(held, key=lambda one: turns.get(one.question_id, len(turns)))
+    sure = (one for one in waiting if one.is_sure or _renew(participant, one))
     found = list(itertools.islice(sure, most))
     while len(found) < most and (new := _claim_new(participant, places)) is not None:
         found.append(new)

@@ -325,3 +325,18 @@ def test_who_tries_out_a_study_takes_no_slot_and_never_counts(study: Study) -> N
     assert not Slot.objects.exclude(participant=None).exists()
     assert Answer.objects.current().count() == 4
     assert not Answer.objects.valid().exists() and not Answer.objects.surplus().exists()
+
+
+def test_what_was_claimed_at_one_moment_comes_again_in_the_order_it_was_given(begin_study: Begin) -> None:
+    study = begin_study(questions=40, per_question=1)
+    for _ in range(12):  # of which half are given a later slot first
+        participant = Participant.objects.create(study=study)
+        first, second = claims_of(participant, most=2)
+        Slot.objects.filter(participant=participant).update(claimed=Now())
+        again = claims_of(participant, most=2)
+        assert [one.question_id for one in again] == [first.question_id, second.question_id]
+
+
+def claims_of(participant: Participant, *, most: int) -> list[Claim]:
+    held, given = assign.held_by(participant), assign.given_to(participant)
+    return assign.claims(participant, most=most, held=held, given=given)
