@@ -30,6 +30,7 @@ from generation.engine.score import NONE, Slicing, score
 from generation.engine.statistics import Interval
 from generation.index import IndexedFacet, SplitIndex
 from generation.models import Split
+from generation.scoring import truth_of
 
 FOLDER = "baselines"
 MOST_CONFUSED = 30  # wrong answers that are listed
@@ -151,7 +152,7 @@ def load_digest(digest: str) -> Arrays:
 def rescored(baseline: Baseline) -> results.Share:
     """Return how right a published baseline is by the scorer of models, held against the split's answers."""
     arrays = load(baseline)
-    truth = _truth(SplitIndex.open(baseline.split))
+    truth = truth_of(SplitIndex.open(baseline.split))
     found = score(arrays.predictions, truth, {}, among=arrays.asked)
     return results.Share(found.right, found.n)
 
@@ -159,12 +160,6 @@ def rescored(baseline: Baseline) -> results.Share:
 def name_of(digest: str) -> str:
     """Return the name of the file that has a baseline's arrays."""
     return f"{FOLDER}/{digest}.npz"
-
-
-def _truth(index: SplitIndex) -> NDArray[np.int64]:
-    truth = index.answers.astype(np.int64)
-    truth[truth >= len(index.answer_values)] = NONE
-    return truth
 
 
 # What would be published

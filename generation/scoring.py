@@ -1,5 +1,6 @@
 """Scores of predictions on a split, overall and by every facet; nothing is stored."""
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -71,15 +72,20 @@ def score_file(file: BinaryIO, split: Split) -> Scored:
     return Scored(found, strict, read, index)
 
 
-def truth_of(index: SplitIndex) -> NDArray[np.int32]:
+@functools.lru_cache(maxsize=32)
+def truth_of(index: SplitIndex) -> NDArray[np.int64]:
     """Return (questions,) the right answers as codes; `NONE` where none is known."""
-    codes = index.answers.astype(np.int32)
-    return np.where(codes < len(index.answer_values), codes, NONE).astype(np.int32)
+    truth: NDArray[np.int64] = index.answers.astype(np.int64)
+    truth[truth >= len(index.answer_values)] = NONE
+    truth.flags.writeable = False
+    return truth
 
 
 def slicings_of(index: SplitIndex) -> Mapping[str, Slicing]:
     """Return every facet as the scorer takes it, value by value."""
-    return {
-        name: Slicing(facet.codes, len(facet.values), facet.kind == FacetKind.FLAGS)
-        for name, facet in index.facets.items()
-    }
+    return {name: slicing_of(facet) for name, facet in index.facets.items()}
+
+
+def slicing_of(facet: IndexedFacet) -> Slicing:
+    """Return a facet as the scorer takes it, value by value."""
+    return Slicing(facet.codes, len(facet.values), facet.kind == FacetKind.FLAGS)

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from generation.engine.comparing import Compared, compare
-from webapp.leaderboards.contenders import Contender, truth_of
+from generation.scoring import truth_of
+from webapp.leaderboards.contenders import Contender
 from webapp.leaderboards.slices import Divided, Ground
 from webapp.leaderboards.withholding import LEAST
 

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.score import NONE
-from generation.index import SplitIndex
 
 Codes = NDArray[np.integer]
 
@@ -31,12 +30,6 @@ class Contender(NamedTuple):
     label: str
     runs: Sequence[Codes]
     is_human: bool = False
-
-
-def truth_of(index: SplitIndex) -> NDArray[np.int64]:
-    """Return (questions,) the right answers' codes, `NONE` where there is none."""
-    codes = np.asarray(index.answers, np.int64)
-    return np.where(codes < len(index.answer_values), codes, NONE)
 
 
 def asked_of(contenders: Sequence[Contender]) -> NDArray[np.bool_] | None:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.score import NONE, TIE, right_of
-from webapp.leaderboards.contenders import Codes, Contender, truth_of
+from generation.scoring import truth_of
+from webapp.leaderboards.contenders import Codes, Contender
 from webapp.leaderboards.slices import Ground
 
 Mask = NDArray[np.bool_]

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 
-from generation import files, leases
+from generation import files, leases, report_jobs
 from generation.engine.errors import EngineError
 from generation.engine.predictions import BadPredictions, Predictions, read_predictions
 from generation.engine.score import OUTSIDE, score
@@ -22,10 +22,10 @@ from generation.engine.worlds import Column
 from generation.expected import expected_of
 from generation.index import SplitIndex
 from generation.models import Split
+from generation.scoring import slicing_of, truth_of
 from webapp.celery import DEFAULT, app
 from webapp.leaderboards import baselines, predictions, removal
 from webapp.leaderboards.models import Score, Submission
-from webapp.leaderboards.shared import slicing_of, truth_of
 
 TASK = "webapp.leaderboards.tasks.score"
 HINT_LIFE = 60  # seconds
@@ -61,21 +61,16 @@ def claim() -> Submission | None:
 
 def run(submission: Submission) -> None:
     """Score a claimed submission; whatever happens is on its row afterwards."""
+    report_jobs.run(submission, _score_or_refuse)
+
+
+def _score_or_refuse(submission: Submission, lease: leases.Lease) -> None:
     try:
-        with leases.kept(submission) as lease:
-            _score(submission, lease)
-    except leases.LeaseLost as lost:
-        log.info("%s", lost)
+        _score(submission, lease)
     except BadPredictions as error:
         _refuse(submission, error)
     except EngineError as error:  # would come again
         leases.fail(submission, message=str(error))
-    except Exception as error:
-        log.exception("%s went wrong", submission)
-        _try_again(submission, files.in_words(error))
-    except BaseException:  # asked to stop
-        leases.put_back(submission)
-        raise
 
 
 def _score(submission: Submission, lease: leases.Lease) -> None:
@@ -109,13 +104,6 @@ def _refuse(submission: Submission, error: BadPredictions) -> None:
         refused = leases.fail(submission, message=str(error))
     if refused:
         files.drop(submission.file)
-
-
-def _try_again(submission: Submission, message: str) -> None:
-    if submission.attempts >= leases.ATTEMPTS:
-        leases.fail(submission, message=f"{message} It was tried {submission.attempts} times.")
-    else:
-        leases.give_back(submission, message=message)
 
 
 # What a score is
@@ -157,11 +145,7 @@ def _columns(columns: Sequence[Column], index: SplitIndex, facets: Mapping[str, 
 
 def sweep() -> None:
     """Free what dead processes held, begin what is missing, and wake a background process while anything waits."""
-    for submission in Submission.objects.overdue():
-        leases.fail(submission, message="Expected an end within the hour, got none.")
-    running = Submission.objects.filter(state=State.RUNNING)
-    for submission in [*Submission.objects.expired(), *(one for one in running if leases.is_gone(one.worker))]:
-        _try_again(submission, "The process that scored it stopped answering.")
+    report_jobs.free(Submission.objects.all())
     baselines.begin()
     removal.sweep_files()
     if Submission.objects.waiting().exists() or missing().exists():

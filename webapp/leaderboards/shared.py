@@ -1,15 +1,13 @@
 """People and models on the questions that both answered: counted once a process, by what the files are named by."""
 
 import functools
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annotations.baseline import load_digest as people_of
-from generation.engine.score import NONE, Slice, Slicing, score
-from generation.engine.worlds import FacetKind
-from generation.index import IndexedFacet, SplitIndex, open_digest
+from generation.engine.score import Slice, score
+from generation.index import open_digest
+from generation.scoring import slicing_of, truth_of
 from webapp.leaderboards import predictions
 
 NO_RIGHT = Slice(np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -32,17 +30,3 @@ def people_by(people: str, index: str, facet: str) -> Slice:
         return NO_RIGHT
     slicings = {facet: slicing_of(opened.facets[facet])}
     return score(arrays.predictions, truth_of(opened), slicings, among=arrays.asked).facets[facet]
-
-
-def slicing_of(facet: IndexedFacet) -> Slicing:
-    """Return a facet as the scorer takes it, value by value."""
-    return Slicing(facet.codes, len(facet.values), facet.kind == FacetKind.FLAGS)
-
-
-@functools.lru_cache(maxsize=32)
-def truth_of(index: SplitIndex) -> NDArray[np.int64]:
-    """Return (questions,) the right answers of a split as codes; `NONE` where there is none."""
-    truth: NDArray[Any] = index.answers.astype(np.int64)
-    truth[truth >= len(index.answer_values)] = NONE
-    truth.flags.writeable = False
-    return truth

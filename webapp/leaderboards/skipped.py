@@ -13,7 +13,8 @@ from generation.engine.score import NONE
 from generation.engine.worlds import Question
 from generation.index import SplitIndex
 from generation.models import Split
-from webapp.leaderboards.contenders import Contender, truth_of
+from generation.scoring import truth_of
+from webapp.leaderboards.contenders import Contender
 
 
 class Line(NamedTuple):

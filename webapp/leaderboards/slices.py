@@ -18,7 +18,8 @@ from generation.engine.statistics import Averaged, Interval, wilson
 from generation.engine.worlds import FacetKind
 from generation.engine.worlds.boards import BoardView, Filters, Series
 from generation.index import IndexedFacet, SplitIndex
-from webapp.leaderboards.contenders import Codes, Contender, truth_of
+from generation.scoring import truth_of
+from webapp.leaderboards.contenders import Codes, Contender
 from webapp.leaderboards.withholding import LEAST, Terms
 
 MOST_BANDS = 50

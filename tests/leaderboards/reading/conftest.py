@@ -8,8 +8,9 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from generation.index import SplitIndex
 from generation.models import Dataset, Split
+from generation.scoring import truth_of
 from tests.generation import small
-from webapp.leaderboards.contenders import Contender, truth_of
+from webapp.leaderboards.contenders import Contender
 
 SPLITS = {
     "train": {"scenes": 4},

@@ -10,8 +10,8 @@ from generation.engine.predictions import Predictions
 from generation.engine.score import score
 from generation.index import SplitIndex
 from generation.models import Split
+from generation.scoring import truth_of
 from webapp.leaderboards import predictions
-from webapp.leaderboards.contenders import truth_of
 from webapp.leaderboards.models import Method, Score, Submission
 
 

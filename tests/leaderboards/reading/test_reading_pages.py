@@ -16,11 +16,11 @@ from generation.engine.score import NONE
 from generation.index import SplitIndex
 from generation.models import AblationReport, Question, Split
 from generation.recipes import Recipe
+from generation.scoring import truth_of
 from tests.annotations import answered
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit
 from webapp.leaderboards import comparing, slices
-from webapp.leaderboards.contenders import truth_of
 from webapp.leaderboards.models import Method, Score, Submission
 from webapp.models import User
 

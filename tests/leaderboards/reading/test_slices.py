@@ -9,9 +9,10 @@ import pytest
 from generation.browse import read_query
 from generation.engine.score import NONE
 from generation.index import SplitIndex
+from generation.scoring import truth_of
 from tests.leaderboards.reading.conftest import contenders
 from webapp.leaderboards import slices, withholding
-from webapp.leaderboards.contenders import Contender, asked_of, truth_of
+from webapp.leaderboards.contenders import Contender, asked_of
 from webapp.leaderboards.slices import BadBands, Ground, by_one, by_two, by_view, divided, read_bands
 from webapp.leaderboards.withholding import Terms
 
