@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import NamedTuple
+
+from django.utils.safestring import SafeString, mark_safe
 
 from generation.engine.statistics import Averaged
 from generation.engine.worlds import Column
@@ -44,6 +47,12 @@ class Row(NamedTuple):
     unreadable: float | None
     columns: tuple[Figure, ...]
     shared: Figure | None
+
+    @property
+    def cells(self) -> SafeString:
+        """Return the cells of the columns: made here, for a template takes three times as long over thousands."""
+        cells = (f'<td class="num" title="{one.said}">{one.points or f"n = {one.n}"}</td>' for one in self.columns)
+        return mark_safe("".join(cells))  # noqa: S308 - nothing but numbers
 
     @property
     def runs(self) -> list[dict[str, object]]:
@@ -134,7 +143,10 @@ def ranked(found: Iterable[Entry], *, coarse: bool) -> dict[str, int]:
     """Return the rank of each entry that has one, by key: entries as accurate share it, the next one's is skipped."""
     models = [entry for entry in found if not entry.is_human and not entry.is_site_baseline]
     shares = {entry.key: share_of(entry, coarse=coarse) for entry in models}
-    return {key: 1 + sum(other > share for other in shares.values()) for key, share in shares.items()}
+    first: dict[Fraction, int] = {}
+    for place, share in enumerate(sorted(shares.values(), reverse=True), start=1):
+        first.setdefault(share, place)
+    return {key: first[share] for key, share in shares.items()}
 
 
 def _passes(entry: Entry, wanted: Wanted) -> bool:

@@ -51,6 +51,11 @@ class Figure(NamedTuple):
         return "" if self.low is None or self.high is None else f"{100 * self.low:.1f}–{100 * self.high:.1f}"
 
     @property
+    def said(self) -> str:
+        """Return n and interval for people."""
+        return f"n = {self.n:,}" if self.low is None else f"n = {self.n:,}, {self.interval_text}"
+
+    @property
     def deviation_text(self) -> str:
         """Return the standard deviation over runs for people; nothing of one run."""
         return "" if self.deviation is None else f"± {100 * self.deviation:.1f}"

@@ -1,6 +1,7 @@
 """What methods submitted, and how it scored."""
 
 import json
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from django.conf import settings
@@ -159,7 +160,7 @@ class Score(models.Model):
         """Return the share that is right, 0 .. 1; None of nothing."""
         return self.right / self.n if self.n else None
 
-    @property
+    @cached_property
     def columns_json(self) -> dict[str, list[int]]:
         """Return [right, n] by the column's label."""
         data: dict[str, list[int]] = json.loads(self.columns)
