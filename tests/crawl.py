@@ -125,6 +125,7 @@ def crawl(
     values: Mapping[str, Sequence[str]],
     queries: Sequence[str],
     changes: bool = True,
+    most: int = MOST,
     observe: Observe = lambda request: nullcontext(),
 ) -> Replies:
     """Return every answer of the site to one kind of visitor.
@@ -139,6 +140,8 @@ def crawl(
         With their question marks, tried on every page of a route that has such holes.
     changes : bool
         Whether verbs are tried that may change something, which an owner's would.
+    most : int
+        Of how many addresses of a route other verbs, headers and queries are tried.
     observe : callable
         Gives a context manager around each request.
     """
@@ -154,10 +157,12 @@ def crawl(
         return replies[request]
 
     for route in routes():
+        tried = 0
         for address in addresses(route, values):
             reply = get(address)
-            if reply.status == 404:
+            if reply.status == 404 or tried >= most:
                 continue
+            tried += 1
             for method, headers in VARIANTS:
                 if method not in SAFE and not changes:
                     continue

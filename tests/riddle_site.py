@@ -27,6 +27,7 @@ from generation.index import SplitIndex
 from generation.models import Dataset, Export, Import, Job, Question, Scene, Split
 from generation.pictures import version_of
 from generation.recipes import read_recipe
+from tests import crawl as crawling
 from tests import proof, riddles
 from tests.annotations.answered import put
 from tests.crawl import Browser, PlainClient, Replies, Request, crawl
@@ -60,6 +61,7 @@ QUERIES: tuple[str, ...] = (
     *("?things=2", "?things=2..4", "?things.from=2&things.to=4", "?shift=gigantic", "?type=riddle&things=3"),
 )
 QUERIES = QUERIES[::8] if BRIEFLY else QUERIES
+MOST = 4 if BRIEFLY else crawling.MOST  # addresses of a route that are asked in other ways too
 
 Put = tuple[str, str, What | None]  # a question put to access: dataset, split ("" for the whole), kind of thing
 _sites = itertools.count()
@@ -110,7 +112,7 @@ def crawl_site(who: str, *, changes: bool) -> Crawled:
 
     known = {"values": values(), "published": published(), "canaries": canaries()}
     told_by = {what: texts for what in What if (texts := tellers(what))}
-    replies = crawl(browser(who), values=values(), queries=QUERIES, changes=changes, observe=observe)
+    replies = crawl(browser(who), values=values(), queries=QUERIES, changes=changes, most=MOST, observe=observe)
     return Crawled(replies=replies, asked=asked, told_by=told_by, **known)
 
 

@@ -77,6 +77,7 @@ def fingerprint_on(environment: dict[str, str]) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.full
 def test_a_dataset_on_postgresql_is_that_on_sqlite_and_goes_without_a_trace(
     on_sqlite: dict[str, str], site: Site
 ) -> None:

@@ -125,6 +125,7 @@ def test_without_a_provider_nothing_leads_there(client: Client) -> None:
     assert client.get(f"{LOGIN}callback/?code=x&state=y").status_code == 404
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_the_environment_names_it(site_environment: dict[str, str]) -> None:
     more = {

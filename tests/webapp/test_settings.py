@@ -257,6 +257,7 @@ def test_files_go_to_s3_when_a_bucket_is_named(site_environment: dict[str, str],
     assert "S3" in ended.stdout
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_the_site_migrates_on_postgresql(site_environment: dict[str, str], postgres_url: str) -> None:
     ended = manage("migrate", "--verbosity", "0", environment=site_environment | {"DATABASE_URL": postgres_url})

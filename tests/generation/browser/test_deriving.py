@@ -27,6 +27,7 @@ def holds(page: Page) -> bool:
     return all(fits) and found == []
 
 
+@pytest.mark.full
 def test_owner_makes_and_deletes_a_question_set(transactional_db: None, browser: Browser, live_server: Any) -> None:
     owner = User.objects.create_user("owner", password="x")
     small.made(owner=owner, splits={"train": {"scenes": 4}}, with_images=False)

@@ -237,6 +237,7 @@ def test_a_disk_that_fails_leaves_nothing_behind(rich: Dataset, tmp_path: Path, 
     assert list(target.iterdir()) == []
 
 
+@pytest.mark.full
 def test_files_in_a_bucket(s3: S3, settings: LazySettings, tmp_path: Path) -> None:
     dataset = jobs.start(spec_of(splits={"val": {"scenes": 3}}), slug="rows")
     jobs.work()
