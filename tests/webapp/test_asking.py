@@ -30,8 +30,6 @@ ABOUT_NO_DATASET |= {"api:methods", "api:method", "api:new_method", "api:submiss
 ABOUT_NO_DATASET |= {
     "study_join", "study_session", "study_go_on", "study_answer", "study_picture", "study_pair",
 }  # fmt: skip
-# Participants' pages show what holders of their link may see: the link's secret is asked for, no dataset.
-ABOUT_NO_DATASET |= {"study_join", "study_session", "study_go_on", "study_answer", "study_picture", "study_pair"}
 # Accounts, elsewhere too; old addresses that lead on; pages for staff, which strangers never get.
 PACKAGES = ("account_", "socialaccount_", "openid_connect_", "django.views.generic.", "admin:", "django.contrib.admin.")
 

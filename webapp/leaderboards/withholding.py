@@ -8,15 +8,15 @@ questions.
 
 from typing import NamedTuple
 
-from generation.charts import TOO_FEW
 from generation.engine.worlds.boards import BoardView
 from generation.index import IndexedFacet, SplitIndex
 from generation.models import Split
 from webapp.access import Visitor, What, may_see, may_see_facet
+from webapp.leaderboards.figures import SMALLEST, TENTH
 
-LEAST = TOO_FEW  # questions of which a share is told
+LEAST = SMALLEST  # questions of which a share is told
 TOLD = (What.PER_QUESTION_RESULT, What.ANSWER, What.FACET, What.HUMAN_ANSWERS)  # to whom figures are exact
-PLACES = 3  # decimals of a share: a tenth of a point
+PLACES = TENTH
 
 
 class Terms(NamedTuple):

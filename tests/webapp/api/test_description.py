@@ -62,7 +62,7 @@ def described(
 
 @pytest.mark.parametrize("label", OPERATIONS)
 def test_nothing_that_is_asked_breaks_or_surprises(described: dict[str, Any], owner: User, label: str) -> None:
-    examples = size(40, name="requests of each kind, from the API's description", least=2)
+    examples = size(100, name="requests of each kind, from the API's description", least=5)
     header = {"Authorization": f"Bearer {ApiToken.objects.make(owner, 'x')}"}
 
     @given(described[label].as_strategy(), st.booleans(), st.booleans())

@@ -1,7 +1,5 @@
 """Methods: the list, the form, a method's page, and the buttons that publish, hide and delete it."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -13,13 +11,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotations.markdown import rendered
-from generation.engine.statistics import Averaged
-from webapp.access import What, may_see
 from webapp.leaderboards import baselines, removal
-from webapp.leaderboards.figures import figure, is_coarse
 from webapp.leaderboards.finding import find_method, find_own_method
 from webapp.leaderboards.forms import MethodForm
-from webapp.leaderboards.models import Method, Score, Submission
+from webapp.leaderboards.listing import with_figures
+from webapp.leaderboards.models import Method, Submission
 
 A_PAGE = 40
 BAD, CONFLICT = 400, 409
@@ -52,21 +48,9 @@ def method(request: HttpRequest, number: int) -> HttpResponse:
         "description": rendered(found.description),
         "said": baselines.said_of(found),
         "page": page,
-        "rows": _with_figures(request.user, page.object_list),
+        "rows": with_figures(request.user, page.object_list),
     }
     return render(request, "leaderboards/method.html", context)
-
-
-def _with_figures(user: Any, rows: Any) -> list[tuple[Submission, Any]]:
-    """Return submissions to splits that somebody may open, each with its accuracy as they may see it."""
-    shown = [row for row in rows if may_see(user, row.split, What.QUESTION)]
-    scores = {(one.submission_id, one.split_id): one for one in Score.objects.filter(submission__in=shown)}
-    found = []
-    for row in shown:
-        score = scores.get((row.pk, row.split_id))
-        averaged = None if score is None else Averaged(score.n, (score.right,))
-        found.append((row, None if averaged is None else figure(averaged, coarse=is_coarse(user, row.split))))
-    return found
 
 
 @login_required

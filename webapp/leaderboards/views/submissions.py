@@ -24,6 +24,7 @@ from webapp.leaderboards import limits, receiving, removal, scoring
 from webapp.leaderboards.figures import figure, is_coarse
 from webapp.leaderboards.finding import find_board, find_own_submission, find_submission, owns
 from webapp.leaderboards.forms import SubmissionForm, split_named
+from webapp.leaderboards.listing import with_figures
 from webapp.leaderboards.models import Method, Score, Submission, Suite
 from webapp.leaderboards.receiving import Order, Refused
 
@@ -42,18 +43,9 @@ def submissions(request: HttpRequest) -> HttpResponse:
     rows = Submission.objects.filter(method__owner=request.user.pk)
     rows = rows.select_related("method", "split__dataset", "split__parent").order_by("-pk")
     page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
-    return render(request, "leaderboards/submissions.html", {"page": page, "rows": _with_figures(request.user, page)})
-
-
-def _with_figures(user: Any, rows: Any) -> list[tuple[Submission, Any]]:
-    scores = {(one.submission_id, one.split_id): one for one in Score.objects.filter(submission__in=list(rows))}
-    return [(row, _figure(user, row.split, scores.get((row.pk, row.split_id)))) for row in rows]
-
-
-def _figure(user: Any, split: Split, score: Score | None) -> Any:
-    if score is None:
-        return None
-    return figure(Averaged(score.n, (score.right,)), coarse=is_coarse(user, split))
+    return render(
+        request, "leaderboards/submissions.html", {"page": page, "rows": with_figures(request.user, page.object_list)}
+    )
 
 
 @login_required
