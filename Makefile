@@ -5,6 +5,7 @@ SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
 BLENDER := .venv-blender
+TORCH := .venv-torch
 PYTEST := $(BIN)/python -m pytest -n $(or $(JOBS),3) --dist worksteal
 
 .PHONY: help run test test-quick prove lint
@@ -18,6 +19,7 @@ help:
 	@echo "make lint                               ruff, mypy, import-linter, Django's checks"
 	@echo "make .venv                              the Python environment alone"
 	@echo "make blender                            Blender, the optional renderer, in $(BLENDER) (1 GB)"
+	@echo "make torch                              PyTorch, in $(TORCH), and the tests of what it is fed (1 GB)"
 
 run: $(VENV)/.run
 	@$(BIN)/python manage.py quickstart $(if $(PORT),--port $(PORT)) $(if $(HOST),--host $(HOST))
@@ -65,6 +67,17 @@ $(BLENDER)/.run: requirements-blender.txt | $(BLENDER)/bin/python
 	@$(BLENDER)/bin/python -c 'import bpy' >/dev/null || { \
 	  echo "Expected Blender to load, but a library of this machine is missing (see above). Debian has them:" \
 	    "apt install libgl1 libsm6 libxfixes3 libxi6 libxkbcommon0 libxrender1" >&2; exit 2; }
+	@touch $@
+
+# PyTorch is a dependency of nothing here, and large: what is written for it is tested in an environment of its own.
+.PHONY: torch
+torch: $(TORCH)/.run $(VENV)/.dev
+	PROOF=1 $(BIN)/python -m pytest tests/engine/test_torch_stream.py tests/test_installed.py $(ARGS)
+
+$(TORCH)/.run: requirements.txt | $(BIN)/python
+	$(BIN)/python -m venv $(TORCH)
+	$(TORCH)/bin/python -m pip install --disable-pip-version-check --quiet --require-hashes -r requirements.txt
+	$(TORCH)/bin/python -m pip install --disable-pip-version-check --quiet torch==2.13.0
 	@touch $@
 
 GOOD_FOR_BLENDER := import sys, venv, ensurepip; sys.exit(sys.version_info[:2] != (3, 11))

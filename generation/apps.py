@@ -12,8 +12,12 @@ class GenerationConfig(AppConfig):
     name = "generation"
 
     def ready(self) -> None:
-        """Tell the engine where Blender is; background processes share the processors."""
+        """Tell the engine where Blender is; background processes share the processors. Have worlds checked."""
+        from django.core import checks
+
         from generation.engine.render import blender
+        from generation.foreign import check_worlds
 
         threads = max(1, (os.cpu_count() or 1) // settings.GENERATION_PROCESSES)
         blender.configure(blender.Setup(python=settings.BLENDER_PYTHON, threads=threads))
+        checks.register(check_worlds)

@@ -4,7 +4,7 @@ Values of one facet are joined by or, facets by and. Whatever is wrong with an a
 is for people.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 from urllib.parse import quote_plus, urlencode
@@ -237,6 +237,13 @@ def ranges_joined(pairs: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str
 def label_of(facet: Facet, code: int) -> str:
     """Return a facet's value for people."""
     return facet.labels[code] if facet.labels else facet.values[code]
+
+
+def check_names(names: Iterable[str], known: Collection[str]) -> None:
+    """Raise `BadAddress` for a name that an address isn't read for: a slip would be passed over otherwise."""
+    unknown = next((name for name in names if name not in known), None)
+    if unknown is not None:
+        raise BadAddress(f"Expected {', '.join(known)} in the address, got {shortened(unknown)}.")
 
 
 def shortened(value: str) -> str:

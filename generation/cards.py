@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from generation.browse import BadAddress, Facet, Query, read_query
 from generation.engine.errors import BadSpec
-from generation.engine.worlds import REGISTRY, FacetKind, get_world
 from generation.engine.worlds import Facet as WorldFacet
+from generation.engine.worlds import FacetKind, usable
 from generation.models import Dataset
 from generation.models.datasets import DatasetQuerySet
 from generation.paging import Page, page_of
@@ -70,7 +70,7 @@ def read_list_query(pairs: Iterable[tuple[str, str]]) -> Query:
 
 def facets() -> list[Facet]:
     """Return what datasets are filtered by."""
-    worlds = {name: get_world(name).label for name in sorted(REGISTRY)}
+    worlds = {world.name: world.label for world in usable()}
     return [
         _facet("world", "world", worlds),
         _facet("state", "state", {str(state): label for state, label in STATES.items()}),

@@ -7,6 +7,7 @@ from generation.charts import Chart, Row
 
 MOST_BARS = 40  # values that are drawn; of more, the most frequent
 WIDTH, HEIGHT = 360, 170  # pixels: as they stand on the narrowest screen
+LEGEND = {"title": None, "orient": "top", "columns": 1, "labelLimit": WIDTH - 20}  # names in full, beside a symbol
 THICKNESS = {1: 13, 2: 8, 3: 6}  # pixels of a bar, by how many splits lie side by side
 THINNEST = 5
 # Room is measured for letters of this font, which the drawing program brings along, and a sixth larger than they

@@ -29,6 +29,7 @@ FORMAT = 1
 FOLDER = "index"
 MANIFEST = "manifest.json"
 POSITIONS = "positions.npy"
+MAPPED = 1 << 16  # bytes of a file that is mapped: each keeps a descriptor, of which a process has a thousand
 WORD = re.compile(r"\w+(?:'\w+)*")  # what is searched for, of lower-cased texts
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
@@ -219,6 +220,10 @@ class SplitIndex:
             return np.zeros(0, dtype=np.uint32)
         return self._postings[self._starts[code] : self._starts[code + 1]]
 
+    def word_counts(self) -> NDArray[np.int64]:
+        """Return (n,) how many different words each question has."""
+        return np.bincount(self._postings, minlength=self.n).astype(np.int64)
+
     def select(self, filters: Filters, words: Sequence[str] = ()) -> NDArray[np.int64]:
         """Return the positions of the questions that pass every filter and have every word, in order."""
         return self.find(filters, words).positions
@@ -294,12 +299,11 @@ def _facet(entry: Mapping[str, Any], codes: Codes) -> IndexedFacet:
 
 
 def _array(folder: Path, name: str) -> Any:
-    """Return an array of the index, memory-mapped; an empty one can't be, and is read."""
+    """Return an array of the index, read-only: a large one memory-mapped, a small one read."""
     path = folder / name
-    try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
-    except ValueError:
-        return np.load(path, allow_pickle=False)
+    array = np.load(path, mmap_mode="r" if path.stat().st_size >= MAPPED else None, allow_pickle=False)
+    array.flags.writeable = False
+    return array
 
 
 @functools.lru_cache(maxsize=64)

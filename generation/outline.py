@@ -34,12 +34,15 @@ class Seen(NamedTuple):
     bottom: int
 
 
-def seen(ids: NDArray[np.uint16]) -> dict[int, Seen]:
-    """Return what is seen of each visible element of an object-id image, indexed as for `places`."""
+def seen(ids: NDArray[np.uint16], *, smooth: bool = True) -> dict[int, Seen]:
+    """Return what is seen of each visible element of an object-id image, indexed as for `places`.
+
+    Outlines are smoothed, or follow the pixels exactly, as fits how the picture is shown.
+    """
     found = {}
     for element, place in places(ids).items():
         rows = np.flatnonzero((ids == element + 1).any(axis=1))
-        found[element] = Seen(place, silhouette(ids, element), int(rows[0]), int(rows[-1]))
+        found[element] = Seen(place, silhouette(ids, element, smooth=smooth), int(rows[0]), int(rows[-1]))
     return found
 
 
@@ -67,16 +70,18 @@ def places(ids: NDArray[np.uint16]) -> dict[int, Place]:
     return found
 
 
-def silhouette(ids: NDArray[np.uint16], element: int) -> str:
+def silhouette(ids: NDArray[np.uint16], element: int, *, smooth: bool = True) -> str:
     """Return the outline of what is visible of an element as SVG path data; empty where nothing is.
 
     Holes are part of the path: fill it by the even-odd rule.
     """
-    return path_of(ids == element + 1)
+    return path_of(ids == element + 1, smooth=smooth)
 
 
-def path_of(mask: NDArray[np.bool_]) -> str:
+def path_of(mask: NDArray[np.bool_], *, smooth: bool = True) -> str:
     """Return the outline of a mask of shape (height, width) as SVG path data; empty for an empty mask."""
+    if not smooth:
+        return "".join("M" + "L".join(f"{x} {y}" for x, y in loop) + "Z" for loop in loops(mask))
     return "".join(_path(simplified(smoothed(loop))) for loop in loops(mask))
 
 

@@ -12,18 +12,43 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from generation import files
+from generation.engine.worlds import Display
 from generation.models import Dataset, Scene, Split
 from generation.outline import Seen, seen
 from webapp.access import Visitor, What, may_see
 
 
 class Picture(NamedTuple):
-    """A picture as a page shows it. What is in it isn't said: that is what the questions ask."""
+    """A picture as a page shows it. What is in it isn't said: that is what the questions ask.
+
+    Attributes
+    ----------
+    address : str
+    width, height : int
+        In the picture's own pixels.
+    alt : str
+    scale : float
+        How many times larger a page shows it, where there is room.
+    is_crisp : bool
+        Whether its pixels stay squares when it is enlarged.
+    """
 
     address: str
     width: int
     height: int
     alt: str
+    scale: float = 1.0
+    is_crisp: bool = False
+
+    @property
+    def shown_width(self) -> int:
+        """Return how wide a page shows it, in pixels of the page."""
+        return round(self.width * self.scale)
+
+    @property
+    def shown_height(self) -> int:
+        """Return how high a page shows it, in pixels of the page."""
+        return round(self.height * self.scale)
 
 
 def picture_of(scene: Scene, split: Split, *, small: bool = False) -> Picture | None:
@@ -33,7 +58,13 @@ def picture_of(scene: Scene, split: Split, *, small: bool = False) -> Picture | 
     name = split.source.name
     place = [split.dataset.slug, name, scene.position, version_of(split.dataset)]
     alt = f"Picture of scene {scene.position} of {name}"
-    return Picture(reverse("scene_thumbnail" if small else "scene_image", args=place), scene.width, scene.height, alt)
+    address = reverse("scene_thumbnail" if small else "scene_image", args=place)
+    return shown_at(address, scene, display=split.dataset.display, alt=alt)
+
+
+def shown_at(address: str, scene: Scene, *, display: Display, alt: str) -> Picture:
+    """Return a scene's picture, which lies at an address, as its world says that pictures are shown."""
+    return Picture(address, scene.width, scene.height, alt, display.scale, not display.smooth)
 
 
 def read_ids(scene: Scene) -> NDArray[np.uint16] | None:
@@ -47,15 +78,17 @@ def read_ids(scene: Scene) -> NDArray[np.uint16] | None:
 def seen_in(scene: Scene, split: Split) -> Mapping[int, Seen] | None:
     """Return where each element of a scene is seen; None where that isn't known."""
     try:
-        return _seen(scene.ids_image, version_of(split.dataset)) if scene.ids_image else None
+        if not scene.ids_image:
+            return None
+        return _seen(scene.ids_image, version_of(split.dataset), smooth=split.dataset.display.smooth)
     except OSError:
         return None
 
 
 @functools.lru_cache(maxsize=256)
-def _seen(stored: str, version: str) -> Mapping[int, Seen]:
+def _seen(stored: str, version: str, *, smooth: bool) -> Mapping[int, Seen]:
     """Return what a stored object-id image shows; worked out once a process, for a picture never changes."""
-    return seen(_ids(stored))
+    return seen(_ids(stored), smooth=smooth)
 
 
 def _ids(stored: str) -> NDArray[np.uint16]:

@@ -10,7 +10,7 @@ from typing import Any
 from PIL import Image
 
 from generation.engine.errors import EngineError
-from generation.engine.worlds import Item, Maker, Media, get_maker, get_world
+from generation.engine.worlds import Item, Maker, Media, World, get_maker, get_world
 
 QUALITY = 88
 
@@ -26,20 +26,19 @@ def preview(asked: Mapping[str, Any]) -> dict[str, Any]:
     whole = maker.plan(spec, split)[0]
     count = min(asked["scenes"], whole.items)
     chunk = whole._replace(items=count, questions=whole.questions // whole.items * count)
-    drawn = world.media == Media.IMAGE
-    return {"scenes": [_scene(item, maker, spec, split, drawn=drawn) for item in maker.make(spec, split, chunk)]}
+    return {"scenes": [_scene(item, world, maker, spec, split) for item in maker.make(spec, split, chunk)]}
 
 
-def _scene(item: Item, maker: Maker, spec: Any, split: str, *, drawn: bool) -> dict[str, Any]:
+def _scene(item: Item, world: World, maker: Maker, spec: Any, split: str) -> dict[str, Any]:
     questions = [
         {"text": question.text, "answer": "" if question.answer is None else question.answer.text}
         for question in item.questions
     ]
-    if not drawn:
+    if world.media != Media.IMAGE:
         return {"questions": questions, "image": "", "width": 0, "height": 0}
     rgb, _ = maker.render(spec, split, item)
     buffer = io.BytesIO()
-    Image.fromarray(rgb).save(buffer, "WEBP", quality=QUALITY)
+    Image.fromarray(rgb).save(buffer, "WEBP", quality=QUALITY, lossless=not world.display.smooth)
     address = f"data:image/webp;base64,{base64.b64encode(buffer.getvalue()).decode()}"
     return {"questions": questions, "image": address, "width": rgb.shape[1], "height": rgb.shape[0]}
 

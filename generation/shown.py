@@ -10,6 +10,7 @@ from generation.engine.errors import EngineError
 from generation.engine.program import execute
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import Element, Equivalent, FacetKind, Item, Media, World
+from generation.engine.worlds import Question as Asked
 from generation.index import IndexedFacet, SplitIndex
 from generation.models import Question, Split
 from generation.outline import Place, Seen
@@ -61,6 +62,8 @@ class Shown:
     Attributes
     ----------
     picture : Picture or None
+    instruction : str
+        What is asked where the question's text doesn't say it.
     facts : list of Fact
         One for each facet that the question has a value of; who may see which is for the caller to ask.
     rows : list of Row
@@ -81,6 +84,7 @@ class Shown:
     """
 
     picture: Picture | None
+    instruction: str
     facts: list[Fact]
     rows: list[Row]
     equivalent: Equivalent | None
@@ -126,6 +130,7 @@ def show(split: Split, asked: Question, *, allowed: Collection[What]) -> Shown:
     columns = list(dict.fromkeys(name for element in elements for name in element.attributes))
     return Shown(
         picture=picture,
+        instruction=_instruction(split, asked),
         facts=facts_of(split, asked.position),
         rows=rows,
         equivalent=equivalent,
@@ -163,6 +168,15 @@ def _run(split: Split, asked: Question, *, allowed: Collection[What]) -> _Ran:
         return _Ran(rows, elements, world.equivalent(spec, item, asked.steps) if rows else None, "")
     except EngineError as error:
         return _Ran([], elements, None, str(error))
+
+
+def _instruction(split: Split, asked: Question) -> str:
+    """Return what is asked where a question's text doesn't say it; empty where that isn't known."""
+    try:
+        form = split.dataset.get_world().answer_form(split.read_spec(), Asked("", kind=asked.kind))
+    except EngineError:
+        return ""
+    return form.instruction
 
 
 def facts_of(split: Split, position: int) -> list[Fact]:

@@ -92,7 +92,7 @@ class Panel(NamedTuple):
 
 
 def panels(facets: Sequence[Facet], *, counts: Counts, query: Query, of_all: Counts) -> list[Panel]:
-    """Return the sidebar of a query.
+    """Return the sidebar of a query; facets of which the split's questions have no value are left out.
 
     Parameters
     ----------
@@ -104,10 +104,11 @@ def panels(facets: Sequence[Facet], *, counts: Counts, query: Query, of_all: Cou
     of_all : mapping of str to array (values,)
         How many questions have each value when nothing is filtered: those of none are left out.
     """
-    return [
+    made = (
         _panel(facet, counts[facet.name].tolist(), query, occurring=of_all[facet.name].astype(bool).tolist())
         for facet in facets
-    ]
+    )
+    return [panel for panel in made if panel.choices]
 
 
 def chips(query: Query) -> list[Chip]:

@@ -11,6 +11,7 @@ from generation import files
 
 WIDTH = 480  # pixels at most: sharp on screens with two dots a pixel
 QUALITY = 78
+TINY = 128 * 128  # pixels: of pictures up to here each one counts, and none is changed
 ENDING = "-small.webp"
 
 log = logging.getLogger(__name__)
@@ -41,10 +42,10 @@ def name_of(stored: str) -> str:
 
 
 def shrunk(picture: bytes) -> bytes:
-    """Return a picture as WebP, at most `WIDTH` pixels wide; one that is narrower keeps its size."""
+    """Return a picture as WebP, at most `WIDTH` pixels wide; a narrower one keeps its size, a tiny one its pixels."""
     with Image.open(BytesIO(picture)) as image:
         small = image.convert("RGB")
     small.thumbnail((WIDTH, WIDTH * 4), Image.Resampling.LANCZOS)
     file = BytesIO()
-    small.save(file, "WEBP", quality=QUALITY, method=4)
+    small.save(file, "WEBP", quality=QUALITY, method=4, lossless=small.width * small.height <= TINY)
     return file.getvalue()

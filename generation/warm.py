@@ -4,7 +4,7 @@ from importlib import import_module
 
 import numpy as np
 
-from generation.engine.nearest import nearest, words_of
+from generation.engine.nearest import Known, bags_of
 from generation.tally import count_codes, mark_codes
 
 
@@ -18,5 +18,6 @@ def warm() -> None:
         codes.flags.writeable = False
         mark_codes(codes, np.zeros(size, dtype=np.bool_), 1, marks)
         count_codes(codes, np.zeros(1, np.int64), np.zeros(size, dtype=np.int64))
-    nearest(words_of([np.zeros(1, dtype=np.uint32)], questions=1), [np.zeros(1, np.int64)], [1], np.ones(1, np.bool_))
+    bags = bags_of([np.arange(2, dtype=np.uint32)], questions=2)
+    Known(bags, np.ones(2, dtype=np.bool_), words=1).nearest(bags, np.arange(2))
     import_module("generation.engine.warm").warm()

@@ -1,7 +1,7 @@
 """Where services are demanded, no test passes unseen: one that skips, or is expected to fail, counts as failed.
 
 With HORSESENSE_REQUIRE_SERVICES=1, as `.ci/run` sets it, only `Unshared` is let through: data beside the project that a
-clean clone does not have.
+clean clone does not have, and PyTorch, which `make torch` alone installs.
 """
 
 import os
@@ -13,7 +13,7 @@ DEMAND = "HORSESENSE_REQUIRE_SERVICES"
 
 
 class Unshared(pytest.skip.Exception):
-    """Data that are no part of the project are not there."""
+    """Something that is no part of the project is not there."""
 
 
 def demanded() -> bool:

@@ -3,7 +3,7 @@
 import html
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from django.conf import settings
 
 FOLDER = Path(__file__).with_name("docs")
 GENERATED = "<!-- generated: settings -->"
+USUAL_SITE = "http://127.0.0.1:8000"  # in the files' commands
 
 # Pages in reading order. The first heading of each file is its title.
 ORDER = (
@@ -32,6 +33,10 @@ ORDER = (
     "spec",
     "vocabulary",
     "families",
+    "shapeworld",
+    "captions",
+    "worlds",
+    "stream",
     "blender",
     "import",
     "export",
@@ -77,6 +82,10 @@ class Page:
     title: str
     body: str
     headings: Sequence[Heading]
+
+    def at(self, site: str) -> "Page":
+        """Return the page with the address of this site in its commands, `https://host`, in place of the usual one."""
+        return replace(self, body=self.body.replace(USUAL_SITE, site))
 
 
 def names() -> list[str]:

@@ -78,7 +78,8 @@ def docs(request: HttpRequest, name: str = "index") -> HttpResponse:
         page = documentation.page(name)
     except documentation.NoSuchPage as error:
         raise Http404(str(error)) from error
-    return render(request, "webapp/docs.html", {"page": page, "contents": documentation.contents()})
+    site = settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
+    return render(request, "webapp/docs.html", {"page": page.at(site), "contents": documentation.contents()})
 
 
 @require_safe

@@ -108,8 +108,9 @@ def run_one(question: Question, context: Any, number: int, proof: Proof, *, tabl
         return None
     last = question.program[-1].function
     proof.hold("programs", kind in table.answer_kinds, "a step that gives an answer at the end", last, question=number)
-    if question.kind != last:
-        proof.flaw("programs", f"type {last}, the last function", question.kind or "none", question=number)
+    if question.kind != table.kind_of(question.program):
+        wanted_kind = f"type {table.kind_of(question.program)}, which the program asks"
+        proof.flaw("programs", wanted_kind, question.kind or "none", question=number)
     if question.answer is None:
         return given
     shown = str(table.show(kind, given[-1]).value)

@@ -6,6 +6,7 @@ Every message says what was expected, what came, where, and what to do.
 
     EngineError                 anything the engine refuses; its text may be shown to people
     +- BadSpec                  a dataset's specification is wrong (``where`` is the path of the field)
+    |  +- BrokenWorld           a world of another package can't be used (``where``: its name)
     +- BadFamily                a question family or a folder of them is wrong (``where``: file and place)
     +- BadMesh                  a triangle mesh can't be used
     +- BadProgram               a program doesn't type-check (``where``: the step)
@@ -56,6 +57,10 @@ def _rebuild(kind: type[EngineError], state: dict[str, object]) -> EngineError:
 
 class BadSpec(EngineError):
     """A dataset's specification is wrong."""
+
+
+class BrokenWorld(BadSpec):
+    """A world of another package can't be used."""
 
 
 class BadFamily(EngineError):

@@ -58,6 +58,11 @@ class Shown(NamedTuple):
     elements: tuple[int, ...]
 
 
+def last_function(program: Program) -> str:
+    """Return the name of a program's last function."""
+    return program[-1].function
+
+
 @dataclass(frozen=True)
 class FunctionTable:
     """The functions of a world under one spec.
@@ -73,6 +78,9 @@ class FunctionTable:
         `show(type, output)` gives the `Shown` of a raw output.
     answer_kinds : mapping of str to str
         For each type that may answer a question, the kind of that answer.
+    kind_of : callable
+        `kind_of(program)` gives the type of the question that a program asks: its last function, where a world does
+        not say otherwise.
     """
 
     functions: Mapping[str, Function]
@@ -80,6 +88,7 @@ class FunctionTable:
     prepare: Callable[[Any, int | None], Any]
     show: Callable[[str, Any], Shown]
     answer_kinds: Mapping[str, str] = field(default_factory=dict)
+    kind_of: Callable[[Program], str] = last_function
 
 
 class TraceStep(NamedTuple):

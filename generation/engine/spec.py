@@ -8,6 +8,9 @@ expected and what came.
 import copy
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, StringConstraints, ValidationError
@@ -41,6 +44,9 @@ LIMITS = {
     "side": Limit("pixels of a picture's width or height", 1024, 4096),
     "scenes": Limit("scenes in a split", 2_000_000, 10_000_000),  # positions of questions are 31 bits
 }
+
+
+NO_FILES: Mapping[str, bytes] = MappingProxyType({})
 
 
 def limited(name: str) -> dict[str, Any]:
@@ -112,6 +118,11 @@ class BaseSpec(Frozen):
         """Return the spec's JSON for a split's overrides to be laid over."""
         return self.model_dump(mode="json")
 
+    @property
+    def files(self) -> Mapping[str, bytes]:
+        """The files that it names, by digest."""
+        return NO_FILES
+
     def check_here(self) -> None:
         """Raise `BadSpec` naming the field where pictures need a program that this machine lacks."""
 
@@ -142,6 +153,24 @@ def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
         else:
             result[key] = copy.deepcopy(value)
     return result
+
+
+@cache
+def bundled(package: str) -> Mapping[str, str]:
+    """Return the texts of the presets that lie in a world's package, by name."""
+    files = (resources.files(package) / "presets").iterdir()
+    return {path.name.removesuffix(".json"): path.read_text() for path in files if path.name.endswith(".json")}
+
+
+def check_references(spec: BaseSpec) -> None:
+    """Raise `BadSpec` where a split is measured against one that isn't another of the spec's."""
+    for name, split in spec.splits.items():
+        others = [other for other in spec.splits if other != name]
+        if split.reference is not None and split.reference not in others:
+            raise BadSpec(
+                f"Expected one of the other splits ({', '.join(others)}), got {split.reference!r}.",
+                where=f"splits.{name}.reference",
+            )
 
 
 def read(model: type[Model], data: Mapping[str, Any], *, where: str = "") -> Model:

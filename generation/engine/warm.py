@@ -1,11 +1,14 @@
 """Compiling ahead: the numba kernels are compiled once, before processes fork."""
 
 from generation.engine.spec import merged
-from generation.engine.worlds import REGISTRY, get_maker, get_world
+from generation.engine.worlds import REGISTRY, Media, get_maker, get_world
 
 
 def warm() -> None:
-    """Make the first scene of each preset, and draw a world's first, so that every kernel is compiled and cached."""
+    """Make the first scene of each preset, and draw a world's first, so that every kernel is compiled and cached.
+
+    Of our own worlds: a site begins with this, and another package's must not keep it from that.
+    """
     for name in sorted(REGISTRY):
         maker = get_world(name).maker
         for number, preset in enumerate(maker.presets() if maker is not None else ()):
@@ -18,5 +21,5 @@ def _warm(name: str, preset: str, *, draws: bool) -> None:
     split = next(iter(data["splits"]))
     spec = world.read_spec(merged(data, {"splits": {other: None for other in data["splits"] if other != split}}))
     item = next(iter(maker.make(spec, split, maker.plan(spec, split)[0])))
-    if draws:
+    if draws and world.media == Media.IMAGE:
         maker.render(spec, split, item)

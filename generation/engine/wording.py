@@ -7,7 +7,7 @@ object's kind), `<S>s` its plural, `[words]` are left out now and then, `{one|tw
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from generation.engine.errors import BadFamily
@@ -272,3 +272,23 @@ class Speaker:
             known = bare not in self.lexicon.consonants and (bare in self.lexicon.vowels or bare[:1] in "aeiou")
             self._articles[word] = known
         return known
+
+
+def words_said(wording: Wording) -> Iterator[str]:
+    """Yield every word that a wording says of its own, whichever alternatives are taken."""
+    yield from _words_said(wording.parts)
+
+
+def _words_said(parts: Parts) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, Word):
+            yield part.text
+        elif isinstance(part, Choice):
+            for option in part.options:
+                yield from _words_said(option)
+
+
+def words_of(lexicon: Lexicon) -> Iterator[str]:
+    """Yield every way in which a lexicon says something."""
+    for forms in (lexicon.things, *(forms for kind in lexicon.forms.values() for forms in kind.values())):
+        yield from (*forms.singular, *forms.plural)

@@ -14,8 +14,9 @@ from django.db.models import F, Q, Sum
 from django.db.models.functions import Coalesce, Least, Now
 from django.urls import reverse
 
+from generation.engine.errors import BadSpec
 from generation.engine.spec import RESERVED_NAMES, BaseSpec
-from generation.engine.worlds import World, get_world
+from generation.engine.worlds import Display, World, get_world
 
 SLUG_PATTERN = r"^[a-z0-9][a-z0-9-]{0,59}\Z"
 SLICE = 25  # scenes that one images job draws
@@ -195,6 +196,14 @@ class Dataset(models.Model):
     def get_world(self) -> World:
         """Return how its data are read."""
         return get_world(self.world)
+
+    @property
+    def display(self) -> Display:
+        """Return how its pictures are shown; plainly where this program does not have its world."""
+        try:
+            return self.get_world().display
+        except BadSpec:
+            return Display()
 
     def read_spec(self) -> BaseSpec:
         """Return the validated spec with its files; read once a process."""

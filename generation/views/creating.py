@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from generation import drafts, estimates, jobs, knobs, limits, previews, specs, store
 from generation.drafts import Draft
 from generation.engine.errors import BadSpec
-from generation.engine.worlds import REGISTRY, find_preset, get_world
+from generation.engine.worlds import find_preset, get_world, usable
 from generation.estimates import Estimate
 from generation.forms import NewForm
 from generation.models import Dataset, Upload
@@ -135,7 +135,8 @@ class Sent:
             )
         except (previews.NoPreview, BadSpec) as error:
             return self._page(status=BAD, no_preview=str(error))
-        return self._page(preview=scenes, preview_split=split)
+        smooth = get_world(self.draft.spec.world).display.smooth
+        return self._page(preview=scenes, preview_split=split, is_crisp=not smooth)
 
     def _create(self) -> HttpResponse:
         if not self.about.is_valid():
@@ -244,11 +245,7 @@ def _grouped(fields: list[drafts.Field]) -> list[tuple[str, list[drafts.Field]]]
 
 
 def _presets() -> list[str]:
-    names: list[str] = []
-    for world in sorted(REGISTRY):
-        maker = get_world(world).maker
-        names += maker.presets() if maker is not None else ()
-    return names
+    return [name for world in usable() if world.maker is not None for name in world.maker.presets()]
 
 
 def _first_preset() -> str:

@@ -147,6 +147,13 @@ def test_an_index_is_open_once_a_process(made: Dataset) -> None:
 
 
 @pytest.mark.django_db
+def test_a_small_index_keeps_no_files_open(made: Dataset) -> None:
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    codes = SplitIndex.open(made.splits.first()).answers
+    assert not codes.flags.writeable
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
 def test_an_unsealed_split_has_no_index(begin: Any) -> None:
     with pytest.raises(NotIndexed, match="Expected a complete split, got rows/train"):
         SplitIndex.open(begin().splits.get(name="train"))

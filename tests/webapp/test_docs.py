@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -22,6 +22,25 @@ from webapp.settings import VARIABLES
 PAGES = documentation.names()
 FENCE = re.compile(r"^```\w+ (file=(?P<file>\S+)|run|refused)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 AT_THE_ROOT = ("README", "CONTRIBUTING")
+PYTHON = """#!/bin/sh
+if [ "$1" = manage.py ]; then shift; set -- {root}/manage.py "$@"; fi
+PYTHONPATH={root}:{installed} exec {python} "$@"
+"""
+# What `pip install --editable FOLDER` lays down, without a builder and without the network; tests/test_installed.py
+# has the real one.
+PIP = """#!{python}
+import os, pathlib, sys, tomllib
+folder = pathlib.Path(sys.argv[3]).resolve()
+project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+info = pathlib.Path("{installed}", project["name"] + "-" + project["version"] + ".dist-info")
+info.mkdir(parents=True)
+(info / "METADATA").write_text("Metadata-Version: 2.1\\nName: " + project["name"] + "\\n")
+lines = []
+for group, points in project["entry-points"].items():
+    lines += ["[" + group + "]", *(name + " = " + value for name, value in points.items())]
+(info / "entry_points.txt").write_text("\\n".join(lines))
+os.symlink(folder / project["name"], info.parent / project["name"])
+"""
 Shell = Callable[[str], "subprocess.CompletedProcess[str]"]
 
 
@@ -67,11 +86,13 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shell(site_environment: dict[str, str], folder: Path, tmp_path: Path) -> Shell:
-    """Return a shell in which `python manage.py` means ours, as in the text."""
+    """Return a shell in which `python manage.py` means ours, as in the text, and other programs find the engine."""
     tools = tmp_path / "bin"
     tools.mkdir()
-    (tools / "python").write_text(f'#!/bin/sh\nshift\nexec {sys.executable} {ROOT / "manage.py"} "$@"\n')
-    (tools / "python").chmod(0o755)
+    for name, text in (("python", PYTHON), ("pip", PIP)):
+        words = {"python": sys.executable, "root": ROOT, "installed": tmp_path / "installed"}
+        tools.joinpath(name).write_text(text.format(**words))
+        tools.joinpath(name).chmod(0o755)
     environment = site_environment | {"PATH": f"{tools}:{site_environment['PATH']}"}
 
     def run(line: str) -> "subprocess.CompletedProcess[str]":
@@ -85,6 +106,16 @@ def write(block: Block, folder: Path) -> None:
     assert block.file is not None
     (folder / block.file).parent.mkdir(parents=True, exist_ok=True)
     (folder / block.file).write_text(block.body)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["api", "predictions"])
+def test_commands_name_the_site_that_shows_them(client: Client, settings: Any, name: str) -> None:
+    assert f"{documentation.USUAL_SITE}/" in documentation.page(name).body
+    for public, site in (("", "http://testserver"), ("https://site.example.org", "https://site.example.org")):
+        settings.PUBLIC_URL = public
+        shown = client.get(f"/docs/{name}/").text
+        assert f"{site}/" in shown and documentation.USUAL_SITE not in shown
 
 
 @pytest.mark.django_db

@@ -192,6 +192,7 @@ def test_stopping_leaves_no_process_behind(site: Site) -> None:
     wait_for(lambda: not any(map(alive, everyone)))
 
 
+@pytest.mark.full
 def test_killing_quickstart_leaves_no_process_behind(site: Site) -> None:
     everyone = site.everyone()
     site.process.kill()
@@ -269,6 +270,7 @@ def test_a_taken_port_is_one_line(site_environment: dict[str, str]) -> None:
     assert f"{port} on 127.0.0.1 is taken" in ended.stderr
 
 
+@pytest.mark.full
 def test_a_bad_host_is_one_line(site_environment: dict[str, str]) -> None:
     ended = manage("quickstart", "--host", "192.0.2.1", environment=site_environment)
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)

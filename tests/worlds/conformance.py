@@ -1,12 +1,14 @@
-"""The rules that every world keeps, whatever it is about: `hold(world)` checks them all.
+"""The rules that every world keeps, whatever it is about: `python -m tests.worlds.conformance NAME` checks them all.
 
 Each rule is a function of a `Case` and speaks for itself; it fails with an AssertionError. A world that is only read,
-not made, is held to the rules that need no maker.
+not made, is held to the rules that need no maker. What a site does with a world, `tests.worlds.site` holds.
 """
 
 import itertools
 import json
 import re
+import sys
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,11 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from generation.engine.batches import plain_instances
 from generation.engine.canonical import canonical, digest
 from generation.engine.errors import BadScene, BadSpec
 from generation.engine.program import execute, from_json, to_json, typecheck
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import Answer, Facet, FacetKind, Item, Maker, Media, Needs, Question, World
+from generation.engine.vocabulary import split_words
+from generation.engine.worlds import Answer, Facet, FacetKind, Item, Maker, Media, Needs, Question, World, get_world
+from generation.engine.worlds.instances import HasInstances, HasWords
 
 FEW = 4
 NO_SCENE: Mapping[str, Any] = {"nothing": "of use"}
@@ -76,6 +81,12 @@ class Case:
         """The facets that need the item alone."""
         return tuple(facet for facet in self.world.facets(self.own) if facet.needs == Needs.ITEM)
 
+    def longer(self, scenes: int) -> BaseSpec:
+        """Return the spec with more scenes in the first split."""
+        data = self.spec.to_json()
+        data["splits"][self.split]["scenes"] += scenes
+        return self.world.read_spec(data)
+
     def questions(self) -> list[tuple[Item, Question]]:
         """Return every question with its item."""
         return [(item, question) for item in self.items for question in item.questions]
@@ -105,6 +116,19 @@ def presets_are_readable(case: Case) -> None:
     except BadSpec:
         return
     raise AssertionError("an unknown preset was given")
+
+
+def references_are_other_splits(case: Case) -> None:
+    """A split is measured against another one that there is, or refused."""
+    for reference in ("nowhere", case.split):
+        data = case.spec.to_json()
+        data["splits"][case.split]["reference"] = reference
+        try:
+            case.world.read_spec(data)
+        except BadSpec as error:
+            assert error.where == f"splits.{case.split}.reference", error.where
+            continue
+        raise AssertionError(f"{case.split} may be measured against {reference!r}")
 
 
 def specs_survive_json(case: Case) -> None:
@@ -184,7 +208,7 @@ def programs_give_the_answers(case: Case) -> None:
         trace = execute(question.program, scene, table=table, scope=question.scope)
         assert str(trace[-1].value) == question.answer.text, question.text
         assert trace[-1].type == kind
-        assert question.kind == question.program[-1].function
+        assert question.kind == table.kind_of(question.program)
         assert table.answer_kinds[kind] == question.answer.kind
         json.dumps([step.value for step in trace])
 
@@ -428,6 +452,43 @@ def questions_are_well_formed(case: Case) -> None:
             assert 0 <= question.scope <= len(case.world.elements(case.own, item))
 
 
+def words_are_known_beforehand(case: Case) -> None:
+    """A world with pictures knows every word of its questions, as they are split, before it asks one."""
+    if case.world.media != Media.IMAGE:
+        return
+    assert isinstance(case.world, HasWords)
+    words = case.world.words(case.own)
+    assert all(split_words(word) == [word] for word in words)
+    assert len(set(words)) == len(words)
+    for _, question in case.questions():
+        assert set(split_words(question.text)) <= set(words), question.text
+
+
+def longer_splits_begin_alike(case: Case) -> None:
+    """Pictures can be made for ever: with more scenes come further ones, and all chunks but the last are alike."""
+    if case.world.media != Media.IMAGE:
+        return
+    chunks = case.maker.plan(case.longer(10_000), case.split)
+    assert len({(chunk.items, chunk.questions) for chunk in chunks[:-1]}) <= 1
+    longer = case.made(case.longer(FEW))
+    assert len(longer) == len(case.items) + FEW
+    assert as_json(longer[: len(case.items)]) == as_json(case.items)
+
+
+def instances_are_what_is_made(case: Case) -> None:
+    """Where a maker has a shorter way, it gives the same pictures, texts and answers in the same order."""
+    if not isinstance(case.maker, HasInstances):
+        return
+    for secret in (b"", bytes(range(16))):
+        for chunk in case.maker.plan(case.spec, case.split):
+            shorter = list(case.maker.instances(case.spec, case.split, chunk, secret=secret))
+            plain = list(plain_instances(case.maker, case.spec, case.split, chunk, secret=secret))
+            assert [one[1:] for one in shorter] == [one[1:] for one in plain]
+            for one, other in zip(shorter, plain, strict=True):
+                assert one.image.dtype == np.uint8
+                assert np.array_equal(one.image, other.image)
+
+
 def metrics_add_up(case: Case) -> None:
     """A metric's terms of a slice are those of its questions; a missing prediction is never right."""
     answers, predictions = np.array([0, 1, 1, 0]), np.array([0, 1, -1, -2])
@@ -446,6 +507,7 @@ Rule = Callable[[Case], None]
 READING: tuple[Rule, ...] = (metrics_add_up,)
 MAKING: tuple[Rule, ...] = (
     presets_are_readable,
+    references_are_other_splits,
     specs_survive_json,
     plan_covers_each_split_once,
     chunks_hold_what_was_planned,
@@ -472,6 +534,9 @@ MAKING: tuple[Rule, ...] = (
     seeds_change_the_split,
     other_splits_do_not_matter,
     questions_are_well_formed,
+    words_are_known_beforehand,
+    longer_splits_begin_alike,
+    instances_are_what_is_made,
 )
 
 
@@ -485,3 +550,23 @@ def hold(world: World) -> None:
     case = Case(world)
     for rule in rules(world):
         rule(case)
+
+
+def main(name: str) -> int:
+    """Return the exit status: 0 where a world keeps every rule, which are printed, 1 where it doesn't."""
+    case, broken = Case(get_world(name)), 0
+    for rule in rules(case.world):
+        try:
+            rule(case)
+        except Exception:  # of somebody's world anything may come
+            broken += 1
+            sys.stdout.write(f"BROKEN  {rule.__name__}: {rule.__doc__}\n")
+            sys.stderr.write(traceback.format_exc())
+        else:
+            sys.stdout.write(f"kept    {rule.__name__}\n")
+    sys.stdout.write(f"{name} keeps {len(rules(case.world)) - broken} of {len(rules(case.world))} rules.\n")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

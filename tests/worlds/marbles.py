@@ -13,7 +13,7 @@ from generation.engine.errors import BadScene, BadSpec
 from generation.engine.program import Function, FunctionTable, Program, Shown, Step, without
 from generation.engine.score import ACCURACY
 from generation.engine.seeding import Stage, stream
-from generation.engine.spec import BaseSpec, read
+from generation.engine.spec import BaseSpec, check_references, read
 from generation.engine.worlds import (
     NO_FILES,
     Answer,
@@ -34,11 +34,14 @@ from generation.engine.worlds import (
 )
 from generation.engine.worlds.boards import BoardView
 
+NAME, WHERE = "marbles", "tests.worlds.marbles:WORLD"
 COLORS = ("black", "white")
 MOST = 9
 NUMBERS = tuple(str(number) for number in range(MOST + 1))
 WINDOW = 3
-PRESETS = {"marbles": {"splits": {"train": {"scenes": 7}, "val": {"scenes": 2}}}}
+PRESETS: dict[str, dict[str, Any]] = {
+    "marbles": {"world": NAME, "splits": {"train": {"scenes": 7}, "val": {"scenes": 2}}}
+}
 
 
 class MarbleSpec(BaseSpec):
@@ -98,7 +101,8 @@ class MarbleMaker:
     def render(self, spec: BaseSpec, split: str, item: Item) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
         assert isinstance(item.scene, Row)
         ids = np.repeat(np.arange(1, len(item.scene.marbles) + 1, dtype=np.uint16), 4)[None, :].repeat(4, axis=0)
-        return np.zeros((*ids.shape, 3), np.uint8), ids
+        light = np.array([0, *(255 * (color == COLORS[1]) for color in item.scene.marbles)], np.uint8)
+        return np.repeat(light[ids][..., None], 3, axis=2), ids
 
 
 def leave_out(program: Program) -> Program | None:
@@ -110,7 +114,7 @@ def leave_out(program: Program) -> Program | None:
 class MarbleWorld:
     """How marbles are read."""
 
-    name: ClassVar[str] = "marbles"
+    name: ClassVar[str] = NAME
     label: ClassVar[str] = "Marbles"
     media: ClassVar[Media] = Media.IMAGE
     formats: ClassVar[tuple[str, ...]] = ()
@@ -119,11 +123,13 @@ class MarbleWorld:
     views: ClassVar[tuple[ChartView, ...]] = (ChartView("colors", "Colours", "color", "colour asked for"),)
     board_views: ClassVar[tuple[BoardView, ...]] = (BoardView("colors", "By colour", "color", "colour asked for"),)
     ablations: ClassVar[tuple[Ablation, ...]] = (Ablation("color", "colour", leave_out),)
-    display: ClassVar[Display] = Display(needs_colour=True)
+    display: ClassVar[Display] = Display(scale=8, smooth=False, needs_colour=True)
     maker: ClassVar[Maker | None] = MarbleMaker()
 
     def read_spec(self, data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> BaseSpec:
-        return read(MarbleSpec, data)
+        spec = read(MarbleSpec, data)
+        check_references(spec)
+        return spec
 
     def read_scene(self, data: Mapping[str, Any]) -> Row:
         try:
@@ -154,6 +160,9 @@ class MarbleWorld:
     def answers(self, spec: BaseSpec) -> tuple[str, ...]:
         return NUMBERS
 
+    def words(self, spec: BaseSpec) -> tuple[str, ...]:
+        return ("how", "many", "marbles", "are", *COLORS, "?")
+
     def facets(self, spec: BaseSpec) -> tuple[Facet, ...]:
         return (
             Facet("color", "colour", FacetKind.CATEGORY, COLORS, reveals=False),
@@ -176,7 +185,7 @@ class MarbleWorld:
         return f"{question.text}\nAnswer with a number in digits."
 
     def answer_form(self, spec: BaseSpec, question: Question) -> AnswerForm:
-        return AnswerForm(AnswerKind.INTEGER, NUMBERS, {})
+        return AnswerForm(AnswerKind.INTEGER, NUMBERS, {}, "Count the marbles of the row.")
 
     def equivalent(self, spec: BaseSpec, item: Item, program: Program) -> None:
         return None
@@ -193,3 +202,6 @@ class MarbleWorld:
     def elements(self, spec: BaseSpec, item: Item) -> tuple[Element, ...]:
         assert isinstance(item.scene, Row)
         return tuple(Element(at, f"{color} marble") for at, color in enumerate(item.scene.marbles))
+
+
+WORLD = MarbleWorld()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from generation.engine.ablation import Ablation
+from generation.engine.batches import plain_instances
 from generation.engine.program import Program
 from generation.engine.spec import BaseSpec, read
 from generation.engine.worlds import (
@@ -28,24 +29,26 @@ from generation.engine.worlds import (
     Needs,
     Question,
     get_world,
+    names,
 )
 from generation.engine.worlds.boards import BoardView, Series
+from generation.engine.worlds.instances import Instance
 from tests.worlds import conformance
 from tests.worlds.conformance import Case, Rule, rules
 from tests.worlds.marbles import COLORS, NUMBERS, MarbleMaker, MarbleSpec, MarbleWorld, Row, leave_out
 
-CASES = {name: Case(get_world(name)) for name in REGISTRY}
+CASES = {name: Case(get_world(name)) for name in names()}
 
 
 @pytest.mark.parametrize(
     ("name", "rule"),
-    [pytest.param(name, rule, id=f"{name}-{rule.__name__}") for name in REGISTRY for rule in rules(get_world(name))],
+    [pytest.param(name, rule, id=f"{name}-{rule.__name__}") for name in names() for rule in rules(get_world(name))],
 )
 def test_registered_world_keeps(name: str, rule: Rule):
     rule(CASES[name])
 
 
-@pytest.mark.parametrize("name", list(REGISTRY))
+@pytest.mark.parametrize("name", names())
 def test_registered_world_goes_by_its_name(name: str):
     assert get_world(name).name == name
 
@@ -105,6 +108,29 @@ def make_counting() -> Any:
 
 def make_alike(self: Any, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
     yield from MarbleMaker().make(spec, split, chunk._replace(number=0), secret=secret)
+
+
+def plan_growing(self: Any, spec: BaseSpec, split: str) -> list[Chunk]:
+    count = spec.splits[split].scenes
+    halves = (count // 2, count - count // 2)
+    return [Chunk(0, 0, halves[0], 0, 2 * halves[0]), Chunk(1, halves[0], halves[1], 2 * halves[0], 2 * halves[1])]
+
+
+def make_counting_items(self: Any, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
+    other = chunk._replace(number=chunk.number + 100 * chunk.items)
+    yield from MarbleMaker().make(spec, split, other, secret=secret)
+
+
+def hurried(
+    *, image: Callable[[Any], Any] = lambda rgb: rgb, answer: Callable[[Any], Any] = lambda answer: "0"
+) -> Callable[..., Iterator[Instance]]:
+    """Return a shorter way to instances that changes what comes of the longer one."""
+
+    def instances(self: Any, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Instance]:
+        for one in plain_instances(MarbleMaker(), spec, split, chunk, secret=secret):
+            yield Instance(image(one.image), one.text, answer(one.answer))
+
+    return instances
 
 
 def make_open(self: Any, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
@@ -204,6 +230,7 @@ BROKEN: dict[str, list[MarbleWorld]] = {
         making(presets=lambda self: ()),
         world(name="other"),
     ],
+    "references_are_other_splits": [world(read_spec=lambda self, data, files=None: read(MarbleSpec, data))],
     "specs_survive_json": [
         world(read_spec=lambda self, data, files=None: read(MarbleSpec, {**data, "seed": data.get("seed", 0) + 1})),
     ],
@@ -335,6 +362,18 @@ BROKEN: dict[str, list[MarbleWorld]] = {
         asking(lambda question: replace(question, kind="")),
         asking(lambda question: replace(question, scope=99)),
     ],
+    "words_are_known_beforehand": [
+        world(words=lambda self, spec: ("how", "many", "marbles", "are", "black", "?")),
+        world(words=lambda self, spec: ("how many", "marbles", "are", *COLORS, "?")),
+        world(words=lambda self, spec: ("how", "many", "many", "marbles", "are", *COLORS, "?")),
+        asking(lambda question: replace(question, text="How few marbles?")),
+    ],
+    "longer_splits_begin_alike": [making(plan=plan_growing), making(make=make_counting_items)],
+    "instances_are_what_is_made": [
+        making(instances=hurried()),
+        making(instances=hurried(image=lambda rgb: rgb + np.uint8(1))),
+        making(instances=hurried(image=lambda rgb: rgb.astype(np.float32), answer=lambda answer: answer)),
+    ],
     "metrics_add_up": [world(metrics=()), world(metrics=(Nan(),))],
 }
 
@@ -351,6 +390,18 @@ def test_rule_can_fail(name: str, broken: MarbleWorld):
 
 def test_every_rule_is_shown_to_fail():
     assert set(BROKEN) == {rule.__name__ for rule in (*conformance.READING, *conformance.MAKING)}
+
+
+def test_the_program_tells_each_rule(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(REGISTRY, "marbles", "tests.worlds.marbles:WORLD")
+    assert conformance.main("marbles") == 0
+    rules_kept = capsys.readouterr().out.splitlines()
+    assert rules_kept[-1] == f"marbles keeps {len(rules_kept) - 1} of {len(rules_kept) - 1} rules."
+    monkeypatch.setattr(MarbleWorld, "answers", lambda self, spec: NUMBERS[:3])
+    assert conformance.main("marbles") == 1
+    told = capsys.readouterr()
+    assert "BROKEN  answers_are_known_beforehand: The vocabulary of answers" in told.out
+    assert "AssertionError" in told.err
 
 
 def test_a_world_that_is_only_read_is_held_to_what_it_has():

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from generation.engine.errors import BadExport
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import REGISTRY, Facet, FacetKind, Item, World, get_world
+from generation.engine.worlds import Facet, FacetKind, Item, World, usable
 
 NEUTRAL: tuple[str, ...] = (
     "generation.engine.formats.coco:FORMAT",
@@ -267,8 +267,8 @@ def find(name: str, world: World) -> Format:
 def every() -> list[Format]:
     """Return the formats of all worlds, by name."""
     found: dict[str, Format] = {}
-    for world in sorted(REGISTRY):
-        found |= _found(get_world(world))
+    for world in usable():
+        found |= _found(world)
     return [found[name] for name in sorted(found)]
 
 

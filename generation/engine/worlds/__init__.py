@@ -1,7 +1,7 @@
 """What a world is: how its data are read (`World`) and, where they are generated, how they are made (`Maker`).
 
 Everything outside a world's folder speaks to it through these protocols. A new world is a new folder and a line in
-`REGISTRY`.
+`REGISTRY`, or a package of its own that names it under the entry point `horsesense.worlds`.
 """
 
 import importlib
@@ -9,20 +9,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.ablation import Ablation
-from generation.engine.errors import BadSpec
+from generation.engine.errors import BadSpec, BrokenWorld
 from generation.engine.program import FunctionTable, Program, to_json
 from generation.engine.proof import Prover
-from generation.engine.spec import BaseSpec
+from generation.engine.spec import NO_FILES, BaseSpec
+from generation.engine.worlds import plugins
 from generation.engine.worlds.boards import BoardView
 
-REGISTRY: dict[str, str] = {"clevr": "generation.engine.worlds.clevr.world:WORLD"}
+REGISTRY: dict[str, str] = {
+    "clevr": "generation.engine.worlds.clevr.world:WORLD",
+}
 READERS: dict[str, str] = {"clevr": "generation.engine.worlds.clevr.formats.release:READER"}  # of published files
 
 
@@ -234,11 +236,23 @@ class ChartView(NamedTuple):
 
 
 class AnswerForm(NamedTuple):
-    """How a person gives an answer: its kind, every choice, and for a colour choice its swatch (r, g, b)."""
+    """How a person gives an answer.
+
+    Attributes
+    ----------
+    kind : AnswerKind
+    choices : tuple of str
+        Every answer that there is; empty for the whole vocabulary.
+    swatches : mapping of str to (r, g, b)
+        For a colour choice how it looks.
+    instruction : str
+        What is asked of people where the question's text doesn't say it, as for a caption; it stands above that.
+    """
 
     kind: AnswerKind
     choices: tuple[str, ...]
     swatches: Mapping[str, tuple[int, int, int]]
+    instruction: str = ""
 
 
 class Display(NamedTuple):
@@ -261,9 +275,6 @@ class Element(NamedTuple):
     attributes: Mapping[str, str] = {}
     box: tuple[float, float, float, float] | None = None
     line: int | None = None
-
-
-NO_FILES: Mapping[str, bytes] = MappingProxyType({})
 
 
 class Equivalent(NamedTuple):
@@ -376,22 +387,44 @@ class _Loaded:
 
 
 _LOADED = _Loaded()
+MEMBERS = frozenset(name for name in (*vars(World), *World.__annotations__) if not name.startswith("_"))
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all worlds, sorted: of ours, and of those of other packages, broken ones too."""
+    return tuple(sorted({*REGISTRY, *plugins.found()}))
 
 
 def get_world(name: str) -> World:
-    """Return a registered world.
+    """Return a world. Of two with one name ours counts.
 
     Raises
     ------
     BadSpec
-        If no world has that name.
+        If no world has that name; `BrokenWorld` if that of another package can't be used.
     """
-    if name not in REGISTRY:
-        raise BadSpec(f"Expected one of {', '.join(sorted(REGISTRY))}, got {name!r}.", where="world")
+    if name not in REGISTRY and name not in plugins.found():
+        raise BadSpec(f"Expected one of {', '.join(names())}, got {name!r}.", where="world")
     if name not in _LOADED.worlds:
-        module, _, attribute = REGISTRY[name].partition(":")
-        _LOADED.worlds[name] = getattr(importlib.import_module(module), attribute)
+        _LOADED.worlds[name] = _ours(name) if name in REGISTRY else plugins.load(name, members=MEMBERS)
     return _LOADED.worlds[name]
+
+
+def _ours(name: str) -> World:
+    module, _, attribute = REGISTRY[name].partition(":")
+    world: World = getattr(importlib.import_module(module), attribute)
+    return world
+
+
+def usable() -> tuple[World, ...]:
+    """Return every world by its name, less those of other packages that can't be used."""
+    worlds = []
+    for name in names():
+        try:
+            worlds.append(get_world(name))
+        except BrokenWorld:  # whoever asks for it is told, and so is who checks the site
+            continue
+    return tuple(worlds)
 
 
 def get_maker(name: str) -> Maker:
@@ -404,10 +437,9 @@ def get_maker(name: str) -> Maker:
 
 def find_preset(name: str) -> dict[str, Any]:
     """Return a bundled spec by its name, whichever world has it; raise `BadSpec` naming those there are."""
-    names: list[str] = []
-    for world in sorted(REGISTRY):
-        maker = get_world(world).maker
-        if maker is not None and name in maker.presets():
+    makers = [world.maker for world in usable() if world.maker is not None]
+    for maker in makers:
+        if name in maker.presets():
             return dict(maker.preset(name))
-        names += maker.presets() if maker is not None else ()
-    raise BadSpec(f"Expected a JSON file or a preset ({', '.join(names)}), got {name!r}.", where="SPEC")
+    known = ", ".join(preset for maker in makers for preset in maker.presets())
+    raise BadSpec(f"Expected a JSON file or a preset ({known}), got {name!r}.", where="SPEC")

@@ -14,6 +14,13 @@ class Texts(NamedTuple):
     overlap: int | None = None
 
 
+class People(NamedTuple):
+    """How people were asked: how many questions, and how many people each."""
+
+    questions: int
+    each: int
+
+
 class Published(NamedTuple):
     """Figures of a paper; what it doesn't say is left out.
 
@@ -25,11 +32,13 @@ class Published(NamedTuple):
         By the split's name; "" is all of them together.
     type_mode : mapping of str to float
         Accuracy of the most frequent train answer of each type, on questions of that type.
+    people : People or None
     """
 
     source: str = ""
     texts: Mapping[str, Texts] = {}
     type_mode: Mapping[str, float] = {}
+    people: People | None = None
 
 
 @runtime_checkable

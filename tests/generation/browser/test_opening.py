@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 SERIOUS = ("serious", "critical")
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [pytest.param(1280, "light", marks=pytest.mark.full), (390, "dark")])
 def test_owner_opens_the_answers_by_keyboard(
     transactional_db: None, browser: Browser, live_server: Any, width: int, scheme: Any
 ) -> None:

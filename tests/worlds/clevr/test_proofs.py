@@ -202,7 +202,8 @@ def test_families_and_idle_relations_are_judged_as_the_twin_does(mini: ClevrSpec
 
 
 @pytest.mark.parametrize(
-    ("preset", "split", "other"), [("clevr-cogent-mini", "valA", "valB"), ("clevr-length-mini", "train", "test")]
+    ("preset", "split", "other"),
+    [("clevr-cogent-mini", "valA", "valB"), pytest.param("clevr-length-mini", "train", "test", marks=pytest.mark.full)],
 )
 def test_what_rules_hold_back_is_nowhere_and_found_where_it_is(preset: str, split: str, other: str):
     data = {**MAKER.preset(preset)}

@@ -241,3 +241,24 @@ def test_a_spec_is_frozen():
     spec = read({})
     with pytest.raises(Exception, match="frozen"):
         spec.seed = 5  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "vocabulary",
+    [
+        {"colors": {"gray": None}},
+        {"shapes": {"cube": None, "sphere": None}},
+        {"things": {"object": None}},
+        {"shapes": {"cube": {"synonyms": {"block": None}}}},
+        {"colors": {"gray": None, "orange": {"rgb": [255, 128, 0]}}},
+    ],
+    ids=str,
+)
+def test_what_is_taken_from_the_vocabulary_stays_away(vocabulary: dict[str, Any]):
+    """Datasets keep their spec as JSON and read it again."""
+    spec = read({"vocabulary": vocabulary})
+    again = WORLD.read_spec(json.loads(json.dumps(spec.to_json())))
+    assert isinstance(again, ClevrSpec)
+    assert again.vocabulary == spec.vocabulary != read({}).vocabulary
+    assert again.for_preview().vocabulary == spec.vocabulary
+    assert digest(again.to_json()) == digest(spec.to_json())

@@ -1,7 +1,10 @@
-"""How CLEVR's vocabulary is said."""
+"""How CLEVR's vocabulary is said, and all words there are."""
 
-from generation.engine.families import RELATION
-from generation.engine.wording import Forms, Lexicon
+from collections.abc import Iterable
+
+from generation.engine.families import RELATION, Family
+from generation.engine.vocabulary import split_words
+from generation.engine.wording import Forms, Lexicon, words_of, words_said
 from generation.engine.worlds.clevr.vocabulary import Vocabulary
 
 NOUN = "Shape"
@@ -30,3 +33,10 @@ def lexicon(vocabulary: Vocabulary) -> Lexicon:
         vowels=frozenset(vocabulary.vowels),
         consonants=frozenset(vocabulary.consonants),
     )
+
+
+def all_words(families: Iterable[Family], vocabulary: Vocabulary) -> tuple[str, ...]:
+    """Return every word that questions of these families can have, as `split_words` gives them, sorted."""
+    said = {word for family in families for wording in family.wordings for word in words_said(wording)}
+    said.update(words_of(lexicon(vocabulary)), ("a", "an"))
+    return tuple(sorted({word for text in said for word in split_words(text)}))

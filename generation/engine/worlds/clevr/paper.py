@@ -1,7 +1,7 @@
-"""Figures of the CLEVR paper: figure 3's table, and Q-type mode as section 4.2 tells of it."""
+"""Figures of the CLEVR paper: figure 3's table, Q-type mode and people as sections 4.2 and 4.1 tell of them."""
 
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES
-from generation.engine.worlds.published import Published, Texts
+from generation.engine.worlds.published import People, Published, Texts
 
 ATTRIBUTE_SHARES = {"size": 1 / 2, "color": 1 / 8, "material": 1 / 2, "shape": 1 / 3}
 
@@ -19,4 +19,5 @@ PUBLISHED = Published(
         **{f"query_{name}": share for name, share in ATTRIBUTE_SHARES.items()},
         **{f"equal_{name}": 0.5 for name in ATTRIBUTES},
     },
+    people=People(5500, 3),
 )

@@ -27,12 +27,24 @@ from generation.engine.family_files import read_families
 from generation.engine.render import blender
 from generation.engine.render.mesh import Mesh, parse_mesh
 from generation.engine.rules import Rules
-from generation.engine.spec import COMMON, LIMITS, BaseSpec, Frozen, default_by, limited, merged, read
+from generation.engine.spec import (
+    COMMON,
+    LIMITS,
+    BaseSpec,
+    Frozen,
+    bundled,
+    check_references,
+    default_by,
+    limited,
+    merged,
+    read,
+)
 from generation.engine.wording import most_words
 from generation.engine.worlds.clevr.lexicon import lexicon
 from generation.engine.worlds.clevr.programs import Outline, outlines, ways
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, RELATIONS, Vocabulary
 
+PACKAGE = "generation.engine.worlds.clevr"
 FAMILY_ORDER = (
     "compare_integer.json",
     "comparison.json",
@@ -244,6 +256,11 @@ class ClevrSpec(BaseSpec):
         return {name: value for name, value in data.items() if name != "scenes_from" or value is not None}
 
     @property
+    def files(self) -> Mapping[str, bytes]:
+        """The files that it names, by digest."""
+        return self._files
+
+    @property
     def scenes_file(self) -> bytes | None:
         """The file of somebody else's scenes, where they are asked about."""
         return None if self.scenes_from is None else self._files[self.scenes_from]
@@ -305,6 +322,11 @@ class ClevrSpec(BaseSpec):
             same=max(program.count(Op.SAME) for program in programs),
         )
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the whole spec as JSON; what its vocabulary lacks of the defaults is null, for it stays away."""
+        data = super().to_json()
+        return {**data, "vocabulary": _with_nulls(data["vocabulary"], _defaults()["vocabulary"])}
+
     def changed_for(self, name: str) -> Self:
         """Return the spec as one split has it, its families and meshes bound."""
         return bound(super().changed_for(name), self._files, where=f"splits.{name}.overrides")
@@ -330,7 +352,7 @@ class ClevrSpec(BaseSpec):
 
     def for_preview(self) -> Self:
         """Return the spec with every picture drawn by the tracer, which is quick."""
-        data = self.to_json()
+        data = super().to_json()
         for part in (data, *(split["overrides"] for split in data["splits"].values())):
             if isinstance(part.get("images"), dict):
                 part["images"] = {k: v for k, v in part["images"].items() if k not in ("renderer", *OF_RENDERER)}
@@ -353,6 +375,15 @@ class ClevrSpec(BaseSpec):
                 f"{self.scene.min_pixels} pixels need more than its {pixels}: lower scene.min_pixels"
             )
         return self
+
+
+def _with_nulls(data: Mapping[str, Any], default: Mapping[str, Any]) -> dict[str, Any]:
+    """Return JSON with a null for each key that only the default has, also within objects that both have."""
+    result = {**data, **{key: None for key in default if key not in data}}
+    for key, value in default.items():
+        if isinstance(value, Mapping) and isinstance(result[key], Mapping):
+            result[key] = _with_nulls(result[key], value)
+    return result
 
 
 def bound(spec: Any, files: Mapping[str, bytes], *, where: str = "") -> Any:
@@ -396,7 +427,7 @@ def _families(spec: Any, files: Mapping[str, bytes], *, where: str) -> tuple[Fam
 @cache
 def bundled_families(language: Language) -> tuple[Family, ...]:
     """Return the 90 families of this world."""
-    folder = resources.files("generation.engine.worlds.clevr") / "families"
+    folder = resources.files(PACKAGE) / "families"
     texts = {path.name: path.read_text() for path in folder.iterdir() if path.name.endswith(".json")}
     return read_families(texts, language=language, order=FAMILY_ORDER)
 
@@ -432,30 +463,16 @@ def read_spec(data: Mapping[str, Any], *, files: Mapping[str, bytes]) -> ClevrSp
         raise BadSpec(f"Expected the name of a preset, got {base!r}.", where="base")
     own = {key: value for key, value in data.items() if key != "base"}
     spec = read(ClevrSpec, merged(merged(_defaults(), preset(base) if base != "clevr-defaults" else {}), own))
-    for name, split in spec.splits.items():
-        others = [other for other in spec.splits if other != name]
-        if split.reference is not None and split.reference not in others:
-            raise BadSpec(
-                f"Expected one of the other splits ({', '.join(others)}), got {split.reference!r}.",
-                where=f"splits.{name}.reference",
-            )
+    check_references(spec)
     bound(spec, files)
     for name in spec.splits:
         spec.for_split(name)
     return spec
 
 
-@cache
-def _preset_texts() -> dict[str, str]:
-    folder = resources.files("generation.engine.worlds.clevr") / "presets"
-    return {
-        path.name.removesuffix(".json"): path.read_text() for path in folder.iterdir() if path.name.endswith(".json")
-    }
-
-
 def presets() -> tuple[str, ...]:
     """Return the names of the bundled specs, each with its mini after it."""
-    names = (name for name in _preset_texts() if name != "clevr-defaults")
+    names = (name for name in bundled(PACKAGE) if name != "clevr-defaults")
     return tuple(sorted(names, key=lambda name: (name.removesuffix("-mini"), name)))
 
 
@@ -463,8 +480,8 @@ def preset(name: str) -> dict[str, Any]:
     """Return a bundled spec as JSON; raise `BadSpec` for an unknown name."""
     if name not in presets():
         raise BadSpec(f"Expected one of {', '.join(presets())}, got {name!r}.", where="base")
-    return dict(json.loads(_preset_texts()[name]))
+    return dict(json.loads(bundled(PACKAGE)[name]))
 
 
 def _defaults() -> dict[str, Any]:
-    return dict(json.loads(_preset_texts()["clevr-defaults"]))
+    return dict(json.loads(bundled(PACKAGE)["clevr-defaults"]))

@@ -44,6 +44,7 @@ from generation.engine.worlds.clevr.clearness import is_clear
 from generation.engine.worlds.clevr.diagnosing import diagnose
 from generation.engine.worlds.clevr.functions import function_table
 from generation.engine.worlds.clevr.gathering import gather
+from generation.engine.worlds.clevr.lexicon import all_words
 from generation.engine.worlds.clevr.paper import PUBLISHED
 from generation.engine.worlds.clevr.picture import draw, draw_by_blender
 from generation.engine.worlds.clevr.proofs import ClevrProver
@@ -156,6 +157,10 @@ class ClevrWorld:
 
     def answers(self, spec: BaseSpec) -> tuple[str, ...]:
         return clevr_facets.answers(_clevr(spec))
+
+    def words(self, spec: BaseSpec) -> tuple[str, ...]:
+        own = _clevr(spec)
+        return all_words(own.families, own.vocabulary)
 
     def facets(self, spec: BaseSpec) -> tuple[Facet, ...]:
         return clevr_facets.facets(_clevr(spec))

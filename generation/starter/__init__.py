@@ -1,0 +1,1 @@
+"""A world of its own package."""

@@ -1,0 +1,96 @@
+"""How a world wants to be shown: pictures of few pixels enlarged, each pixel a square, and what is asked of people."""
+
+import io
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from django.test import Client
+from PIL import Image
+from pytest_django.plugin import DjangoDbBlocker
+
+from annotations.models import Study
+from generation import jobs, thumbnails
+from generation.engine.worlds import REGISTRY
+from generation.models import Dataset
+from generation.outline import path_of
+from tests.annotations.visitors import Visitor, study_of
+from tests.worlds import marbles
+
+SHOWN = f'class="crisp" width="{36 * 8}" height="{4 * 8}"'
+ASKED = "Count the marbles of the row."
+
+
+@pytest.fixture(scope="module")
+def key(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
+    """Give the key of a dataset of rows of marbles, 36 pixels wide."""
+    with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock():
+        patch.setitem(REGISTRY, marbles.NAME, marbles.WHERE)
+        spec = {"world": marbles.NAME, "splits": {"train": {"scenes": 6}, "val": {"scenes": 3}}}
+        dataset = jobs.start(spec, slug="rows", visibility="public", images=True)
+        jobs.work(dataset=dataset)
+        yield dataset.pk
+        Study.objects.filter(split__dataset=dataset).delete()
+        Dataset.objects.filter(pk=dataset.pk).delete()
+
+
+@pytest.fixture
+def rows(key: int, db: None) -> Dataset:
+    """Give the dataset."""
+    dataset = Dataset.objects.get(pk=key)
+    assert dataset.state == Dataset.State.COMPLETE, dataset.error
+    return dataset
+
+
+@pytest.mark.parametrize(
+    "address", ["/datasets/", "/datasets/rows/", "/datasets/rows/train/", "/datasets/rows/val/q/1/"]
+)
+def test_every_page_enlarges_pixels_as_squares(client: Client, rows: Dataset, address: str) -> None:
+    pictures = re.findall(r"<img [^>]*>", client.get(address).text)
+    assert pictures
+    assert all(SHOWN in picture for picture in pictures)
+
+
+def test_smooth_pictures_are_shown_as_they_are(client: Client, shapes: Dataset) -> None:
+    page = client.get("/datasets/shapes/train/").text
+    assert 'width="120" height="80"' in page and "crisp" not in page
+
+
+def test_outlines_follow_the_pixels(client: Client, rows: Dataset) -> None:
+    page = client.get("/datasets/rows/val/q/1/?step=0").text
+    assert 'viewBox="0 0 36 4"' in page
+    assert 'd="M0 0L1 0L2 0L3 0L4 0L4 1' in page
+
+
+def test_an_exact_outline_has_every_corner_of_the_mask() -> None:
+    assert path_of(np.ones((1, 2), bool), smooth=False) == "M0 0L1 0L2 0L2 1L1 1L0 1Z"
+
+
+def test_small_versions_of_tiny_pictures_change_no_pixel() -> None:
+    rgb = np.random.default_rng(3).integers(0, 256, (64, 64, 3), np.uint8)
+    file = io.BytesIO()
+    Image.fromarray(rgb).save(file, "PNG")
+    assert np.array_equal(np.asarray(Image.open(io.BytesIO(thumbnails.shrunk(file.getvalue())))), rgb)
+
+
+def test_a_question_says_what_is_asked_of_people(client: Client, rows: Dataset) -> None:
+    assert ASKED in client.get("/datasets/rows/val/q/1/").text
+
+
+def test_participants_see_the_same(rows: Dataset) -> None:
+    visitor = Visitor(study_of(rows, questions=4, practice=1))
+    visitor.to_questions()
+    page = visitor.look()
+    assert SHOWN in page
+    assert ASKED in page
+    feedback = visitor.answer()
+    assert SHOWN in feedback and ASKED in feedback
+
+
+def test_what_is_asked_is_not_said_of_a_check_that_has_its_own_words(rows: Dataset) -> None:
+    visitor = Visitor(study_of(rows, questions=4, attention=1))
+    page = visitor.to_questions()
+    while "please press" not in page:
+        page = visitor.answer()
+    assert ASKED not in page

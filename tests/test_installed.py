@@ -1,0 +1,94 @@
+"""What `pip install .` installs is the engine, whole, in an environment that knows nothing of the site."""
+
+import shutil
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from generation.starting import write_world
+from tests.engine.test_torch_stream import PYTHON as TORCH
+from tests.skips import Unshared
+from tests.webapp.commands import ROOT
+
+NEEDED = 77  # the setuptools that our pyproject.toml asks for
+OFFLINE = ["--no-deps", "--no-index", "--disable-pip-version-check", "--quiet"]
+PROGRAM = """
+import sys
+import generation.engine
+from generation.engine import ENGINE_VERSION, stream
+spec = {"base": "clevr-mini", "images": {"width": 64, "height": 64, "samples": 1}, "scene": {"min_pixels": 0}}
+batch = next(stream(spec, "val", 2))
+print(generation.engine.__file__, batch.images.shape, ENGINE_VERSION, "django" in sys.modules)
+"""
+
+
+def builder() -> str:
+    """Return a Python that can build the package without the network: ours, or that which has PyTorch."""
+    try:
+        if int(version("setuptools").partition(".")[0]) >= NEEDED:
+            return sys.executable
+    except PackageNotFoundError:
+        pass
+    if not TORCH.exists():
+        raise Unshared(f"no setuptools from {NEEDED} on: `make torch` installs it, and runs this")
+    return str(TORCH)
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    ended = subprocess.run([*map(str, command)], cwd=cwd, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the Python of a new environment into which the engine is installed; what it needs is ours."""
+    tmp_path = tmp_path_factory.mktemp("installed")
+    source = tmp_path / "source"
+    source.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    shutil.copytree(ROOT / "generation", source / "generation", ignore=shutil.ignore_patterns("__pycache__"))
+    options = [*OFFLINE, "--no-build-isolation", "--wheel-dir", "wheels"]
+    run(builder(), "-m", "pip", "wheel", *options, source, cwd=tmp_path)
+    run(sys.executable, "-m", "venv", "--without-pip", "new", cwd=tmp_path)
+    python = tmp_path / "new/bin/python"
+    [wheel] = tmp_path.glob("wheels/*.whl")
+    run(sys.executable, "-m", "pip", "--python", python, "install", *OFFLINE, wheel, cwd=tmp_path)
+    home = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=tmp_path).strip())
+    home.joinpath("ours.pth").write_text(f"{Path(np.__file__).parents[1]}\n")
+    return python
+
+
+@pytest.mark.full
+@pytest.mark.slow
+def test_the_engine_is_installed_and_streams(installed: Path, tmp_path: Path) -> None:
+    where, said = run(installed, "-c", PROGRAM, cwd=tmp_path).strip().split(" ", 1)
+    assert Path(where).is_relative_to(installed.parents[1])
+    assert said == "(2, 64, 64, 3) 1 False"
+
+
+@pytest.mark.full
+@pytest.mark.slow
+def test_a_new_world_is_installed_beside_it_and_found(installed: Path, tmp_path: Path) -> None:
+    write_world("twigs", tmp_path)
+    run(builder(), "-m", "pip", "wheel", *OFFLINE, "--no-build-isolation", tmp_path / "twigs", cwd=tmp_path)
+    [wheel] = tmp_path.glob("*.whl")
+    run(sys.executable, "-m", "pip", "--python", installed, "install", *OFFLINE, wheel, cwd=tmp_path)
+    program = "from generation.engine import stream; print(next(stream('twigs', 'val', 3)).images.shape)"
+    assert run(installed, "-c", program, cwd=tmp_path).strip() == "(3, 6, 48, 3)"
+
+
+@pytest.mark.full
+@pytest.mark.slow
+def test_every_file_of_the_engine_is_installed(installed: Path) -> None:
+    home = installed.parents[1]
+    [there] = home.rglob("generation/engine/__init__.py")
+    ours = ROOT / "generation/engine"
+    files = {path.relative_to(ours) for path in ours.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    assert files <= {path.relative_to(there.parent) for path in there.parent.rglob("*")}
+    assert not (there.parents[1] / "models").exists()

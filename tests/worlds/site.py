@@ -1,0 +1,248 @@
+"""What a site does with a world, whatever that is about: rules beside those of `tests.worlds.conformance`.
+
+Each rule is a function of a `Site`, on which a dataset of the world was made; it fails with an AssertionError.
+"""
+
+import gzip
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from django.test import Client
+
+from annotations.models import Answer
+from generation import exporting, importing, jobs
+from generation.engine import formats
+from generation.engine.canonical import canonical
+from generation.engine.program import execute
+from generation.engine.reading import find_reader
+from generation.engine.worlds import READERS, Media, Needs
+from generation.models import Dataset, Question, Scene, Split
+from generation.pictures import version_of
+from generation.store import engine_question
+from generation.verifying import scope_of, verify
+from tests.annotations.visitors import Visitor, study_of
+from tests.leaderboards import sent
+from tests.worlds.conformance import Case
+from webapp.leaderboards import baselines, scoring
+from webapp.leaderboards.models import Method
+from webapp.models import User
+
+SCENES = {"train": 4, "val": 3, "test": 2}  # the answers of the last are withheld
+SECRET = "0f" * 16
+
+
+@dataclass(frozen=True)
+class Site:
+    """A dataset of a world on the database of a test.
+
+    Attributes
+    ----------
+    case : Case
+    dataset : Dataset
+        Complete and public, with pictures where the world has some.
+    folder : Path
+        For files; each rule has one of its own.
+    """
+
+    case: Case
+    dataset: Dataset
+    folder: Path
+
+    @cached_property
+    def val(self) -> Split:
+        """The split with questions that people and models answer."""
+        return self.split("val")
+
+    def split(self, name: str) -> Split:
+        """Return a split of the dataset."""
+        return self.dataset.splits.select_related("dataset", "parent", "reference").get(name=name)
+
+    @cached_property
+    def revealing(self) -> list[tuple[str, str, str]]:
+        """Name, label and first value of each facet that reveals something."""
+        found = [facet for facet in self.case.world.facets(self.case.own) if facet.reveals]
+        return [(facet.name, facet.label, facet.values[0]) for facet in found if facet.needs == Needs.ITEM]
+
+
+def spec_of(case: Case) -> dict[str, Any]:
+    """Return the world's smallest preset as a spec of few scenes, the answers of one split withheld."""
+    data = case.spec.to_json()
+    first = data["splits"][case.split]
+    plain = {**first, "reference": None, "withheld": False}
+    splits = {name: {**plain, "scenes": count} for name, count in SCENES.items()}
+    splits["test"]["withheld"] = True
+    return {**data, "splits": splits}
+
+
+def made(case: Case, *, slug: str, images: bool = True) -> Dataset:
+    """Return a complete dataset of the world."""
+    spec, with_images = spec_of(case), images and case.world.media == Media.IMAGE
+    dataset = jobs.start(spec, slug=slug, visibility="public", images=with_images, secrets={"test": SECRET})
+    jobs.work(dataset=dataset)
+    dataset.refresh_from_db()
+    assert dataset.state == Dataset.State.COMPLETE, dataset.error
+    return dataset
+
+
+def it_is_made_again_the_same(site: Site) -> None:
+    """The same spec gives the same content hashes; what is stored is what the maker makes."""
+    again = made(site.case, slug="again", images=False)
+    hashes = [dict(one.splits.values_list("name", "fingerprint")) for one in (site.dataset, again)]
+    assert hashes[0] == hashes[1]
+    assert site.dataset.fingerprint == again.fingerprint
+    spec, maker = site.dataset.read_spec(), site.case.maker
+    items = [item for chunk in maker.plan(spec, "train") for item in maker.make(spec, "train", chunk)]
+    scenes = Scene.objects.filter(split=site.split("train")).order_by("position")
+    assert [canonical(row.scene_json) for row in scenes] == [
+        canonical(item.scene.to_json() if item.scene else None) for item in items
+    ]
+    texts = Question.objects.filter(split=site.split("train")).order_by("position").values_list("text", "answer")
+    made_ = [(one.text, one.answer.text if one.answer else None) for item in items for one in item.questions]
+    assert list(texts) == made_
+
+
+def verifying_finds_nothing_wrong(site: Site) -> None:
+    """All that is stored is proved; pictures drawn again look the same."""
+    verdict = verify(site.dataset, scope_of(site.dataset, rerender=3))
+    assert not verdict.findings, verdict.findings
+
+
+def every_question_and_step_is_shown(site: Site) -> None:
+    """Pages of the dataset, of its splits and of each question stand; each step of a program has a page of its own."""
+    client = Client()
+    for address in (
+        "/datasets/",
+        site.dataset.get_absolute_url(),
+        *(site.split(name).get_absolute_url() for name in SCENES),
+    ):
+        assert client.get(address).status_code == 200, address
+    world, spec = site.case.world, site.val.read_spec()
+    table = world.functions(spec)
+    for row in site.val.question_set.select_related("scene").order_by("position"):
+        page = client.get(row.get_absolute_url())
+        assert page.status_code == 200
+        assert _plain(row.text) in _plain(page.text)
+        if row.steps is None or table is None:
+            continue
+        for step in range(len(row.steps)):
+            shown = client.get(f"{row.get_absolute_url()}?step={step}")
+            assert shown.status_code == 200
+            assert 'aria-current="step"' in shown.text
+        scene = world.read_scene(row.scene.scene_json) if row.scene.scene_json is not None else None
+        trace = execute(row.steps, scene, table=table, scope=row.scope)
+        assert str(trace[-1].value) == row.answer
+
+
+def _plain(text: str) -> str:
+    """Return a text without what HTML writes otherwise."""
+    return re.sub(r"&\w+;|&#\w+;|[^\w\s]", "", text)
+
+
+def withheld_answers_are_told_nowhere(site: Site) -> None:
+    """Of a split whose answers are withheld strangers see pictures, words and facets that reveal nothing."""
+    client, split = Client(), site.split("test")
+    address, api = split.get_absolute_url(), f"/api/v1/datasets/{site.dataset.slug}/splits/test/questions/"
+    labels = {label.capitalize() for _, label, _ in site.revealing}
+    for row in split.question_set.order_by("position"):
+        page = client.get(row.get_absolute_url())
+        assert page.status_code == 200
+        assert 'class="the-answer"' not in page.text and 'class="steps' not in page.text
+        assert not labels & set(re.findall(r"<dt>([^<]*)</dt>", page.text))
+        told = client.get(f"{api}{row.position}/").json()
+        assert told.get("answer") is None and told.get("program") is None
+        assert not {name for name, _, _ in site.revealing} & set(told.get("facets", {}))
+    for name, _, value in site.revealing:
+        assert client.get(address, {name: value}).status_code == 400, name
+    ids = f"{address}scene/0/ids/{version_of(site.dataset)}.png"
+    assert client.get(ids).status_code == 404
+
+
+def it_is_exported_in_every_format_and_read_again(site: Site) -> None:
+    """Every format is written, of a withheld split without what is withheld; what can be read comes back the same."""
+    world = site.case.world
+    for name in formats.names(world):
+        folder = site.folder / name
+        stored = exporting.StoredDataset(site.dataset, images=site.dataset.with_images)
+        format_ = formats.find(name, world)
+        exporting.write(stored, folder, format_=format_, options=formats.checked(format_, {}))
+        assert any(path.is_file() for path in folder.rglob("*")), name
+        if name in READERS:
+            _read_again(site, name, folder)
+    with gzip.open(site.folder / "jsonl/test/questions.jsonl.gz", "rt") as file:
+        lines = [json.loads(line) for line in file]
+    assert len(lines) == site.split("test").questions
+    assert all(line["answer"] is None and line["program"] is None for line in lines)
+    assert not (site.folder / "jsonl/test/scenes.jsonl.gz").exists()
+
+
+def _read_again(site: Site, name: str, folder: Path) -> None:
+    found = find_reader(name).find([folder])
+    dataset = importing.begin(found, importing.Wanted(slug=f"read-{name}", format=name, images="none"))
+    jobs.work(dataset=dataset)
+    hashes = dict(dataset.splits.values_list("name", "fingerprint"))
+    for split in ("train", "val"):
+        assert hashes[split] == site.split(split).fingerprint, f"{name}, {split}"
+
+
+def people_are_asked(site: Site) -> None:
+    """A participant practises, sees each question with what is asked of them, and answers by its buttons."""
+    rows = {row.text: row for row in site.val.question_set.all()}
+    study = study_of(site.dataset, questions=min(site.val.questions, 4), practice=1, practice_right=0)
+    visitor = Visitor(study)
+    visitor.to_questions()
+    answered = 0
+    while 'name="answer"' in visitor.look():
+        if "Practice:" not in visitor.page:
+            row = rows[visitor.asked()]
+            form = site.case.world.answer_form(site.val.read_spec(), engine_question(row))
+            assert visitor.choices() == list(form.choices or site.case.world.answers(site.val.read_spec()))
+            assert row.answer in visitor.choices()
+            assert form.instruction in visitor.page
+            answered += 1
+        visitor.answer()
+    assert answered == min(site.val.questions, 4)
+    assert "DONE-1" in visitor.go_on(comment="")
+    assert Answer.objects.counted().filter(slot__question__study=study).count() == answered
+
+
+def models_are_ranked(site: Site) -> None:
+    """Right answers score 1 in every column; the board, its slices and the world's ready views stand."""
+    owner = User.objects.create_user("modeller", "modeller@example.org", "x")
+    method = Method.objects.create(name="All of it right", owner=owner)
+    row = sent.submitted(method, site.val, sent.truth_of(site.val))
+    assert row.is_scored, row.message
+    [score] = row.scores.filter(split=site.val)
+    assert score.right == score.n == site.val.questions
+    columns = json.loads(score.columns)
+    assert set(columns) <= {column.label for column in site.case.world.columns(site.val.read_spec())}
+    assert all(right == n for right, n in columns.values())
+    baselines.begin()
+    scoring.work()
+    client = Client()
+    client.force_login(owner)
+    board = f"/leaderboards/{site.dataset.slug}/val/"
+    page = client.get(board)
+    assert page.status_code == 200 and "All of it right" in page.text
+    queries = [{"view": view.name} for view in site.case.world.board_views]
+    queries += [
+        {"by": facet.name} for facet in site.case.world.facets(site.val.read_spec()) if facet.needs == Needs.ITEM
+    ]
+    for query in queries:
+        assert client.get(f"{board}slices/", query).status_code == 200, query
+
+
+Rule = Callable[[Site], None]
+RULES: tuple[Rule, ...] = (
+    it_is_made_again_the_same,
+    verifying_finds_nothing_wrong,
+    every_question_and_step_is_shown,
+    withheld_answers_are_told_nowhere,
+    it_is_exported_in_every_format_and_read_again,
+    people_are_asked,
+    models_are_ranked,
+)

@@ -1,0 +1,103 @@
+"""Worlds of other packages are found by their entry points; a broken one is told, and the site goes on without it."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from generation.engine import worlds
+from generation.engine.errors import BadSpec, BrokenWorld
+from generation.engine.worlds import REGISTRY, find_preset, get_world, names, plugins, usable
+from generation.foreign import check_worlds
+from tests.worlds import marbles
+
+Install = Callable[..., None]
+WHERE = marbles.WHERE
+SOURCE = "from tests.worlds.marbles import MarbleWorld\n"
+NAMED = f"{SOURCE}WORLD = type('Named', (MarbleWorld,), dict(name='pebbles'))()\n"
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Give a function that installs a package, as pip would lay it down, with its entry points and one module."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(worlds, "_LOADED", worlds._Loaded())
+
+    def lay(package: str, points: dict[str, str], source: str = "") -> None:
+        info = tmp_path / f"{package}-1.0.dist-info"
+        info.mkdir()
+        info.joinpath("METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+        lines = "".join(f"{name} = {value}\n" for name, value in points.items())
+        info.joinpath("entry_points.txt").write_text(f"[horsesense.worlds]\n{lines}")
+        tmp_path.joinpath(f"{package}.py").write_text(source)
+        plugins.found.cache_clear()
+
+    plugins.found.cache_clear()
+    yield lay
+    plugins.found.cache_clear()
+    for name in list(sys.modules):
+        if name.startswith("stones"):
+            del sys.modules[name]
+
+
+def test_a_world_of_another_package_is_as_good_as_ours(install: Install) -> None:
+    assert "marbles" not in names()
+    install("stones", {"marbles": WHERE})
+    assert "marbles" in names()
+    assert get_world("marbles").label == "Marbles"
+    assert get_world("marbles") in usable()
+    assert find_preset("marbles")["world"] == "marbles"
+    assert check_worlds(None) == []
+
+
+def test_without_other_packages_there_are_ours(install: Install) -> None:
+    assert set(names()) == set(REGISTRY)
+    with pytest.raises(BadSpec, match=r"Expected one of clevr.*, got 'marbles'"):
+        get_world("marbles")
+
+
+@pytest.mark.parametrize(
+    ("value", "source", "said"),
+    [
+        ("stones_gone:WORLD", "", r"marbles: Expected stones_gone:WORLD \(stones\) to load, got ModuleNotFoundError"),
+        ("stones:WORLD", "", r"Expected stones:WORLD \(stones\) to load, got AttributeError"),
+        ("stones:WORLD", "1 / 0", r"to load, got ZeroDivisionError: division by zero"),
+        (
+            "stones:WORLD",
+            "WORLD = 3",
+            r"Expected a world at stones:WORLD \(stones\), got one without ablations, answer_",
+        ),
+        ("stones:WORLD", NAMED, r"Expected the world at stones:WORLD \(stones\) to go by its name, got 'pebbles'"),
+    ],
+)
+def test_a_broken_world_is_told_and_passed_over(install: Install, value: str, source: str, said: str) -> None:
+    install("stones", {"marbles": value}, source)
+    with pytest.raises(BrokenWorld, match=said) as told:
+        get_world("marbles")
+    assert "marbles" not in {world.name for world in usable()}
+    assert {world.name for world in usable()} == set(REGISTRY)
+    [warning] = check_worlds(None)
+    assert (warning.id, warning.msg) == ("generation.W001", str(told.value))
+
+
+def test_two_worlds_of_one_name_are_refused(install: Install) -> None:
+    install("stones", {"marbles": WHERE})
+    install("stones_too", {"marbles": "stones_too:WORLD"}, "from tests.worlds.marbles import WORLD")
+    with pytest.raises(BrokenWorld, match=r"Expected one world of that name, got 2: .*\(stones.*\) and .*\(stones"):
+        get_world("marbles")
+
+
+def test_of_two_worlds_with_one_name_ours_counts(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(REGISTRY, "marbles", WHERE)
+    install("stones", {"marbles": "stones:WORLD"}, "1 / 0")
+    assert get_world("marbles") is marbles.WORLD
+    assert [warning.id for warning in check_worlds(None)] == ["generation.W002"]
+
+
+@pytest.mark.django_db
+def test_pages_stand_without_a_broken_world(install: Install, client: Client) -> None:
+    install("stones", {"marbles": "stones:WORLD"}, "1 / 0")
+    page = client.get("/datasets/?world=clevr").text
+    assert "CLEVR" in page and "Marbles" not in page
