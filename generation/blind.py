@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine import blind
+from generation.engine import blind, nearest
 from generation.engine.blind import Ints, Score
-from generation.engine.nearest import Words, bags, nearest, words_of
 from generation.engine.worlds import Question as Asked
 from generation.engine.worlds import World
 from generation.index import WORD, IndexedFacet, SplitIndex
@@ -24,6 +23,7 @@ SAMPLE = 2000  # questions of a split, at most, for which the nearest one is loo
 TYPE = "type"  # the facet that is a question's type, as its `kind` says it
 FIRST = 3  # words
 READ = 5000  # texts at a time
+PIECE = 200  # questions of different words, whose nearest ones are looked for at a time
 
 
 class Text(NamedTuple):
@@ -76,15 +76,10 @@ class Known:
         codes = np.asarray(self.index.answers, dtype=np.int64)
         return np.where(codes < len(self.index.answer_values), codes, blind.NONE)
 
-    @cached_property
-    def words(self) -> Words:
-        """Return which questions have which words."""
-        return words_of([self.index.containing(word) for word in self.index.vocabulary], questions=self.index.n)
-
-    @cached_property
-    def word_codes(self) -> dict[str, int]:
-        """Return the number of each word."""
-        return {word: code for code, word in enumerate(self.index.vocabulary)}
+    def bags(self, vocabulary: Sequence[str]) -> nearest.Bags:
+        """Return the words of its questions, as codes of a vocabulary that may lack some."""
+        postings = [self.index.containing(word) for word in vocabulary]
+        return nearest.bags_of(postings, questions=self.index.n, sizes=self.index.word_counts())
 
     def groups(self, facet: IndexedFacet) -> Ints:
         """Return the codes of a facet; -1 where a question has no value."""
@@ -224,14 +219,20 @@ class Guesser:
             return self.majority()
         return self._by_facet(facet)
 
-    def nearest(self, asked: Ints) -> Ints:
-        """Return the answer of the nearest question of the reference for those at these positions."""
-        index, codes = self.own.index, self.learned.word_codes
-        words = bags({word: index.containing(word) for word in index.vocabulary}, asked)
-        shared = [np.array(sorted(codes[word] for word in bag if word in codes), dtype=np.int64) for bag in words]
-        usable = self.learned.answers >= 0
-        found = nearest(self.learned.words, shared, [len(bag) for bag in words], usable)
-        return np.append(self.learned.answers, blind.NONE)[found]
+    def nearest(self, asked: Ints, *, check: Callable[[], None] = lambda: None) -> Ints:
+        """Return the answer of the nearest question of the reference for those at these positions, ascending.
+
+        `check` is called between pieces of a fraction of a second, and may raise to stop.
+        """
+        vocabulary = self.learned.index.vocabulary
+        known = nearest.Known(self.learned.bags(vocabulary), self.learned.answers >= 0, words=len(vocabulary))
+        bags = self.own.bags(vocabulary)
+        firsts, groups = nearest.grouped(bags, asked)
+        found = np.empty(len(firsts), dtype=np.int64)
+        for start in range(0, len(firsts), PIECE):
+            check()
+            found[start : start + PIECE] = known.nearest(bags, firsts[start : start + PIECE])
+        return np.append(self.learned.answers, blind.NONE)[found[groups]]
 
     def in_own_codes(self, guesses: Ints) -> Ints:
         """Return guesses as codes of the split's own vocabulary; `UNKNOWN` where that doesn't have them."""

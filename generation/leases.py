@@ -56,6 +56,12 @@ def renew(job: AbstractJob) -> None:
         raise LeaseLost(f"{job} is somebody else's now.")
 
 
+def prolong(job: AbstractJob, *, seconds: float) -> None:
+    """Let the job run for so many seconds from now; raise `LeaseLost` where it is not ours any more."""
+    if _rows(job).held(job).update(deadline=from_now(seconds)) != 1:
+        raise LeaseLost(f"{job} is somebody else's now.")
+
+
 def finish(job: AbstractJob) -> None:
     """Mark the job as done, in the transaction that stores its result; raise `LeaseLost` to undo that."""
     done = {"state": AbstractJob.State.DONE, **FREE, "finished": Now(), "message": ""}

@@ -127,6 +127,11 @@ def may_open(user: Visitor, dataset: DatasetLike) -> bool:
     return owns(user, dataset) or dataset.visibility in ("public", "link")
 
 
+def may_mention(user: Visitor, dataset: DatasetLike) -> bool:
+    """Return whether pages about something else may name the dataset: of a link-only one the name is the key."""
+    return owns(user, dataset) or dataset.visibility == "public"
+
+
 def may_see(user: Visitor, split: SplitLike, what: What) -> bool:
     """Return whether this visitor may see this kind of thing in this split.
 

@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 from generation.engine.predictions import Expected, read_predictions
 from generation.engine.score import Slicing, score
 from generation.engine.worlds import FacetKind, find_preset, get_world
-from tests.benchmarks import boards
+from tests.benchmarks import alike, boards
 from tests.benchmarks.figures import figure, together
 
 ROOT = Path(__file__).resolve().parents[2]
 N = 150_000
 MANY = 1_000_000
 MEGABYTES = 100
+KNOWN = 60_000  # questions among which the nearest one is looked for
 SUBMISSIONS = 200
 SEED = 20161220
 TRIES = 3
@@ -48,7 +49,9 @@ class MadeUp(NamedTuple):
     slicings: Mapping[str, Slicing]
 
 
-def run(n: int = N, many: int = MANY, megabytes: int = MEGABYTES, submissions: int = SUBMISSIONS) -> dict[str, Any]:
+def run(
+    n: int = N, many: int = MANY, megabytes: int = MEGABYTES, submissions: int = SUBMISSIONS, known: int = KNOWN
+) -> dict[str, Any]:
     """Return the time that scoring takes, with and without reading, by format, and the memory of a large file."""
     small, large = made_up(n), made_up(many)
     with tempfile.TemporaryDirectory(prefix="horsesense-benchmark-") as folder:
@@ -67,6 +70,7 @@ def run(n: int = N, many: int = MANY, megabytes: int = MEGABYTES, submissions: i
         ),
         figure(f"{many:,} read from JSON lines, checked and scored", longest, "s", most=10, cores=1),
         figure(f"memory of reading a file of {megabytes} MB", peak, "MB", most=300, cores=1),
+        *alike.figures_of(known),
         *boards.figures_of(n, submissions),
     ]
     return together("score", figures)

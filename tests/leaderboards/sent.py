@@ -3,6 +3,8 @@
 import io
 import json
 import random
+import zipfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 from generation.index import SplitIndex
 from generation.models import Split
 from webapp.leaderboards import receiving, scoring
-from webapp.leaderboards.models import Method, Submission
+from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.leaderboards.receiving import Order
 
 
@@ -34,6 +36,23 @@ def as_file(answers: list[str], **more: Any) -> io.BytesIO:
     """Return predictions as a file."""
     rows = [{"question_id": number, "answer": answer} for number, answer in enumerate(answers)]
     return io.BytesIO(json.dumps(rows, **more).encode())
+
+
+def as_zip(folder: Path, **files: list[str]) -> Path:
+    """Return a zip with predictions for several splits, each by its name."""
+    path = folder / "predictions.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, answers in files.items():
+            archive.writestr(f"{name}.json", as_file(answers).getvalue())
+    return path
+
+
+def suite_of(slug: str, *splits: Split) -> Suite:
+    """Return a suite of splits."""
+    made = Suite.objects.create(slug=slug, title=slug, is_public=True)
+    for ordinal, split in enumerate(splits):
+        made.members.create(split=split, ordinal=ordinal, label=split.name)
+    return made
 
 
 def submitted(method: Method, split: Split, answers: list[str], **order: Any) -> Submission:

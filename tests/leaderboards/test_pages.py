@@ -204,6 +204,16 @@ def test_somebody_signs_in_makes_a_method_checks_and_submits(val: Split, as_memb
     assert "Mine" in page_of(as_member, "/submissions/") and "few-shot (5)" in page_of(as_member, "/methods/")
 
 
+def test_a_score_leads_to_its_slices_and_says_who_sees_it(method: Method, val: Split, as_member: Client) -> None:
+    row = sent.submitted(method, val, sent.noisy(val, wrong=0.3))
+    shown = page_of(as_member, f"/submissions/{row.pk}/")
+    [address] = re.findall(r'href="([^"]+/slices/[^"]+)"', shown)
+    assert method.name in page_of(as_member, address)
+    assert "Only you and staff see it" in shown
+    Method.objects.filter(pk=method.pk).update(published=row.finished)
+    assert "Only you and staff see it" not in page_of(as_member, f"/submissions/{row.pk}/")
+
+
 def test_a_refused_submission_says_why_and_how_to_go_on(method: Method, val: Split, as_member: Client) -> None:
     row = sent.submitted(method, val, sent.truth_of(val)[:-40])
     page = page_of(as_member, row.get_absolute_url())

@@ -12,7 +12,7 @@ from generation import deriving, files, jobs, leases
 from generation.models import Dataset, Split
 from generation.recipes import Recipe
 from tests.leaderboards import sent
-from webapp.leaderboards import baselines, predictions, receiving, removal, scoring
+from webapp.leaderboards import predictions, receiving, removal, scoring
 from webapp.leaderboards.models import Method, Score, Submission
 from webapp.leaderboards.receiving import Order, Refused
 
@@ -147,43 +147,6 @@ def derived(split: Split, name: str, recipe: dict[str, object]) -> Split:
     deriving.create(split, name=name, recipe=Recipe.model_validate({"parent": split.name, **recipe}))
     jobs.work(dataset=split.dataset)
     return Split.objects.select_related("dataset", "parent").get(dataset=split.dataset, name=name)
-
-
-def test_baselines_come_by_themselves_and_are_what_they_say(val: Split) -> None:
-    while baselines.begin():
-        pass
-    scoring.work()
-    found = {row.method.baseline: row for row in Submission.objects.filter(split=val).select_related("method")}
-    assert set(found) == {"chance", "majority", "type", "nearest"}
-    assert {row.state for row in found.values()} == {Submission.State.DONE}
-    assert baselines.begin() == 0
-    reference = val.reference
-    assert reference is not None and found["type"].trained_on_id == reference.pk
-    learned: dict[str, dict[str, int]] = {}
-    for kind, answer in reference_rows(reference):
-        learned.setdefault(kind, {}).setdefault(answer, 0)
-        learned[kind][answer] += 1
-    right = sum(
-        learned.get(kind) is not None and best(learned[kind], val) == answer for kind, answer in reference_rows(val)
-    )
-    unknown = sum(kind not in learned for kind, _ in reference_rows(val))
-    score = Score.objects.get(submission=found["type"], split=val)
-    assert right <= score.right <= right + unknown
-
-
-def reference_rows(split: Split) -> list[tuple[str, str]]:
-    """Return type and answer of each question."""
-    from generation.models import Question
-
-    return list(Question.objects.filter(split=split).order_by("position").values_list("kind", "answer"))
-
-
-def best(counts: dict[str, int], split: Split) -> str:
-    """Return the most frequent answer, of those as frequent the first of the vocabulary."""
-    from generation.index import SplitIndex
-
-    order = SplitIndex.open(split).answer_values
-    return max(counts, key=lambda word: (counts[word], -order.index(word)))
 
 
 def test_a_submission_whose_process_died_is_scored_by_another(method: Method, val: Split) -> None:

@@ -10,7 +10,7 @@ from generation import leases
 from generation.models import Split
 from tests.leaderboards import sent
 from webapp.leaderboards import scoring
-from webapp.leaderboards.models import Method, Submission
+from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.models import User
 
 pytestmark = pytest.mark.django_db
@@ -82,6 +82,68 @@ def test_a_slip_is_told(more: tuple[str, ...], says: str, val: Split, member: Us
         call_command("submit", path, "--split", "scored/val", "--method", "Fresh", *more)
     assert says in str(refused.value) and refused.value.returncode == 2
     assert Submission.objects.count() == 0
+
+
+# Suites -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def both(val: Split, withheld: Split) -> Suite:
+    """Give a suite of an open split and a withheld one."""
+    return sent.suite_of("both", val, withheld)
+
+
+def test_a_zip_for_a_suite_is_scored_on_each_of_its_splits(
+    both: Suite, val: Split, withheld: Split, method: Method, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = {split.name: sent.noisy(split, wrong=0.4) for split in (val, withheld)}
+    path = str(sent.as_zip(tmp_path, **said))
+    call_command("submit", path, "--suite", "both", "--method", method.name, "--run", "1", "--json")
+    document = json.loads(capsys.readouterr().out)
+    assert document["suite"] == "both"
+    assert [one["method"] for one in document["submissions"]] == [method.name] * 2
+    for split, one in zip((val, withheld), document["submissions"], strict=True):
+        [score] = one["scores"]
+        right = sent.right_of(split, said[split.name])
+        assert (score["split"], score["accuracy"]) == (str(split), right / split.questions)
+    batches = set(Submission.objects.values_list("batch", flat=True))
+    assert len(batches) == 1 and None not in batches
+    call_command("submit", path, "--suite", "both", "--method", method.name, "--run", "2")
+    told = capsys.readouterr().out
+    assert "scored/val: 160 questions" in told and "scored/test: 120 questions" in told
+
+
+def test_of_a_suite_what_is_right_counts_and_what_is_refused_is_told(
+    both: Suite, val: Split, withheld: Split, method: Method, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(sent.as_zip(tmp_path, val=sent.truth_of(val), test=["yes"]))
+    with pytest.raises(CommandError, match=r"^scored/test: .*Expected 120 answers, got 1") as refused:
+        call_command("submit", path, "--suite", "both", "--method", method.name, "--json")
+    assert refused.value.returncode == 2
+    [only] = json.loads(capsys.readouterr().out)["submissions"]
+    assert only["scores"][0]["accuracy"] == 1
+    with pytest.raises(CommandError, match="scored/val: "):
+        call_command("submit", written(tmp_path, ["yes"]), "--split", "scored/val", "--method", method.name, "--json")
+    assert capsys.readouterr().out == ""
+
+
+def test_a_zip_whose_files_are_of_no_split_is_refused_whole(
+    both: Suite, val: Split, method: Method, tmp_path: Path
+) -> None:
+    for path in (sent.as_zip(tmp_path, nothing=["yes"]), Path(written(tmp_path, sent.truth_of(val)))):
+        with pytest.raises(CommandError, match="Expected a zip with files named after the suite's splits") as refused:
+            call_command("submit", str(path), "--suite", "both", "--method", method.name)
+        assert refused.value.returncode == 2
+    assert not Submission.objects.filter(method=method).exists()
+
+
+def test_a_suite_that_is_not_there_is_told_with_those_that_are(both: Suite, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match=r"Expected a suite \(both\), got 'neither'") as refused:
+        call_command("submit", str(tmp_path / "a"), "--suite", "neither", "--method", "Fresh")
+    assert refused.value.returncode == 2
+    for target in ((), ("--suite", "both", "--split", "scored/val")):
+        with pytest.raises(CommandError, match="--s"):
+            call_command("submit", str(tmp_path / "a"), *target, "--method", "Fresh")
 
 
 def test_a_file_that_is_not_there_is_told(val: Split, method: Method, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def scored(live_server: object) -> Dataset:
     """Give a dataset for one test: what the site answers in its own threads has to be committed."""
-    return small.made("scored", with_images=False, splits={"val": {"scenes": 40}})
+    return small.made("scored", with_images=False, splits={"val": {"scenes": 40}, "other": {"scenes": 10}})
 
 
 def loaded() -> ModuleType:
@@ -80,3 +80,17 @@ def test_refusals_are_those_of_the_site(
 
 def test_it_knows_how_large_an_upload_may_be() -> None:
     assert loaded().LARGEST == receiving.LARGEST
+
+
+def test_a_zip_hands_in_to_a_suite(
+    val: Split, method: Method, script: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = val.dataset.splits.get(name="other")
+    sent.suite_of("both", val, other)
+    said = {split.name: sent.noisy(split, wrong=0.3) for split in (val, other)}
+    path = str(sent.as_zip(tmp_path, **said))
+    assert script.main(["send", path, "--suite", "both", "--method", method.name]) == 0
+    told = capsys.readouterr().out
+    for split in (val, other):
+        share = 100 * sent.right_of(split, said[split.name]) / split.questions
+        assert f"{split}: n = {split.questions}\n  accuracy       {share:5.1f} %" in told

@@ -8,7 +8,17 @@ import pytest
 from django.apps import apps
 from django.contrib.auth.models import AnonymousUser, Group
 
-from webapp.access import RESEARCHERS, What, is_researcher, may_list, may_open, may_see, may_see_facet, recorded
+from webapp.access import (
+    RESEARCHERS,
+    What,
+    is_researcher,
+    may_list,
+    may_mention,
+    may_open,
+    may_see,
+    may_see_facet,
+    recorded,
+)
 from webapp.models import User
 
 OWNER, MEMBER, STAFF = User(pk=1), User(pk=2), User(pk=3, is_staff=True)
@@ -86,6 +96,13 @@ def test_an_archived_dataset_is_listed_for_its_owner_alone_and_still_opens() -> 
     archived = Dataset(archived="2026-01-01")
     assert {name for name, user in VISITORS.items() if may_list(user, archived)} == {"owner", "staff"}
     assert all(may_open(user, archived) for user in VISITORS.values())
+
+
+@pytest.mark.parametrize(("visibility", "known"), [("private", False), ("link", False), ("public", True)])
+def test_pages_about_other_things_name_public_datasets_alone_to_others(visibility: str, known: bool) -> None:
+    dataset = Dataset(visibility=visibility)
+    told = {name for name, user in VISITORS.items() if may_mention(user, dataset)}
+    assert told == {"owner", "staff"} | ({"visitor", "member"} if known else set())
 
 
 def test_a_dataset_without_owner_belongs_to_staff_alone() -> None:

@@ -96,6 +96,21 @@ def test_crawler_sees_pages_pictures_and_questions_of_the_withheld_split(sites: 
     assert b"answers of part are withheld" in replies["/datasets/riddles/part/q/3/"].body
 
 
+NAMING = ("trained on hidden/train", '"trained_on": "hidden/train"', "<dd>hidden/train</dd>")
+
+
+def names_what_it_learned_from(replies: Replies) -> list[Request]:
+    return [request for request, reply in replies.items() if any(reply.contains(text) for text in NAMING)]
+
+
+def test_only_who_may_open_a_private_split_reads_what_was_trained_on_it(
+    sites: tuple[Seen, Seen], crawled: Crawls
+) -> None:
+    assert names_what_it_learned_from(sites[0].replies) == []
+    named = {request.route.view_name for request in names_what_it_learned_from(crawled("owner", SECRETS[0]).replies)}
+    assert named >= {"board", "board_file", "board_curves", "submission", "suite", "api:board", "api:submission"}
+
+
 # Chance -----------------------------------------------------------------------------------------------------
 
 

@@ -5,35 +5,22 @@ from typing import Any, Literal
 from django.http import HttpRequest, HttpResponseBase
 from ninja import Query, Router
 
-from generation.browse import BadAddress, read_query, shortened
+from generation.browse import BadAddress, check_names, read_query, shortened
 from generation.paging import page_of
 from generation.views.finding import pairs_of
 from webapp.api import submission_shapes as shapes
-from webapp.api.errors import Problem
 from webapp.api.operations import reads
-from webapp.api.pages import PAGE, filter_of, page_json
+from webapp.api.pages import PAGE, page_json
 from webapp.api.shapes import Page
 from webapp.leaderboards import suites as suite_boards
 from webapp.leaderboards import tables
-from webapp.leaderboards.boards import ACCURACY, Wanted, board_of, sorts_of
+from webapp.leaderboards.boards import ACCURACY, ASKED, Wanted, board_of, sorts_of
 from webapp.leaderboards.finding import find_board, find_suite
 from webapp.leaderboards.models import Suite
-from webapp.leaderboards.slices import lines_of
-from webapp.leaderboards.views.reading import Unreadable, opened
-from webapp.leaderboards.views.slices import about, panels_for
 from webapp.leaderboards.views.submissions import template_file
 
 router = Router(tags=["Boards"])
-BOARD = "boards/{slug}/{split:name}/"
-ENTRIES = filter_of("entry", "Rows of the board, by their keys; the first three where none is named.")
-BY = filter_of("by", "One facet or two by which the board is broken down.")
-VIEW = {"name": "view", "in": "query", "description": "A view that the world has ready.", "schema": {"type": "string"}}
-BANDS = {
-    "name": "bands",
-    "in": "query",
-    "description": "Ranges of the first facet's numbers: `1..4, 5, 6..9`.",
-    "schema": {"type": "string"},
-}
+BOARD = "boards/{slug:slug}/{split:name}/"
 Show = Literal["best", "latest", "each", "all"]
 Made = Literal["zero-shot", "few-shot", "trained", "elsewhere", "baseline", "human"]
 
@@ -50,20 +37,11 @@ def board(
 ) -> dict[str, Any]:
     """Return a split's board: `show` says which of a method's submissions, `made` and `q` which methods."""
     split = find_board(request.user, slug, name)
+    check_names(request.GET, ASKED)
     found = board_of(request.user, split, Wanted(show, tuple(made), sort, q))
     if sort not in dict(sorts_of(found)):
         raise BadAddress(f"Expected to sort by one of {', '.join(dict(sorts_of(found)))}, got {shortened(sort)}.")
     return dict(tables.of_board(found, site="").data)
-
-
-@reads(router, f"{BOARD}slices/", shapes.Slices, parameters=[ENTRIES, VIEW, BY, BANDS])
-def slices(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
-    """Return accuracies by a ready-made view or by facets, as the page has them: `?by=type&by=length&entry=m5`."""
-    reading = opened(request, slug, name)
-    try:
-        return about(reading) | {"slices": list(lines_of(panels_for(reading)))}
-    except Unreadable as error:
-        raise Problem(error.status, str(error)) from error
 
 
 @reads(router, f"{BOARD}template.jsonl", media=["application/x-ndjson"])
@@ -80,7 +58,7 @@ def suites(request: HttpRequest) -> dict[str, Any]:
     return page_json(request, page, [_suite_json(one) for one in rows[page.start : page.stop]])
 
 
-@reads(router, "suites/{slug}/", shapes.SuiteBoard)
+@reads(router, "suites/{slug:slug}/", shapes.SuiteBoard)
 def suite(request: HttpRequest, slug: str) -> dict[str, Any]:
     """Return a suite's board: a column for each of its splits that whoever asks may see, their mean, named gaps."""
     return dict(tables.of_suite(suite_boards.board_of(request.user, find_suite(slug)), site="").data)

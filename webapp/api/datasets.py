@@ -47,14 +47,14 @@ def datasets(request: HttpRequest) -> dict[str, Any]:
     return page_json(request, page, [dataset_json(card.dataset, card.dataset.splits.all()) for card in cards])
 
 
-@reads(router, "datasets/{slug}/", shapes.Dataset)
+@reads(router, "datasets/{slug:slug}/", shapes.Dataset)
 def dataset(request: HttpRequest, slug: str) -> dict[str, Any]:
     """Return a dataset with its splits, question sets among them."""
     found = find_dataset(request.user, slug)
     return dataset_json(found, found.splits.for_browse())
 
 
-@reads(router, "datasets/{slug}/splits/{split:name}/", shapes.SplitInFull)
+@reads(router, "datasets/{slug:slug}/splits/{split:name}/", shapes.SplitInFull)
 def split(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     """Return a split with its vocabulary of answers, and the facets that whoever asks may filter by."""
     found = find_split(request.user, slug, name)

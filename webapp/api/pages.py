@@ -1,9 +1,12 @@
 """Pages of lists: what addresses may say of them, and how one is answered."""
 
+from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpRequest
 
+from generation.browse import BadAddress
 from generation.paging import Page
 
 PAGE = {
@@ -17,6 +20,17 @@ WORDS = {
     "in": "query",
     "description": "Words, all of which have to be there.",
     "schema": {"type": "string", "maxLength": 200},
+}
+
+
+SIZE = 100
+MOST = 1000  # of a page
+SIZE_NAME = "size"
+SIZED = {
+    "name": SIZE_NAME,
+    "in": "query",
+    "description": f"How many a page has, {MOST} at most.",
+    "schema": {"type": "integer", "minimum": 1, "maximum": MOST, "default": SIZE},
 }
 
 
@@ -35,3 +49,22 @@ def page_json(request: HttpRequest, page: Page, results: list[Any]) -> dict[str,
         "previous": request.path + page.previous if page.previous else None,
         "results": results,
     }
+
+
+def sized(pairs: Sequence[tuple[str, str]]) -> tuple[int, list[tuple[str, str]]]:
+    """Return how many a page has, and the other names and values of an address; raise `BadAddress`."""
+    size = SIZE
+    for name, value in pairs:
+        if name == SIZE_NAME:
+            if not (value.isascii() and value.isdigit() and len(value) <= 4 and 1 <= int(value) <= MOST):
+                raise BadAddress(f"Expected {SIZE_NAME} from 1 to {MOST}, got {value[:60]!r}.")
+            size = int(value)
+    return size, [(name, value) for name, value in pairs if name != SIZE_NAME]
+
+
+def keeping(answer: dict[str, Any], size: int, pairs: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+    """Return a page whose neighbours are as large as it is, and are asked for with these names and values too."""
+    kept = [*pairs, *([] if size == SIZE else [(SIZE_NAME, str(size))])]
+    for name in ("next", "previous") if kept else ():
+        answer[name] = f"{answer[name]}&{urlencode(kept)}" if answer[name] else None
+    return answer

@@ -21,19 +21,10 @@ from webapp.access import What, may_see
 from webapp.api import shapes
 from webapp.api.datasets import split_url
 from webapp.api.operations import reads
-from webapp.api.pages import PAGE, WORDS, page_json
+from webapp.api.pages import PAGE, SIZE_NAME, SIZED, WORDS, keeping, page_json, sized
 
 router = Router(tags=["Questions"])
-SIZE = 100
-MOST = 1000  # of a page
-SIZE_NAME = "size"
-SIZED = {
-    "name": SIZE_NAME,
-    "in": "query",
-    "description": f"How many a page has, {MOST} at most.",
-    "schema": {"type": "integer", "minimum": 1, "maximum": MOST, "default": SIZE},
-}
-SPLIT = "datasets/{slug}/splits/{split:name}/"
+SPLIT = "datasets/{slug:slug}/splits/{split:name}/"
 ABSENT = "There is no such question."
 
 
@@ -49,14 +40,14 @@ def questions(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
         raise Http404(f"Expected a complete split, got {found}, which is {found.get_state_display()}.")
     index = SplitIndex.open(found)
     facets = visible_facets(request.user, found, index)
-    size, pairs = _sized(pairs_of(request))
+    size, pairs = sized(pairs_of(request))
     query = read_query(pairs, facets=facets, hidden=list(index.facets.values()))
     positions = index.select(query.filters, query.each_word)
     page = page_of(query, len(positions), size=size)
     allowed = allowed_of(request, found)
     shown = rows.in_full(found, positions[page.start : page.stop].tolist())
     answer = page_json(request, page, [question_json(found, row, allowed=allowed, facets=facets) for row in shown])
-    return _keeping_size(answer, size)
+    return keeping(answer, size)
 
 
 @reads(router, SPLIT + "questions/{position:number}/", shapes.QuestionInFull)
@@ -77,13 +68,13 @@ def question(request: HttpRequest, slug: str, name: str, number: int) -> dict[st
 def scenes(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     """Return a page of a split's scenes, in order."""
     found = _with_scenes(request, slug, name)
-    size, pairs = _sized(pairs_of(request))
+    size, pairs = sized(pairs_of(request))
     if any(name != PAGE_NAME for name, _ in pairs):
         raise BadAddress(f"Expected {PAGE_NAME} and {SIZE_NAME}, got {pairs[0][0]!r}.")
     query: Query = read_query(pairs, facets=())
     page = page_of(query, found.scenes if found.is_complete else 0, size=size, of="scenes")
     listed = list(Scene.objects.between(found, page.start, page.stop - page.start))
-    return _keeping_size(page_json(request, page, _scenes_json(request, found, listed)), size)
+    return keeping(page_json(request, page, _scenes_json(request, found, listed)), size)
 
 
 @reads(router, SPLIT + "scenes/{position:position}/", shapes.Scene)
@@ -185,22 +176,3 @@ def _scene_json(split: Split, scene: Scene, *, questions: list[int], allowed: Co
         told = {"data": scene.scene_json, "view": scene.view_json}
         said |= {name: value for name, value in told.items() if value is not None}
     return said
-
-
-def _sized(pairs: list[tuple[str, str]]) -> tuple[int, list[tuple[str, str]]]:
-    """Return how many a page has, and the other names and values of an address."""
-    size = SIZE
-    for name, value in pairs:
-        if name == SIZE_NAME:
-            if not (value.isascii() and value.isdigit() and len(value) <= 4 and 1 <= int(value) <= MOST):
-                raise BadAddress(f"Expected {SIZE_NAME} from 1 to {MOST}, got {value[:60]!r}.")
-            size = int(value)
-    return size, [(name, value) for name, value in pairs if name != SIZE_NAME]
-
-
-def _keeping_size(answer: dict[str, Any], size: int) -> dict[str, Any]:
-    """Return a page whose neighbours are as large as it is."""
-    if size != SIZE:
-        for name in ("next", "previous"):
-            answer[name] = f"{answer[name]}&{SIZE_NAME}={size}" if answer[name] else None
-    return answer

@@ -1,10 +1,10 @@
 """What the API takes and answers about methods, submissions and boards."""
 
 from datetime import date, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from ninja import Schema
-from pydantic import Field
+from pydantic import Field, field_validator
 
 
 class Figure(Schema):
@@ -30,6 +30,14 @@ class NewMethod(Schema):
     model_date: date | None = None
     prompt: str = ""
     anonymous: bool = False
+
+    @field_validator("*")
+    @classmethod
+    def _whole(cls, value: Any) -> Any:
+        """Refuse half a character, which JSON can say and no database keeps."""
+        if isinstance(value, str) and any("\ud800" <= sign <= "\udfff" for sign in value):
+            raise ValueError("Expected Unicode characters, got half of one.")
+        return value
 
 
 class Method(NewMethod):
@@ -70,7 +78,7 @@ class Submission(Schema):
     name: str = Field(description="The method's name.")
     split: str
     run: str
-    trained_on: str | None
+    trained_on: str | None = Field(None, description="Absent where it is a private split.")
     train_size: int | None
     examples_seen: int | None
     note: str
@@ -204,28 +212,3 @@ class SuiteBoard(Schema):
     address: str
     members: dict[str, str]
     rows: list[SuiteRow]
-
-
-class Cell(Schema):
-    """An accuracy on a part of a split's questions."""
-
-    panel: str
-    value: str
-    label: str
-    column: str
-    n: int
-    accuracy: float | None
-    low: float | None
-    high: float | None
-    deviation: float | None
-    runs: int
-    right: str | None = Field(description="How many are right in each run, where that may be told.")
-
-
-class Slices(Schema):
-    """A board broken down: every cell of every panel, the whole of each column first."""
-
-    dataset: str
-    split: str
-    fingerprint: str
-    slices: list[Cell]

@@ -24,11 +24,12 @@ from webapp.leaderboards import limits, receiving, scoring
 from webapp.leaderboards.boards import columns_of
 from webapp.leaderboards.entries import find_entry
 from webapp.leaderboards.figures import figure, is_coarse
-from webapp.leaderboards.finding import find_submission, owns
+from webapp.leaderboards.finding import find_submission, owns, suite_named
 from webapp.leaderboards.forms import split_named
 from webapp.leaderboards.models import Method, Score, Submission, Suite
 from webapp.leaderboards.receiving import Order, Refused
 from webapp.leaderboards.slices import Cell, Ground, by_one, divided
+from webapp.leaderboards.training import HIDDEN, trained_on
 from webapp.leaderboards.views.reading import contenders_of
 from webapp.leaderboards.views.submissions import submission_findings
 from webapp.leaderboards.withholding import facets_for, terms_for
@@ -37,7 +38,7 @@ router = Router(tags=["Submissions"])
 ACCEPTED = 202
 NAMED = 20  # lines that a refusal names
 KEPT = ("state", "message", "run", "train_size", "examples_seen", "note", "created", "started", "finished")
-RELATED = ("method__owner", "split__dataset", "split__parent", "trained_on__dataset")
+RELATED = ("method__owner", "split__dataset", "split__parent", "trained_on__dataset", "trained_on__parent")
 
 
 @reads(router, "submissions/", Page[shapes.Submission], parameters=[PAGE], accounts=True)
@@ -45,14 +46,15 @@ def submissions(request: HttpRequest) -> dict[str, Any]:
     """Return a page of what whoever asks has submitted, the latest first."""
     rows = Submission.objects.filter(method__owner=request.user.pk).select_related(*RELATED).order_by("-pk")
     page = page_of(read_query(pairs_of(request), facets=()), rows.count(), of="submissions")
-    return page_json(request, page, [_submission_json(one) | _own(one) for one in rows[page.start : page.stop]])
+    shown = rows[page.start : page.stop]
+    return page_json(request, page, [_submission_json(request.user, one) | _own(one) for one in shown])
 
 
 @reads(router, "submissions/{position:number}/", shapes.Submission)
 def submission(request: HttpRequest, number: int) -> dict[str, Any]:
     """Return a submission: how far it is since when, why it was refused, its scores, what may still be submitted."""
     found = find_submission(request.user, number)
-    said = _submission_json(found)
+    said = _submission_json(request.user, found)
     if owns(request.user, found):
         said |= _own(found) | {"left": limits.left(request.user, found.split)._asdict()}
     if found.is_scored:
@@ -110,7 +112,7 @@ def submit(
     except Refused as error:
         raise _problem(error) from error
     scoring.wake()
-    made = [_submission_json(one) | _own(one) for one in received.submissions]
+    made = [_submission_json(request.user, one) | _own(one) for one in received.submissions]
     first = {name: made[0][name] for name in ("id", "url")}
     return Status(ACCEPTED, first | {"is_repeat": received.is_repeat, "submissions": made})
 
@@ -137,10 +139,13 @@ def _method(user: Any, named: str) -> Method:
     """Return the account's method of this number or name."""
     mine = Method.objects.of(user)
     is_number = named.isascii() and named.isdigit() and len(named) < 10
-    found = (mine.filter(pk=int(named)).first() if is_number else None) or mine.filter(name=named[:200]).first()
-    if found is None or "\0" in named:
+    found = mine.filter(pk=int(named)).first() if is_number else None
+    if found is None and "\0" not in named:
+        found = mine.filter(name=named[:200]).first()
+    if found is None:
         message = (
-            f"Expected a method of yours, its number or name, got {named[:60]!r}. Make one: POST /api/v1/methods/."
+            f"Expected a method of yours, its number or name, got {named[:60]!r}. "
+            "Make one at /methods/new/, or POST /api/v1/methods/."
         )
         raise Problem(404, message, code="no_method", details={"field": "method"})
     return found
@@ -154,7 +159,7 @@ def _target(user: Any, said: shapes.NewSubmission) -> Split | Suite:
         )
     if said.split:
         return _split(user, said.split, where="split")
-    found = Suite.objects.filter(slug=said.suite[:100]).first() if "\0" not in said.suite else None
+    found = suite_named(said.suite)
     if found is None:
         raise Problem(404, f"Expected a suite, got {said.suite[:60]!r}.", code="no_suite", details={"field": "suite"})
     return found
@@ -162,7 +167,7 @@ def _target(user: Any, said: shapes.NewSubmission) -> Split | Suite:
 
 def _split(user: Any, named: str, *, where: str) -> Split:
     try:
-        return split_named(user, named.replace("\0", ""))
+        return split_named(user, named)
     except ValidationError as error:
         raise Problem(404, error.messages[0], code="no_split", details={"field": where}) from error
 
@@ -179,16 +184,18 @@ def _problem(error: Refused) -> Problem:
     return Problem(error.status, error.message, code=error.code, details=details, headers=headers)
 
 
-def _submission_json(one: Submission) -> dict[str, Any]:
+def _submission_json(user: Any, one: Submission) -> dict[str, Any]:
     """Return what is said of a submission to whoever may know of it."""
+    trained = trained_on(user, one)
+    known: dict[str, Any] = {} if trained == HIDDEN else {"trained_on": trained or None}
     return {name: getattr(one, name) for name in KEPT} | {
         "id": one.pk,
         "method": one.method_id,
         "name": one.method.name,
         "split": str(one.split),
-        "trained_on": None if one.trained_on is None else str(one.trained_on),
         "url": f"/api/v1/submissions/{one.pk}/",
         "page": one.get_absolute_url(),
+        **known,
     }
 
 

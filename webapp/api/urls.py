@@ -7,7 +7,7 @@ from generation import (
     __version__,
     converters,  # noqa: F401 - makes `split:` and `position:` known
 )
-from webapp.api import boards, datasets, downloads, methods, questions, studies, submissions
+from webapp.api import boards, datasets, downloads, methods, questions, reading, studies, submissions
 from webapp.api.errors import handle_errors
 from webapp.api.operations import answered
 from webapp.api.signing_in import EVERYBODY
@@ -17,7 +17,7 @@ What somebody may not see is absent from what comes back."""
 
 api = NinjaAPI(title="Horsesense", version=__version__, description=ABOUT, urls_namespace="api", auth=EVERYBODY)
 handle_errors(api)
-for module in (datasets, questions, downloads, submissions, methods, boards, studies):
+for module in (datasets, questions, downloads, submissions, methods, boards, reading, studies):
     api.add_router("", module.router)
 
 urlpatterns, app_name, namespace = api.urls

@@ -20,8 +20,6 @@ from webapp.leaderboards.models import Method, Submission
 Kind = Method.Baseline
 
 AT_ONCE = 20  # splits whose baselines a sweep begins
-NEAREST_MOST = 20_000  # questions of a split, of which each has its nearest one looked for
-BATCH = 500  # of them between two looks whether to go on
 LOW = -10  # their priority: what people sent goes first
 CHANCE_SEED = 20
 
@@ -64,20 +62,20 @@ def begin() -> int:
 
 def lacking() -> QuerySet[Split]:
     """Return complete splits with questions of their own that lack a baseline they should have."""
-    of_kind = Submission.objects.filter(split=OuterRef("pk"))
-    chance = Exists(of_kind.filter(method__baseline=Kind.CHANCE))
-    fitted = Exists(of_kind.filter(method__baseline=Kind.TYPE_MODE))
-    has_reference = Q(reference__state=Split.State.COMPLETE)
+    of_split = Submission.objects.filter(split=OuterRef("pk"))
+    has = {kind: Exists(of_split.filter(method__baseline=kind)) for kind in ABOUT}
+    lacks = Q()
+    for kind, about in ABOUT.items():
+        lacks |= ~Q(has[kind]) & (Q(reference__state=Split.State.COMPLETE) if about.needs_reference else Q())
     complete = Split.objects.own().filter(state=Split.State.COMPLETE, dataset__state=Dataset.State.COMPLETE)
-    rows = complete.filter(~chance | (has_reference & ~fitted), questions__gt=0)
+    rows = complete.filter(lacks, questions__gt=0)
     return rows.select_related("dataset", "reference").order_by("pk")
 
 
 def kinds_of(split: Split) -> list[str]:
     """Return the baselines that a split has."""
     has_reference = split.reference is not None and split.reference.is_complete
-    kinds = [kind for kind, about in ABOUT.items() if has_reference or not about.needs_reference]
-    return [str(kind) for kind in kinds if kind != Kind.NEAREST or split.questions <= NEAREST_MOST]
+    return [str(kind) for kind, about in ABOUT.items() if has_reference or not about.needs_reference]
 
 
 def fitted_on(split: Split, kind: str) -> Split | None:
@@ -128,8 +126,4 @@ def _fitted(kind: str, split: Split, check: Callable[[], None]) -> NDArray[np.in
         return guesser.in_own_codes(guesser.majority())
     if kind == Kind.TYPE_MODE:
         return guesser.in_own_codes(guesser.by_type())
-    found = []
-    for start in range(0, split.questions, BATCH):
-        check()
-        found.append(guesser.nearest(np.arange(start, min(start + BATCH, split.questions))))
-    return guesser.in_own_codes(np.concatenate(found))
+    return guesser.in_own_codes(guesser.nearest(np.arange(split.questions), check=check))

@@ -1,10 +1,12 @@
 """Boards: the entries of a split in order, each with its accuracy, the world's columns and its rank."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
+from urllib.parse import urlencode
 
+from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from generation.engine.statistics import Averaged
@@ -17,8 +19,10 @@ from webapp.leaderboards.entries import Entry, share_of
 from webapp.leaderboards.figures import Figure, figure, is_coarse
 from webapp.leaderboards.models import Method
 from webapp.leaderboards.shared import people_by, right_among
+from webapp.leaderboards.withholding import terms_for
 
 ACCURACY, DATE, NAME, SHARED = "accuracy", "date", "method", "shared"
+ASKED = ("show", "made", "sort", "q")  # what addresses of boards say
 
 
 class Row(NamedTuple):
@@ -38,6 +42,10 @@ class Row(NamedTuple):
         In the order of the board's columns.
     shared : Figure or None
         Of the questions that people were asked, where people were.
+    address : str
+        Where its questions are, with what it says of each; empty where that may not be told.
+    filters : tuple of str
+        What finds those of each column there.
     """
 
     entry: Entry
@@ -47,12 +55,19 @@ class Row(NamedTuple):
     unreadable: float | None
     columns: tuple[Figure, ...]
     shared: Figure | None
+    address: str
+    filters: tuple[str, ...]
 
     @property
     def cells(self) -> SafeString:
         """Return the cells of the columns: made here, for a template takes three times as long over thousands."""
-        cells = (f'<td class="num" title="{one.said}">{one.points or f"n = {one.n}"}</td>' for one in self.columns)
-        return mark_safe("".join(cells))  # noqa: S308 - nothing but numbers
+        found = zip(self.columns, self.filters, strict=True)
+        cells = (f'<td class="num" title="{one.said}">{self._linked(one, wanted)}</td>' for one, wanted in found)
+        return mark_safe("".join(cells))  # noqa: S308 - numbers, and addresses whose parts are quoted
+
+    def _linked(self, one: Figure, wanted: str) -> str:
+        text = one.points or f"n = {one.n}"
+        return f'<a href="{self.address}&amp;{wanted}">{text}</a>' if self.address and one.n else text
 
     @property
     def runs(self) -> list[dict[str, object]]:
@@ -122,11 +137,18 @@ def board_of(user: Visitor, split: Split, wanted: Wanted | None = None) -> Board
     found = entries.entries_of(user, split, choose=wanted.choose)
     human = next((entry for entry in found if entry.is_human), None)
     ranks = ranked(found, coarse=coarse)
-    rows = [_row(entry, ranks.get(entry.key), columns, human, index, coarse=coarse) for entry in found]
+    looks = Looks(columns, tuple(urlencode({one.facet: one.value}) for one in columns), _questions(user, split), coarse)
+    rows = [_row(entry, ranks.get(entry.key), looks, human, index) for entry in found]
     shown = [row for row in rows if _passes(row.entry, wanted)]
     asked = 0 if human is None or human.baseline is None else human.baseline.asked
     board = Board(split, columns, shown, len(rows) - len(shown), coarse, asked)
     return board if wanted.sort == ACCURACY else replace(board, rows=_sorted(board, wanted.sort))
+
+
+def _questions(user: Visitor, split: Split) -> str:
+    """Return where single questions are read of a board; empty for whom that is withheld."""
+    is_open = terms_for(user, split).is_open
+    return reverse("board_questions", args=[split.dataset.slug, split.name]) if is_open else ""
 
 
 def columns_of(user: Visitor, split: Split, index: SplitIndex) -> tuple[Column, ...]:
@@ -156,25 +178,28 @@ def _passes(entry: Entry, wanted: Wanted) -> bool:
     return all(word in told for word in wanted.words.lower().split())
 
 
-def _row(
-    entry: Entry,
-    rank: int | None,
-    columns: Sequence[Column],
-    human: Entry | None,
-    index: SplitIndex,
-    *,
-    coarse: bool,
-) -> Row:
+class Looks(NamedTuple):
+    """What the rows of a board have in common: columns, what filters those out, where questions are, how exact."""
+
+    columns: tuple[Column, ...]
+    filters: tuple[str, ...]
+    questions: str
+    coarse: bool
+
+
+def _row(entry: Entry, rank: int | None, looks: Looks, human: Entry | None, index: SplitIndex) -> Row:
     has_text = any(score.submission.outside for score in entry.scores)
-    scores = entry.scores
+    scores, coarse = entry.scores, looks.coarse
     return Row(
         entry,
         rank,
         figure(entry.averaged, coarse=coarse),
         figure(Averaged(scores[0].n, tuple(one.right_read for one in scores)), coarse=coarse) if has_text else None,
         sum(one.unreadable for one in scores) / len(scores) / max(1, scores[0].n) if has_text else None,
-        tuple(figure(_column(entry, column, index), coarse=coarse) for column in columns),
+        tuple(figure(_column(entry, column, index), coarse=coarse) for column in looks.columns),
         figure(_shared(entry, human), coarse=coarse) if human is not None else None,
+        f"{looks.questions}?entry={entry.key}" if looks.questions else "",
+        looks.filters,
     )
 
 

@@ -67,11 +67,12 @@ class Line(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A facet with a line for each of its values that were asked about."""
+    """A facet with a line for each of its values that were asked about; `is_along` where these are numbers."""
 
     name: str
     label: str
     lines: list[Line]
+    is_along: bool
 
 
 class Sheet(NamedTuple):
@@ -85,8 +86,12 @@ def sheet(ground: Ground, first: Contender, second: Contender, by: Sequence[Divi
     """Return two rows of a board compared on the questions that both answered."""
     slicings = {one.facet.name: one.slicing for one in by}
     found = compare(first.runs, second.runs, truth_of(ground.index), slicings, among=ground.asked)
-    parts = [Part(one.facet.name, one.facet.label, list(_lines(one, found.facets[one.facet.name]))) for one in by]
+    parts = [_part(one, found.facets[one.facet.name]) for one in by]
     return Sheet(Line("all", (), found.whole), [part for part in parts if part.lines])
+
+
+def _part(one: Divided, found: Sequence[Compared]) -> Part:
+    return Part(one.facet.name, one.facet.label, list(_lines(one, found)), one.is_along)
 
 
 def _lines(one: Divided, found: Sequence[Compared]) -> Iterator[Line]:
@@ -95,15 +100,12 @@ def _lines(one: Divided, found: Sequence[Compared]) -> Iterator[Line]:
             yield Line(label, ((one.facet.name, value),), compared)
 
 
-def lines_of(found: Sheet) -> Iterator[dict[str, float | int | str]]:
-    """Yield a sheet as lines of figures."""
+def lines_of(found: Sheet) -> Iterator[dict[str, float | int | str | None]]:
+    """Yield a sheet as lines of figures; of too few questions n alone is told."""
     wholes = [("", found.whole)]
     for facet, line in [*wholes, *((part.name, line) for part in found.parts for line in part.lines)]:
         one = line.compared
-        yield {
-            "facet": facet,
-            "label": line.label,
-            "n": one.n,
+        figures: dict[str, float | int] = {
             "first": round(one.first, 6),
             "second": round(one.second, 6),
             "difference": round(one.difference, 6),
@@ -114,6 +116,9 @@ def lines_of(found: Sheet) -> Iterator[dict[str, float | int | str]]:
             "p": float(f"{one.p:.4g}"),
             "p_holm": float(f"{one.adjusted:.4g}"),
         }
+        told = dict.fromkeys(figures) if line.is_too_small else figures
+        value = line.pairs[0][1] if line.pairs else ""
+        yield {"facet": facet, "value": value, "label": line.label, "n": one.n, **told}
 
 
 def _probability(p: float) -> str:

@@ -1,5 +1,6 @@
 """Accuracy over how much was learned from, and the smallest size that reaches a target."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -15,10 +16,11 @@ ALONG = {TRAIN_SIZE: "training examples", EXAMPLES_SEEN: "examples seen"}
 class Run(NamedTuple):
     """A row of a board as a point of a curve may be: whose, learned from what and how much, and how it scored.
 
-    Its address leads to more of it.
+    `source` tells splits apart that are called alike, as those that the reader may not know. Its address leads to more.
     """
 
     label: str
+    source: int | None
     trained_on: str
     train_size: int | None
     examples_seen: int | None
@@ -65,12 +67,18 @@ def curves(found: Sequence[Run], *, along: str, target: Fraction, terms: Terms) 
 
 
 def _grouped(found: Sequence[Run], *, along: str) -> dict[str, dict[int, Run]]:
-    grouped: dict[str, dict[int, Run]] = {}
+    """Return, by a label of its own, the runs of each curve by size; those that are called alike are counted."""
+    grouped: dict[tuple[str, int | None], dict[int, Run]] = {}
     for one in sorted(found, key=lambda one: one.examples_seen or 0):
         size = one.train_size if along == TRAIN_SIZE else one.examples_seen
         if size is not None:
-            grouped.setdefault(_label(one, along=along), {})[size] = one
-    return grouped
+            grouped.setdefault((_label(one, along=along), one.source), {})[size] = one
+    alike = Counter[str]()
+    labelled = {}
+    for (label, _), sized in grouped.items():
+        alike[label] += 1
+        labelled[label if alike[label] == 1 else f"{label} ({alike[label]})"] = sized
+    return labelled
 
 
 def _label(one: Run, *, along: str) -> str:
@@ -97,13 +105,17 @@ def lines_of(found: Sequence[Curve]) -> Iterator[dict[str, float | int | str | N
     """Yield every point as a line of figures."""
     for curve in found:
         for size, cell in curve.points:
-            yield {
-                "curve": curve.label,
-                "size": size,
-                "n": cell.n,
-                "runs": len(cell.averaged.rights),
-                "accuracy": None if cell.mean is None else round(cell.mean, 6),
-                "low": None if cell.mean is None else round(cell.interval.low, 6),
-                "high": None if cell.mean is None else round(cell.interval.high, 6),
-                "deviation": None if cell.deviation is None else round(cell.deviation, 6),
-            }
+            yield {"curve": curve.label, **point_json(size, cell)}
+
+
+def point_json(size: int, cell: Cell) -> dict[str, float | int | None]:
+    """Return a point for other programs."""
+    return {
+        "size": size,
+        "n": cell.n,
+        "runs": len(cell.averaged.rights),
+        "accuracy": None if cell.mean is None else round(cell.mean, 6),
+        "low": None if cell.mean is None else round(cell.interval.low, 6),
+        "high": None if cell.mean is None else round(cell.interval.high, 6),
+        "deviation": None if cell.deviation is None else round(cell.deviation, 6),
+    }

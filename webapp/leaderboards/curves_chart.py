@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from generation.charts_spec import ELSEWHERE, HEIGHT, OF_PAPER, OF_THE_PAGE, WIDTH, config_of
+from generation.charts_spec import ELSEWHERE, HEIGHT, LEGEND, OF_PAPER, OF_THE_PAGE, WIDTH, config_of
 from webapp.leaderboards.curves import Curve
 
 DRAWN = 5  # curves: there are as many colours
@@ -47,7 +47,7 @@ def spec_of(
         "field": "curve",
         "type": "nominal",
         "scale": {"domain": legend, "range": list(colors.bars[: len(legend)])},
-        "legend": {"title": None, "orient": "top", "columns": 1, "symbolType": "circle"},
+        "legend": {**LEGEND, "symbolType": "circle"},
     }
     links = {"href": {"field": "address", "type": "nominal"}, "description": {"field": "said", "type": "nominal"}}
     along = {"x": x, "color": color}

@@ -20,6 +20,7 @@ from generation.models import Split
 from webapp.leaderboards import predictions
 from webapp.leaderboards.figures import TENTH, is_coarse
 from webapp.leaderboards.models import Method, Score, Submission
+from webapp.leaderboards.training import trained_on
 
 BEST, LATEST, ALL, EACH = "best", "latest", "all", "each"
 CHOICES = {
@@ -46,12 +47,15 @@ class Entry(NamedTuple):
         One for each run, in order of runs; none of people.
     baseline : Baseline or None
         Of people.
+    trained_on : str
+        The split that its runs were trained on, as whoever reads the board may be told of it.
     """
 
     key: str
     split: Split
     scores: tuple[Score, ...] = ()
     baseline: Baseline | None = None
+    trained_on: str = ""
 
     @property
     def is_human(self) -> bool:
@@ -78,9 +82,10 @@ class Entry(NamedTuple):
         """Return in words how its runs came about, where they say so."""
         if self.baseline is not None:
             one = self.baseline
-            return f"majority of {one.per_question} answers, {one.people} people"
+            answers = "1 answer" if one.per_question == 1 else f"majority of {one.per_question} answers"
+            return f"{answers}, {one.people} {'person' if one.people == 1 else 'people'}"
         first = self.scores[0].submission
-        trained = f"trained on {first.trained_on}" if first.trained_on is not None and not self.is_site_baseline else ""
+        trained = f"trained on {self.trained_on}" if self.trained_on and not self.is_site_baseline else ""
         size = f"{first.train_size:,} examples" if first.train_size is not None else ""
         seen = f"{first.examples_seen:,} seen" if first.examples_seen is not None else ""
         return ", ".join(part for part in (trained, size, seen) if part)
@@ -142,25 +147,29 @@ def entries_of(user: Any, split: Split, *, choose: str = BEST) -> list[Entry]:
         one counts, but with `all` every one.
     """
     scores = Score.objects.on(split).filter(submission__method__in=Method.objects.visible_to(user))
-    models = [Entry(f"s{score.submission_id}", split, (score,)) for score in scores]
+    models = [_entry(user, f"s{score.submission_id}", split, (score,)) for score in scores]
     coarse = is_coarse(user, split)
     if choose != ALL:
-        models = together(split, scores)
+        models = together(user, split, scores)
     if choose in (BEST, LATEST):
         models = chosen(models, choose=choose, coarse=coarse)
     return [*human_entries(split), *sorted(models, key=lambda entry: order_of(entry, coarse=coarse))]
 
 
-def together(split: Split, scores: Iterable[Score]) -> list[Entry]:
+def together(user: Any, split: Split, scores: Iterable[Score]) -> list[Entry]:
     """Return one entry for each method and circumstances, with the last submission of each run."""
     found: dict[tuple[int, Configuration], dict[str, Score]] = {}
     for score in scores:  # in the order in which they came
         submission = score.submission
         found.setdefault((submission.method_id, submission.configuration), {})[submission.run] = score
     return [
-        Entry(key_of(method, configuration), split, tuple(runs[run] for run in sorted(runs)))
+        _entry(user, key_of(method, configuration), split, tuple(runs[run] for run in sorted(runs)))
         for (method, configuration), runs in found.items()
     ]
+
+
+def _entry(user: Any, key: str, split: Split, scores: tuple[Score, ...]) -> Entry:
+    return Entry(key, split, scores, trained_on=trained_on(user, scores[0].submission))
 
 
 def chosen(entries: Sequence[Entry], *, choose: str, coarse: bool) -> list[Entry]:
@@ -209,8 +218,8 @@ def find_entry(user: Any, split: Split, key: str) -> Entry | None:
     number = int(key[1:].partition("-")[0])
     scores = Score.objects.on(split).filter(submission__method__in=Method.objects.visible_to(user))
     if key.startswith("s"):
-        return next((Entry(key, split, (one,)) for one in scores.filter(submission=number)), None)
-    found = together(split, scores.filter(submission__method=number))
+        return next((_entry(user, key, split, (one,)) for one in scores.filter(submission=number)), None)
+    found = together(user, split, scores.filter(submission__method=number))
     exact = next((entry for entry in found if entry.key == key), None)
     return (
         exact

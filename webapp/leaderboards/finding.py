@@ -9,6 +9,7 @@ from generation.views.finding import find_split as any_split
 from webapp.access import What, may_see
 from webapp.leaderboards.models import Method, Submission, Suite
 
+LONGEST_SLUG = 200  # characters of a name that is looked for
 NO_METHOD = "There is no such method, or it isn't public."
 NO_SUBMISSION = "There is no such submission, or it isn't public."
 NO_SUITE = "There is no such suite."
@@ -45,7 +46,12 @@ def find_submission(user: Any, number: int) -> Submission:
     What has no score yet is its owner's and staff's alone.
     """
     rows = Submission.objects.select_related(
-        "method__owner", "split__dataset", "split__parent", "split__reference", "trained_on__dataset"
+        "method__owner",
+        "split__dataset",
+        "split__parent",
+        "split__reference",
+        "trained_on__dataset",
+        "trained_on__parent",
     )
     found = rows.visible_to(user).filter(pk=number).first()
     if found is None or not may_see(user, found.split, What.QUESTION):
@@ -68,9 +74,14 @@ def owns(user: Any, submission: Submission) -> bool:
     return user.is_authenticated and (user.is_staff or submission.method.owner_id == user.pk)
 
 
+def suite_named(slug: str) -> Suite | None:
+    """Return the suite of this name; None for whatever isn't one."""
+    return None if "\0" in slug else Suite.objects.select_related("owner").filter(slug=slug[:LONGEST_SLUG]).first()
+
+
 def find_suite(slug: str) -> Suite:
     """Return the suite at this address: whoever knows it may open it, and sees what they may of its members."""
-    found = Suite.objects.select_related("owner").filter(slug=slug).first()
+    found = suite_named(slug)
     if found is None:
         raise Http404(NO_SUITE)
     return found

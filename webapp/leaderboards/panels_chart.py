@@ -6,6 +6,7 @@ from typing import Any
 from generation.charts_spec import (
     ELSEWHERE,
     HEIGHT,
+    LEGEND,
     MOST_BARS,
     SMALL,
     THICKNESS,
@@ -85,7 +86,7 @@ def _color(legend: Sequence[str], colors: Palette, symbol: str) -> dict[str, Any
         "field": "column",
         "type": "nominal",
         "scale": {"domain": list(legend), "range": list(colors.bars[: len(legend)])},
-        "legend": {"title": None, "orient": "top", "columns": 1, "symbolType": symbol},
+        "legend": {**LEGEND, "symbolType": symbol},
     }
 
 

@@ -43,6 +43,18 @@ def _every(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> Mask:
     return np.ones(len(truth), np.bool_)
 
 
+def _rights(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> list[Mask]:
+    return [right_of(run, truth) for one in contenders for run in one.runs]
+
+
+def _each_right(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> Mask:
+    return np.logical_and.reduce(_rights(contenders, truth))
+
+
+def _each_wrong(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> Mask:
+    return ~np.logical_or.reduce(_rights(contenders, truth)) & (truth != NONE)
+
+
 def _all_wrong(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> Mask:
     return ~np.logical_or.reduce([right_of(run, truth) for run in _models(contenders)]) & (truth != NONE)
 
@@ -67,6 +79,8 @@ def _second(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> Mask:
 
 SHOWS = (
     Show("all", "all", 0, False, _every),
+    Show("right", "right in each row", 0, False, _each_right),
+    Show("wrong", "wrong in each row", 0, True, _each_wrong),
     Show("people-right", "all models wrong, people right", 1, True, _people_alone_right),
     Show("same-wrong", "models agree on the same wrong answer", 2, False, _same_wrong),
     Show("all-wrong", "all models wrong", 1, False, _all_wrong),

@@ -3,6 +3,7 @@
 A claimed submission ends as done with its scores, or failed with a message; one whose process dies is tried again.
 """
 
+import functools
 import json
 import logging
 from collections.abc import Mapping, Sequence
@@ -50,10 +51,10 @@ def work() -> int:
     return done
 
 
-def claim() -> Submission | None:
-    """Return a submission that is now ours; None where none waits."""
+def claim(*, above: int | None = None) -> Submission | None:
+    """Return a submission that is now ours, of a priority above the one given; None where none waits."""
     waiting = Submission.objects.waiting().select_related("method", "split__dataset", "split__parent")
-    for submission in waiting[:8]:
+    for submission in (waiting if above is None else waiting.filter(priority__gt=above))[:8]:
         if leases.take(submission, seconds=LONGEST):
             return submission
     return None
@@ -88,9 +89,18 @@ def _score(submission: Submission, lease: leases.Lease) -> None:
 
 def _predictions(submission: Submission, lease: leases.Lease) -> Predictions:
     if submission.method.baseline:
-        return baselines.predictions(submission.method.baseline, submission.split, check=lease.check)
+        check = functools.partial(_let_others_go_first, submission, lease)
+        return baselines.predictions(submission.method.baseline, submission.split, check=check)
     with default_storage.open(submission.file, "rb") as file:
         return read_predictions(cast("BinaryIO", file), expected_of(submission.split))
+
+
+def _let_others_go_first(submission: Submission, lease: leases.Lease) -> None:
+    """Score what is more urgent than a submission in the middle of it, without its time running out meanwhile."""
+    lease.check()
+    while (urgent := claim(above=submission.priority)) is not None:
+        run(urgent)
+        leases.prolong(submission, seconds=LONGEST)
 
 
 def _refuse(submission: Submission, error: BadPredictions) -> None:

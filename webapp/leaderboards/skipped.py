@@ -1,7 +1,7 @@
 """Which step did it skip? A method's wrong answers beside what programs give without a step, and beside baselines."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,13 +47,26 @@ class Line(NamedTuple):
             return ""
         return "< 0.0001" if self.found.adjusted < 0.0001 else f"{self.found.adjusted:.4f}"
 
+    def to_json(self) -> dict[str, float | int | str | None]:
+        """Return it for other programs; of too few wrong answers n alone is told."""
+        one = self.found
+        figures = {
+            "share": round(one.share, 6),
+            "low": round(one.interval.low, 6),
+            "high": round(one.interval.high, 6),
+            "chance": round(one.chance, 6),
+            "p_holm": float(f"{one.adjusted:.4g}"),
+        }
+        return {"label": self.label, "n": one.n, **(dict.fromkeys(figures) if one.n < LEAST else figures)}
+
 
 class Skipping(NamedTuple):
     """What a row's wrong answers are.
 
     Attributes
     ----------
-    label : str
+    key, label : str
+        Of the row.
     wrong : int
         Its wrong answers in the sample, of several runs on average; `n` of them are of the questions looked at.
     n : int
@@ -63,6 +76,7 @@ class Skipping(NamedTuple):
         What explains most above chance; None where nothing does for certain.
     """
 
+    key: str
     label: str
     wrong: int
     n: int
@@ -75,6 +89,19 @@ class Skipping(NamedTuple):
     def is_too_small(self) -> bool:
         """Return whether no step has wrong answers enough."""
         return all(line.found.n < LEAST for line in self.steps)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it for other programs."""
+        return {
+            "key": self.key,
+            "label": self.label,
+            "wrong": self.wrong,
+            "n": self.n,
+            "step": None if self.step is None else self.step.label,
+            "baseline": None if self.baseline is None else self.baseline.label,
+            "steps": [line.to_json() for line in self.steps if line.found.n],
+            "baselines": [line.to_json() for line in self.baselines],
+        }
 
 
 def skipping(split: Split, ablated: Ablated, one: Contender, baselines: Sequence[Contender]) -> Skipping:
@@ -90,6 +117,7 @@ def skipping(split: Split, ablated: Ablated, one: Contender, baselines: Sequence
     likes = [Line(other.label, like) for other, like in zip(baselines, found, strict=True)]
     wrong = sum(int(((run != truth) & (truth >= 0) & (run != NONE)).sum()) for run in runs)
     return Skipping(
+        one.key,
         one.label,
         round(wrong / len(runs)),
         len(at),

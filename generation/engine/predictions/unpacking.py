@@ -192,7 +192,7 @@ def packed_files(file: BinaryIO) -> tuple[ZipFile, list[Packed]]:
     _check_directory(file)
     with readable():
         archive = ZipFile(file)
-    infos = [info for info in archive.infolist() if not info.is_dir() and not _is_hidden(info.filename)]
+    infos = [info for info in archive.infolist() if not _is_folder(info) and not _is_hidden(info.filename)]
     if any(info.filename == "[Content_Types].xml" for info in infos):
         raise Unreadable("expected predictions, got an Office document: save the table as TSV or CSV")
     for info in infos:
@@ -207,6 +207,11 @@ def opened(archive: ZipFile, info: ZipInfo) -> BinaryIO:
     """Return a file of a zip to read from; raise `Unreadable`."""
     with readable():
         return archive.open(info)  # type: ignore[return-value]
+
+
+def _is_folder(info: ZipInfo) -> bool:
+    """Return whether it is a folder; `ZipInfo.is_dir` fails on a file without a name, which a harmed zip may have."""
+    return info.filename.endswith("/")
 
 
 def _is_hidden(name: str) -> bool:

@@ -1,8 +1,8 @@
 """What an answer means: a code of the vocabulary, said in small letters or large, as a number or in words.
 
 That is all that is done to answers before they count: spaces around and within are made one, case is passed over, true
-and false are yes and no, 3.0 is 3, and numbers up to twenty may be words. Each of it only leads to what the vocabulary
-has; nothing is taken for an answer that isn't one.
+and false are yes and no, 3.0 is 3, and numbers up to twenty may be words. Where no answer is a number, 1 and 0 alone
+are yes and no too. Each of it only leads to what the vocabulary has; nothing is taken for an answer that isn't one.
 """
 
 import math
@@ -16,6 +16,7 @@ NUMBERS = (
     "eighteen nineteen twenty"
 )
 SYNONYMS = (("true", "yes"), ("false", "no"), *((word, str(number)) for number, word in enumerate(NUMBERS.split())))
+BITS = {"1": "yes", "0": "no"}
 WHOLE = re.compile(r"([+-]?\d+)\.0+", re.ASCII)
 ROOM = 100  # characters that an answer may be longer than the longest of the vocabulary, in spaces
 
@@ -31,6 +32,7 @@ class Vocabulary:
         self.answers = tuple(answers)
         self.exact = {answer: code for code, answer in enumerate(self.answers)}
         self.ways = _ways(self.answers)
+        self.bits = _bits(self.ways)
         self.longest = max(map(len, self.answers), default=0) + ROOM
 
     def code(self, text: str) -> int:
@@ -39,7 +41,8 @@ class Vocabulary:
             return self.exact[text]
         if len(text) > self.longest and len(text := text.strip()) > self.longest:
             return OUTSIDE
-        return self.ways.get(plain(text), OUTSIDE)
+        said = plain(text)
+        return self.ways.get(said, self.bits.get(said, OUTSIDE))
 
 
 def _ways(answers: Sequence[str]) -> dict[str, int]:
@@ -56,6 +59,13 @@ def _ways(answers: Sequence[str]) -> dict[str, int]:
             if meant in ways and way not in twice:
                 ways.setdefault(way, ways[meant])
     return ways
+
+
+def _bits(ways: dict[str, int]) -> dict[str, int]:
+    """Return what 1 and 0 mean where they can be no numbers; within a longer reply they mean nothing."""
+    if any(way.lstrip("+-").isdecimal() for way in ways):
+        return {}
+    return {bit: ways[meant] for bit, meant in BITS.items() if meant in ways}
 
 
 def plain(text: str) -> str:

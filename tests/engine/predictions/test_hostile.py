@@ -8,7 +8,7 @@ from pathlib import Path
 from time import process_time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from generation.engine.errors import BadPredictions
@@ -76,6 +76,7 @@ def test_memory_stays_small(name: str) -> None:
     packing=st.sampled_from(sorted(PACKINGS)),
     harms=st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=4), st.integers(0, 6)), min_size=1, max_size=4),
 )
+@example(name="csv", packing="zip", harms=[(0.75, b"\0\0\0", 0), (0.8125, b"", 3)])  # a file without a name
 def test_a_harmed_file_is_read_or_refused(name: str, packing: str, harms: list[tuple[float, bytes, int]]) -> None:
     text = FORMATS[name].write(range(6), ["yes", "no", "red", "3", 'a "quoted", text', "x"])
     content = PACKINGS[packing](text.encode())

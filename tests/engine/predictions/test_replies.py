@@ -137,3 +137,27 @@ def test_long_texts_take_no_longer_than_their_length(text: str) -> None:
     begun = process_time()
     READER.code(said, 1)
     assert process_time() - begun < 5
+
+
+@pytest.mark.parametrize(
+    ("answers", "said", "meant"),
+    [
+        (("yes", "no"), "1", "yes"),
+        (("yes", "no"), " 0 ", "no"),
+        (("yes", "no"), "1.0", "yes"),
+        (("no", "yes"), "1", "yes"),
+        (("yes", "no", "2"), "1", None),
+        (("yes", "no", "0", "1"), "1", "1"),
+        (("yes", "no", "one"), "1", "one"),
+        (("red", "blue"), "1", None),
+        (("yes", "no"), "one", None),
+    ],
+)
+def test_bits_are_yes_and_no_where_no_answer_is_a_number(answers: tuple[str, ...], said: str, meant: str | None):
+    code = Vocabulary(answers).code(said)
+    assert (answers[code] if code != OUTSIDE else None) == meant
+
+
+@pytest.mark.parametrize(("said", "meant"), [("Answer: 1", 0), ("No, there is only 1.", 1), ("There is 1.", OUTSIDE)])
+def test_bits_count_as_a_whole_answer_alone(said: str, meant: int):
+    assert ReplyReader(Vocabulary(("yes", "no")), [(0, 1)]).code(said, 0) == meant

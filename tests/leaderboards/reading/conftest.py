@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from pytest_django.plugin import DjangoDbBlocker
 
+from generation import charts_drawing
 from generation.index import SplitIndex
 from generation.models import Dataset, Split
 from generation.scoring import truth_of
@@ -46,6 +47,12 @@ def val(shapes: Dataset) -> Split:
 def withheld(shapes: Dataset) -> Split:
     """Give a split whose answers are withheld."""
     return Split.objects.for_browse().get(dataset=shapes, name="test")
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw nothing: how charts look is seen in a browser."""
+    monkeypatch.setattr(charts_drawing, "_drawn", lambda orders: {order.digest: b"<svg/>" for order in orders})
 
 
 def noisy(index: SplitIndex, share: float, *, seed: int) -> np.ndarray:

@@ -7,12 +7,9 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from generation.engine.predictions import Predictions
-from generation.engine.score import score
-from generation.index import SplitIndex
 from generation.models import Split
-from generation.scoring import truth_of
-from webapp.leaderboards import predictions
-from webapp.leaderboards.models import Method, Score, Submission
+from webapp.leaderboards import predictions, scoring
+from webapp.leaderboards.models import Method, Submission
 
 
 def method(owner: Any, name: str, **more: Any) -> Method:
@@ -29,8 +26,5 @@ def submit(
     made = Submission.objects.create(
         method=by, split=split, state=Submission.State.DONE, predictions=digest, finished=Now(), **more
     )
-    found = score(own, truth_of(SplitIndex.open(split)), {})
-    Score.objects.create(
-        submission=made, split=split, n=found.n, right=found.right, right_read=found.right, unreadable=0, columns="{}"
-    )
+    scoring.score_on(made, split, own, own).save()
     return made

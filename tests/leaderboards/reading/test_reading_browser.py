@@ -13,7 +13,7 @@ from generation import charts_drawing
 from generation.index import SplitIndex
 from generation.models import Split
 from tests.generation import small
-from tests.generation.browser.screens import SCREENS
+from tests.generation.browser.screens import AND_ONE_AT_THE_GATE
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit
 from webapp.leaderboards.models import Method
@@ -67,7 +67,7 @@ PAGES = {
 }
 
 
-@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+@pytest.mark.parametrize(("width", "scheme"), AND_ONE_AT_THE_GATE)
 def test_each_page_fits_any_screen_and_has_no_barriers(page: Page, width: int, scheme: Any) -> None:
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))

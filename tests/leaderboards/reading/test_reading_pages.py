@@ -24,14 +24,11 @@ from webapp.leaderboards import comparing, slices
 from webapp.leaderboards.models import Method, Score, Submission
 from webapp.models import User
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
+DRAWN = charts_drawing._drawn
 PAGES = ("slices", "compare", "questions", "curves", "steps")
 OPEN_ALONE = ("compare", "questions", "steps")
-
-
-@pytest.fixture(autouse=True)
-def undrawn(monkeypatch):
-    """Draw nothing: how charts look is seen in a browser."""
-    monkeypatch.setattr(charts_drawing, "_drawn", lambda orders: {order.digest: b"<svg/>" for order in orders})
 
 
 @pytest.fixture
@@ -50,6 +47,15 @@ def board(val, owner):
     baseline = Method.objects.create(name="Majority", baseline="majority", made="baseline")
     submit(baseline, val, np.zeros(index.n, np.int64))
     return {"good": f"m{good.pk}-{val.pk}-700-", "bad": f"m{bad.pk}", "baseline": f"m{baseline.pk}"}
+
+
+def leads_to_its_questions(client, split, key, n):
+    """Check that a row's accuracy on the board leads to as many questions as it is of, answered as the row says."""
+    content = client.get(reverse("board", args=[split.dataset.slug, split.name])).content.decode()
+    [address] = re.findall(rf'<a href="([^"]*[?]entry={key})"><b>', content)
+    page = client.get(address.replace("&amp;", "&"))
+    assert page.context["page"].paginator.count == n
+    assert [one.key for one in page.context["contenders"]] == [key]
 
 
 def worse(index):
@@ -162,7 +168,7 @@ def test_names_and_answers_of_others_are_text_alone(val, board, client):
     assert "“=1+1”" in whole
 
 
-@pytest.mark.parametrize("show", ["all", "same-wrong", "all-wrong", "first", "second"])
+@pytest.mark.parametrize("show", ["all", "right", "same-wrong", "all-wrong", "first", "second"])
 def test_questions_are_those_that_were_answered_so(val, board, client, show):
     index, truth = SplitIndex.open(val), truth_of(SplitIndex.open(val))
     good = np.mean([noisy(index, 0.2, seed=seed) == truth for seed in (1, 2, 3)], axis=0)
@@ -170,6 +176,7 @@ def test_questions_are_those_that_were_answered_so(val, board, client, show):
     bad = (runs[3] == truth).astype(float)
     wanted = {
         "all": [True] * index.n,
+        "right": [good[q] == bad[q] == 1 for q in range(index.n)],
         "same-wrong": [
             len({int(run[q]) for run in runs}) == 1 and runs[0][q] not in (-1, truth[q]) for q in range(index.n)
         ],
@@ -195,6 +202,29 @@ def test_a_comparison_leads_to_the_questions_it_counts(val, board, client, monke
         assert page.context["page"].paginator.count == int(count.replace(",", "")), address
 
 
+def test_each_figure_of_a_board_leads_to_the_questions_that_it_counts(val, board, client):
+    index = SplitIndex.open(val)
+    leads_to_its_questions(client, val, board["bad"], index.n)
+    content = client.get(reverse("board", args=["read", "val"])).content.decode()
+    links = re.findall(rf'<td class="num" title="n = (\d+)[^"]*"><a href="([^"]*{board["bad"]}&amp;[^"]*)">', content)
+    facet = index.facets["type"]
+    assert len(links) == len({code for code in facet.codes.tolist() if code != facet.none})
+    for n, address in links[::4]:
+        page = client.get(address.replace("&amp;", "&"))
+        assert page.context["page"].paginator.count == int(n)
+        [show] = [one for one, _, _ in page.context["shows"] if one.name == "right"]
+        right = client.get(f"{address.replace('&amp;', '&')}&show={show.name}").context["page"].paginator.count
+        kind = re.search(r"type=(\w+)", address)[1]
+        mine = facet.codes == facet.values.index(kind)
+        assert right == (mine & (worse(index) == truth_of(index))).sum()
+
+
+def test_of_withheld_answers_a_board_leads_to_no_question(withheld, owner, client):
+    submit(method(owner, "Mine"), withheld, noisy(SplitIndex.open(withheld), 0.3, seed=1))
+    content = client.get(reverse("board", args=["read", "test"])).content.decode()
+    assert "Mine" in content and "/questions/" not in content
+
+
 def test_of_withheld_answers_strangers_see_slices_and_curves_alone(withheld, owner, client):
     index = SplitIndex.open(withheld)
     own = method(owner, "Mine")
@@ -203,7 +233,7 @@ def test_of_withheld_answers_strangers_see_slices_and_curves_alone(withheld, own
         response = client.get(at(withheld, page, entry=f"m{own.pk}"))
         assert response.status_code == 403
         assert "withheld" in text_of(response)
-    assert client.get(reverse("board_compare_csv", args=["read", "test"])).status_code == 403
+    assert client.get(reverse("board_compare_file", args=["read", "test", "csv"])).status_code == 403
     for query in ({"by": ["type", "length"]}, {"by": "length", "bands": "1..9"}):
         assert client.get(at(withheld, "slices", **query)).status_code == 403
     for kind in ("csv", "json"):
@@ -246,6 +276,16 @@ def test_a_curve_is_reached_at_the_smallest_size_whose_mean_reaches(val, owner, 
         assert curve.reached == (min(found) if found else None)
         assert (f"{min(found):,} training examples" if found else "not reached") in text_of(page)
         assert [round(point.cell.mean, 9) for point in curve.points] == [round(share, 9) for share in shares.values()]
+
+
+def test_the_chart_of_curves_names_them_in_full(val, owner, client, monkeypatch):
+    monkeypatch.setattr(charts_drawing, "_drawn", DRAWN)
+    monkeypatch.setattr(charts_drawing, "SECONDS", 60)
+    index, name = SplitIndex.open(val), "A learner whose name is rather long, as names are"
+    learner = method(owner, name)
+    submit(learner, val, noisy(index, 0.3, seed=1), train_size=100)
+    charts = re.findall(r"<svg.*?</svg>", client.get(at(val, "curves")).content.decode(), re.DOTALL)
+    assert any(f">{name}<" in chart for chart in charts)
 
 
 def test_who_skips_a_step_is_named_with_it(val, owner, client, monkeypatch):
@@ -297,7 +337,8 @@ def test_pages_ask_the_database_as_often_for_many_rows_as_for_few(
         client.get(at(val, page))
 
 
-def test_a_comparison_is_what_counting_gives(val, board, client):
+def test_a_comparison_is_what_counting_gives(val, board, client, monkeypatch):
+    monkeypatch.setattr(comparing, "LEAST", 1)
     index, truth = SplitIndex.open(val), truth_of(SplitIndex.open(val))
     good = np.mean([noisy(index, 0.2, seed=seed) == truth for seed in (1, 2, 3)], axis=0)
     bad = (worse(index) == truth).astype(float)
@@ -305,7 +346,7 @@ def test_a_comparison_is_what_counting_gives(val, board, client):
     whole = client.get(at(val, "compare", **keys)).context["sheet"].whole.compared
     assert (whole.n, whole.only_first, whole.only_second) == (index.n, (bad > good).sum(), (bad < good).sum())
     assert (whole.first, whole.second) == pytest.approx((bad.mean(), good.mean()))
-    name = reverse("board_compare_csv", args=["read", "val"])
+    name = reverse("board_compare_file", args=["read", "val", "csv"])
     file = client.get(f"{name}?{urlencode(keys, doseq=True)}").content.decode()
     lines = list(csv.DictReader(io.StringIO(file)))
     assert int(lines[0]["only_second"]) == whole.only_second
@@ -376,3 +417,7 @@ def test_beside_people_everything_is_read_on_what_people_were_asked(val, board, 
     shown = client.get(at(val, "questions", show="people-right", entry=keys))
     assert shown.context["page"].paginator.count == ((people == truth) & (bad != truth)).sum()
     assert "People" in text_of(client.get(at(val, "steps", entry=keys)))
+    for show, wanted in (("right", people == truth), ("wrong", asked & (people != truth))):
+        alone = client.get(at(val, "questions", show=show, entry=keys[0]))
+        assert alone.context["page"].paginator.count == wanted.sum()
+    leads_to_its_questions(client, val, keys[0], int(asked.sum()))

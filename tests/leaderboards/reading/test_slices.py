@@ -174,7 +174,8 @@ def test_panels_are_drawn_for_page_and_paper(ground, val):
     rivals = contenders(ground.index)
     [listed] = by_one(ground, rivals, divided(ground.index.facets["type"]))
     [along] = by_one(ground, rivals, divided(ground.index.facets["length"]))
-    runs = [Run("Learner", "", size, None, Averaged(100, (right,)), "/here/") for size, right in ((10, 20), (4000, 80))]
+    sizes = ((10, 20), (4000, 80))
+    runs = [Run("Learner", None, "", size, None, Averaged(100, (right,)), "/here/") for size, right in sizes]
     learned = curves(runs, along=TRAIN_SIZE, target=Fraction(1, 2), terms=ground.terms)
     specs = [panels_chart.spec_of(one, colors=OF_THE_PAGE) for one in (listed, along)]
     specs.append(curves_chart.spec_of(learned, axis="training examples", target=0.5, is_paper=False))

@@ -11,7 +11,7 @@ from generation import jobs
 from generation.browse import BadAddress
 from generation.models import Dataset, Question, Scene, Split
 from generation.recipes import read_recipe
-from webapp.api.questions import MOST, _sized
+from webapp.api.pages import MOST, sized
 
 pytestmark = pytest.mark.django_db
 
@@ -191,7 +191,7 @@ def test_a_question_set_has_no_scenes_of_its_own(client: Client, part: Split) ->
 @given(st.text(max_size=8))
 def test_a_size_is_a_number_up_to_the_most(text: str) -> None:
     try:
-        size, rest = _sized([("size", text), ("q", "red")])
+        size, rest = sized([("size", text), ("q", "red")])
     except BadAddress:
         assert not (text.isascii() and text.isdigit() and 1 <= int(text) <= MOST and len(text) <= 4)
     else:

@@ -45,6 +45,6 @@ def test_it_downloads_checks_hands_in_waits_and_prints(live_server: Any, tmp_pat
     assert json.loads(run("check", *call))["checked"][0]["n"] == val.questions
     printed = run("send", *call, "--by", "type")
     share = 100 * sent.right_of(val, answers) / val.questions
-    assert f"scored/val\n  accuracy       {share:5.1f} %" in printed
+    assert f"scored/val: n = {val.questions}\n  accuracy       {share:5.1f} %" in printed
     assert f"n = {val.questions})" in printed
     assert "\ntype\n" in printed

@@ -123,7 +123,8 @@ class ScoreQuerySet(models.QuerySet["Score"]):
 
     def on(self, split: Split) -> Self:
         """Return the scores on a split with submission and method, as boards read them."""
-        kept = self.filter(split=split).select_related("submission__method__owner", "submission__trained_on__dataset")
+        related = ("method__owner", "split", "trained_on__dataset", "trained_on__parent")
+        kept = self.filter(split=split).select_related(*(f"submission__{name}" for name in related))
         return kept.order_by("submission__finished", "pk")
 
 

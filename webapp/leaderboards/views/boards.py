@@ -4,22 +4,22 @@ from typing import Any
 
 from django.core.paginator import Paginator
 from django.db.models import Count, Max, Q
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from generation.browse import shortened
+from generation.browse import BadAddress, check_names, shortened
 from generation.models import Dataset, Split
 from webapp.access import What, may_see
 from webapp.leaderboards import baselines, limits, tables
-from webapp.leaderboards.boards import ACCURACY, Wanted, board_of, made_of, sorts_of
+from webapp.leaderboards.boards import ACCURACY, ASKED, Board, Wanted, board_of, made_of, sorts_of
 from webapp.leaderboards.entries import BEST, CHOICES
 from webapp.leaderboards.finding import find_board
 from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.leaderboards.withholding import terms_for
 
 A_PAGE = 40
-BAD = 400
+BAD, ABSENT = 400, 404
 LONGEST = 100  # characters of a search
 
 
@@ -55,11 +55,8 @@ def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     context: dict[str, Any] = {"split": split, "dataset": split.dataset}
     try:
         wanted = _wanted(request)
-        found = board_of(request.user, split, wanted)
-        sorts = sorts_of(found)
-        if wanted.sort not in dict(sorts):
-            raise BadBoard(f"Expected to sort by one of {', '.join(dict(sorts))}, got {shortened(wanted.sort)}.")
-    except BadBoard as error:
+        found, sorts = _sorted(request, split, wanted)
+    except (BadAddress, BadBoard) as error:
         return render(request, "generation/refused.html", {**context, "message": str(error)}, status=BAD)
     context |= {
         "board": found,
@@ -81,19 +78,30 @@ def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 def board_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
     """Return a board as CSV, JSON or LaTeX, with the rows and the order that the address asks for."""
     split = find_board(request.user, slug, name)
+    context: dict[str, Any] = {"split": split, "dataset": split.dataset}
     if kind not in tables.KINDS:
-        raise Http404(f"Expected one of {', '.join(tables.KINDS)}, got {shortened(kind)}.")
+        context["message"] = f"Expected one of {', '.join(tables.KINDS)}, got {shortened(kind)}."
+        return render(request, "generation/refused.html", context, status=ABSENT)
     try:
-        found = board_of(request.user, split, _wanted(request))
-    except BadBoard as error:
-        context = {"split": split, "dataset": split.dataset, "message": str(error)}
-        return render(request, "generation/refused.html", context, status=BAD)
+        found, _ = _sorted(request, split, _wanted(request))
+    except (BadAddress, BadBoard) as error:
+        return render(request, "generation/refused.html", {**context, "message": str(error)}, status=BAD)
     site = request.build_absolute_uri("/").removesuffix("/")
     return tables.response(tables.of_board(found, site=site), kind=kind, name=f"{slug}-{name}-board")
 
 
+def _sorted(request: HttpRequest, split: Split, wanted: Wanted) -> tuple[Board, list[tuple[str, str]]]:
+    """Return a board, and by what it can be sorted; raise `BadBoard` where it can't as is wanted."""
+    found = board_of(request.user, split, wanted)
+    sorts = sorts_of(found)
+    if wanted.sort not in dict(sorts):
+        raise BadBoard(f"Expected to sort by one of {', '.join(dict(sorts))}, got {shortened(wanted.sort)}.")
+    return found, sorts
+
+
 def _wanted(request: HttpRequest) -> Wanted:
-    """Return which rows an address asks for; raise `BadBoard` for what isn't there."""
+    """Return which rows an address asks for; raise `BadBoard` or `BadAddress` for what isn't there."""
+    check_names(request.GET, ASKED)
     choose, sort = request.GET.get("show") or BEST, request.GET.get("sort") or ACCURACY
     made = tuple(value for value in request.GET.getlist("made") if value)
     words = request.GET.get("q", "")

@@ -1,151 +1,121 @@
-"""Two rows of a board, compared, and single questions that they or others answered."""
+"""Two rows of a board, compared: the page, a chart and all figures as files."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from generation import rows
-from generation.browse import BadAddress, Query, read_query, shortened
-from generation.index import SplitIndex
-from generation.models import Question
-from generation.trail import visible_facets
-from generation.views.finding import pairs_of
-from webapp.leaderboards import predictions
-from webapp.leaderboards.comparing import lines_of, sheet
+from generation.browse import shortened
+from generation.charts_spec import OF_PAPER, OF_THE_PAGE, Palette
+from webapp.leaderboards import differences_chart
+from webapp.leaderboards.comparing import Part, Sheet, lines_of, sheet
 from webapp.leaderboards.entries import Entry
-from webapp.leaderboards.per_question import Given, Show, chosen, given, shows_for
 from webapp.leaderboards.slices import divided
-from webapp.leaderboards.views.reading import ENTRY, Reading, Unreadable, as_csv, opened, refused, saved
+from webapp.leaderboards.views.reading import (
+    KINDS,
+    Reading,
+    Unreadable,
+    as_csv,
+    check_open,
+    drawing_of,
+    opened,
+    paper_of,
+    refused,
+    saved,
+)
 from webapp.leaderboards.withholding import facets_for
 
-SHOW = "show"
-A_PAGE = 20  # questions
 TWO = 2
+BY = "by"
 
 
 @require_safe
 def compare(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Return two rows of a board compared: `?entry=m5&entry=m7`."""
+    """Return two rows of a board compared, and drawn by a facet: `?entry=m5&entry=m7&by=type`."""
     reading = opened(request, slug, name)
     try:
-        _check_open(reading)
-        reading.chosen = reading.chosen[:TWO]
+        is_chosen = len(two_of(reading)) == TWO
         context = reading.context("Compare")
-        if len(reading.contenders) == TWO:
-            first, second = reading.contenders
-            by = [divided(facet) for facet in facets_for(request.user, reading.split, reading.index)]
-            context |= {"first": first, "second": second, "sheet": sheet(reading.ground, first, second, by)}
+        if is_chosen:
+            context |= _compared(reading)
     except Unreadable as error:
         return refused(reading, error)
     return render(request, "leaderboards/compare.html", context)
 
 
-@require_safe
-def compare_file(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Return the figures of a comparison as CSV."""
-    reading = opened(request, slug, name)
-    try:
-        _check_open(reading)
-        reading.chosen = reading.chosen[:TWO]
-        if len(reading.contenders) < TWO:
-            raise Unreadable("Expected two rows of the board, got fewer.", status=400)
-        by = [divided(facet) for facet in facets_for(request.user, reading.split, reading.index)]
-        first, second = reading.contenders
-        found = sheet(reading.ground, first, second, by)
-    except Unreadable as error:
-        return refused(reading, error)
-    return saved(reading, as_csv(lines_of(found)), kind="csv", name="compare")
-
-
-@require_safe
-def questions(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Return single questions with what rows say: `?show=same-wrong&type=count&entry=m5`, filters as in browsing."""
-    reading = opened(request, slug, name)
-    try:
-        _check_open(reading)
-        query = _query(reading)
-        shows = shows_for(reading.contenders)
-        show = _show(reading, shows)
-        found = chosen(reading.ground, reading.contenders, show, reading.index.select(query.filters, query.each_word))
-        page = Paginator(found, A_PAGE).get_page(query.page)
-        listed = _listed(reading, list(page.object_list))
-    except BadAddress as error:
-        return refused(reading, Unreadable(str(error), status=400))
-    except Unreadable as error:
-        return refused(reading, error)
-    kept = [*query.with_words(query.words).pairs, *reading.entry_pairs]
-    context: dict[str, Any] = {
-        **reading.context("Question by question"),
-        "shows": [(one, urlencode([*kept, (SHOW, one.name)]), one is show) for one in shows],
-        "show": show,
-        "conditions": query.conditions,
-        "kept": query.pairs,
-        "onward": urlencode([*kept, (SHOW, show.name)]),
-        "without": urlencode([*reading.entry_pairs, (SHOW, show.name)]),
-        "contenders": reading.contenders,
-        "listed": listed,
-        "page": page,
+def _compared(reading: Reading) -> dict[str, Any]:
+    """Return what the page says of two rows."""
+    (first, second), found = reading.contenders, sheet_for(reading)
+    part = _drawn_part(reading, found)
+    spec = _spec(reading, part, colors=OF_THE_PAGE) if part is not None else None
+    return {
+        "first": first,
+        "second": second,
+        "sheet": found,
+        "part": part,
+        "drawing": drawing_of(reading.split, spec),
+        "is_drawable": spec is not None,
+        "left_out": differences_chart.left_out(part) if part is not None else "",
     }
-    return render(request, "leaderboards/questions.html", context)
 
 
-def _query(reading: Reading) -> Query:
-    """Return the filters that stand in the address beside rows and show; raise `BadAddress`."""
-    facets = visible_facets(reading.request.user, reading.split, reading.index)
-    pairs = [pair for pair in pairs_of(reading.request) if pair[0] not in (ENTRY, SHOW)]
-    return read_query(pairs, facets=facets)
+def two_of(reading: Reading) -> list[Entry]:
+    """Return the first two rows that an address names, or fewer, and read these alone; raise `Unreadable`."""
+    check_open(reading)
+    reading.check_names(BY)
+    reading.chosen = reading.chosen[:TWO]
+    return reading.chosen
 
 
-def _show(reading: Reading, shows: Sequence[Show]) -> Show:
-    """Return which questions are shown; raise `Unreadable` for what these rows don't allow."""
-    name = reading.request.GET.get(SHOW) or shows[0].name
-    found = next((one for one in shows if one.name == name), None)
-    if found is None:
-        raise Unreadable(
-            f"Expected to show one of {', '.join(one.name for one in shows)} for these rows, got {shortened(name)}."
-        )
-    return found
+def sheet_for(reading: Reading) -> Sheet:
+    """Return the first two rows that an address names, compared; raise `Unreadable`."""
+    if len(two_of(reading)) < TWO:
+        raise Unreadable("Expected two rows of the board, got fewer.", status=400)
+    first, second = reading.contenders
+    by = [divided(facet) for facet in facets_for(reading.request.user, reading.split, reading.index)]
+    return sheet(reading.ground, first, second, by)
 
 
-class Listed(NamedTuple):
-    """A question, its right answer, and what each row says of it."""
-
-    question: Question
-    answer: str
-    given: list[list[Given]]
-
-
-def _listed(reading: Reading, positions: list[int]) -> list[Listed]:
-    index, ground = reading.index, reading.ground
-    outside = [_outside(entry, index) for entry in reading.chosen]
-    found = []
-    for question in rows.browsed(reading.split, positions):
-        at = question.position
-        said = [given(ground, one, at, words) for one, words in zip(reading.contenders, outside, strict=True)]
-        code = int(index.answers[at])
-        found.append(Listed(question, index.answer_values[code] if code < len(index.answer_values) else "", said))
-    return found
+def _drawn_part(reading: Reading, found: Sheet) -> Part | None:
+    """Return the facet that is drawn: the first one where the address names none."""
+    parts = {part.name: part for part in found.parts}
+    wanted = reading.request.GET.get(BY)
+    if wanted and wanted not in parts:
+        raise Unreadable(f"Expected to draw by one of {', '.join(parts)}, got {shortened(wanted)}.")
+    return parts[wanted] if wanted else next(iter(parts.values()), None)
 
 
-def _outside(entry: Entry, index: SplitIndex) -> list[Mapping[int, str]]:
-    """Return, for each run, what it says outside the vocabulary, by the question's position in the entry's split."""
-    found: list[Mapping[int, str]] = []
-    for submission in entry.submissions:
-        said = predictions.load(submission.predictions).outside
-        if submission.split_id != entry.split.pk:
-            placed = {index.place_of(at): text for at, text in said.items()}
-            said = {at: text for at, text in placed.items() if at is not None}
-        found.append(said)
-    return found
+def _spec(reading: Reading, part: Part, *, colors: Palette, title: str = "") -> dict[str, Any] | None:
+    """Return the chart of a facet; each point leads to its questions, with what both rows say of them."""
+    first, second = reading.contenders
+    split = reading.split
+    questions = reverse("board_questions", args=[split.dataset.slug, split.name])
+    addresses = {
+        value: f"{questions}?{urlencode([*line.pairs, *reading.entry_pairs])}"
+        for line in part.lines
+        for _, value in line.pairs
+    }
+    return differences_chart.spec_of(part, (first.label, second.label), addresses, colors=colors, title=title)
 
 
-def _check_open(reading: Reading) -> None:
-    """Raise `Unreadable` where single questions, and what is counted of them, may not be told."""
-    if not reading.terms.is_open:
-        message = "Answers are withheld: nothing is told of single questions, nor of how two rows differ."
-        raise Unreadable(message, status=403)
+@require_safe
+def compare_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
+    """Return the figures of a comparison as CSV, or its chart by a facet (`?by=type`) as SVG or PDF."""
+    reading = opened(request, slug, name)
+    try:
+        if kind not in KINDS:
+            raise Unreadable(f"Expected one of {', '.join(KINDS)}, got {shortened(kind)}.")
+        found = sheet_for(reading)
+        content = as_csv(lines_of(found)) if kind == "csv" else _paper(reading, found, kind=kind)
+    except Unreadable as error:
+        return refused(reading, error)
+    return saved(reading, content, kind=kind, name="compare")
+
+
+def _paper(reading: Reading, found: Sheet, *, kind: str) -> bytes:
+    part = _drawn_part(reading, found)
+    spec = None if part is None else _spec(reading, part, colors=OF_PAPER, title=str(reading.split))
+    return paper_of(reading, spec, kind=kind)

@@ -46,7 +46,7 @@ def curve(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """Return accuracy over training examples, or examples seen: `?along=examples-seen&target=95`."""
     reading = opened(request, slug, name)
     try:
-        found, along, target = _curves(reading)
+        found, along, target = curves_for(reading)
         spec = spec_of(found, axis=ALONG[along], target=float(target) / 100, is_paper=False)
         context = {
             **reading.context("Curves"),
@@ -68,7 +68,7 @@ def curve_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpRes
     try:
         if kind not in KINDS:
             raise Unreadable(f"Expected one of {', '.join(KINDS)}, got {shortened(kind)}.")
-        found, along, target = _curves(reading)
+        found, along, target = curves_for(reading)
         if kind == "csv":
             content = as_csv(lines_of(found))
         else:
@@ -81,8 +81,9 @@ def curve_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpRes
     return saved(reading, content, kind=kind, name="curves")
 
 
-def _curves(reading: Reading) -> tuple[list[Curve], str, str]:
-    """Return the board's curves, along what, and the target in percent as the address says it."""
+def curves_for(reading: Reading) -> tuple[list[Curve], str, str]:
+    """Return the board's curves, along what, and the target in percent as the address says it; raise `Unreadable`."""
+    reading.check_names(OVER, TARGET)
     along, target = reading.request.GET.get(OVER) or next(iter(ALONG)), reading.request.GET.get(TARGET) or USUAL
     if along not in ALONG:
         raise Unreadable(f"Expected one of {', '.join(ALONG)}, got {shortened(along)}.")
@@ -96,13 +97,14 @@ def _curves(reading: Reading) -> tuple[list[Curve], str, str]:
     runs = [
         Run(
             entry.name,
-            str(entry.submissions[0].trained_on or ""),
+            entry.submissions[0].trained_on_id,
+            entry.trained_on,
             entry.submissions[0].train_size,
             entry.submissions[0].examples_seen,
             entry.averaged,
             f"{slices}?{urlencode([(ENTRY, entry.key)])}",
         )
-        for entry in together(reading.split, scores)
+        for entry in together(reading.request.user, reading.split, scores)
     ]
     return curves(runs, along=along, target=Fraction(target) / 100, terms=reading.terms), along, target
 
@@ -119,24 +121,33 @@ def steps(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         ablation_jobs.retry(split)
         return redirect(request.get_full_path())
     try:
-        if not (reading.terms.is_open and may_see(request.user, split, What.PROGRAM)):
-            raise Unreadable(f"Answers of {split} are withheld: which step a row skips would tell of them.", status=403)
+        report, found = steps_for(reading)
         context = reading.context("Skipped steps")
     except Unreadable as error:
         return refused(reading, error)
-    has_steps = bool(split.dataset.get_world().ablations)
-    report = ablation_jobs.at_hand(split) if has_steps else None
-    context |= {"report": report, "has_steps": has_steps, "owns": owns(request.user, split.dataset), **_waiting(report)}
-    if report is not None and report.state == AblationReport.State.DONE:
-        context["found"] = _found(reading, report)
+    context |= {"report": report, "has_steps": report is not None, "owns": owns(request.user, split.dataset)}
+    context |= {"found": found, **_waiting(report)}
     return render(request, "leaderboards/steps.html", context)
 
 
-def _found(reading: Reading, report: AblationReport) -> list[Skipping]:
-    ablated = ablation_jobs.read(report)
-    baselines = _baselines(reading)
-    models = [one for one, entry in zip(reading.contenders, reading.chosen, strict=True) if not entry.is_site_baseline]
-    return [skipping(reading.split, ablated, one, baselines) for one in models]
+def steps_for(reading: Reading) -> tuple[AblationReport | None, list[Skipping]]:
+    """Return the report on a split's programs, None where no step can be left out, and what it says of each row.
+
+    Raises
+    ------
+    Unreadable
+        Where answers or programs are withheld, or there is no such row.
+    """
+    split = reading.split
+    if not (reading.terms.is_open and may_see(reading.request.user, split, What.PROGRAM)):
+        raise Unreadable(f"Answers of {split} are withheld: which step a row skips would tell of them.", status=403)
+    reading.check_names()
+    models = [entry for entry in reading.chosen if not entry.is_site_baseline]
+    report = ablation_jobs.at_hand(split) if split.dataset.get_world().ablations else None
+    if report is None or report.state != AblationReport.State.DONE:
+        return report, []
+    ablated, baselines = ablation_jobs.read(report), _baselines(reading)
+    return report, [skipping(split, ablated, one, baselines) for one in contenders_of(models)]
 
 
 def _baselines(reading: Reading) -> list[Contender]:

@@ -14,7 +14,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.safestring import SafeString, mark_safe
 
 from annotations.exporting import cell
-from generation.browse import shortened
+from generation.browse import BadAddress, check_names, shortened
 from generation.charts_drawing import Order, drawings
 from generation.charts_spec import OF_PAPER, OF_THE_PAGE
 from generation.index import SplitIndex
@@ -53,6 +53,13 @@ class Reading:
 
     request: HttpRequest
     split: Split
+
+    def check_names(self, *known: str) -> None:
+        """Raise `Unreadable` for a name in the address that is neither rows nor one of these."""
+        try:
+            check_names(self.request.GET, (ENTRY, *known))
+        except BadAddress as error:
+            raise Unreadable(str(error), status=400) from error
 
     @cached_property
     def index(self) -> SplitIndex:
@@ -129,6 +136,19 @@ class Reading:
 def opened(request: HttpRequest, slug: str, name: str) -> Reading:
     """Return the board of a split as this visitor reads it; 404 to whom it isn't shown."""
     return Reading(request, find_board(request.user, slug, name))
+
+
+def check_open(reading: Reading) -> None:
+    """Raise `Unreadable` where single questions, and what is counted of them, may not be told."""
+    if not reading.terms.is_open:
+        message = "Answers are withheld: nothing is told of single questions, nor of how two rows differ."
+        raise Unreadable(message, status=403)
+
+
+def about(reading: Reading) -> dict[str, str]:
+    """Return what figures are of."""
+    split = reading.split
+    return {"dataset": split.dataset.slug, "split": split.name, "fingerprint": split.fingerprint}
 
 
 def contenders_of(entries: Sequence[Entry]) -> list[Contender]:

@@ -27,6 +27,7 @@ from webapp.leaderboards.views.reading import (
     KINDS,
     Reading,
     Unreadable,
+    about,
     as_csv,
     drawn,
     for_paper,
@@ -83,12 +84,6 @@ def panels_for(reading: Reading) -> list[Panel]:
     return _panels(reading, _wanted(reading))
 
 
-def about(reading: Reading) -> dict[str, Any]:
-    """Return what figures are of."""
-    split = reading.split
-    return {"dataset": split.dataset.slug, "split": split.name, "fingerprint": split.fingerprint}
-
-
 def _one(reading: Reading, panels: list[Panel]) -> Panel:
     number = reading.request.GET.get(PANEL) or "1"
     if not (number.isdecimal() and len(number) < 5 and 1 <= int(number) <= len(panels)):
@@ -98,6 +93,7 @@ def _one(reading: Reading, panels: list[Panel]) -> Panel:
 
 def _wanted(reading: Reading) -> Wanted:
     """Return what the address breaks down by: the first view where it says nothing."""
+    reading.check_names(VIEW, BY, BANDS, PANEL)
     get, user, split, index = reading.request.GET, reading.request.user, reading.split, reading.index
     facets = {facet.name: facet for facet in facets_for(user, split, index)}
     views = {view.name: view for view in views_for(user, split, index)}

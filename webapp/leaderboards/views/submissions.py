@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.forms import ValidationError
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -22,14 +22,15 @@ from webapp.access import What, may_see
 from webapp.celery import DEFAULT
 from webapp.leaderboards import limits, receiving, removal, scoring
 from webapp.leaderboards.figures import figure, is_coarse
-from webapp.leaderboards.finding import find_board, find_own_submission, find_submission, owns
+from webapp.leaderboards.finding import find_board, find_own_submission, find_submission, owns, suite_named
 from webapp.leaderboards.forms import SubmissionForm, split_named
 from webapp.leaderboards.listing import with_figures
 from webapp.leaderboards.models import Method, Score, Submission, Suite
 from webapp.leaderboards.receiving import Order, Refused
+from webapp.leaderboards.training import trained_on
 
 A_PAGE = 40
-CONFLICT = 409
+ABSENT, CONFLICT = 404, 409
 START_COMMAND = "python manage.py process default"
 TEMPLATES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 NO_TARGET = "Expected what the predictions are for, such as ?to=clevr/val. Begin on a board: it has the button."
@@ -54,6 +55,8 @@ def submissions(request: HttpRequest) -> HttpResponse:
 def submission_new(request: HttpRequest) -> HttpResponse:
     """Return the form for a split or suite, `?to=clevr/val` or `?to=suite/cogent`, or take what was sent."""
     target = _target(request)
+    if target is None:
+        return render(request, "generation/refused.html", {"message": NO_TARGET}, status=ABSENT)
     if not Method.objects.of(request.user).exists():
         return redirect(f"{reverse('method_new')}?to={request.GET.get('to', '')}")
     first = {name: request.GET[name] for name in ("method", "run") if name in request.GET}
@@ -96,20 +99,18 @@ def _form(
     return render(request, "leaderboards/submission_form.html", context, status=status)
 
 
-def _target(request: HttpRequest) -> Split | Suite:
-    """Return what the address says a file is for; raise `Http404` where it isn't there for this account."""
+def _target(request: HttpRequest) -> Split | Suite | None:
+    """Return what the address says a file is for; None where it isn't there for this account."""
     text = request.GET.get("to", "")
     kind, _, slug = text.partition("/")
-    suite = Suite.objects.filter(slug=slug).first() if kind == "suite" else None
+    suite = suite_named(slug) if kind == "suite" else None
     if suite is not None:
         return suite
     try:
         split = split_named(request.user, text)
-    except ValidationError as error:
-        raise Http404(NO_TARGET) from error
-    if not split.is_complete:
-        raise Http404(NO_TARGET)
-    return split
+    except ValidationError:
+        return None
+    return split if split.is_complete else None
 
 
 @never_cache
@@ -120,7 +121,9 @@ def submission(request: HttpRequest, number: int) -> HttpResponse:
     scores = found.scores.select_related("split__dataset", "split__parent").order_by("split__ordinal")
     shown = [one for one in scores if may_see(request.user, one.split, What.QUESTION)]
     return render(
-        request, "leaderboards/submission.html", {**_state(request, found), "scores": _scores(request, shown)}
+        request,
+        "leaderboards/submission.html",
+        {**_state(request, found), "scores": _scores(request, shown), "trained_on": trained_on(request.user, found)},
     )
 
 
@@ -199,11 +202,13 @@ def submission_delete(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @require_safe
-def template_file(request: HttpRequest, slug: str, name: str, kind: str) -> StreamingHttpResponse:
+def template_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponseBase:
     """Return a file of predictions to be filled in: a line for each question of a split."""
     split = find_board(request.user, slug, name)
     if kind not in TEMPLATES:
-        raise Http404(f"Expected one of {', '.join(TEMPLATES)}, got {shortened(kind)}.")
+        context: dict[str, Any] = {"split": split, "dataset": split.dataset}
+        context["message"] = f"Expected one of {', '.join(TEMPLATES)}, got {shortened(kind)}."
+        return render(request, "generation/refused.html", context, status=ABSENT)
     response = StreamingHttpResponse(template(expected_of(split), kind), content_type=TEMPLATES[kind])
     response["Content-Disposition"] = f'attachment; filename="{slug}-{name}.{kind}"'
     return response

@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
@@ -20,7 +20,7 @@ from webapp.leaderboards.forms import SuiteForm
 from webapp.leaderboards.models import Suite, SuiteGap, SuiteMember
 
 A_PAGE = 40
-BAD = 400
+BAD, ABSENT = 400, 404
 
 
 @require_safe
@@ -48,7 +48,8 @@ def suite_file(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """Return a suite's board as CSV, JSON or LaTeX."""
     found = find_suite(slug)
     if kind not in tables.KINDS:
-        raise Http404(f"Expected one of {', '.join(tables.KINDS)}, got {shortened(kind)}.")
+        message = f"Expected one of {', '.join(tables.KINDS)}, got {shortened(kind)}."
+        return render(request, "generation/refused.html", {"message": message}, status=ABSENT)
     site = request.build_absolute_uri("/").removesuffix("/")
     board = reading.board_of(request.user, found)
     return tables.response(tables.of_suite(board, site=site), kind=kind, name=f"{slug}-board")

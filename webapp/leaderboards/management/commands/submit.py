@@ -1,9 +1,9 @@
-"""`manage.py submit`: a file of predictions is handed in, scored at once, and its score printed."""
+"""`manage.py submit`: a file of predictions is handed in, scored at once, and its scores printed."""
 
 import json
 import time
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,10 @@ from django.core.management.base import CommandError
 
 from generation import leases
 from generation.command_line import BAD_INPUT, FAILED, PlainCommand
+from generation.models import Split
 from webapp.leaderboards import receiving, scoring
-from webapp.leaderboards.models import Method, Score, Submission
+from webapp.leaderboards.finding import suite_named
+from webapp.leaderboards.models import Method, Score, Submission, Suite
 from webapp.leaderboards.receiving import Order, Refused
 from webapp.models import User
 
@@ -23,12 +25,18 @@ PAUSE = 0.5  # seconds between two looks at what another process scores
 class Command(PlainCommand):
     """Submit a file of predictions."""
 
-    help = "Submit a file of predictions for a split as a run of a method, wait until it is scored, print its score."
+    help = (
+        "Submit predictions for a split or a suite as a run of a method, wait until they are scored, print the scores."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the file, what it is for, and what made it."""
         parser.add_argument("file", metavar="FILE", help="predictions in any format that /docs/predictions/ tells")
-        parser.add_argument("--split", metavar="DATASET/SPLIT", required=True, help="what they are for")
+        target = parser.add_mutually_exclusive_group(required=True)
+        target.add_argument("--split", metavar="DATASET/SPLIT", help="what they are for")
+        target.add_argument(
+            "--suite", metavar="SLUG", help="or a suite: FILE is a zip with a file for each of its splits"
+        )
         parser.add_argument("--method", metavar="NAME", required=True, help="what made them; a new name is a new one")
         parser.add_argument("--owner", metavar="ACCOUNT", help="whose method it is, where that isn't clear")
         parser.add_argument("--made", choices=_ways(), help="how a new method was made", default=Method.Made.ELSEWHERE)
@@ -39,8 +47,8 @@ class Command(PlainCommand):
         parser.add_argument("--json", action="store_true", help="one JSON document")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Submit, have it scored, and print the score."""
-        split = self.find_split(options["split"])
+        """Submit, have it scored, and print the scores."""
+        target = self.find_split(options["split"]) if options["split"] else _suite(options["suite"])
         trained_on = self.find_split(options["trained_on"]) if options["trained_on"] else None
         path = Path(options["file"])
         if not path.is_file():
@@ -51,19 +59,27 @@ class Command(PlainCommand):
         )
         numbers = {name: options[name] for name in NUMBERS}
         try:
-            submission = _received(Order(method, split, run=options["run"], trained_on=trained_on, **numbers), path)
+            submissions = _received(Order(method, target, run=options["run"], trained_on=trained_on, **numbers), path)
         except Refused as refusal:
             if is_new:
                 method.delete()
             raise CommandError(str(refusal), returncode=BAD_INPUT) from refusal
-        _scored(submission)
-        if not submission.is_scored:
-            raise CommandError(f"{split}: {submission.message}", returncode=BAD_INPUT)
-        scores = list(submission.scores.select_related("split__dataset").order_by("split__ordinal"))
-        if options["json"]:
-            self.stdout.write(json.dumps(_json(submission, scores), indent=2))
-        else:
-            self.stdout.write("\n".join(_lines(submission, scores)))
+        for submission in submissions:
+            _scored(submission)
+        found = [one for one in submissions if one.is_scored]
+        if found:
+            self.stdout.write(_told(target, found, as_json=options["json"]))
+        refused = [f"{one.split}: {one.message}" for one in submissions if not one.is_scored]
+        if refused:
+            raise CommandError(" ".join(refused), returncode=BAD_INPUT)
+
+
+def _suite(slug: str) -> Suite:
+    found = suite_named(slug)
+    if found is None:
+        names = ", ".join(Suite.objects.order_by("slug").values_list("slug", flat=True)[:20]) or "there is none yet"
+        raise CommandError(f"Expected a suite ({names}), got {slug!r}.", returncode=BAD_INPUT)
+    return found
 
 
 def _ways() -> list[str]:
@@ -87,11 +103,10 @@ def _owner(name: str, account: str | None) -> User:
     return owners[0]
 
 
-def _received(order: Order, path: Path) -> Submission:
-    """Return the submission that a file was stored as; raise `Refused`."""
+def _received(order: Order, path: Path) -> list[Submission]:
+    """Return the submissions that a file was stored as, one for each split it is for; raise `Refused`."""
     with path.open("rb") as file:
-        [submission] = receiving.receive(order.method.owner, order, file, path.name).submissions
-    return submission
+        return receiving.receive(order.method.owner, order, file, path.name).submissions
 
 
 def _scored(submission: Submission) -> None:
@@ -105,6 +120,20 @@ def _scored(submission: Submission) -> None:
             raise CommandError(f"Expected a score within the hour, got none: {submission}.", returncode=FAILED)
         time.sleep(PAUSE)
         submission.refresh_from_db()
+
+
+def _told(target: Split | Suite, found: Sequence[Submission], *, as_json: bool) -> str:
+    """Return the scores of submissions as text, or as one JSON document."""
+    told = [(one, _scores(one)) for one in found]
+    if not as_json:
+        return "\n".join(line for one in told for line in _lines(*one))
+    documents = [_json(*one) for one in told]
+    whole = documents[0] if isinstance(target, Split) else {"suite": target.slug, "submissions": documents}
+    return json.dumps(whole, indent=2)
+
+
+def _scores(submission: Submission) -> list[Score]:
+    return list(submission.scores.select_related("split__dataset").order_by("split__ordinal"))
 
 
 def _json(submission: Submission, scores: list[Score]) -> dict[str, Any]:

@@ -1,0 +1,156 @@
+"""Requests that make no sense: each ends in a sentence, whatever database there is, and none is passed over."""
+
+import io
+import json
+import random
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.test import Client
+
+from generation.browse import BadAddress, check_names
+from generation.index import SplitIndex
+from generation.models import Split
+from tests.leaderboards import sent
+from tests.leaderboards.reading.conftest import noisy
+from tests.leaderboards.reading.rows import method, submit
+from tests.proof import size
+from tests.webapp.api.conftest import program_of
+from tests.webapp.api.test_frame import error_of
+from webapp.leaderboards.finding import suite_named
+from webapp.leaderboards.forms import split_named
+from webapp.leaderboards.models import Method, Submission
+from webapp.models import User
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("undrawn")]
+
+BOARD, API = "/leaderboards/read/val/", "/api/v1/boards/read/val/"
+SIDES = ("slices/", "compare/", "curves/", "steps/", "questions/")
+FILES = ("board.csv", "board.json", "board.tex", "slices.csv", "slices.json", "compare.csv", "curves.csv")
+NAMES = ("page", "q", "show", "made", "sort", "by", "view", "bands", "panel", "entry", "along", "target", "type", "x\0")
+VALUES = (
+    *("", " ", "\0", "a\0b", "é😀", "\u202e", "x" * 5000, "-1", "0", "9" * 9, "9" * 10, "9" * 25, "1e309", "nan"),
+    *("٣", "²", "..", "1..", "1..2..3", "٣..٤", "<b>", "%", "../../etc/passwd", "m1-1-1-1", "m" + "9" * 18, "h1"),
+    *("s1--", "\r\nA: b"),
+)  # fmt: skip
+
+
+@pytest.fixture
+def maker(db: None) -> User:
+    return User.objects.create_user("maker", "maker@example.org", "x")
+
+
+@pytest.fixture
+def rows(val: Split, maker: User) -> list[Submission]:
+    """Give two rows of val's board."""
+    index = SplitIndex.open(val)
+    return [submit(method(maker, name), val, noisy(index, 0.4, seed=len(name))) for name in ("Good", "Bad")]
+
+
+def test_whatever_an_address_says_is_answered_or_refused_in_words(rows: list[Submission]) -> None:
+    chance, client = random.Random(6), Client()
+    where = [BOARD, API, *(f"{start}{side}" for start in (BOARD, API) for side in SIDES)]
+    where += [f"{BOARD}{file}" for file in FILES]
+    chosen = [("entry", f"m{row.method_id}") for row in rows]
+    for _ in range(size(4000, name="strange addresses of boards", least=200)):
+        pairs = [(chance.choice(NAMES), chance.choice(VALUES)) for _ in range(chance.choice((1, 1, 2)))]
+        address = f"{chance.choice(where)}?{urlencode([*pairs, *chance.choice(([], chosen))])}"
+        answer = client.get(address)
+        assert answer.status_code in (200, 400, 404, 422), address
+        if answer.status_code != 200:
+            assert b"xpected" in answer.content, address
+
+
+@pytest.mark.parametrize("page", ["", *SIDES, *FILES])
+def test_a_name_that_a_page_does_not_read_is_refused(rows: list[Submission], page: str) -> None:
+    answer = Client().get(f"{BOARD}{page}?method=5")
+    assert answer.status_code == 400
+    assert "&#x27;method&#x27;" in answer.content.decode()
+
+
+@pytest.mark.parametrize("part", ["", *SIDES])
+def test_programs_are_refused_such_names_too(rows: list[Submission], part: str) -> None:
+    answer = Client().get(f"{API}{part}?method=5")
+    assert answer.status_code == 400
+    assert "'method'" in error_of(answer)["message"]
+
+
+def test_names_are_checked_against_those_that_are_read() -> None:
+    check_names([], [])
+    check_names(["b", "a"], ["a", "b"])
+    with pytest.raises(BadAddress, match="Expected a, b in the address, got 'c'"):
+        check_names(["a", "c"], ["a", "b"])
+
+
+@pytest.mark.parametrize("kind", ["csv", "json", "tex"])
+def test_a_table_is_sorted_by_what_its_board_is_or_not_at_all(rows: list[Submission], kind: str) -> None:
+    assert Client().get(f"{BOARD}board.{kind}?sort=count").status_code == 200
+    answer = Client().get(f"{BOARD}board.{kind}?sort=nothing")
+    assert answer.status_code == 400
+    assert "Expected to sort by one of" in answer.content.decode()
+
+
+@pytest.mark.parametrize("file", ["board.x", "template.x", "slices.x", "compare.x", "curves.x", "/suites/all/board.x"])
+def test_a_file_of_another_kind_is_refused_with_those_that_there_are(val: Split, file: str) -> None:
+    sent.suite_of("all", val)
+    answer = Client().get(file if file.startswith("/") else f"{BOARD}{file}")
+    assert answer.status_code == 404
+    assert "Expected one of" in answer.content.decode()
+
+
+@pytest.mark.parametrize("to", ["", "read", "read/none", "suite/none", "suite/\0", "\0/val", "read/" + "x" * 3000])
+def test_who_submits_to_nothing_is_told_how_to_begin(val: Split, maker: User, to: str) -> None:
+    client = Client()
+    client.force_login(maker)
+    answer = client.get(f"/submissions/new/?{urlencode({'to': to})}")
+    assert answer.status_code == 404
+    assert "Begin on a board" in answer.content.decode()
+
+
+def test_no_database_is_asked_for_a_name_with_a_nul(val: Split, maker: User, django_assert_num_queries: Any) -> None:
+    sent.suite_of("both", val)
+    with django_assert_num_queries(0):
+        assert suite_named("both\0") is None
+    assert suite_named("both") is not None
+    for text in ("read/val\0", "read\0/val", "\0"):
+        with pytest.raises(ValidationError):
+            split_named(maker, text)
+
+
+def test_a_nul_makes_no_other_name_of_one(val: Split, maker: User) -> None:
+    made, program = method(maker, "Mine"), program_of(maker)
+    right = {"method": made.name, "split": "read/val"}
+    sent.suite_of("both", val)
+    for slip in ({"split": "read/\0val"}, {"method": "Mine\0"}, {"method": "\0"}, {"split": "", "suite": "both\0"}):
+        file = sent.as_file(sent.truth_of(val))
+        file.name = "answers.json"
+        answer = program.post("/api/v1/submissions/", {**right, **slip, "file": file})
+        assert answer.status_code == 404, slip
+        assert "xpected" in error_of(answer)["message"]
+    assert not Submission.objects.exists()
+    assert program.get("/api/v1/suites/both%00/").status_code == 404
+
+
+@pytest.mark.parametrize("field", ["name", "description", "prompt", "model"])
+def test_half_a_character_is_refused(maker: User, field: str) -> None:
+    body = json.dumps({"name": "A method", field: "half \ud83d of one"})
+    answer = program_of(maker).post(
+        "/api/v1/methods/", io.BytesIO(body.encode()).read(), content_type="application/json"
+    )
+    assert answer.status_code == 422
+    assert "half of one" in error_of(answer)["message"]
+    assert not Method.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["boards/{}/val/", "boards/{}/val/slices/", "suites/{}/", "datasets/{}/", "datasets/{}/splits/val/questions/"],
+)
+@pytest.mark.parametrize("name", ["%00", "read%00", "r%C3%A9ad", "a.b", "x" * 3000])
+def test_what_is_no_name_is_not_looked_for(place: str, name: str, db: None, django_assert_num_queries: Any) -> None:
+    with django_assert_num_queries(1 if name.startswith("x") else 0):
+        answer = Client().get(f"/api/v1/{place.format(name)}")
+    assert answer.status_code == 404
+    assert error_of(answer)["code"] == "not_found"

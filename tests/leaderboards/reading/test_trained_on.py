@@ -1,0 +1,117 @@
+"""What a submission was trained on is named to those who may open that split, wherever its row stands."""
+
+import re
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from generation.index import SplitIndex
+from generation.models import Dataset, Split
+from tests.generation import small
+from tests.leaderboards.reading.conftest import noisy
+from tests.leaderboards.reading.rows import method, submit
+from webapp.leaderboards.models import Submission, Suite
+from webapp.leaderboards.training import HIDDEN
+from webapp.models import User
+
+pytestmark = pytest.mark.usefixtures("undrawn")
+
+SECRET = "unspoken/train"
+BOARD = "/leaderboards/read/val/"
+FILES = [f"{BOARD}board.{kind}" for kind in ("csv", "json", "tex")]
+PAGES = [BOARD, *(f"{BOARD}{page}" for page in ("?show=all", "slices/", "compare/", "questions/", "curves/", "steps/"))]
+PROGRAMS = ["/api/v1/boards/read/val/", "/api/v1/boards/read/val/slices/?by=type", "/api/v1/suites/all/"]
+OTHERS = [f"{BOARD}slices.csv?by=type", f"{BOARD}curves.csv", "/suites/all/", "/suites/all/board.json"]
+
+
+@pytest.fixture
+def owner(db: None) -> User:
+    return User.objects.create_user("owner", "owner@example.org", "x")
+
+
+@pytest.fixture
+def learner(db: None) -> User:
+    return User.objects.create_user("learner", "learner@example.org", "x")
+
+
+@pytest.fixture
+def unspoken(owner: User) -> Split:
+    """Give a split of a private dataset, which nobody ever made."""
+    return small.begun("unspoken", visibility="private", with_images=False, owner=owner).splits.get(name="train")
+
+
+@pytest.fixture
+def row(learner: User, val: Split, unspoken: Split) -> Submission:
+    """Give one of two submissions of a public method, each trained on a split of that dataset."""
+    index, made = SplitIndex.open(val), method(learner, "Learner")
+    submit(made, val, noisy(index, 0.5, seed=2), trained_on=unspoken.dataset.splits.get(name="val"), train_size=700)
+    suite = Suite.objects.create(slug="all", title="All", is_public=True)
+    suite.members.create(split=val, ordinal=0, label="val")
+    return submit(made, val, noisy(index, 0.2, seed=1), trained_on=unspoken, train_size=700)
+
+
+def signed_in(user: User | None) -> Client:
+    client = Client()
+    if user is not None:
+        client.force_login(user)
+    return client
+
+
+def addresses(row: Submission) -> list[str]:
+    rows = "&".join(f"entry=s{one.pk}" for one in Submission.objects.filter(method=row.method))
+    chosen = [f"{BOARD}{page}{rows}" for page in ("slices/?by=type&", "compare/?", "questions/?", "steps/?")]
+    own = [f"/submissions/{row.pk}/", f"/api/v1/submissions/{row.pk}/", row.method.get_absolute_url()]
+    return [*PAGES, *FILES, *PROGRAMS, *OTHERS, *chosen, *own]
+
+
+def naming(user: User | None, row: Submission) -> set[str]:
+    """Return the addresses at which somebody reads what a submission was trained on."""
+    client, found = signed_in(user), set()
+    for address in addresses(row):
+        response = client.get(address)
+        assert response.status_code == 200, address
+        if SECRET in response.content.decode():
+            found.add(address)
+    return found
+
+
+def test_strangers_and_who_submitted_read_of_a_private_split_that_it_is_one(row: Submission, learner: User) -> None:
+    assert naming(None, row) == naming(learner, row) == set()
+    content = signed_in(None).get(f"{BOARD}?show=each").content.decode()
+    assert content.count(f"trained on {HIDDEN}") == 4  # for eyes and for screen readers, of both
+    assert HIDDEN in signed_in(None).get(f"/submissions/{row.pk}/").content.decode()
+    assert "trained_on" not in signed_in(None).get(f"/api/v1/submissions/{row.pk}/").json()
+
+
+def test_its_owner_and_everybody_once_it_is_public_read_its_name(row: Submission, owner: User) -> None:
+    told = naming(owner, row)
+    assert {BOARD, *FILES, f"{BOARD}curves/", "/api/v1/boards/read/val/", f"/submissions/{row.pk}/"} <= told
+    Dataset.objects.filter(slug="unspoken").update(visibility="public")
+    assert naming(None, row) == told
+    assert signed_in(None).get(f"/api/v1/submissions/{row.pk}/").json()["trained_on"] == SECRET
+
+
+def test_the_address_of_a_link_only_split_is_told_to_who_named_it(row: Submission, learner: User) -> None:
+    Dataset.objects.filter(slug="unspoken").update(visibility="link")
+    assert SECRET not in signed_in(None).get(f"{BOARD}?show=each").content.decode()
+    assert SECRET in signed_in(learner).get(f"{BOARD}?show=each").content.decode()
+
+
+def test_nobody_finds_a_row_by_a_name_they_may_not_know(row: Submission, owner: User) -> None:
+    assert signed_in(None).get(f"{BOARD}?q=unspoken").context["board"].rows == []
+    assert len(signed_in(owner).get(f"{BOARD}?q=unspoken").context["board"].rows) == 1
+
+
+def test_private_splits_that_are_called_alike_have_curves_of_their_own(row: Submission) -> None:
+    curves = signed_in(None).get(f"{BOARD}curves/").context["curves"]
+    assert [len(curve.points) for curve in curves] == [1, 1]
+    first, second = sorted(curve.label for curve in curves)
+    assert second == f"{first} (2)" and re.search(f"trained on {HIDDEN}$", first)
+
+
+def test_a_baseline_of_the_site_says_what_it_learned_from(val: Split, shapes: object) -> None:
+    made = method(None, "Q-type mode", baseline="type", published=timezone.now())
+    train = val.dataset.splits.get(name="train")
+    row = submit(made, val, noisy(SplitIndex.open(val), 0.5, seed=3), trained_on=train)
+    assert "read/train" in signed_in(None).get(f"/submissions/{row.pk}/").content.decode()

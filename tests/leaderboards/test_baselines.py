@@ -1,0 +1,130 @@
+"""The baselines that every complete split has: what they guess, and that they hold nobody up."""
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import pytest
+
+from generation import blind
+from generation.engine import nearest
+from generation.index import SplitIndex
+from generation.models import Question, Split
+from generation.models.work import from_now
+from tests.leaderboards import sent
+from webapp.leaderboards import baselines, receiving, scoring
+from webapp.leaderboards.models import Method, Score, Submission
+from webapp.leaderboards.receiving import Order
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+
+def test_baselines_come_by_themselves_and_are_what_they_say(val: Split) -> None:
+    while baselines.begin():
+        pass
+    scoring.work()
+    found = {row.method.baseline: row for row in Submission.objects.filter(split=val).select_related("method")}
+    assert set(found) == {"chance", "majority", "type", "nearest"}
+    assert {row.state for row in found.values()} == {Submission.State.DONE}
+    assert baselines.begin() == 0
+    reference = val.reference
+    assert reference is not None and found["type"].trained_on_id == reference.pk
+    learned: dict[str, dict[str, int]] = {}
+    for kind, answer in reference_rows(reference):
+        learned.setdefault(kind, {}).setdefault(answer, 0)
+        learned[kind][answer] += 1
+    right = sum(
+        learned.get(kind) is not None and best(learned[kind], val) == answer for kind, answer in reference_rows(val)
+    )
+    unknown = sum(kind not in learned for kind, _ in reference_rows(val))
+    score = Score.objects.get(submission=found["type"], split=val)
+    assert right <= score.right <= right + unknown
+
+
+def reference_rows(split: Split) -> list[tuple[str, str]]:
+    """Return type and answer of each question."""
+    return list(Question.objects.filter(split=split).order_by("position").values_list("kind", "answer"))
+
+
+def best(counts: dict[str, int], split: Split) -> str:
+    """Return the most frequent answer, of those as frequent the first of the vocabulary."""
+    order = SplitIndex.open(split).answer_values
+    return max(counts, key=lambda word: (counts[word], -order.index(word)))
+
+
+def test_a_split_that_lacks_one_baseline_gets_that_one(val: Split) -> None:
+    while baselines.begin():
+        pass
+    Submission.objects.filter(split=val, method__baseline="nearest").delete()
+    assert baselines.begin() == 1 and baselines.begin() == 0
+
+
+def test_every_baseline_is_due_whatever_the_size_of_a_split(val: Split) -> None:
+    Split.objects.filter(pk=val.pk).update(questions=150_000)
+    val.refresh_from_db()
+    assert baselines.kinds_of(val) == ["chance", "majority", "type", "nearest"]
+
+
+def test_what_people_send_is_scored_in_the_middle_of_a_baseline(
+    method: Method, val: Split, between_pieces: Callable[[Callable[[int], None]], None]
+) -> None:
+    baseline = nearest_of(val)
+    mine: list[Submission] = []
+
+    def meanwhile(piece: int) -> None:
+        if piece == 3:
+            order = Order(method, val)
+            mine.extend(receiving.receive(method.owner, order, sent.as_file(sent.truth_of(val)), "a.json").submissions)
+            Submission.objects.filter(pk=baseline.pk).update(deadline=from_now(5))
+        if piece == 4:
+            assert Submission.objects.get(pk=mine[0].pk).state == "done"
+            row = Submission.objects.filter(pk=baseline.pk, state="running", deadline__gt=from_now(600))
+            assert row.exists()  # what it waited for others is not held against it
+
+    between_pieces(meanwhile)
+    assert scoring.work() == 1  # the other one was scored inside of it
+    baseline.refresh_from_db()
+    assert (baseline.state, baseline.attempts, baseline.scores.count()) == ("done", 1, 1)
+    assert len(mine) == 1 and mine[0].scores.count() == 1
+
+
+def test_a_baseline_that_is_asked_to_stop_waits_as_if_nobody_had_begun_it(
+    val: Split, between_pieces: Callable[[Callable[[int], None]], None]
+) -> None:
+    def stop(piece: int) -> None:
+        if piece == 2:
+            raise KeyboardInterrupt
+
+    baseline = nearest_of(val)
+    between_pieces(stop)
+    with pytest.raises(KeyboardInterrupt):
+        scoring.work()
+    baseline.refresh_from_db()
+    assert (baseline.state, baseline.attempts) == ("waiting", 0)
+
+
+def nearest_of(split: Split) -> Submission:
+    """Return the baseline of a split that goes by nearest questions; it alone waits."""
+    while baselines.begin():
+        pass
+    waiting = Submission.objects.filter(state="waiting")
+    waiting.exclude(split=split, method__baseline="nearest").delete()
+    return waiting.get()
+
+
+@pytest.fixture
+def between_pieces(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[int], None]], None]:
+    """Give a function that has another called before each piece of ten questions, with the piece's number."""
+    monkeypatch.setattr(blind, "PIECE", 10)
+    kept = nearest.Known.nearest
+
+    def have_called(what: Callable[[int], None]) -> None:
+        pieces = count()
+
+        def searched(self: nearest.Known, *args: Any) -> Any:
+            what(next(pieces))
+            return kept(self, *args)
+
+        monkeypatch.setattr(nearest.Known, "nearest", searched)
+
+    return have_called

@@ -1,0 +1,126 @@
+"""What pages beside a board tell of it: slices, comparisons, single questions, curves, skipped steps."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Router
+
+from generation.paging import page_of
+from generation.views.finding import pairs_of
+from webapp.api import reading_shapes as shapes
+from webapp.api.boards import BOARD
+from webapp.api.datasets import split_url
+from webapp.api.errors import Problem
+from webapp.api.operations import reads
+from webapp.api.pages import PAGE, SIZE_NAME, SIZED, WORDS, filter_of, keeping, page_json, sized
+from webapp.leaderboards import comparing
+from webapp.leaderboards.contenders import Contender
+from webapp.leaderboards.curves import ALONG, Curve, point_json
+from webapp.leaderboards.slices import lines_of
+from webapp.leaderboards.views.comparing import sheet_for
+from webapp.leaderboards.views.learning import OVER, TARGET, USUAL, curves_for, steps_for
+from webapp.leaderboards.views.questions import SHOW, Listed, listed_of, wanted_of
+from webapp.leaderboards.views.reading import Reading, Unreadable, about, opened
+from webapp.leaderboards.views.slices import panels_for
+
+router = Router(tags=["Boards"])
+
+
+def _text(name: str, about: str, **schema: Any) -> dict[str, Any]:
+    return {"name": name, "in": "query", "description": about, "schema": {"type": "string", **schema}}
+
+
+ENTRIES = filter_of("entry", "Rows of the board, by their keys; the first three models where none is named.")
+BY = filter_of("by", "One facet or two by which the board is broken down.")
+VIEW = _text("view", "A view that the world has ready.")
+BANDS = _text("bands", "Ranges of the first facet's numbers: `1..4, 5, 6..9`.")
+SHOWN = _text(SHOW, "How they were answered: all, right, wrong, people-right, same-wrong, all-wrong, first, second.")
+ALONG_WHAT = _text(OVER, "Along what curves run.", enum=list(ALONG))
+PER_CENT = _text(TARGET, "Of the questions, that a curve is to reach: 0 to 100 per cent.", default=USUAL)
+
+
+@contextmanager
+def _read(request: HttpRequest, slug: str, name: str) -> Iterator[Reading]:
+    """Give a board as whoever asks reads it; what pages refuse is refused here in the same words."""
+    try:
+        yield opened(request, slug, name)
+    except Unreadable as error:
+        raise Problem(error.status, str(error)) from error
+
+
+@reads(router, f"{BOARD}slices/", shapes.Slices, parameters=[ENTRIES, VIEW, BY, BANDS])
+def slices(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+    """Return accuracies by a ready-made view or by facets, as the page has them: `?by=type&by=length&entry=m5`."""
+    with _read(request, slug, name) as reading:
+        return about(reading) | {"slices": list(lines_of(panels_for(reading)))}
+
+
+@reads(router, f"{BOARD}compare/", shapes.Comparison, parameters=[ENTRIES])
+def compare(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+    """Return two rows on identical questions, over all of them and by every facet: `?entry=m5&entry=m7`."""
+    with _read(request, slug, name) as reading:
+        whole, *parts = comparing.lines_of(sheet_for(reading))
+        first, second = map(_row, reading.contenders)
+        return about(reading) | {"first": first, "second": second, "whole": whole, "slices": parts}
+
+
+@reads(router, f"{BOARD}questions/", shapes.AnsweredPage, parameters=[ENTRIES, SHOWN, WORDS, PAGE, SIZED])
+def board_questions(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+    """Return a page of single questions with what rows say of each: `?show=same-wrong&type=count&entry=m5&entry=m7`.
+
+    Filters are those of the split's questions.
+    """
+    with _read(request, slug, name) as reading:
+        size, _ = sized(pairs_of(request))
+        wanted = wanted_of(reading, beside=(SIZE_NAME,))
+        page = page_of(wanted.query, len(wanted.positions), size=size)
+        listed = listed_of(reading, wanted.positions[page.start : page.stop])
+        answer = page_json(request, page, [_answered(reading, one) for one in listed])
+        rows = [_row(one) for one in reading.contenders]
+        return keeping(answer, size, [*reading.entry_pairs, (SHOW, wanted.show.name)]) | {
+            "show": wanted.show.name,
+            "rows": rows,
+        }
+
+
+@reads(router, f"{BOARD}curves/", shapes.Curves, parameters=[ALONG_WHAT, PER_CENT])
+def curves(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+    """Return accuracies over training examples or examples seen, and with how many a target is reached."""
+    with _read(request, slug, name) as reading:
+        found, along, target = curves_for(reading)
+        said = {"along": along, "target": float(target), "curves": [_curve(one) for one in found]}
+        return about(reading) | said
+
+
+@reads(router, f"{BOARD}steps/", shapes.Steps, parameters=[ENTRIES])
+def steps(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
+    """Return which step of the programs each row skips; while that is being found, `state` says so."""
+    with _read(request, slug, name) as reading:
+        report, found = steps_for(reading)
+        state = "none" if report is None else str(report.state)
+        return about(reading) | {"state": state, "rows": [one.to_json() for one in found]}
+
+
+def _row(one: Contender) -> dict[str, str]:
+    return {"key": one.key, "label": one.label}
+
+
+def _curve(one: Curve) -> dict[str, Any]:
+    points = [point_json(size, cell) for size, cell in one.points]
+    return {"label": one.label, "reached": one.reached, "points": points}
+
+
+def _answered(reading: Reading, one: Listed) -> dict[str, Any]:
+    """Return a question with what each row says of it."""
+    at, split = one.question.position, reading.split
+    said = zip(reading.contenders, one.given, strict=True)
+    return {
+        "question_id": at,
+        "question": one.question.text,
+        "answer": one.answer or None,
+        "given": {row.key: [given._asdict() for given in each] for row, each in said},
+        "url": f"{split_url(split)}questions/{at}/",
+        "page": f"{split.get_absolute_url()}q/{at}/",
+    }
