@@ -154,7 +154,7 @@ def _attention(participant: Participant, item: Item) -> Asked:
         form = AnswerForm(AnswerKind.YES_NO, ("yes", "no"), {})
     wanted = chance.choice(form.choices)
     text = f"This one has no picture. It shows us that you read every question: please press “{wanted}”."
-    return Asked(item, text, form, None, None, wanted)
+    return Asked(item, text, form._replace(instruction=""), None, None, wanted)
 
 
 def _easy_position(participant: Participant, item: Item) -> int:

@@ -4,7 +4,7 @@ import functools
 from typing import NamedTuple
 
 from generation.engine import worlds
-from generation.engine.worlds import AnswerForm, AnswerKind
+from generation.engine.worlds import AnswerForm, AnswerKind, Display
 from generation.index import NotIndexed, SplitIndex
 from generation.models import Split
 
@@ -32,6 +32,16 @@ def _form(split: int, digest: str, kind: str) -> AnswerForm:
     world, spec = row.dataset.get_world(), row.read_spec()
     form = world.answer_form(spec, worlds.Question("", kind=kind))
     return form if form.choices else form._replace(choices=world.answers(spec))
+
+
+def display_of(split: Split) -> Display:
+    """Return how a split's pictures are shown."""
+    return _display(split.pk, split.index_digest)
+
+
+@functools.lru_cache(maxsize=1000)
+def _display(split: int, digest: str) -> Display:
+    return Split.objects.select_related("dataset").get(pk=split).dataset.display
 
 
 def swatches_of(split: Split) -> dict[str, tuple[int, int, int]]:

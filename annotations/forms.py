@@ -97,7 +97,7 @@ class StudyForm(Base):
         help_texts = {  # noqa: RUF012
             "title": "Participants see it, too: it should give no answer away.",
             "filter": "As the address of the split’s page has it after the question mark. Empty: of all questions.",
-            "per_question": "Of different people. Three is what the CLEVR paper has; an even number makes ties.",
+            "per_question": "Of different people. Three is usual; an even number makes ties.",
             "per_session": "How many one person is asked.",
             "easy": "Another split of the same world, whose answers are open to all. It is never asked in earnest.",
             "practice": "Before the first question, with feedback; two tries.",

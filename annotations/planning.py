@@ -12,7 +12,6 @@ from annotations.sampling import Sample
 from generation.engine.statistics import Interval, wilson
 from generation.index import SplitIndex
 
-PAPER = {"wanted": 5500, "per_question": 3}  # CLEVR, section 4.1
 SECONDS = 12.0  # a question, until answers say
 READING = 120.0  # seconds for consent, colours and instructions, before the first question
 EXPECTED = 0.92  # accuracy at which intervals are foretold: about what people had in the paper

@@ -12,12 +12,13 @@ from django.views.decorators.http import require_POST, require_safe
 from annotations import asked, at_hand, flow, palette, pictures, tokens
 from annotations.asked import Asked, Progress
 from annotations.assign import NotGiven
-from annotations.choices import choices_of, swatches_of
+from annotations.choices import choices_of, display_of, swatches_of
 from annotations.flow import Stage
 from annotations.models import Answer, EasyAnswer, Participant
 from annotations.sitting import QUESTION, Item, Said, Sitting
 from annotations.views.private import NOTHING, find_sitting, private, wants_json
 from generation.models import Dataset, Scene
+from generation.pictures import Picture, shown_at
 
 SEE_OTHER = 303
 AN_HOUR = 3600  # seconds
@@ -66,7 +67,7 @@ def question_context(
         "study": sitting.study,
         "participant": participant,
         "asked": found,
-        "picture": _address(sitting, found.item) if found.scene is not None and found.scene.has_picture else "",
+        "picture": _picture(sitting, found),
         "ahead": _address(sitting, ahead) if ahead is not None else "",
         "choices": choices_of(found.form),
         "refusals": Answer.Refusal.choices,
@@ -85,6 +86,16 @@ def question_context(
 def _practice_progress(participant: Participant) -> Progress:
     size = asked.practice_of(participant.study)
     return Progress(len(flow.practice_of(participant, participant.tries)), size)
+
+
+def _picture(sitting: Sitting, found: Asked) -> Picture | None:
+    """Return the picture of something that a participant is asked; None where there is none."""
+    if found.scene is None or not found.scene.has_picture:
+        return None
+    split = sitting.study.split if found.item.kind == QUESTION else sitting.study.easy
+    assert split is not None
+    address = _address(sitting, found.item)
+    return shown_at(address, found.scene, display=display_of(split), alt="The picture that the question asks about")
 
 
 def _address(sitting: Sitting, item: Item) -> str:

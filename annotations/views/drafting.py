@@ -11,12 +11,15 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from annotations import filtered, opening, planning, rules, sampling
+from annotations.filtered import BadFilter
 from annotations.forms import BOXES, ENDS, FILTER, PAY, PRACTICE, REST, SAMPLE, TEXTS, PlanForm, StudyForm, first_values
 from annotations.models import Study
 from annotations.opening import may_study
-from annotations.planning import PAPER, Breakdown, Plan
+from annotations.planning import Breakdown, Plan
 from annotations.sampling import BadSample
 from annotations.views.studies import find_study
+from generation.engine.worlds.published import published_of
+from generation.index import SplitIndex
 from generation.models import Dataset, Split
 from generation.views.finding import NOTHING, find_split, refuse
 from webapp.access import is_researcher
@@ -56,7 +59,8 @@ def study_new(request: HttpRequest) -> HttpResponse:
         return refuse(request, split, message, status=CONFLICT)
     assert request.user.pk is not None
     study = Study(split=split, owner_id=request.user.pk)
-    return _answer(request, study, first=_first(split) | _typed(request.GET))
+    typed = _typed(request.GET)
+    return _answer(request, study, first=_first(split, filter_=typed.get(FILTER, "")) | typed)
 
 
 @login_required
@@ -71,10 +75,19 @@ def study_edit(request: HttpRequest, code: str) -> HttpResponse:
     return _answer(request, study, first={})
 
 
-def _first(split: Split) -> dict[str, Any]:
+def _first(split: Split, *, filter_: str) -> dict[str, Any]:
     """Return what a new study's form begins with; practice comes from the same dataset where it has such a split."""
     own = [one.pk for one in opening.easy_splits(split) if one.dataset_id == split.dataset_id and not one.is_derived]
-    return {**first_values(), "title": f"People on {split}", "easy": own[0] if own else None}
+    wanted = min(Study._meta.get_field("wanted").default, _there(split, filter_))
+    return {**first_values(), "title": f"People on {split}", "easy": own[0] if own else None, "wanted": wanted}
+
+
+def _there(split: Split, filter_: str) -> int:
+    """Return how many questions a study may ask; of a filter that can't be read, all: what is wrong is said later."""
+    try:
+        return len(filtered.pool(Study(split=split, filter=filter_), SplitIndex.open(split)))
+    except BadFilter:
+        return split.questions
 
 
 def _answer(request: HttpRequest, study: Study, *, first: dict[str, Any]) -> HttpResponse:
@@ -84,7 +97,8 @@ def _answer(request: HttpRequest, study: Study, *, first: dict[str, Any]) -> Htt
         form = StudyForm(instance=study, initial=first, user=request.user)
         return _page(request, study, form, _shown(study, request, first))
     if action in ("plan", "paper"):
-        typed = _typed(request.POST) | _ticked(request.POST) | (PAPER if action == "paper" and study.is_draft else {})
+        as_paper = _as_paper(study) if action == "paper" and study.is_draft else {}
+        typed = _typed(request.POST) | _ticked(request.POST) | as_paper
         form = StudyForm(instance=study, initial=typed, user=request.user)
         return _page(request, study, form, _shown(study, request, typed))
     form = StudyForm(request.POST, instance=study, user=request.user)
@@ -97,6 +111,12 @@ def _answer(request: HttpRequest, study: Study, *, first: dict[str, Any]) -> Htt
     opening.keep_texts(made)
     messages.success(request, f"{made.title} is saved.")
     return redirect(made)
+
+
+def _as_paper(study: Study) -> dict[str, int]:
+    """Return the fields of the form as the paper of the study's world has them; none where it asked nobody."""
+    people = published_of(study.split.dataset.get_world()).people
+    return {} if people is None else {"wanted": people.questions, "per_question": people.each}
 
 
 def _saved(form: StudyForm) -> Study | None:
@@ -173,6 +193,7 @@ def _page(request: HttpRequest, study: Study, form: StudyForm, shown: Shown, *, 
         "shown": shown,
         "address": request.get_full_path(),
         "filter": form[FILTER],
+        "paper": published_of(study.split.dataset.get_world()) if study.is_draft else None,
         "others_wrong": any(name in form.errors for name in REST),
         **{
             name: [form[field] for field in fields if field in form.fields]

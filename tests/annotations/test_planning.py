@@ -7,7 +7,7 @@ import pytest
 
 from annotations import planning, sampling
 from annotations.models import Study
-from annotations.planning import PAPER, plan
+from annotations.planning import plan
 from generation.models import Dataset
 from webapp.models import User
 
@@ -18,7 +18,7 @@ def draft(**options: Any) -> Study:
 
 
 def test_as_the_paper_takes_16500_answers_in_413_sessions() -> None:
-    planned = plan(draft(**PAPER, per_session=40))
+    planned = plan(draft(wanted=5500, per_question=3, per_session=40))
     assert (planned.questions, planned.answers, planned.sessions) == (5500, 16_500, 413)
 
 

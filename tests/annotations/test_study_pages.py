@@ -13,6 +13,8 @@ from django.test import Client
 from annotations import assign, opening, rules
 from annotations.models import Participant, Study
 from annotations.views import drafting
+from generation.engine.worlds.published import Published
+from generation.index import SplitIndex
 from generation.models import Dataset
 from webapp.models import User
 
@@ -93,6 +95,18 @@ def test_a_new_form_is_almost_ready(rosa: Client, shapes: Dataset) -> None:
     assert "<h1>New study</h1>" in text_of(answer)
 
 
+@pytest.mark.parametrize(("query", "wanted"), [("", 16), ("&filter=type%3Dcount", None), ("&filter=nonsense%3D1", 16)])
+def test_a_new_form_asks_for_no_more_questions_than_there_are(
+    rosa: Client, shapes: Dataset, query: str, wanted: int | None
+) -> None:
+    Dataset.objects.filter(pk=shapes.pk).update(owner=User.objects.get(username="rosa"))
+    index = SplitIndex.open(shapes.splits.get(name="train"))
+    found = index.select({"type": {index.facets["type"].values.index("count")}})
+    answer = rosa.get(f"/studies/new/?split=shapes/train{query}")
+    assert answer.context["form"].initial["wanted"] == (wanted or len(found))
+    assert ("No plan yet" in text_of(answer)) == ("nonsense" in query)
+
+
 def test_the_plan_stands_beside_the_form_by_get_and_by_post(rosa: Client, form: dict[str, Any]) -> None:
     by_get = text_of(rosa.get("/studies/new/?split=shapes/train&wanted=10&per_session=10&per_question=2"))
     assert "<dt>Answers wanted</dt><dd>20</dd>" in by_get
@@ -114,6 +128,15 @@ def test_as_the_paper_fills_in_its_numbers_and_keeps_the_rest(rosa: Client, form
     first = answer.context["form"].initial
     assert (first["wanted"], first["per_question"], first["title"]) == (5500, 3, "Like CLEVR")
     assert "Expected at most 16 questions, all of shapes/train, got 5,500." in text_of(answer)
+
+
+def test_a_world_whose_paper_asked_nobody_has_no_such_button(
+    rosa: Client, shapes: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = text_of(rosa.get("/studies/new/?split=shapes/train"))
+    assert "The human row of Johnson et al. 2017: 5,500 questions, 3 people each." in page
+    monkeypatch.setattr(type(shapes.get_world()), "published", Published())
+    assert "As the paper" not in text_of(rosa.get("/studies/new/?split=shapes/train"))
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
+from generation import leases
 from tests import proof
 from tests.faults.stack import SLUG, Site
+from tests.faults.test_paused import has_stopped
 from tests.generation import fake_world
 
 PER_SCENE = 3
+LATEST = 30.0  # seconds after a lease, in which what a dead process held is scored
 BEGIN = """
 import random
 
@@ -55,6 +58,16 @@ def states(site: Site) -> dict[int, str]:
     return {int(key): str(state) for key, state in rows}
 
 
+def wait_until_scored(site: Site, rights: dict[int, int]) -> None:
+    """Wait until every submission has its one score, right, no longer than is promised after a process died."""
+    site.wait_until(lambda: set(states(site).values()) == {"done"}, what="every score", seconds=leases.LEASE + LATEST)
+    assert set(states(site)) == set(rights)
+    rows = site.ask('SELECT submission_id, "right" FROM leaderboards_score')
+    scored = [(int(key), int(right)) for key, right in rows]
+    assert {key: right for key, right in scored if key in rights} == rights
+    assert len(scored) == len(dict(scored))
+
+
 @pytest.mark.full
 def test_every_submission_is_scored_once_whatever_is_killed(site: Site) -> None:
     count = proof.size(60, name=f"submissions scored while their process was killed, {site.stack}", least=6)
@@ -65,9 +78,17 @@ def test_every_submission_is_scored_once_whatever_is_killed(site: Site) -> None:
     for _ in range(kills):
         time.sleep(chance.uniform(0.5, 3))
         site.kill("default")
-    site.wait_until(lambda: set(states(site).values()) == {"done"}, what="every submission to be scored")
-    assert set(states(site)) == set(rights)
-    rows = site.ask('SELECT submission_id, "right" FROM leaderboards_score')
-    scored = [(int(key), int(right)) for key, right in rows]
-    assert {key: right for key, right in scored if key in rights} == rights
-    assert len(scored) == len(dict(scored))
+    wait_until_scored(site, rights)
+
+
+@pytest.mark.full
+def test_a_score_that_was_cut_short_where_nobody_sees_it_comes_after_its_lease(site: Site) -> None:
+    rights = begin(site, submissions=8, questions=300)
+    site.environment["FAULTS_STOPS_AT"] = "finish:3"
+    site.start("default")
+    site.wait_until(lambda: any(has_stopped(pid) for pid in site.children("default")), what="a score to be half stored")
+    del site.environment["FAULTS_STOPS_AT"]
+    site.kill("default")
+    assert "running" in states(site).values()
+    site.tell("UPDATE leaderboards_submission SET worker = 'another-machine:1' WHERE state = 'running'")
+    wait_until_scored(site, rights)

@@ -3,12 +3,14 @@
 A researcher sets it up and opens it. Ann answers by touch on a small screen, Bob by keyboard alone, Cleo drops out and
 comes back on another device, Dan mistakes colours and leaves. Bob is left out, Eve answers some of what is open again,
 Bob is taken back. Then results, the file of answers, the payment and the text for a paper are compared with a count
-that knows only pressed buttons, and the dataset's own answers.
+that knows only pressed buttons, and the dataset's own answers. At last the study is closed and its human baseline
+published: what everybody reads then is the same count.
 """
 
 import csv
 import hashlib
 import io
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -30,8 +32,8 @@ from webapp.models import User
 
 pytestmark = [pytest.mark.slow, pytest.mark.full]
 
-QUESTIONS, WANTED = 20, 3
-SMALL: dict[str, Any] = {"splits": {"train": {"scenes": 6}, "val": {"scenes": 6}}, "questions": {"per_scene": 4}}
+QUESTIONS, WANTED = 32, 3  # all there are; of fewer than 30 no share is told in public
+SMALL: dict[str, Any] = {"splits": {"train": {"scenes": 6}, "val": {"scenes": 8}}, "questions": {"per_scene": 4}}
 SETTINGS = {
     "Title": "How well people see shapes",
     "Questions": str(QUESTIONS),
@@ -44,6 +46,7 @@ SETTINGS = {
     "Attention items failed, so many or more": "",  # Bob is to be left out by hand
     "Median time of an answer below": "",  # nobody here reads
     "Pay per hour": "12",
+    "Pay for a session": "2",
     "Completed": "DONE-1",
     "Screened out": "OUT-1",
     "Full": "FULL-1",
@@ -329,6 +332,11 @@ class Count:
                 found[position] = None if is_tie else ranked[0][0]
         return found
 
+    def right_by_majority(self) -> int:
+        """Return of how many questions most answers are right."""
+        rights = self.rights()
+        return sum(text == rights[position] for position, text in self.majority().items())
+
     def alpha(self) -> float:
         """Return Krippendorff's alpha for nominal data, from his table of coincidences."""
         pairs: Counter[tuple[str, str]] = Counter()
@@ -501,7 +509,10 @@ def test_a_study_from_its_form_to_its_figures(
     check_figures(researcher, key, Count(people, ("Ann", "Bob", "Cleo")))
     lines = check_file(researcher, key, people)
     check_payment(researcher, key, lines)
-    # The human baseline is published here, once a study can do that.
+    publish(researcher, key)
+    visitor = opened()
+    check_baseline(visitor, key, Count(people, ("Ann", "Bob", "Cleo")))
+    check_board(visitor, key, Count(people, ("Ann", "Bob", "Cleo")))
     researcher.context.close()
     assert key.barriers == []
 
@@ -521,7 +532,7 @@ def check_figures(page: Page, key: Key, count: Count) -> None:
     check_progress(page, key, QUESTIONS * WANTED)
     majority, rights = count.majority(), count.rights()
     assert len(majority) == QUESTIONS
-    good = percent(sum(text == rights[position] for position, text in majority.items()), len(majority))
+    good = percent(count.right_by_majority(), len(majority))
     votes = [(position, text) for position, said in count.votes().items() for text in said]
     single = percent(sum(text == rights[position] for position, text in votes), len(votes))
     ties = sum(text is None for text in majority.values())
@@ -578,7 +589,6 @@ def check_payment(page: Page, key: Key, lines: list[dict[str, str]]) -> None:
     open_part(page, "People", key)
     content = "\n".join(",".join(row) for row in rows).encode()
     page.get_by_label("Prolific’s export").set_input_files({"name": "x.csv", "mimeType": "text/csv", "buffer": content})
-    page.get_by_label("Reward for a submission").fill("2")
     page.get_by_role("button", name="Compare").click()
     expect(page.get_by_label("Submissions to approve")).to_have_value("sub-Ann\nsub-Cleo")
     seconds = Decimal(sum(int(line["visible_ms"]) for line in lines if line["participant"] == "P005")) / 1000
@@ -591,5 +601,51 @@ def check_payment(page: Page, key: Key, lines: list[dict[str, str]]) -> None:
     ):  # fmt: skip
         expect(page.locator("#pay ~ dl div", has_text=label).first.locator("dd")).to_have_text(str(n))
     expect(page.get_by_text("To decide by yourself: sub-Bob.")).to_be_visible()
-    expect(page.get_by_text("GBP 12.00", exact=True)).to_be_visible()  # 2 for 600 seconds, the median of three
+    hourly = page.locator("dl div", has_text="Median pay per hour").locator("dd")
+    expect(hourly).to_have_text("GBP 12.00 GBP 2.00 a session")  # 2 for 600 seconds, the median of three
     key.look_over(page, "Rosa")
+
+
+def publish(page: Page, key: Key) -> None:
+    """Close the study, look at what becomes public, and publish it."""
+    page.goto("/studies/")
+    page.get_by_role("link", name=SETTINGS["Title"]).click()
+    page.get_by_role("button", name="Close", exact=True).click()
+    open_part(page, "Results", key)
+    page.get_by_role("link", name="Publish the human baseline").click()
+    key.look_over(page, "Rosa")
+    page.get_by_label("I have seen what becomes public").check()
+    page.get_by_role("button", name="Publish").click()
+    expect(page.locator("h1")).to_have_text("People on Some shapes/val")
+    key.look_over(page, "Rosa")
+
+
+def check_baseline(page: Page, key: Key, count: Count) -> None:
+    """Compare what a visitor reads of people, and the file of what most of them say, with the count."""
+    page.goto("/datasets/shapes/val/")
+    page.get_by_role("link", name="People: ").click()
+    key.look_over(page, "a visitor")
+    majority, rights = count.majority(), count.rights()
+    good = percent(count.right_by_majority(), QUESTIONS)
+    votes = [(position, text) for position, said in count.votes().items() for text in said]
+    single = percent(sum(text == rights[position] for position, text in votes), len(votes))
+    ties = sum(text is None for text in majority.values())
+    shown = re.sub(r"\s+", " ", page.locator("main").inner_text())
+    for said in (
+        f"{good} of {QUESTIONS} questions right by majority", f"{single} n = {len(votes)}",
+        f"Ties, counted as wrong {ties}", f"alpha {count.alpha():.3f}",
+        f"{QUESTIONS * WANTED - len(votes)} of {QUESTIONS * WANTED} times",
+    ):  # fmt: skip
+        assert said in shown, said
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Predictions").click()
+    lines = [json.loads(line) for line in download.value.path().read_text().splitlines()]
+    assert {line["question_id"]: line["answer"] for line in lines} == majority
+
+
+def check_board(page: Page, key: Key, count: Count) -> None:
+    """Compare the row of people on the board, where no model was handed in yet, with the count."""
+    page.goto("/leaderboards/shapes/val/")
+    good = percent(count.right_by_majority(), QUESTIONS).removesuffix(" %")  # the column is in percent
+    expect(page.locator("tr.people")).to_contain_text(good)
+    key.look_over(page, "a visitor")

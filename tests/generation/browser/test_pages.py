@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from generation.models import Dataset
 from tests.generation import small
-from tests.generation.browser.screens import SCREENS
+from tests.generation.browser.screens import AND_ONE_AT_THE_GATE
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +38,12 @@ def shapes(transactional_db: None) -> Dataset:
     return small.made()
 
 
-@pytest.fixture(params=[True, False], ids=["with JavaScript", "without JavaScript"])
+@pytest.fixture(
+    params=[
+        pytest.param(True, id="with JavaScript"),
+        pytest.param(False, id="without JavaScript", marks=pytest.mark.full),
+    ]
+)
 def page(request: pytest.FixtureRequest, browser: Browser, live_server: Any, shapes: Dataset) -> Iterator[Page]:
     """Give a page of a browser that runs scripts, then of one that doesn't."""
     context = browser.new_context(base_url=live_server.url, java_script_enabled=request.param)
@@ -125,7 +130,7 @@ def test_the_next_question_is_one_click_away(page: Page) -> None:
     assert page.url.endswith("/q/6/")
 
 
-@pytest.mark.parametrize(("width", "theme"), SCREENS)
+@pytest.mark.parametrize(("width", "theme"), AND_ONE_AT_THE_GATE)
 def test_pages_fit_and_have_no_serious_barrier(
     browser: Browser, live_server: Any, shapes: Dataset, width: int, theme: Any
 ) -> None:

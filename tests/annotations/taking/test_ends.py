@@ -1,0 +1,56 @@
+"""How taking part ends: completed, full, stopped, and what code or link is shown."""
+
+import pytest
+
+from annotations.models import Study
+from generation.models import Dataset
+from tests.annotations.visitors import Visitor, study_of
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+PROLIFIC = "?PROLIFIC_PID=p1&STUDY_ID=s1&SESSION_ID=v1"
+
+
+def test_who_finds_nothing_left_gets_the_full_code(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=2, per_question=1)
+    late, early = Visitor(study), Visitor(study)
+    early.to_questions()  # has the last question ahead
+    assert "FULL-1" in late.to_questions()
+    assert late.participant.stage == "full" and late.participant.finished is not None
+    assert "FULL-1" in Visitor(study).look()
+
+
+def test_who_answered_something_completes_when_nothing_is_left(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=3, per_question=1)
+    early, late = Visitor(study), Visitor(study)
+    early.to_questions()
+    late.to_questions()
+    assert "One last thing" in late.answer()
+    early.answer()
+    assert "One last thing" in early.answer()
+
+
+def test_https_addresses_become_links_and_others_codes(shapes: Dataset) -> None:
+    for code, shown in (("https://example.org/?cc=1", '<a class="button" href="https'), ("javascript:1", "<code>")):
+        study = study_of(shapes, full=code)
+        study.slots.all().delete()
+        page = Visitor(study).look()
+        assert shown in page and 'href="javascript' not in page
+
+
+def test_what_somebody_was_given_at_the_end_stays_theirs_whatever_becomes_of_the_study(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=1, per_question=1)
+    visitor = Visitor(study, PROLIFIC)
+    visitor.to_questions()
+    visitor.answer()
+    assert "DONE-1" in visitor.go_on(comment="")
+    Study.objects.filter(pk=study.pk).update(completed="DONE-2", state=Study.State.CLOSED)
+    assert "DONE-1" in visitor.look() and "DONE-2" not in visitor.page
+    assert "DONE-1" in Visitor(study, PROLIFIC).look()
+
+
+def test_stopping_says_what_it_means_and_changes_nothing(shapes: Dataset) -> None:
+    visitor = Visitor(study_of(shapes))
+    visitor.to_questions()
+    visitor.answer()
+    assert "no completion code" in visitor.look("?stop=1") and "1 of 6" in visitor.page
+    assert "2 of 6" in visitor.look()

@@ -1,0 +1,122 @@
+"""From the platform's link to a seat in a study: names, sessions, test links, closed doors."""
+
+import pytest
+from django.test import Client
+
+from annotations import flow, throttle, tokens
+from annotations.models import Answer, Participant, Slot, Study
+from generation.models import Dataset
+from tests.annotations.visitors import Visitor, study_of, told_apart
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+PROLIFIC = "?PROLIFIC_PID=p1&STUDY_ID=s1&SESSION_ID=v1"
+
+
+def test_somebody_goes_from_the_link_to_the_code(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=6, per_session=4, consent="**Yes?**", instructions="Look *well*.")
+    visitor = Visitor(study, PROLIFIC)
+    assert "<strong>Yes?</strong>" in visitor.look() and visitor.address in visitor.page
+    assert "pair-11" in visitor.go_on()
+    assert "Look <em>well</em>." in visitor.go_on(**told_apart(visitor.participant))
+    assert "1 of 4" in visitor.go_on()
+    for number in (2, 3, 4):
+        assert f"{number} of 4" in visitor.answer()
+    assert "One last thing" in visitor.answer()
+    assert "DONE-1" in visitor.go_on(comment="Nice.")
+    assert "DONE-1" in visitor.look()
+    person = visitor.participant
+    assert (person.stage, person.comment, person.mistaken) == ("completed", "Nice.", 0)
+    assert person.finished is not None
+    assert Answer.objects.counted().count() == 4
+    assert Slot.objects.filter(answered=True, participant=person).count() == 4
+
+
+def test_the_address_has_no_name_and_the_page_sends_none_on(shapes: Dataset) -> None:
+    visitor = Visitor(study_of(shapes), PROLIFIC)
+    assert visitor.joined.status_code == 303
+    person = visitor.participant
+    assert (person.identity, person.session, person.study_there) == ("p1", "v1", "s1")
+    assert not any(f"/{name}" in visitor.address or "?" in visitor.address for name in ("p1", "v1", "s1"))
+    for response in (visitor.joined, visitor.client.get(visitor.address), visitor.client.get("/s/nothing/")):
+        assert response["Cache-Control"] == "no-store" and response["Referrer-Policy"] == "no-referrer"
+        assert not response.cookies
+
+
+def test_the_same_session_goes_on_where_it_was(shapes: Dataset) -> None:
+    study = study_of(shapes)
+    first = Visitor(study, PROLIFIC)
+    first.to_questions()
+    first.answer()
+    elsewhere = Visitor(study, PROLIFIC)
+    assert elsewhere.address == first.address
+    assert "2 of 6" in elsewhere.look()
+    assert Participant.objects.count() == 1
+
+
+@pytest.mark.parametrize("again", ["?PROLIFIC_PID=p1", "?PROLIFIC_PID=p1&SESSION_ID=v2"])
+def test_a_bare_name_opens_one_session_and_is_sent_to_the_own_link(shapes: Dataset, again: str) -> None:
+    study = study_of(shapes)
+    assert Visitor(study, "?PROLIFIC_PID=p1").joined.status_code == 303
+    second = Visitor(study, again).joined
+    assert second.status_code == 409
+    assert "go on with your own link" in second.content.decode() and "Location" not in second
+    assert Participant.objects.count() == 1
+
+
+def test_whoever_has_no_name_is_somebody_new_each_time(shapes: Dataset) -> None:
+    study = study_of(shapes)
+    one, other = Visitor(study), Visitor(study)
+    assert one.address != other.address
+    assert f"http://testserver{one.address}" in one.look()
+
+
+def test_a_study_that_is_not_open_takes_in_nobody(shapes: Dataset) -> None:
+    study = study_of(shapes)
+    Study.objects.filter(pk=study.pk).update(state=Study.State.CLOSED)
+    response = Visitor(study).joined
+    assert response.status_code == 400 and "This study is closed" in response.content.decode()
+    assert not Participant.objects.exists()
+
+
+def test_who_comes_by_the_test_link_never_counts(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=4, per_question=1)
+    visitor = Visitor(study, f"?test={tokens.test_token(study)}")
+    assert "Test: nothing" in visitor.to_questions()
+    for _ in range(4):
+        visitor.answer()
+    assert "One last thing" in visitor.page
+    assert Answer.objects.count() == Answer.objects.current().count() == 4
+    assert not Answer.objects.valid().exists() and not Answer.objects.surplus().exists()
+    assert not Slot.objects.exclude(participant=None).exists()
+    real = Visitor(study)
+    real.to_questions()
+    real.answer()
+    assert Answer.objects.counted().count() == 1
+
+
+def test_a_forged_test_link_is_an_ordinary_visit(shapes: Dataset) -> None:
+    assert not Visitor(study_of(shapes), "?test=yes").participant.is_test
+
+
+@pytest.mark.parametrize("query", ["?PROLIFIC_PID=%00", "?PROLIFIC_PID=" + "x" * 5000, "?SESSION_ID=%0a"])
+def test_names_that_are_none_are_refused(shapes: Dataset, query: str) -> None:
+    assert Visitor(study_of(shapes), query).joined.status_code == 400
+    assert not Participant.objects.exists()
+
+
+def test_two_first_visits_at_once_are_one_participant(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = study_of(shapes)
+    first = flow.join(study, identity="p1", session="v1")
+    known = flow._known
+    calls = iter([lambda *_: None, known])
+    monkeypatch.setattr(flow, "_known", lambda *parts: next(calls)(*parts))  # the first look comes too early
+    assert flow.join(study, identity="p1", session="v1") == first
+
+
+def test_so_many_at_once_are_no_people(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throttle, "JOINING", 2)
+    study, calm = study_of(shapes), study_of(shapes)
+    came = [Client().get(f"/s/{study.code}/") for _ in range(3)]
+    assert [response.status_code for response in came] == [303, 303, 429]
+    assert came[2]["Retry-After"] == "60" and study.participants.count() == 2
+    assert Client().get(f"/s/{calm.code}/").status_code == 303
