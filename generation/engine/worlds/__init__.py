@@ -24,6 +24,7 @@ from generation.engine.worlds.boards import BoardView
 
 REGISTRY: dict[str, str] = {
     "clevr": "generation.engine.worlds.clevr.world:WORLD",
+    "shapeworld": "generation.engine.worlds.shapeworld.world:WORLD",
 }
 READERS: dict[str, str] = {"clevr": "generation.engine.worlds.clevr.formats.release:READER"}  # of published files
 

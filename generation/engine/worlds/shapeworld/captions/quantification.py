@@ -1,0 +1,205 @@
+"""Most squares are red; at least two of the five squares are red; more squares than circles are red."""
+
+from collections.abc import Mapping
+
+from generation.engine.seeding import Stream
+from generation.engine.worlds.shapeworld import truth
+from generation.engine.worlds.shapeworld.caption_knobs import CaptionKnobs
+from generation.engine.worlds.shapeworld.captions.chance import Tally
+from generation.engine.worlds.shapeworld.captions.relational import ANY_NOUN, reference
+from generation.engine.worlds.shapeworld.captions.seen import Seen
+from generation.engine.worlds.shapeworld.functions import truth_of
+from generation.engine.worlds.shapeworld.meaning import Compared, Noun, Quantified, Related, program_of
+from generation.engine.worlds.shapeworld.phrases import COMPARISONS, PROXIMITIES, QUANTIFIERS, Quantifier
+from generation.engine.worlds.shapeworld.truth import TRUE
+
+TRIES = 6  # restrictors and relations that are tried
+Fits = list[list[bool]]  # [size][part]: whether a caption is true, and worth saying
+Option = tuple[Noun, int, Noun]  # restrictor, its mask, body
+
+
+class Quantification:
+    """Says how many of a restrictor have a property. Heads are quantifiers.
+
+    The pattern is the one that was said least, by weight; each true caption of a pattern is as likely.
+    """
+
+    def __init__(self, knobs: CaptionKnobs, bodies: "Bodies") -> None:
+        self.heads: Mapping[str, float] = dict.fromkeys(knobs.quantifiers, 1.0)
+        self.patterns = Tally(knobs.patterns)
+        self.relations = [relation for relation in knobs.relations if relation not in PROXIMITIES]
+        self.bodies = bodies
+        self.fits: dict[str, Fits] = {}
+        self.tolerance = knobs.thresholds.ratio
+
+    def true(self, seen: Seen, random: Stream, head: str) -> Quantified | None:
+        """Return a true caption; None where the quantifier holds of nothing that is worth saying."""
+        for pattern in self.patterns.order(random):
+            make = self._related if pattern == "relation" else self._drawn
+            found = make(seen, random, head, pattern)
+            if found is not None:
+                self.patterns.add(pattern)
+                return found
+        return None
+
+    def bound(self, size: int) -> int | None:
+        """Return how many the restrictor is said to be about; None for nothing said."""
+        return None
+
+    def may_restrict(self, size: int) -> bool:
+        """Return whether a caption may be about so many."""
+        return True
+
+    def table(self, quantifier: str, most: int) -> Fits:
+        """Return for each size of a restrictor and its part whether the quantifier is worth saying and holds."""
+        found = self.fits.get(quantifier)
+        if found is None or len(found) <= most:
+            found = [
+                [fits(quantifier, size, part, tolerance=self.tolerance) for part in range(size + 1)]
+                for size in range(most + 8)
+            ]
+            self.fits[quantifier] = found
+        return found
+
+    def _drawn(self, seen: Seen, random: Stream, quantifier: str, pattern: str) -> Quantified | None:
+        table, options = self.table(quantifier, seen.count), []
+        for (size, part), found in self.bodies.counted(seen, pattern).items():
+            if table[size][part] and self.may_restrict(size):
+                options += found
+        for size, found in self.bodies.uncounted(seen, pattern, table).items():
+            if self.may_restrict(size):
+                options += found
+        if not options:
+            return None
+        noun, mask, said = random.choice(options)
+        return Quantified(quantifier, noun, said, self.bound(mask.bit_count()))
+
+    def _related(self, seen: Seen, random: Stream, quantifier: str, pattern: str) -> Quantified | None:
+        for _ in range(TRIES if self.relations and seen.count > 1 and quantifier not in ("a", "the") else 0):
+            found = reference(seen, random)
+            if found is None:
+                return None
+            noun = random.choice(list(seen.of_form(ANY_NOUN.draw(random))))
+            mask = seen.meant_by(noun)
+            body = Related(random.choice(self.relations), found[0], definite=True)
+            said = Quantified(quantifier, noun, body, self.bound(mask.bit_count()))
+            worth = mask != 1 << found[1] and mask.bit_count() > 1 and self.may_restrict(mask.bit_count())
+            if worth and truth_of(program_of(said), seen.world) == TRUE:
+                return said
+        return None
+
+
+class NumberBound(Quantification):
+    """Says how many of so many have a property."""
+
+    def __init__(self, knobs: CaptionKnobs, bodies: "Bodies") -> None:
+        super().__init__(knobs, bodies)
+        self.heads = {name: 1.0 for name in knobs.quantifiers if QUANTIFIERS[name].of}
+        self.bounds = knobs.bounds
+
+    def bound(self, size: int) -> int:
+        """Return how many the restrictor is about."""
+        return size
+
+    def may_restrict(self, size: int) -> bool:
+        """Return whether their number may be said."""
+        low, high = self.bounds
+        return low <= size <= high
+
+
+class Comparative:
+    """Says how many of one shape have a colour beside those of another shape, or the other way about.
+
+    Heads are comparisons; each true caption is as likely.
+    """
+
+    def __init__(self, knobs: CaptionKnobs, bodies: "Bodies") -> None:
+        self.heads: Mapping[str, float] = dict.fromkeys(knobs.comparisons, 1.0)
+        self.bodies = bodies
+
+    def true(self, seen: Seen, random: Stream, head: str) -> Compared | None:
+        """Return a true caption; None where no two numbers compare so."""
+        options = []
+        for (one, other), found in self.bodies.compared(seen).items():
+            if truth.compares(COMPARISONS[head], one, other) == TRUE:
+                options += found
+        return Compared(head, *random.choice(options)) if options else None
+
+
+class Bodies:
+    """What may be said of something: every shape, colour and combination that a split doesn't hold back.
+
+    Parameters
+    ----------
+    shapes, colors : tuple of str
+    forbidden : frozenset of (shape, color)
+        Combinations that no caption may bring together.
+    """
+
+    def __init__(
+        self, *, shapes: tuple[str, ...], colors: tuple[str, ...], forbidden: frozenset[tuple[str, str]]
+    ) -> None:
+        self.forbidden = forbidden
+        self.nouns = {
+            "shape": [Noun(shape) for shape in shapes],
+            "color": [Noun(None, color) for color in colors],
+            "both": [Noun(s, c) for s in shapes for c in colors if (s, c) not in forbidden],
+        }
+
+    def counted(self, seen: Seen, pattern: str) -> dict[tuple[int, int], list[Option]]:
+        """Return every restrictor and body of a pattern that are here, by how many there are of one and of both."""
+        if pattern not in seen.counted:
+            restrictor, _, body = pattern.partition("-")
+            found: dict[tuple[int, int], list[Option]] = {}
+            for noun, mask in seen.of_form(restrictor).items():
+                for said, other in seen.of_form(body).items():
+                    if self.may_meet(noun, said):
+                        key = (mask.bit_count(), (mask & other).bit_count())
+                        found.setdefault(key, []).append((noun, mask, said))
+            seen.counted[pattern] = found
+        return seen.counted[pattern]
+
+    def uncounted(self, seen: Seen, pattern: str, table: Fits) -> dict[int, list[Option]]:
+        """Return every restrictor that a quantifier may say it of, and body that nobody has, by how many of one."""
+        restrictor, _, body = pattern.partition("-")
+        found: dict[int, list[Option]] = {}
+        for noun, mask in seen.of_form(restrictor).items():
+            if table[mask.bit_count()][0]:
+                here = seen.of_form(body)
+                bodies = [said for said in self.nouns[body] if said not in here and self.may_meet(noun, said)]
+                found.setdefault(mask.bit_count(), []).extend((noun, mask, said) for said in bodies)
+        return found
+
+    def compared(self, seen: Seen) -> dict[tuple[int, int], list[tuple[Noun, Noun, Noun]]]:
+        """Return every two nouns and a body that some of either have, by how many of each have it."""
+        if not seen.compared:
+            for form, other in (("shape", "color"), ("color", "shape")):
+                for said, mask in seen.of_form(other).items():
+                    counts = [
+                        (noun, (mask & meant).bit_count())
+                        for noun, meant in seen.of_form(form).items()
+                        if self.may_meet(noun, said)
+                    ]
+                    for one, number in counts:
+                        for two, others in counts:
+                            if one is not two and number + others:
+                                seen.compared.setdefault((number, others), []).append((one, two, said))
+        return seen.compared
+
+    def may_meet(self, one: Noun, other: Noun) -> bool:
+        """Return whether what two nouns say together is not held back."""
+        return not self.forbidden or (one.shape or other.shape, one.color or other.color) not in self.forbidden
+
+
+def fits(name: str, size: int, part: int, *, tolerance: float) -> bool:
+    """Return whether a quantifier holds of so many, and could have failed to."""
+    quantifier = QUANTIFIERS[name]
+    if size < (2 if quantifier.is_share and name != "the" else 1) or not _is_open(name, quantifier, size):
+        return False
+    return truth.holds(name, quantifier, size, part, tolerance=tolerance) == TRUE
+
+
+def _is_open(name: str, quantifier: Quantifier, size: int) -> bool:
+    """Return whether some number of so many would make a quantifier true and some other false."""
+    truths = {truth.holds(name, quantifier, size, part, tolerance=0.0) for part in range(size + 1)}
+    return {truth.TRUE, truth.FALSE} <= truths

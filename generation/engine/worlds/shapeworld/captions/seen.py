@@ -1,0 +1,74 @@
+"""What a microworld has to be captioned: its nouns, and who is meant by them."""
+
+from generation.engine.worlds.shapeworld.caption_knobs import Thresholds
+from generation.engine.worlds.shapeworld.meaning import Noun
+from generation.engine.worlds.shapeworld.microworld import Microworld
+from generation.engine.worlds.shapeworld.scene import Scene
+
+THING = Noun()
+Meant = dict[Noun, int]  # of each noun the mask of those it is about
+FORMS = ("thing", "shape", "color", "both")
+
+
+class Seen:
+    """A microworld with the nouns that its entities can be called.
+
+    What captioners count of it is kept here, too: `counted` for quantifiers, `compared` for comparisons.
+
+    Parameters
+    ----------
+    scene : Scene
+    thresholds : Thresholds
+    """
+
+    __slots__ = ("both", "color", "compared", "count", "counted", "everything", "shape", "thing", "world")
+
+    def __init__(self, scene: Scene, thresholds: Thresholds) -> None:
+        self.world = Microworld(scene, thresholds)
+        self.everything = self.world.everything
+        self.count = len(scene.entities)
+        self.counted: dict[str, dict[tuple[int, int], list[tuple[Noun, int, Noun]]]] = {}
+        self.compared: dict[tuple[int, int], list[tuple[Noun, Noun, Noun]]] = {}
+        self.thing: Meant = {THING: self.everything}
+        self.shape: Meant = {}
+        self.color: Meant = {}
+        self.both: Meant = {}
+        for number, entity in enumerate(scene.entities):
+            bit = 1 << number
+            for meant, noun in (
+                (self.shape, Noun(entity.shape)),
+                (self.color, Noun(None, entity.color)),
+                (self.both, Noun(entity.shape, entity.color)),
+            ):
+                meant[noun] = meant.get(noun, 0) | bit
+
+    def of_form(self, form: str) -> Meant:
+        """Return the nouns of a form."""
+        meant: Meant = getattr(self, form)
+        return meant
+
+    def called(self, number: int, form: str) -> Noun:
+        """Return what an entity is called in a form."""
+        entity = self.world.entities[number]
+        if form == "both":
+            return Noun(entity.shape, entity.color)
+        if form == "shape":
+            return Noun(entity.shape)
+        return Noun(None, entity.color) if form == "color" else THING
+
+    def meant_by(self, noun: Noun) -> int:
+        """Return the mask of those that a noun is about, 0 where there are none."""
+        form = FORMS[(noun.shape is not None) + 2 * (noun.color is not None)]
+        return self.of_form(form).get(noun, 0)
+
+    def unique(self, form: str) -> int:
+        """Return the mask of those that are called so alone."""
+        found = 0
+        for mask in self.of_form(form).values():
+            if not mask & (mask - 1):
+                found |= mask
+        return found
+
+    def values(self, attribute: str) -> tuple[str, ...]:
+        """Return the shapes or colours that there are, in the order of entities."""
+        return tuple(str(getattr(noun, attribute)) for noun in self.of_form(attribute))

@@ -1,0 +1,148 @@
+"""The functions of captions' programs, for the executor and the player.
+
+Inside the executor a set is two bit masks (`truth.Set`), a truth is 1, 0 or -1.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from generation.engine.program import Function, FunctionTable, Program, Shown
+from generation.engine.worlds.shapeworld import truth
+from generation.engine.worlds.shapeworld.caption_knobs import Thresholds
+from generation.engine.worlds.shapeworld.microworld import Microworld, members
+from generation.engine.worlds.shapeworld.phrases import (
+    COMPARISONS,
+    CONNECTIVES,
+    MOST_BOUND,
+    NEAR,
+    PROXIMITIES,
+    QUANTIFIERS,
+    RELATIONS,
+    SELECTORS,
+)
+from generation.engine.worlds.shapeworld.scene import Scene
+from generation.engine.worlds.shapeworld.truth import FALSE, Set, Truth
+
+VALUES: Mapping[str, tuple[str, ...]] = {
+    "Relation": tuple(RELATIONS),
+    "Proximity": tuple(PROXIMITIES),
+    "Selector": SELECTORS,
+    "Nearness": tuple(NEAR),
+    "Quantifier": tuple(QUANTIFIERS),
+    "Comparison": tuple(COMPARISONS),
+    "Number": tuple(str(number) for number in range(MOST_BOUND + 3)),
+}
+SAID = {truth.TRUE: "yes", truth.UNCLEAR: "unclear", truth.FALSE: "no"}
+
+
+def function_table(
+    *, shapes: tuple[str, ...], colors: tuple[str, ...], thresholds: Thresholds, kind_of: Callable[[Program], str]
+) -> FunctionTable:
+    """Return the functions under a vocabulary and thresholds."""
+    return FunctionTable(
+        functions=FUNCTIONS,
+        values={**VALUES, "Shape": shapes, "Color": colors},
+        prepare=lambda scene, scope: prepared(scene, thresholds),
+        show=_show,
+        answer_kinds={"Truth": "yes-no"},
+        kind_of=kind_of,
+    )
+
+
+def prepared(scene: Scene, thresholds: Thresholds) -> Microworld:
+    """Return what programs about a scene run in."""
+    return Microworld(scene, thresholds)
+
+
+def truth_of(program: Program, world: Microworld) -> Truth:
+    """Return whether a caption's program holds in a microworld."""
+    results: list[Any] = []
+    for function, inputs, values in program:
+        results.append(RUNS[function](world, *[results[source] for source in inputs], *values))
+    found: Truth = results[-1]
+    return found
+
+
+def _show(kind: str, value: Any) -> Shown:
+    if kind == "Set":
+        certain = tuple(members(value[0]))
+        return Shown(list(certain), certain)
+    return Shown(SAID[value], ())
+
+
+def _scene(world: Microworld) -> Set:
+    return (world.everything, world.everything)
+
+
+def _filter(attribute: str) -> Callable[[Microworld, Set, str], Set]:
+    def choose(world: Microworld, found: Set, value: str) -> Set:
+        mask = world.of(attribute, value)
+        return (found[0] & mask, found[1] & mask)
+
+    return choose
+
+
+def _quantify(world: Microworld, restrictor: Set, both: Set, name: str) -> Truth:
+    quantifier, tolerance = QUANTIFIERS[name], world.thresholds.ratio
+
+    def holds(size: int, part: int) -> Truth:
+        return truth.holds(name, quantifier, size, part, tolerance=tolerance)
+
+    if restrictor[0] == restrictor[1] and both[0] == both[1]:
+        return holds(restrictor[0].bit_count(), both[0].bit_count())
+    return truth.agreed(holds, truth.numbers_of(restrictor, both))
+
+
+def _quantify_of(world: Microworld, restrictor: Set, both: Set, name: str, bound: str) -> Truth:
+    quantifier, wanted, tolerance = QUANTIFIERS[name], int(bound), world.thresholds.ratio
+
+    def holds(size: int, part: int) -> Truth:
+        return FALSE if size != wanted else truth.holds(name, quantifier, size, part, tolerance=tolerance)
+
+    return truth.agreed(holds, truth.numbers_of(restrictor, both))
+
+
+def _compare(world: Microworld, one: Set, other: Set, name: str) -> Truth:
+    comparison = COMPARISONS[name]
+    pairs = [
+        (first, second)
+        for first in range(one[0].bit_count(), one[1].bit_count() + 1)
+        for second in range(other[0].bit_count(), other[1].bit_count() + 1)
+    ]
+    return truth.agreed(lambda first, second: truth.compares(comparison, first, second), pairs)
+
+
+def _sets() -> Iterable[Function]:
+    one, pair = ("Set",), ("Set", "Set")
+    return [
+        Function("scene", (), "Set", (), _scene, "all shapes"),
+        Function("filter_shape", one, "Set", ("Shape",), _filter("shape"), "of shape"),
+        Function("filter_color", one, "Set", ("Color",), _filter("color"), "of color"),
+        Function("only", one, "Set", (), lambda world, found: truth.only(found), "the only one"),
+        Function("both", pair, "Set", (), lambda world, found, other: truth.both(found, other), "in both"),
+        Function("relate", one, "Set", ("Relation",), Microworld.related, "related"),
+        Function("relate_not", one, "Set", ("Relation",), Microworld.unrelated, "not related"),
+        Function("near", pair, "Set", ("Proximity",), Microworld.near, "nearer or farther than the second"),
+        Function("near_not", pair, "Set", ("Proximity",), Microworld.not_near, "not nearer or farther than the second"),
+        Function("select", one, "Set", ("Selector",), Microworld.select, "the utmost"),
+        Function("select_near", pair, "Set", ("Nearness",), Microworld.select_near, "nearest or farthest"),
+    ]
+
+
+def _truths() -> Iterable[Function]:
+    pair, two = ("Set", "Set"), ("Truth", "Truth")
+    return [
+        Function("exist", ("Set",), "Truth", (), lambda world, found: truth.exist(found), "any"),
+        Function("quantify", pair, "Truth", ("Quantifier",), _quantify, "how many of the first are the second"),
+        Function("quantify_of", pair, "Truth", ("Quantifier", "Number"), _quantify_of, "how many of so many"),
+        Function("compare", pair, "Truth", ("Comparison",), _compare, "how many against how many"),
+        Function("and", two, "Truth", (), lambda world, one, other: min(one, other), "and"),
+        Function("or", two, "Truth", (), lambda world, one, other: max(one, other), "or"),
+        Function("if", two, "Truth", (), lambda world, one, other: max(-one, other), "if the first, then the second"),
+        Function("iff", two, "Truth", (), lambda world, one, other: one * other, "if and only if"),
+    ]
+
+
+FUNCTIONS: Mapping[str, Function] = {function.name: function for function in (*_sets(), *_truths())}
+RUNS: Mapping[str, Callable[..., Any]] = {name: function.run for name, function in FUNCTIONS.items()}
+assert set(CONNECTIVES) <= set(FUNCTIONS)

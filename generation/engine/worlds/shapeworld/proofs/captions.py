@@ -1,0 +1,40 @@
+"""Proving captions: each says what its program asks, of a type and in words that the spec allows."""
+
+from generation.engine.errors import BadRecord
+from generation.engine.proof import Proof
+from generation.engine.worlds import Question
+from generation.engine.worlds.shapeworld.meaning import named_together, program_of
+from generation.engine.worlds.shapeworld.parsing import Parser
+from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec
+
+
+class CaptionProver:
+    """Proves captions made by a spec; a mixture has one for each of its parts.
+
+    Parameters
+    ----------
+    spec : ShapeWorldSpec
+        As the split, or the part of a mixture, has it.
+    """
+
+    def __init__(self, spec: ShapeWorldSpec) -> None:
+        self.spec, self.parser = spec, Parser(spec.vocabulary)
+        self.kinds = sorted(kind for kind, weight in spec.captions.kinds.items() if weight)
+
+    def prove(self, number: int, question: Question, proof: Proof) -> None:
+        """Prove a caption, a question's text."""
+        proof.hold(
+            "families",
+            question.kind in self.kinds,
+            f"a type among {', '.join(self.kinds)}",
+            question.kind,
+            question=number,
+        )
+        try:
+            program = program_of(self.parser.parse(question.text))
+        except BadRecord as error:
+            proof.flaw("texts", "a caption of our grammar", error, question=number)
+            return
+        proof.same("texts", program, question.program, what="program ", question=number)
+        named = sorted(self.spec.forbidden.intersection(named_together(program)))
+        proof.hold("rules", not named, "no combination named that is held out", named, question=number)

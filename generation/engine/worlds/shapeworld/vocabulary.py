@@ -1,0 +1,95 @@
+"""The shapes and colours of a dataset of microworlds, and what they are called.
+
+References
+----------
+Kuhnle and Copestake 2017, ShapeWorld, section 3.2.
+"""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, StringConstraints, field_validator, model_validator
+
+from generation.engine.spec import Frozen
+from generation.engine.worlds.shapeworld.phrases import CLOSED
+from generation.engine.worlds.shapeworld.scene import SHAPES
+
+ShapeName = Literal["square", "rectangle", "triangle", "pentagon", "cross", "circle", "semicircle", "ellipse"]
+ColorName = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,20}$")]
+Words = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,20}$")]
+Byte = Annotated[int, Field(ge=0, le=255)]
+ATTRIBUTES = ("shape", "color")
+
+
+class Color(Frozen):
+    """A colour: sRGB, three numbers of 0 to 255."""
+
+    rgb: tuple[Byte, Byte, Byte]
+
+    @property
+    def is_lightest(self) -> bool:
+        """Whether nothing is lighter: white."""
+        return min(self.rgb) == 255
+
+    @property
+    def is_darkest(self) -> bool:
+        """Whether nothing is darker: black."""
+        return max(self.rgb) == 0
+
+    def shaded(self, shade: float) -> tuple[int, int, int]:
+        """Return the colour shifted by a share `shade` towards white (above 0) or black (below 0)."""
+        toward, share = (255.0, shade) if shade > 0 else (0.0, -shade)
+        red, green, blue = (int(value + (toward - value) * share + 0.5) for value in self.rgb)
+        return (red, green, blue)
+
+
+PAPER: dict[str, tuple[int, int, int]] = {
+    "blue": (0, 0, 255),
+    "cyan": (0, 255, 255),
+    "green": (0, 255, 0),
+    "magenta": (255, 0, 255),
+    "red": (255, 0, 0),
+    "white": (255, 255, 255),
+    "yellow": (255, 255, 0),
+}
+
+
+class Vocabulary(Frozen):
+    """All shapes and colours of a dataset.
+
+    Entries are kept in an order of their own, so the order in which somebody wrote them changes nothing.
+    """
+
+    shapes: tuple[ShapeName, ...] = Field(default=SHAPES, min_length=1, max_length=len(SHAPES), validate_default=True)
+    colors: dict[ColorName, Color] = Field(
+        default={name: Color(rgb=rgb) for name, rgb in PAPER.items()}, min_length=1, max_length=60
+    )
+    background: tuple[Byte, Byte, Byte] = (0, 0, 0)
+    vowels: tuple[Words, ...] = Field(default=(), description="words that take `an` though spelt with a consonant")
+    consonants: tuple[Words, ...] = Field(default=(), description="words that take `a` though spelt with a vowel")
+
+    @field_validator("shapes", mode="after")
+    @classmethod
+    def _in_order(cls, shapes: tuple[ShapeName, ...]) -> tuple[ShapeName, ...]:
+        return tuple(sorted(set(shapes), key=SHAPES.index))
+
+    @field_validator("colors", mode="after")
+    @classmethod
+    def _sorted(cls, colors: dict[str, Any]) -> dict[str, Any]:
+        return {name: colors[name] for name in sorted(colors)}
+
+    @model_validator(mode="after")
+    def _told_apart(self) -> Self:
+        for name, color in self.colors.items():
+            if name in CLOSED or name in SHAPES:
+                raise ValueError(f"Expected colours that are called otherwise than other words, got {name!r}")
+            if color.rgb == self.background:
+                raise ValueError(f"Expected colours other than the background's, got {name!r}")
+        return self
+
+    def values(self, attribute: str) -> tuple[str, ...]:
+        """Return the names of an attribute's values, in the order of their codes."""
+        return tuple(getattr(self, f"{attribute}s"))
+
+    def plural(self, shape: str) -> str:
+        """Return the plural of a shape's noun."""
+        return f"{shape}es" if shape.endswith("s") else f"{shape}s"

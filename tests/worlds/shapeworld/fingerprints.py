@@ -1,0 +1,42 @@
+"""The fingerprints of small datasets of every preset: `python -m tests.worlds.shapeworld.fingerprints`.
+
+It writes fingerprints.json beside it: do so, with a new ENGINE_VERSION, when output is meant to change. `--print`
+prints them instead.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from generation.engine import ENGINE_VERSION
+from generation.engine.worlds import get_maker, get_world
+from generation.engine.worlds.shapeworld.spec import presets
+from tests.worlds.clevr.fingerprints import of_items
+
+HELD = Path(__file__).with_name("fingerprints.json")
+SIZES = {"train": {"scenes": 12}, "validation": {"scenes": 6}, "test": {"scenes": 6}}
+
+
+def current() -> dict[str, Any]:
+    """Return what fingerprints.json should hold."""
+    return {"engine_version": ENGINE_VERSION, "datasets": {name: fingerprints(name) for name in presets()}}
+
+
+def fingerprints(preset: str) -> dict[str, str]:
+    """Return the fingerprint of every split of a small dataset, and, under the empty name, of the dataset."""
+    spec, maker = get_world("shapeworld").read_spec({"base": preset, "splits": SIZES}), get_maker("shapeworld")
+    return of_items(
+        {
+            split: [item for chunk in maker.plan(spec, split) for item in maker.make(spec, split, chunk)]
+            for split in spec.splits
+        }
+    )
+
+
+if __name__ == "__main__":
+    text = json.dumps(current(), indent=2) + "\n"
+    if "--print" in sys.argv:
+        sys.stdout.write(text)
+    else:
+        HELD.write_text(text)

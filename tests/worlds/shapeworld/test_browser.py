@@ -1,0 +1,137 @@
+"""Microworlds in a real browser: made by the form, browsed, played, answered by somebody, predicted, on a board."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.contrib.auth.models import Group
+from django.test import Client
+from playwright.sync_api import Browser, Page, expect
+
+from annotations import assign
+from annotations.models import Answer, Study
+from generation import jobs
+from generation.engine.worlds.shapeworld.asking import INSTRUCTION
+from generation.engine.worlds.shapeworld.spec import presets
+from generation.models import Dataset, Question, Split
+from tests.leaderboards.sent import truth_of
+from webapp.leaderboards import scoring
+from webapp.models import User
+
+pytestmark = [pytest.mark.slow, pytest.mark.full, pytest.mark.django_db(transaction=True)]
+SIZES = {"train": 6, "validation": 4, "test": 4}
+
+
+@pytest.fixture
+def ada(transactional_db: None) -> User:
+    user = User.objects.create_user("ada", "ada@example.org", "x")
+    user.groups.add(Group.objects.get_or_create(name="researcher")[0])
+    return user
+
+
+@pytest.fixture
+def page(browser: Browser, live_server: Any, ada: User) -> Iterator[Page]:
+    """Give a researcher's page, which fails the test when a script of ours does."""
+    client = Client()
+    client.force_login(ada)
+    context = browser.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 800})
+    context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
+    page = context.new_page()
+    page.on("pageerror", lambda error: pytest.fail(str(error)))
+    yield page
+    context.close()
+
+
+def usable(page: Page) -> None:
+    """Hold a page to what axe finds, and to its width."""
+    found = Axe().run(page).response["violations"]
+    assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+
+
+def make(page: Page, preset: str) -> Dataset:
+    """Make a small dataset of a preset by the form."""
+    page.goto(f"/datasets/new/?preset={preset}")
+    page.get_by_label("Name in addresses").fill(preset)
+    for number, scenes in enumerate(SIZES.values()):
+        page.locator(f"#split-{number}-scenes").fill(str(scenes))
+    page.get_by_label("Who sees it").select_option(label="everybody")
+    usable(page)
+    page.get_by_role("button", name="Create dataset").click()
+    dataset = Dataset.objects.get(slug=preset)
+    jobs.work(dataset=dataset)
+    dataset.refresh_from_db()
+    assert dataset.state == Dataset.State.COMPLETE, dataset.error
+    return dataset
+
+
+@pytest.mark.parametrize("preset", presets())
+def test_every_preset_is_made_browsed_and_played(page: Page, preset: str) -> None:
+    make(page, preset)
+    page.goto(f"/datasets/{preset}/train/")
+    expect(page.locator(".asked a")).to_have_count(SIZES["train"])
+    usable(page)
+    outlined = 0
+    for row in Question.objects.filter(split__dataset__slug=preset, split__name="train").order_by("position"):
+        page.goto(f"/datasets/{preset}/train/q/{row.position}/")
+        expect(page.get_by_text(INSTRUCTION).first).to_be_visible()
+        picture = page.locator("img.crisp").first
+        box = picture.bounding_box()
+        assert box is not None and box["width"] >= 4 * 64
+        for step in range(len(row.steps or ())):
+            page.goto(f"/datasets/{preset}/train/q/{row.position}/?step={step}")
+            expect(page.locator("[aria-current=step]")).to_have_id(f"step-{step}")
+            outlined += page.locator("svg.outlines .over").count()
+    assert outlined > 0
+    usable(page)
+
+
+def test_somebody_says_whether_captions_fit_by_two_keys(page: Page, ada: User) -> None:
+    dataset = make(page, "shapeworld-spatial")
+    split = dataset.splits.get(name="validation")
+    plain = {"checks": 0, "attention": 0, "practice": 0, "completed": "DONE", "full": "FULL", "screened_out": "OUT"}
+    study = Study.objects.create(
+        owner=ada, title="Do they fit?", split=split, easy=dataset.splits.get(name="train"), **plain
+    )
+    assign.lay_out(study, [(position, position) for position in range(4)], ranks=range(4))
+    page.goto(f"/s/{study.code}/")
+    page.get_by_role("button", name="Take part").click()
+    page.get_by_role("button", name="Begin").click()
+    for number in range(1, 5):
+        expect(page.locator(".way")).to_contain_text(f"{number} of 4")
+        expect(page.get_by_text(INSTRUCTION)).to_be_visible()
+        page.wait_for_load_state()
+        choices = page.locator(".choice")
+        expect(choices).to_have_count(2)
+        expect(choices.first).to_be_enabled()
+        usable(page)
+        page.keyboard.press(str(choices.nth(number % 2).get_attribute("data-key")))
+    expect(page.get_by_role("heading", level=1)).to_have_text("One last thing")
+    assert sorted(Answer.objects.counted().values_list("text", flat=True)) == ["no", "no", "yes", "yes"]
+
+
+def test_predictions_are_scored_and_seen_stands_beside_unseen(page: Page, ada: User, tmp_path: Path) -> None:
+    dataset = make(page, "shapeworld-multishape")
+    split = Split.objects.select_related("dataset").get(dataset=dataset, name="test")
+    for spoken in ({"yes": "yes", "no": "no"}, {"yes": "1", "no": "0"}):
+        page.goto("/methods/new/")
+        page.get_by_label("Name", exact=True).fill(f"Says {spoken['yes']}")
+        page.get_by_role("button", name="Make it").click()
+        page.get_by_role("button", name="Publish").click()
+        file = tmp_path / "said.txt"
+        file.write_text("".join(f"{spoken[answer]}\n" for answer in truth_of(split)))
+        page.goto(f"/leaderboards/{dataset.slug}/test/")
+        page.get_by_role("link", name="Submit predictions").click()
+        page.get_by_label("Predictions").set_input_files(file)
+        page.get_by_label("Method").select_option(label=f"Says {spoken['yes']}")
+        page.get_by_role("button", name="Submit", exact=True).click()
+        expect(page.get_by_role("heading", name="Waiting to be scored")).to_be_visible()
+        scoring.work()
+        expect(page.get_by_role("heading", name="Scored")).to_be_visible(timeout=15_000)
+        expect(page.locator("main")).to_contain_text("100")
+    page.goto(f"/leaderboards/{dataset.slug}/test/")
+    for label in ("nothing held out", "number held out", "existential"):
+        expect(page.get_by_role("columnheader", name=label).first).to_be_attached()
+    expect(page.get_by_text("Says 1").first).to_be_visible()
+    usable(page)

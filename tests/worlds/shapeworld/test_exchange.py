@@ -1,0 +1,98 @@
+"""Datasets of microworlds through the site: made, verified, exported, scored, and what stays withheld."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from PIL import Image
+
+from generation import jobs
+from generation.models import Dataset, Question
+
+pytestmark = pytest.mark.django_db
+SECRET = "0f" * 16
+SMALL = {"train": {"scenes": 4}, "validation": {"scenes": 3}, "test": {"scenes": 3, "withheld": True}}
+
+
+def begun(preset: str, **changes: Any) -> Dataset:
+    """Return a complete dataset of a preset, its test split withheld."""
+    spec = {"world": "shapeworld", "base": f"shapeworld-{preset}", "splits": SMALL, **changes}
+    dataset = jobs.start(spec, slug="worlds", visibility="public", secrets={"test": SECRET})
+    jobs.work(dataset=dataset)
+    dataset.refresh_from_db()
+    assert dataset.state == Dataset.State.COMPLETE, dataset.error
+    return dataset
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text().splitlines()
+
+
+def test_export_has_the_originals_layout_and_nothing_withheld(tmp_path: Path) -> None:
+    begun("logical")
+    call_command("verify", "worlds", "--workers", "1")
+    call_command("export", "worlds", "--format", "shapeworld", "--output", str(tmp_path / "out"))
+    specification = json.loads((tmp_path / "out" / "agreement-worlds.json").read_text())
+    train, test = (tmp_path / "out" / "agreement" / "worlds" / name / "shard0" for name in ("train", "test"))
+    rows = list(Question.objects.filter(split__name="train").order_by("position"))
+    assert lines(train / "agreement.txt") == ["1.0" if row.answer == "yes" else "0.0" for row in rows]
+    texts = [line.split() for line in lines(train / "caption.txt")]
+    assert [" ".join(text).replace(" ,", ",").replace(" .", ".") for text in texts] == [
+        row.text[0].lower() + row.text[1:] for row in rows
+    ]
+    assert lines(train / "caption_length.txt") == [str(len(text)) for text in texts]
+    assert specification["vectors"]["caption"] >= max(map(len, texts))
+    assert {word for text in texts for word in text} <= set(specification["vocabularies"]["english"])
+    for notation in ("caption_pn", "caption_rpn"):
+        symbols = [line.split() for line in lines(train / f"{notation}.txt")]
+        assert lines(train / f"{notation}_length.txt") == [str(len(one)) for one in symbols]
+        assert {one for line in symbols for one in line} <= set(specification["vocabularies"]["rpn"])
+    scenes = [json.loads(row.scene.data or "{}")["entities"] for row in rows]
+    models = json.loads((train / "world_model.json").read_text())
+    assert [[one["shape"]["name"] for one in model["entities"]] for model in models] == [
+        [one["shape"] for one in scene] for scene in scenes
+    ]
+    assert len(json.loads((train / "caption_model.json").read_text())) == len(rows)
+    assert Image.open(train / "world-3.png").size == (64, 64)
+    assert sorted(path.name for path in test.iterdir()) == [
+        "caption.txt",
+        "caption_length.txt",
+        "data.html",
+        "world-0.png",
+        "world-1.png",
+        "world-2.png",
+    ]
+    assert "<td>yes" not in (test / "data.html").read_text()
+    assert "<td>no" not in (test / "data.html").read_text()
+
+
+def test_several_captions_of_a_world_are_alternatives(tmp_path: Path) -> None:
+    begun("existential", captions={"per_scene": 3})
+    call_command("export", "worlds", "--format", "shapeworld", "--output", str(tmp_path / "out"))
+    train = tmp_path / "out" / "agreement" / "worlds" / "train" / "shard0"
+    assert lines(train / "alternatives.txt") == ["3"] * 4
+    assert [len(line.split(";")) for line in lines(train / "agreement.txt")] == [3] * 4
+    assert [len(block.splitlines()) for block in (train / "caption.txt").read_text().split("\n\n")[:-1]] == [3] * 4
+    values = json.loads((tmp_path / "out" / "agreement-worlds.json").read_text())["values"]
+    assert (values["caption"], values["alternatives"]) == ("alternatives(vector(int))", "int")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["coco", "huggingface", "jsonl", "lmms-eval", "vlmevalkit"])
+def test_neutral_formats_take_microworlds(name: str, tmp_path: Path) -> None:
+    begun("mixer")
+    call_command("export", "worlds", "--format", name, "--output", str(tmp_path / "out"))
+    assert any((tmp_path / "out").iterdir())
+
+
+def test_predictions_are_yes_and_no_or_1_and_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    begun("spatial")
+    rows = Question.objects.filter(split__name="train").order_by("position")
+    for spoken in ({"yes": "yes", "no": "no"}, {"yes": "1", "no": "0"}):
+        said = "".join(f"{spoken[str(row.answer)]}\n" for row in rows)
+        (tmp_path / "said.txt").write_text(said)
+        capsys.readouterr()
+        call_command("score", str(tmp_path / "said.txt"), "--split", "worlds/train", "--json")
+        assert json.loads(capsys.readouterr().out)["accuracy"] == 1.0

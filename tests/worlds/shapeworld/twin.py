@@ -1,0 +1,322 @@
+"""Captions' truth by the definitions, slowly: dictionaries of truths, every way of deciding what is unclear.
+
+A truth is 1, 0 (too close to call) or -1. It reads scenes and programs as JSON and shares no code with the engine.
+
+References
+----------
+Kuhnle and Copestake 2017, ShapeWorld, sections 3.3 and 4; thresholds of the original code.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+DISTANCE, AXIS, AREA, SHADE, RATIO = 0.15, 0.10, 0.005, 0.2, 0.005
+Members = dict[int, int]  # of each entity, whether it belongs
+FILLED = {
+    "square": 1.0,
+    "rectangle": 1.0,
+    "triangle": 0.5,
+    "pentagon": 0.5
+    * 5
+    * math.sin(math.radians(72))
+    / (2 * math.sin(math.radians(72)) * (1 + math.cos(math.radians(36)))),
+    "cross": 5 / 9,
+    "circle": math.pi / 4,
+    "semicircle": math.pi / 4,
+    "ellipse": math.pi / 4,
+}
+OPPOSITE = {"right": "left", "below": "above", "smaller": "bigger", "lighter": "darker"}
+SELECTED = {
+    "left": "left",
+    "right": "right",
+    "upper": "above",
+    "lower": "below",
+    "bigger": "bigger",
+    "smaller": "smaller",
+    "darker": "darker",
+    "lighter": "lighter",
+    "leftmost": "left",
+    "rightmost": "right",
+    "topmost": "above",
+    "bottommost": "below",
+    "biggest": "bigger",
+    "smallest": "smaller",
+    "darkest": "darker",
+    "lightest": "lighter",
+}
+
+
+def clear(difference: float, threshold: float) -> int:
+    """Return whether a difference is above the threshold, below its negative, or neither."""
+    difference = round(difference, 6)
+    return 1 if difference > threshold else -1 if difference < -threshold else 0
+
+
+def run(program: Sequence[Mapping[str, Any]], scene: Mapping[str, Any]) -> list[Any]:
+    """Return what every step gives: truths, or for sets a truth for each entity."""
+    results: list[Any] = []
+    for step in program:
+        inputs = [results[source] for source in step["inputs"]]
+        results.append(apply(step["function"], inputs, step["value_inputs"], scene))
+    return results
+
+
+def apply(function: str, inputs: list[Any], values: list[str], scene: Mapping[str, Any]) -> Any:
+    """Return what one function gives."""
+    entities = scene["entities"]
+    everyone = range(len(entities))
+    if function == "scene":
+        return dict.fromkeys(everyone, 1)
+    if function.startswith("filter_"):
+        attribute = function.removeprefix("filter_")
+        return {e: min(inputs[0][e], 1 if entities[e][attribute] == values[0] else -1) for e in everyone}
+    if function == "both":
+        return {e: min(inputs[0][e], inputs[1][e]) for e in everyone}
+    if function == "exist":
+        return max(inputs[0].values())
+    if function in ("and", "or", "if", "iff"):
+        return join(function, *inputs)
+    return FUNCTIONS[function](scene, *inputs, *values)
+
+
+def join(connective: str, one: int, other: int) -> int:
+    """Return a connective's truth: every way of deciding the unclear ones is tried."""
+    tables: dict[str, Callable[[bool, bool], bool]] = {
+        "and": lambda p, q: p and q,
+        "or": lambda p, q: p or q,
+        "if": lambda p, q: not p or q,
+        "iff": lambda p, q: p == q,
+    }
+    ways = [[True] if truth == 1 else [False] if truth == -1 else [True, False] for truth in (one, other)]
+    return agreed(tables[connective](p, q) for p, q in itertools.product(*ways))
+
+
+def agreed(found: Iterator[bool | None]) -> int:
+    """Return 1 where all are true, -1 where all are false, else 0."""
+    outcomes = set(found)
+    return {frozenset({True}): 1, frozenset({False}): -1}.get(frozenset(outcomes), 0)
+
+
+def decided(members: Members) -> Iterator[frozenset[int]]:
+    """Yield every way of deciding who belongs."""
+    ways = [[True] if truth == 1 else [False] if truth == -1 else [True, False] for truth in members.values()]
+    for way in itertools.product(*ways):
+        yield frozenset(e for e, belongs in zip(members, way, strict=True) if belongs)
+
+
+def only(scene: Mapping[str, Any], members: Members) -> Members:
+    """Return the one member of a set that has one."""
+    ways = [way if len(way) == 1 else frozenset() for way in decided(members)]
+    return {e: agreed(e in way for way in ways) for e in members}
+
+
+def relates(scene: Mapping[str, Any], one: int, other: int, relation: str) -> int:
+    """Return whether an entity stands in a relation to another one."""
+    entity, reference = scene["entities"][one], scene["entities"][other]
+    if relation in ("left", "right", "above", "below"):
+        along, aside = ("x", "y") if relation in ("left", "right") else ("y", "x")
+        ahead = round(reference[along] - entity[along], 6)
+        ahead = ahead if relation in ("left", "above") else -ahead
+        if ahead > max(AXIS, round(abs(reference[aside] - entity[aside]), 6)):
+            return 1
+        return -1 if ahead < -AXIS else 0
+    if relation == "front":
+        return relates(scene, other, one, "behind")
+    if relation == "behind":
+        return 1 if one in scene["covers"][other] else 0 if one in scene["grazes"][other] else -1
+    if relation.startswith(("same", "different")):
+        sort, attribute = relation.split()
+        return 1 if (entity[attribute] == reference[attribute]) == (sort == "same") else -1
+    return beats(scene, one, other, relation)
+
+
+def beats(scene: Mapping[str, Any], one: int, other: int, relation: str) -> int:
+    """Return whether an entity is further left, further up, bigger, darker than another one, or the opposite."""
+    if relation in OPPOSITE:
+        return beats(scene, other, one, OPPOSITE[relation])
+    entity, reference = scene["entities"][one], scene["entities"][other]
+    if relation in ("left", "above"):
+        along = "x" if relation == "left" else "y"
+        return clear(reference[along] - entity[along], AXIS)
+    if relation == "bigger":
+        return clear(area(entity) - area(reference), AREA) if entity["shape"] == reference["shape"] else 0
+    return clear(reference["shade"] - entity["shade"], SHADE) if entity["color"] == reference["color"] else 0
+
+
+def area(entity: Mapping[str, Any]) -> float:
+    """Return what an entity covers."""
+    return round(FILLED[entity["shape"]] * entity["width"] * entity["height"], 6)
+
+
+def distance(scene: Mapping[str, Any], one: int, other: int) -> float:
+    """Return how far two centres are apart."""
+    first, second = scene["entities"][one], scene["entities"][other]
+    return round(math.dist((first["x"], first["y"]), (second["x"], second["y"])), 6)
+
+
+def relate(scene: Mapping[str, Any], references: Members, relation: str) -> Members:
+    """Return who stands in a relation to some other one of the references."""
+    return {
+        e: max((min(references[r], relates(scene, e, r, relation)) for r in references if r != e), default=-1)
+        for e in references
+    }
+
+
+def relate_not(scene: Mapping[str, Any], references: Members, relation: str) -> Members:
+    """Return who stands in a relation to no other one of the references, and there is one."""
+    related = relate(scene, references, relation)
+    return {e: min(max((references[r] for r in references if r != e), default=-1), -related[e]) for e in references}
+
+
+def triples(one: int, references: Members) -> Iterator[tuple[int, int]]:
+    """Yield every two others."""
+    return ((r, c) for r, c in itertools.permutations(references, 2) if one not in (r, c))
+
+
+def near(scene: Mapping[str, Any], references: Members, comparisons: Members, relation: str) -> Members:
+    """Return who is closer to some reference than some comparison is, or farther."""
+    sign = 1 if relation == "closer" else -1
+
+    def nearer(e: int, r: int, c: int) -> int:
+        return clear(sign * (distance(scene, c, r) - distance(scene, e, r)), DISTANCE)
+
+    return {
+        e: max((min(references[r], comparisons[c], nearer(e, r, c)) for r, c in triples(e, references)), default=-1)
+        for e in references
+    }
+
+
+def near_not(scene: Mapping[str, Any], references: Members, comparisons: Members, relation: str) -> Members:
+    """Return who is closer to no reference than any comparison is, and there are such."""
+    closer = near(scene, references, comparisons, relation)
+    return {
+        e: min(max((min(references[r], comparisons[c]) for r, c in triples(e, references)), default=-1), -closer[e])
+        for e in references
+    }
+
+
+def select(scene: Mapping[str, Any], scope: Members, selector: str) -> Members:
+    """Return which of a scope beats all others: of two, or of three or more."""
+    members = [e for e in scope if scope[e] == 1]
+    of_two = selector in ("left", "right", "upper", "lower", "bigger", "smaller", "darker", "lighter")
+    if 0 in scope.values() or (len(members) != 2 if of_two else len(members) < 3):
+        return {e: min(scope[e], 0) for e in scope}
+    relation = SELECTED[selector]
+    return {
+        e: min(scope[e], *(beats(scene, e, other, relation) for other in members if other != e), 1)
+        if scope[e] == 1
+        else -1
+        for e in scope
+    }
+
+
+def select_near(scene: Mapping[str, Any], scope: Members, references: Members, selector: str) -> Members:
+    """Return which of a scope is closest to the reference, or farthest from it."""
+    if max(references.values()) == -1:
+        return dict.fromkeys(scope, -1)
+    if 0 in references.values() or 0 in scope.values():
+        return {e: min(scope[e], 0) for e in scope}
+    [reference] = [e for e in references if references[e] == 1]
+    members = [e for e in scope if scope[e] == 1 and e != reference]
+    if len(members) != 2 if selector in ("closer", "farther") else len(members) < 3:
+        return {e: 0 if e in members else -1 for e in scope}
+    sign = 1 if selector in ("closer", "closest") else -1
+    gaps = {e: distance(scene, e, reference) for e in members}
+    return {
+        e: min(clear(sign * (gaps[o] - gaps[e]), DISTANCE) for o in members if o != e) if e in members else -1
+        for e in scope
+    }
+
+
+def sizes(restrictor: Members, both: Members) -> Iterator[tuple[int, int]]:
+    """Yield the sizes of a set and its part, in every way of deciding who belongs."""
+    for one in decided(restrictor):
+        for other in decided(both):
+            if other <= one:
+                yield len(one), len(other)
+
+
+def quantify(scene: Mapping[str, Any], restrictor: Members, both: Members, quantifier: str) -> int:
+    """Return whether a quantifier holds."""
+    return agreed(holds(quantifier, size, part) for size, part in sizes(restrictor, both))
+
+
+def quantify_of(scene: Mapping[str, Any], restrictor: Members, both: Members, quantifier: str, number: str) -> int:
+    """Return whether a quantifier holds of so many."""
+    return agreed(
+        holds(quantifier, size, part) if size == int(number) else False for size, part in sizes(restrictor, both)
+    )
+
+
+def holds(quantifier: str, size: int, part: int) -> bool | None:
+    """Return what a quantifier says of the sizes of its restrictor and of restrictor and body; None for unclear."""
+    plain: dict[str, bool | None] = {
+        "no": part == 0,
+        "a": part > 0,
+        "the": size == 1 and part == 1,
+        "some": None if part == 1 else part > 0,
+        "two": None if part > 2 else part == 2,
+        "most": part > size / 2 if size else None,
+        "all": part == size if size else None,
+        "every": part == size if size else None,
+        "not all": part < size if size else None,
+    }
+    if quantifier in plain:
+        return plain[quantifier]
+    *words, amount = quantifier.split()
+    if "/" not in amount:
+        return compared(" ".join(words), part - int(amount), 0)
+    above, below = amount.split("/")
+    return compared(" ".join(words), part / size - int(above) / int(below), RATIO) if size else None
+
+
+def compared(words: str, difference: float, tolerance: float) -> bool:
+    """Return whether a difference is what some words say."""
+    same = abs(difference) <= tolerance
+    return {
+        "fewer than": difference < 0 and not same,
+        "less than": difference < 0 and not same,
+        "at most": difference < 0 or same,
+        "exactly": same,
+        "not exactly": not same,
+        "at least": difference > 0 or same,
+        "more than": difference > 0 and not same,
+    }[words]
+
+
+def compare(scene: Mapping[str, Any], one: Members, other: Members, comparison: str) -> int:
+    """Return whether one set has as many members beside the other as a comparison says."""
+    return agreed(
+        outnumbers(comparison, len(first), len(second)) for first in decided(one) for second in decided(other)
+    )
+
+
+def outnumbers(comparison: str, one: int, other: int) -> bool | None:
+    """Return what a comparison says of two numbers; None for unclear."""
+    if comparison in ("as many", "more", "fewer"):
+        return {"as many": one == other, "more": one > other, "fewer": one < other}[comparison]
+    if comparison.endswith("as many"):
+        if one == other == 0:
+            return None
+        times = 2 if "twice" in comparison else 0.5
+        return {"more": one > times * other, "less": one < times * other}.get(
+            comparison.split()[0], one == times * other
+        )
+    number, direction = comparison.split()
+    return one - other == (int(number) if direction == "more" else -int(number))
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "only": only,
+    "relate": relate,
+    "relate_not": relate_not,
+    "near": near,
+    "near_not": near_not,
+    "select": select,
+    "select_near": select_near,
+    "quantify": quantify,
+    "quantify_of": quantify_of,
+    "compare": compare,
+}
