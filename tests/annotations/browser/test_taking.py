@@ -14,6 +14,10 @@ from tests.generation import small
 
 pytestmark = pytest.mark.slow
 FINGER = 44  # pixels
+MIDDLE = """() => {{
+  const pane = document.querySelector(".pane");
+  return Math.abs((pane.{start} + pane.{size} / 2) / pane.{whole} - {expected}) < 0.02;
+}}"""
 Open = Callable[..., BrowserContext]
 
 
@@ -194,9 +198,7 @@ def test_an_enlarged_picture_shows_what_was_tapped(study: Study, open_browser: O
     assert box is not None
     page.mouse.click(box["x"] + 0.75 * box["width"], box["y"] + 0.5 * box["height"])
     expect(page.locator(".zoom-2")).to_be_visible()
-    middle = page.locator(".pane").evaluate("pane => (pane.scrollLeft + pane.clientWidth / 2) / pane.scrollWidth")
-    assert middle == pytest.approx(0.75, abs=0.02)
+    page.wait_for_function(MIDDLE.format(start="scrollLeft", size="clientWidth", whole="scrollWidth", expected=0.75))
     page.get_by_role("link", name="4 ×").click()
     expect(page.locator(".zoom-4")).to_be_visible()
-    middle = page.locator(".pane").evaluate("pane => (pane.scrollTop + pane.clientHeight / 2) / pane.scrollHeight")
-    assert middle == pytest.approx(0.5, abs=0.02)
+    page.wait_for_function(MIDDLE.format(start="scrollTop", size="clientHeight", whole="scrollHeight", expected=0.5))
