@@ -23,6 +23,7 @@ from generation.engine.worlds import plugins
 from generation.engine.worlds.boards import BoardView
 
 REGISTRY: dict[str, str] = {
+    "babi": "generation.engine.worlds.babi.world:WORLD",
     "clevr": "generation.engine.worlds.clevr.world:WORLD",
     "shapeworld": "generation.engine.worlds.shapeworld.world:WORLD",
 }

@@ -1,0 +1,43 @@
+"""What people and models are told of how to answer."""
+
+from collections.abc import Sequence
+
+from generation.engine.worlds import AnswerForm, AnswerKind, Question
+from generation.engine.worlds.babi.languages import language_of
+from generation.engine.worlds.babi.spec import BabiSpec
+from generation.engine.worlds.babi.tasks import BY_NAME
+
+FORMS = {
+    AnswerKind.YES_NO: "Answer with one word.",
+    AnswerKind.WORD: "Answer with one word.",
+    AnswerKind.SET: "Answer with words joined by commas, in any order, or with nothing.",
+    AnswerKind.SEQUENCE: "Answer with letters joined by commas, in order.",
+}
+KINDS = {"lists-sets": AnswerKind.SET, "path-finding": AnswerKind.SEQUENCE}
+
+
+def kind_of_answer(task: str) -> AnswerKind:
+    """Return the kind of a task's answers; of those of one word that of a word."""
+    return KINDS.get(task, AnswerKind.WORD)
+
+
+def prompt(question: Question) -> str:
+    """Return what a model is told: the question and the form of the answer."""
+    return f"{question.text}\n{FORMS[kind_of_answer(question.kind)]}"
+
+
+def answers(spec: BabiSpec) -> tuple[str, ...]:
+    """Return every answer of a spec's tasks, each once."""
+    say = language_of(spec.told.language).answer
+    return tuple(dict.fromkeys(say(answer) for task in spec.tellers for answer in task.answers(spec.told)))
+
+
+def answer_form(spec: BabiSpec, question: Question) -> AnswerForm:
+    """Return how a person answers a question of a task."""
+    return AnswerForm(kind_of_answer(question.kind), _choices(spec, question.kind), {})
+
+
+def _choices(spec: BabiSpec, task: str) -> tuple[str, ...]:
+    say = language_of(spec.told.language).answer
+    own: Sequence[str] = BY_NAME[task].answers(spec.told) if task in BY_NAME else ()
+    return tuple(say(answer) for answer in own)

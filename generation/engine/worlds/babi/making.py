@@ -1,0 +1,99 @@
+"""Making stories: tasks tell them, the hash of their text says which split they belong to, programs answer."""
+
+import hashlib
+from collections.abc import Iterator
+
+from generation.engine.errors import Exhausted, IllPosed
+from generation.engine.program import FunctionTable, outputs
+from generation.engine.seeding import Stage, Stream, stream
+from generation.engine.worlds import Answer, AnswerKind, Item, Question
+from generation.engine.worlds.babi import layout
+from generation.engine.worlds.babi.found import Prefix
+from generation.engine.worlds.babi.functions import ANSWERS, function_table, text_of
+from generation.engine.worlds.babi.knobs import Knobs, Range
+from generation.engine.worlds.babi.languages import Language, language_of
+from generation.engine.worlds.babi.spec import BabiSpec
+from generation.engine.worlds.babi.story import Story
+from generation.engine.worlds.babi.telling import Ask, Task
+
+TRIES = 100_000  # stories that may be told before one belongs to the split
+HASHED = 8  # bytes of a hash that place a story between 0 and 1
+
+
+def place_of(story: Story) -> float:
+    """Return where a story lies between 0 and 1, by the hash of its English text."""
+    digest = hashlib.sha256(story.text.encode()).digest()
+    return int.from_bytes(digest[:HASHED], "big") / 2 ** (8 * HASHED)
+
+
+class Making:
+    """Makes the items of a split.
+
+    Parameters
+    ----------
+    spec : BabiSpec
+        As the split has it.
+    split : str
+    secret : bytes
+    """
+
+    def __init__(self, spec: BabiSpec, split: str, *, secret: bytes) -> None:
+        self.spec, self.split, self.secret = spec, split, secret
+        self.knobs: Knobs = spec.told
+        self.part: Range = spec.part_of(split)
+        self.table: FunctionTable = function_table()
+        self.language: Language = language_of(self.knobs.language)
+
+    def items(self, chunk: int) -> Iterator[Item]:
+        """Yield the items of a chunk; raise `Exhausted` where a task tells none that belongs to the split."""
+        for block in layout.blocks_of(self.spec.tellers, self.spec.splits[self.split].scenes, chunk):
+            chance = stream(
+                seed=self.spec.seed,
+                split=self.split,
+                index=block.number,
+                stage=Stage.SCENE,
+                attempt=block.task.number,
+                secret=self.secret,
+            )
+            for questions in block.lengths:
+                yield self._item(block.task, chance, questions)
+
+    def _item(self, task: Task, chance: Stream, questions: int) -> Item:
+        for replaced in range(TRIES):
+            told = task.tell(self.knobs, chance, questions=questions)
+            if told is None:
+                continue
+            story = Story(task.number, told.lines)
+            if self.part.low <= place_of(story) < self.part.high:
+                asked = tuple([self._question(task, story, ask) for ask in told.asks])
+                return Item(self.language.story(story), None, asked, replaced)
+        raise Exhausted(
+            f"Expected a story of task {task.number} among {TRIES:,} that belongs to the split, got none: give the "
+            "split a larger part of `stories`, or change the knobs of `told`.",
+            where=f"{self.split}, task {task.number}",
+            count=TRIES,
+        )
+
+    def _question(self, task: Task, story: Story, ask: Ask) -> Question:
+        context = Prefix(story.lines, ask.scope)
+        try:
+            found = outputs(ask.program, context, table=self.table)[-1]
+        except IllPosed as error:
+            raise AssertionError(f"task {task.number} asks what has no answer: {ask.text}") from error
+        kind = ANSWERS[self.table.functions[ask.program[-1].function].output]
+        return Question(
+            self.language.text(ask.text),
+            ask.program,
+            self._answer(kind, found.value),
+            task.name,
+            family=task.number,
+            scope=ask.scope,
+        )
+
+    def _answer(self, kind: AnswerKind, value: object) -> Answer:
+        """Return an answer; a set's published spelling has its members in the order in which they were found."""
+        text = self.language.answer(text_of(kind, value))
+        if kind != AnswerKind.SET or not isinstance(value, tuple) or len(value) < 2:
+            return Answer(text, kind)
+        spelling = ",".join(self.language.answer(word) for word in value)
+        return Answer(text, kind, spelling if spelling != text else None)

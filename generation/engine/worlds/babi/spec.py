@@ -1,0 +1,133 @@
+"""The spec of a bAbI dataset: every knob, with the released data's values as defaults.
+
+References
+----------
+Weston et al. 2015, Towards AI-Complete Question Answering, sections 3 and 4; counts and shares are those of the
+released data, version 1.2.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from itertools import combinations
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
+
+from generation.engine.errors import BadSpec
+from generation.engine.spec import COMMON, BaseSpec, bundled, check_references, merged, read
+from generation.engine.worlds.babi import layout
+from generation.engine.worlds.babi.knobs import TASKS, Knobs, Range, TaskNumber
+from generation.engine.worlds.babi.tasks import BY_NUMBER
+from generation.engine.worlds.babi.telling import Task
+
+PACKAGE = "generation.engine.worlds.babi"
+ORDER = ("babi", "babi-10k")
+TRAIN, VALIDATION, OTHER = Range(low=0.0, high=0.5), Range(low=0.5, high=0.6), Range(low=0.6, high=1.0)
+EVERYTHING = Range(low=0.0, high=1.0)
+
+
+def _each_once(numbers: list[int]) -> list[int]:
+    if len(set(numbers)) != len(numbers):
+        raise ValueError(f"Expected each task once, got {numbers}")
+    return sorted(numbers)
+
+
+class BabiSpec(BaseSpec):
+    """A bAbI dataset, whole. A split's scenes are stories; its tasks have as many questions each."""
+
+    world: Literal["babi"] = "babi"
+    tasks: Annotated[list[TaskNumber], AfterValidator(_each_once)] = Field(
+        default=list(TASKS), min_length=1, title="Tasks", description="1 to 20", json_schema_extra=COMMON
+    )
+    told: Knobs = Knobs()
+    stories: Range | None = Field(
+        default=None,
+        description="which part of all stories, by the hash of their text, a split has: train has the first half, "
+        "validation the tenth after it, every other split the rest",
+    )
+
+    @cached_property
+    def tellers(self) -> tuple[Task, ...]:
+        """The tasks, by their numbers."""
+        return tuple(BY_NUMBER[number] for number in self.tasks)
+
+    def part_of(self, split: str) -> Range:
+        """Return which part of all stories a split has; `self` is the spec as that split has it."""
+        if self.stories is not None:
+            return self.stories
+        if self.told.faithful:
+            return EVERYTHING
+        return TRAIN if split.startswith("train") else VALIDATION if split.startswith("val") else OTHER
+
+
+def read_spec(data: Mapping[str, Any]) -> BabiSpec:
+    """Return the validated spec; a `base` is the preset that the rest is laid over.
+
+    A split may say `questions`, of each task, in place of `scenes`.
+    """
+    if not isinstance(data, Mapping):
+        raise BadSpec(f"Expected an object, got {type(data).__name__}.")
+    base = data.get("base")
+    if base is not None and not isinstance(base, str):
+        raise BadSpec(f"Expected the name of a preset, got {base!r}.", where="base")
+    own = {key: value for key, value in data.items() if key != "base"}
+    spec = read(BabiSpec, _counted(merged(_bundled(base) if base is not None else {}, own), own))
+    check_references(spec)
+    _check_apart(spec)
+    return spec
+
+
+def _counted(whole: dict[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a spec's JSON with the number of stories where a split says how many questions each task has."""
+    splits = whole.get("splits")
+    for name, split in splits.items() if isinstance(splits, dict) else ():
+        if not isinstance(split, dict) or "questions" not in split:
+            continue
+        where, questions = f"splits.{name}.questions", split.pop("questions")
+        said = own.get("splits", {}).get(name, {})
+        if "scenes" in said and "questions" in said:
+            raise BadSpec("Expected questions of each task, or scenes, got both.", where=where)
+        if "questions" not in said and "scenes" in said:
+            continue
+        if isinstance(questions, bool) or not isinstance(questions, int) or not 1 <= questions <= 1_000_000:
+            raise BadSpec(f"Expected 1 to 1,000,000 questions of each task, got {questions!r}.", where=where)
+        split["scenes"] = layout.stories(_tellers(whole, split, where=f"splits.{name}"), questions)
+    return whole
+
+
+def _tellers(whole: Mapping[str, Any], split: Mapping[str, Any], *, where: str) -> list[Task]:
+    numbers = {**whole, **(split.get("overrides") or {})}.get("tasks", list(TASKS))
+    if not isinstance(numbers, list) or not numbers or not all(number in BY_NUMBER for number in numbers):
+        raise BadSpec(f"Expected a list of tasks of 1 to 20, got {numbers!r}.", where=f"{where}.tasks")
+    return [BY_NUMBER[number] for number in sorted(numbers)]
+
+
+def _check_apart(spec: BabiSpec) -> None:
+    """Raise `BadSpec` where two splits may have the same story, but for data as they were released."""
+    own = {name: spec.for_split(name) for name in spec.splits}
+    for one, other in combinations(own, 2):
+        if own[one].told.faithful or own[other].told.faithful:
+            continue
+        if own[one].part_of(one).overlaps(own[other].part_of(other)):
+            raise BadSpec(
+                f"Expected other stories than {one} has: say which part of all in `stories`, as "
+                '{"low": 0.8, "high": 1.0}.',
+                where=f"splits.{other}.overrides.stories",
+            )
+
+
+def presets() -> tuple[str, ...]:
+    """Return the names of the bundled specs."""
+    return tuple(sorted(bundled(PACKAGE), key=lambda name: (ORDER.index(name) if name in ORDER else 9, name)))
+
+
+def preset(name: str) -> dict[str, Any]:
+    """Return a bundled spec as JSON, its stories counted; raise `BadSpec` for an unknown name."""
+    return _counted(_bundled(name), {})
+
+
+def _bundled(name: str) -> dict[str, Any]:
+    if name not in presets():
+        raise BadSpec(f"Expected one of {', '.join(presets())}, got {name!r}.", where="base")
+    return dict(json.loads(bundled(PACKAGE)[name]))
