@@ -2,7 +2,7 @@
 
 from generation.engine.seeding import Stream
 
-MOVES = ("went to the", "went back to the", "journeyed to the", "moved to the", "travelled to the")
+MOVES = ("went over to the", "returned to the", "journeyed to the", "moved on to the", "travelled to the")
 TAKES = ("got the", "took the", "grabbed the", "picked up the")
 LEAVES = ("dropped the", "discarded the", "left the", "put down the")
 GIVES = ("gave", "handed", "passed")

@@ -30,7 +30,7 @@ class OneFact:
                 where[who] = place
                 lines.append(Line(wording.move(who, place, chance), (("go", who, place),)))
             asked = chance.choice(list(where))
-            asks.append(Ask(len(lines), f"Where is {asked}?", program(self.name, asked)))
+            asks.append(Ask(len(lines), f"Where is {asked} now?", program(self.name, asked)))
         return Told(tuple(lines), tuple(asks))
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:
