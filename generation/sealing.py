@@ -116,7 +116,7 @@ class Columns:
                 self.words.setdefault(word, array("I")).append(self.n)
             self.n += 1
         for question in stored.item.questions:
-            self.keys.add(self.world.train_keys(self.spec, question))
+            self.keys.add(self.world.train_keys(self.spec, stored.item, question))
 
     def _add_codes(self, facet: Facet, codes: Sequence[int], *, count: int, scene: int) -> None:
         where = f"{self.where} scene {scene}, facet {facet.name}"

@@ -188,7 +188,7 @@ class RiddleWorld:
             "shift": [scene.shift] * count,
         }
 
-    def train_keys(self, spec: BaseSpec, question: Question) -> Mapping[str, Sequence[str]]:
+    def train_keys(self, spec: BaseSpec, item: Item, question: Question) -> Mapping[str, Sequence[str]]:
         return {}
 
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:

@@ -207,7 +207,7 @@ class _PartProver:
                 if facet.needs == Needs.ITEM:
                     expected = _said(facet, coded[facet.name][number])
                     proof.same("facets", expected, row.get(facet.name), what=f"{facet.name} ", question=number)
-            keys = self.world.train_keys(self.split.own, question)
+            keys = self.world.train_keys(self.split.own, item, question)
             self.result.keys.append({name: [_hash(key) for key in found] for name, found in keys.items()})
             self.result.said.append(
                 {one.name: row.get(one.name, "") for one in self.facets if one.needs == Needs.TRAIN}

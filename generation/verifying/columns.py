@@ -48,7 +48,7 @@ class ColumnProof:
             for word in set(WORD.findall(question.text.lower())):
                 self.places.setdefault(word, []).append(question.position)
             self.sources |= bool(question.source_id)
-            self.keys.add(self.world.train_keys(self.spec, asked))
+            self.keys.add(self.world.train_keys(self.spec, item, asked))
         if self.index is None:
             return
         if any(flaw.check in WRONG for flaw in proof.flaws):

@@ -33,7 +33,7 @@ def run(*, most: int = 300) -> dict[str, Any]:
             world.facet_codes(spec, item)
             columns = KeyColumns([facet.name for facet in needing])
             for question in item.questions:
-                columns.add(world.train_keys(spec, question))
+                columns.add(world.train_keys(spec, item, question))
         done = time.perf_counter()
         shares.append(100 * (done - made) / (made - before))
         rates.append(sum(len(item.questions) for item in items) / (done - made))

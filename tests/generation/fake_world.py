@@ -219,7 +219,7 @@ class RowWorld:
             "has": [flags for _ in item.questions],
         }
 
-    def train_keys(self, spec: BaseSpec, question: Question) -> Mapping[str, Sequence[str]]:
+    def train_keys(self, spec: BaseSpec, item: Item, question: Question) -> Mapping[str, Sequence[str]]:
         return {}
 
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:

@@ -269,15 +269,18 @@ def _another(case: Case, question: Question) -> Answer | None:
     return Answer(other, question.answer.kind)
 
 
-def train_keys_need_the_question_alone(case: Case) -> None:
-    """Each facet that needs the train split has keys, whatever the answer; some question has some."""
+def train_keys_need_what_everybody_sees_alone(case: Case) -> None:
+    """Each facet that needs the train split has keys, whatever the answers and what a picture shows; some has some."""
     needing = {facet.name for facet in case.world.facets(case.own) if facet.needs == Needs.TRAIN}
     found = set()
-    for _, question in case.questions():
-        keys = case.world.train_keys(case.own, question)
-        assert set(keys) == needing
-        assert keys == case.world.train_keys(case.own, replace(question, answer=_another(case, question)))
-        found |= {name for name, some in keys.items() if some}
+    for item, other in zip(case.items, case.items[1:] + case.items[:1], strict=True):
+        questions = tuple(replace(question, answer=_another(case, question)) for question in item.questions)
+        told = item if case.world.media == Media.STORY else other
+        for question, changed in zip(item.questions, questions, strict=True):
+            keys = case.world.train_keys(case.own, item, question)
+            assert set(keys) == needing
+            assert keys == case.world.train_keys(case.own, replace(told, questions=questions), changed)
+            found |= {name for name, some in keys.items() if some}
     assert found == needing
 
 
@@ -518,7 +521,7 @@ MAKING: tuple[Rule, ...] = (
     facets_are_well_formed,
     facet_codes_are_complete_and_in_range,
     facets_that_reveal_nothing_need_the_words_alone,
-    train_keys_need_the_question_alone,
+    train_keys_need_what_everybody_sees_alone,
     steps_point_at_elements,
     equivalents_are_no_longer,
     pictures_show_the_elements,

@@ -171,12 +171,12 @@ def facets(*listed: Facet) -> MarbleWorld:
     return world(facets=lambda self, spec: listed)
 
 
-def keyed(keys: Callable[[Any], Mapping[str, Sequence[str]]]) -> MarbleWorld:
+def keyed(keys: Callable[[Any, Any], Mapping[str, Sequence[str]]]) -> MarbleWorld:
     """Return the small world with a facet that needs the train split, and these keys."""
     seen = Facet("seen", "seen", FacetKind.CATEGORY, (SEEN, UNSEEN), False, Needs.TRAIN)
     return world(
         facets=lambda self, spec: (*MarbleWorld().facets(spec), seen),
-        train_keys=lambda self, spec, question: keys(question),
+        train_keys=lambda self, spec, item, question: keys(item, question),
     )
 
 
@@ -272,11 +272,13 @@ BROKEN: dict[str, list[MarbleWorld]] = {
         codes(color=lambda item, plain: [int(q.answer.text) % 2 for q in item.questions]),
         codes(color=lambda item, plain: [item.scene.marbles[0] == "black"] * 2),
     ],
-    "train_keys_need_the_question_alone": [
-        keyed(lambda question: {}),
-        keyed(lambda question: {"seen": ()}),
-        keyed(lambda question: {"seen": (question.text,), "more": (question.text,)}),
-        keyed(lambda question: {"seen": (question.answer.text,)}),
+    "train_keys_need_what_everybody_sees_alone": [
+        keyed(lambda item, question: {}),
+        keyed(lambda item, question: {"seen": ()}),
+        keyed(lambda item, question: {"seen": (question.text,), "more": (question.text,)}),
+        keyed(lambda item, question: {"seen": (question.answer.text,)}),
+        keyed(lambda item, question: {"seen": (item.questions[0].answer.text,)}),
+        keyed(lambda item, question: {"seen": item.scene.marbles}),
     ],
     "steps_point_at_elements": [
         elements(lambda all_of_them: all_of_them[:-1]),

@@ -327,8 +327,11 @@ class World(Protocol):
     def facet_codes(self, spec: BaseSpec, item: Item) -> Mapping[str, Sequence[int]]:
         """Return, for each facet that needs the item alone, a code for each of its questions."""
 
-    def train_keys(self, spec: BaseSpec, question: Question) -> Mapping[str, Sequence[str]]:
-        """Return, for each facet that needs the train split, what that split must have all of; nothing: no value."""
+    def train_keys(self, spec: BaseSpec, item: Item, question: Question) -> Mapping[str, Sequence[str]]:
+        """Return, for each facet that needs the train split, what that split must have all of; nothing: no value.
+
+        It stands on what everybody sees: the question's words, and a story's where the item has one.
+        """
 
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
         """Return the columns of the world's boards."""

@@ -220,7 +220,7 @@ class PlainWorld(ABC):
             "answer": [codes[question.answer.text] if question.answer else -1 for question in item.questions],
         }
 
-    def train_keys(self, spec: Any, question: Question) -> Mapping[str, Sequence[str]]:
+    def train_keys(self, spec: Any, item: Item, question: Question) -> Mapping[str, Sequence[str]]:
         """Return nothing: no facet needs the train split."""
         return {}
 

@@ -121,4 +121,4 @@ def test_without_scene_or_program_words_tell_what_they_can(
     assert all(set(codes) == {-1} for name, codes in blind.items() if name not in known)
     bare = replace(item, scene=None, questions=(Question("How many cubes are there?"),))
     assert {name for name, codes in WORLD.facet_codes(mini, bare).items() if codes != [-1]} == {"words"}
-    assert WORLD.train_keys(mini, bare.questions[0])["seen_text"] == ("How many cubes are there?",)
+    assert WORLD.train_keys(mini, bare, bare.questions[0])["seen_text"] == ("How many cubes are there?",)

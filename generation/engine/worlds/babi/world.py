@@ -99,7 +99,7 @@ class Babi:
     def facet_codes(self, spec: BaseSpec, item: Item) -> Mapping[str, Sequence[int]]:
         return facets.facet_codes(_own(spec), item)
 
-    def train_keys(self, spec: BaseSpec, question: Question) -> Mapping[str, Sequence[str]]:
+    def train_keys(self, spec: BaseSpec, item: Item, question: Question) -> Mapping[str, Sequence[str]]:
         return facets.train_keys(question)
 
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:

@@ -169,7 +169,7 @@ class ClevrWorld:
         scene, view = _seen(item) if item.scene is not None else (None, View())
         return clevr_facets.facet_codes(_clevr(spec), scene, view, item.questions)
 
-    def train_keys(self, spec: BaseSpec, question: Question) -> Mapping[str, Sequence[str]]:
+    def train_keys(self, spec: BaseSpec, item: Item, question: Question) -> Mapping[str, Sequence[str]]:
         return clevr_facets.train_keys(question)
 
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:

@@ -122,7 +122,7 @@ class ShapeWorld:
     def facet_codes(self, spec: BaseSpec, item: Item) -> Mapping[str, Sequence[int]]:
         return facets.facet_codes(_own(spec), _seen(item) if item.scene is not None else None, item.questions)
 
-    def train_keys(self, spec: BaseSpec, question: Question) -> Mapping[str, Sequence[str]]:
+    def train_keys(self, spec: BaseSpec, item: Item, question: Question) -> Mapping[str, Sequence[str]]:
         return facets.train_keys(question)
 
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
