@@ -1,4 +1,4 @@
-"""The columns of boards, and ready-made breakdowns."""
+"""The columns of boards, and ready-made charts and breakdowns."""
 
 from generation.engine.worlds import ChartView, Column
 from generation.engine.worlds.babi.spec import BabiSpec
@@ -7,8 +7,17 @@ from generation.engine.worlds.boards import BoardView
 VIEWS = (
     ChartView("tasks", "Tasks", "type", "task"),
     ChartView("answers", "Answers", "answer", "answer"),
+    ChartView("supports", "Supporting facts", "supports", "supporting facts"),
+    ChartView("lines", "How long stories are", "lines", "lines before the question"),
+    ChartView("distance", "How far back readers must remember", "distance", "lines since the first supporting fact"),
 )
-BOARD_VIEWS = (BoardView("tasks", "By task", "type", "task"),)
+BOARD_VIEWS = (
+    BoardView("tasks", "By task", "type", "task"),
+    BoardView("supports", "By supporting facts", "supports", "supporting facts"),
+    BoardView("lines", "By length of the story", "lines", "lines before the question"),
+    BoardView("distance", "By distance", "distance", "lines since the first supporting fact"),
+    BoardView("answers", "By answer", "answer", "answer"),
+)
 
 
 def columns(spec: BabiSpec) -> tuple[Column, ...]:

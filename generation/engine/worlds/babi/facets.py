@@ -1,33 +1,111 @@
-"""The facets of questions."""
+"""By what questions are filed: their task, what they demand of a reader, and whether training had their story."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
-from generation.engine.worlds import Facet, FacetKind, Item, Question
+from generation.engine.errors import EngineError
+from generation.engine.program import outputs
+from generation.engine.worlds import SEEN, UNSEEN, Facet, FacetKind, Item, Needs, Question
 from generation.engine.worlds.babi import asking
+from generation.engine.worlds.babi.found import Prefix
+from generation.engine.worlds.babi.functions import function_table
 from generation.engine.worlds.babi.spec import BabiSpec
+from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.tasks import BY_NAME
+
+LENGTHS = ("lines", "supports")
+MOST_SUPPORTS, MOST_LINES = 60, 1_000  # more have no value
+SPANS = (0, 5, 10, 15, 20, 30, 40, 60, 80, 120, 160, 240, 400)
+TRAIN: Mapping[str, str] = {
+    "seen_story": "story seen in train",
+    "seen_question": "question about the same lines seen in train",
+}
+Supports = tuple[int, ...]
 
 
 def facets(spec: BabiSpec) -> tuple[Facet, ...]:
     """Return every facet, in the order pages show them."""
-    names = tuple(BY_NAME)
     labels = tuple(f"{task.number}: {task.label}" for task in BY_NAME.values())
+    category = FacetKind.CATEGORY
     return (
-        Facet("type", "task", FacetKind.CATEGORY, names, reveals=False, labels=labels),
-        Facet("answer", "answer", FacetKind.CATEGORY, asking.answers(spec), reveals=True),
+        Facet("type", "task", category, tuple(BY_NAME), reveals=False, labels=labels),
+        Facet("answer", "answer", category, asking.answers(spec), reveals=True),
+        Facet("supports", "supporting facts", FacetKind.INTEGER, _numbers(MOST_SUPPORTS), reveals=True),
+        _lines("lines", "lines before the question", reveals=False),
+        _lines("distance", "lines since the first supporting fact", reveals=True),
+        _lines("nearest", "lines since the last supporting fact", reveals=True),
+        *(
+            Facet(name, label, category, (SEEN, UNSEEN), False, Needs.TRAIN, labels=("seen", "new"))
+            for name, label in TRAIN.items()
+        ),
     )
 
 
+def _lines(name: str, label: str, *, reveals: bool) -> Facet:
+    return Facet(name, label, FacetKind.INTEGER, _numbers(MOST_LINES), reveals=reveals, bins=SPANS)
+
+
+def _numbers(most: int) -> tuple[str, ...]:
+    return tuple(str(number) for number in range(most + 1))
+
+
 def facet_codes(spec: BabiSpec, item: Item) -> Mapping[str, Sequence[int]]:
-    """Return a code for each facet and each of an item's questions."""
-    names = {name: code for code, name in enumerate(BY_NAME)}
-    answers = {answer: code for code, answer in enumerate(asking.answers(spec))}
+    """Return a code for each facet that needs the item alone and each of its questions; -1 for what isn't known."""
+    tasks, answers = _codes(tuple(BY_NAME)), _codes(asking.answers(spec))
+    told = [_spans(item, number) for number in range(len(item.questions))]
     return {
-        "type": [names[question.kind] for question in item.questions],
-        "answer": [answers[question.answer.text] if question.answer else -1 for question in item.questions],
+        "type": [tasks.get(question.kind, -1) for question in item.questions],
+        "answer": [answers.get(question.answer.text, -1) if question.answer else -1 for question in item.questions],
+        **{name: [row[name] for row in told] for name in ("supports", "lines", "distance", "nearest")},
     }
 
 
-def train_keys(question: Question) -> Mapping[str, Sequence[str]]:
-    """Return what the train split must have of a question."""
-    return {}
+@lru_cache(maxsize=64)
+def _codes(values: tuple[str, ...]) -> Mapping[str, int]:
+    return {value: code for code, value in enumerate(values)}
+
+
+def _spans(item: Item, number: int) -> dict[str, int]:
+    """Return the codes of how much a question sees, and of where in it the supporting facts are."""
+    story, question = item.scene, item.questions[number]
+    lines = question.scope
+    if lines is None and isinstance(story, Story):
+        lines = len(story.lines)
+    found = {"supports": -1, "lines": _code(lines, MOST_LINES), "distance": -1, "nearest": -1}
+    supports = supports_of(story, question, number) if isinstance(story, Story) else None
+    if supports is not None and lines is not None:
+        found["supports"] = _code(len(supports), MOST_SUPPORTS)
+        if supports:
+            found["distance"] = _code(lines - 1 - min(supports), MOST_LINES)
+            found["nearest"] = _code(lines - 1 - max(supports), MOST_LINES)
+    return found
+
+
+def _code(number: int | None, most: int) -> int:
+    return number if number is not None and 0 <= number <= most else -1
+
+
+def supports_of(story: Story, question: Question, number: int) -> Supports | None:
+    """Return the lines of a question's supporting facts, by its program or as published; None where nobody tells.
+
+    `number` is the question's among its story's.
+    """
+    if question.program is not None:
+        try:
+            found: Supports = outputs(question.program, Prefix(story.lines, question.scope), table=function_table())[
+                -1
+            ].lines
+        except EngineError:
+            return None
+        return found
+    if story.supports is None or number >= len(story.supports):
+        return None
+    return story.supports[number]
+
+
+def train_keys(item: Item, question: Question) -> Mapping[str, Sequence[str]]:
+    """Return what the train split must have: the whole story, and the lines that the question sees with its words."""
+    if not isinstance(item.scene, Story):
+        return dict.fromkeys(TRAIN, ())
+    seen = "\n".join([line.text for line in item.scene.lines[: question.scope]])
+    return {"seen_story": (item.scene.text,), "seen_question": (f"{seen}\n{question.text}",)}

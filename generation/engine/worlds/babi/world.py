@@ -67,7 +67,7 @@ class Babi:
     label: ClassVar[str] = "bAbI"
     media: ClassVar[Media] = Media.STORY
     formats: ClassVar[tuple[str, ...]] = ()
-    lengths: ClassVar[tuple[str, ...]] = ()
+    lengths: ClassVar[tuple[str, ...]] = facets.LENGTHS
     metrics: ClassVar[tuple[Metric, ...]] = (ACCURACY,)
     views: ClassVar[tuple[ChartView, ...]] = boards.VIEWS
     board_views: ClassVar[tuple[BoardView, ...]] = boards.BOARD_VIEWS
@@ -100,7 +100,7 @@ class Babi:
         return facets.facet_codes(_own(spec), item)
 
     def train_keys(self, spec: BaseSpec, item: Item, question: Question) -> Mapping[str, Sequence[str]]:
-        return facets.train_keys(question)
+        return facets.train_keys(item, question)
 
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
         return boards.columns(_own(spec))
