@@ -13,6 +13,7 @@ Every message says what was expected, what came, where, and what to do.
     +- IllPosed                 a program met a `unique` without exactly one object, or the like
     +- Exhausted                a bounded search found nothing within its bound (``count``: tries made)
     +- BadScene                 a scene (ours or somebody else's) isn't usable
+    +- Refused                  a simulated world doesn't allow an action (``where``: the action)
     +- NoRenderer               the program that draws isn't on this machine
     +- NotDrawn                 the program that draws failed, time and again (``where``: the scene)
     +- BadRecord                somebody else's file, or a record in it, can't be read (``where``: file, record, field)
@@ -85,6 +86,10 @@ class BadScene(EngineError):
 
 class BadExport(EngineError):
     """A dataset can't be exported as it was asked for."""
+
+
+class Refused(EngineError):
+    """A simulated world does not allow an action."""
 
 
 class NoRenderer(EngineError):
