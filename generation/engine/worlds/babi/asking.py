@@ -8,12 +8,17 @@ from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.tasks import BY_NAME
 
 FORMS = {
-    AnswerKind.YES_NO: "Answer with one word.",
+    AnswerKind.YES_NO: "Answer with yes or no.",
     AnswerKind.WORD: "Answer with one word.",
     AnswerKind.SET: "Answer with words joined by commas, in any order, or with nothing.",
     AnswerKind.SEQUENCE: "Answer with letters joined by commas, in order.",
 }
-KINDS = {"lists-sets": AnswerKind.SET, "path-finding": AnswerKind.SEQUENCE}
+YES_NO = ("yes-no-questions", "simple-negation", "positional-reasoning", "size-reasoning")
+KINDS = {
+    "lists-sets": AnswerKind.SET,
+    "path-finding": AnswerKind.SEQUENCE,
+    **dict.fromkeys(YES_NO, AnswerKind.YES_NO),
+}
 
 
 def kind_of_answer(task: str) -> AnswerKind:

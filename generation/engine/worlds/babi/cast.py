@@ -50,3 +50,4 @@ def _some(own: tuple[str, ...], further: tuple[str, ...], count: int) -> tuple[s
 EVERYBODY = tuple(dict.fromkeys((*(name for group in PEOPLE.values() for name in group), *FURTHER_PEOPLE)))
 EVERYWHERE = tuple(dict.fromkeys((*(place for group in PLACES.values() for place in group), *FURTHER_PLACES)))
 EVERYTHING = THINGS + FURTHER_THINGS
+TIMES = ("yesterday", "this morning", "this afternoon", "this evening")  # in the order in which they pass

@@ -30,6 +30,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "coloured": ("name", "colour"),
     "feels": ("person", "state"),
 }
+STAYS = ("go", "in")  # kinds of events that say where somebody is
 
 
 class Line(NamedTuple):

@@ -6,8 +6,7 @@ from generation.engine.errors import IllPosed
 from generation.engine.program import Function
 from generation.engine.worlds import AnswerKind
 from generation.engine.worlds.babi.found import Fact, Found, Prefix
-
-STAYS = ("go", "in")  # events that say where somebody is
+from generation.engine.worlds.babi.story import STAYS
 
 
 def _story(prefix: Prefix, task: str) -> Found:

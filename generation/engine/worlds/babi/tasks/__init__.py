@@ -2,8 +2,12 @@
 
 from collections.abc import Mapping
 
-from generation.engine.worlds.babi.tasks import one_fact
+from generation.engine.worlds.babi.tasks import company, knowledge, one_fact, times
 from generation.engine.worlds.babi.telling import Task
 
-BY_NUMBER: Mapping[int, Task] = {task.number: task for task in (*one_fact.TASKS,)}
+TOPICS = (one_fact, knowledge, company, times)
+BY_NUMBER: Mapping[int, Task] = {
+    task.number: task
+    for task in sorted((task for topic in TOPICS for task in topic.TASKS), key=lambda task: task.number)
+}
 BY_NAME: Mapping[str, Task] = {task.name: task for task in BY_NUMBER.values()}

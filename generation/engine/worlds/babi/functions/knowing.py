@@ -1,0 +1,41 @@
+"""What is known of somebody: where they are, where they are not, or of two places one."""
+
+from collections.abc import Mapping
+
+from generation.engine.errors import IllPosed
+from generation.engine.program import Function
+from generation.engine.worlds import AnswerKind
+from generation.engine.worlds.babi.found import Found, Prefix
+from generation.engine.worlds.babi.story import STAYS
+
+KNOWLEDGE = (*STAYS, "not-in", "either")
+
+
+def _knowledge(prefix: Prefix, facts: Found, person: str) -> Found:
+    found = tuple([fact for fact in facts.value if fact.event[0] in KNOWLEDGE and fact.event[1] == person])
+    return Found(found, tuple(dict.fromkeys(fact.line for fact in found)))
+
+
+def _may_be_in(prefix: Prefix, fact: Found, place: str) -> Found:
+    kind, who, *places = fact.value.event
+    if kind == "not-in" and place not in places:
+        raise IllPosed(f"Expected to be told whether {who} is in the {place}, got that it is not the {places[0]}.")
+    if place not in places or kind == "not-in":
+        return Found("no", fact.lines)
+    return Found("maybe" if kind == "either" else "yes", fact.lines)
+
+
+def _is_in(prefix: Prefix, fact: Found, place: str) -> Found:
+    found = _may_be_in(prefix, fact, place)
+    if found.value == "maybe":
+        raise IllPosed(f"Expected to be told whether {fact.value.event[1]} is in the {place}, got that it may be.")
+    return found
+
+
+FUNCTIONS = (
+    Function("knowledge", ("Facts",), "Facts", ("Person",), _knowledge, "what is told of where somebody is"),
+    Function("is_in", ("Fact",), "YesNo", ("Place",), _is_in, "whether that is in the place"),
+    Function("may_be_in", ("Fact",), "Certainty", ("Place",), _may_be_in, "whether that is, or may be, in the place"),
+)
+VALUES: Mapping[str, tuple[str, ...]] = {}
+ANSWERS: Mapping[str, AnswerKind] = {"YesNo": AnswerKind.YES_NO, "Certainty": AnswerKind.WORD}

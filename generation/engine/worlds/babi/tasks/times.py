@@ -1,0 +1,127 @@
+"""Where somebody was before, told with times of day and in any order (task 14)."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+from generation.engine.program import Program, Step
+from generation.engine.seeding import Stream
+from generation.engine.worlds.babi import cast, wording
+from generation.engine.worlds.babi.cast import TIMES
+from generation.engine.worlds.babi.knobs import Knobs
+from generation.engine.worlds.babi.story import Line
+from generation.engine.worlds.babi.telling import Ask, Told
+
+BETWEEN = 2  # lines before each question, in any order
+
+
+class Visit(NamedTuple):
+    """Where somebody went, and the line that tells it; people's visits follow each other in time."""
+
+    place: str
+    line: int
+
+
+class Days:
+    """A story that is being told: its lines, and everybody's visits, of which there is one a time."""
+
+    def __init__(self, people: Sequence[str], places: Sequence[str]) -> None:
+        self.places = places
+        self.visits: dict[str, list[Visit]] = {person: [] for person in people}
+        self.lines: list[Line] = []
+
+    def go_on(self, chance: Stream, *, without: str | None = None) -> None:
+        """Tell so many visits as come before a question, and fewer where few are left, in any order."""
+        told: list[Line] = []
+        for _ in range(BETWEEN):
+            people = [one for one, visits in self.visits.items() if one != without and len(visits) < len(TIMES)]
+            if people:
+                told.append(self._visit(chance.choice(people), chance))
+        chance.shuffle(told)
+        for line in told:
+            _, who, place, time = line.events[0]
+            self.visits[who][TIMES.index(time)] = Visit(place, len(self.lines))
+            self.lines.append(line)
+
+    def _visit(self, who: str, chance: Stream) -> Line:
+        visits = self.visits[who]
+        place = chance.choice([place for place in self.places if not visits or place != visits[-1].place])
+        time = TIMES[len(visits)]
+        visits.append(Visit(place, -1))
+        went = wording.move(who, place, chance)
+        text = f"{time.capitalize()} {went}" if chance.random() < 0.5 else f"{went[:-1]} {time}."
+        return Line(text, (("go-at", who, place, time),))
+
+    def left(self, *, without: str) -> int:
+        """Return how many visits of others can be told yet."""
+        return sum(len(TIMES) - len(visits) for person, visits in self.visits.items() if person != without)
+
+
+class Candidate(NamedTuple):
+    """Somebody and a place of theirs that a question may be about, and the last of its two supporting facts."""
+
+    person: str
+    place: str
+    line: int
+
+
+class Times:
+    """Task 14.
+
+    As released, a place may be asked about to which somebody went twice, and the later visit is meant.
+    """
+
+    number, name, label = 14, "time-reasoning", "time"
+    lengths: tuple[int, ...] = (5,)
+
+    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
+        days = Days(cast.people("fred", knobs.people), cast.places("town", knobs.places))
+        asks: list[Ask] = []
+        while len(asks) < questions:
+            before = len(days.lines)
+            days.go_on(chance)
+            found = _candidates(days, knobs)
+            if found:
+                asks.append(self._ask(days, knobs, chance.choice(found), chance))
+            elif len(days.lines) == before:
+                return None
+        return Told(tuple(days.lines), tuple(asks))
+
+    def _ask(self, days: Days, knobs: Knobs, asked: Candidate, chance: Stream) -> Ask:
+        while len(days.lines) - 1 - asked.line < knobs.distance:
+            days.go_on(chance, without=asked.person)
+        text = f"Where was {asked.person} right before the {asked.place}?"
+        return Ask(len(days.lines), text, program(self.name, asked.person, asked.place))
+
+    def answers(self, knobs: Knobs) -> tuple[str, ...]:
+        return cast.places("town", knobs.places)
+
+
+def _candidates(days: Days, knobs: Knobs) -> list[Candidate]:
+    """Return what may be asked: a place that was visited once, or, as released, the latest visit of any place."""
+    found = []
+    for person, visits in days.visits.items():
+        left = days.left(without=person)
+        places = [visit.place for visit in visits]
+        for at in range(1, len(visits)):
+            place, line = places[at], max(visits[at].line, visits[at - 1].line)
+            if len(days.lines) - 1 - line + left < knobs.distance:
+                continue
+            if place not in places[at + 1 :] and (knobs.faithful or place not in places[:at]):
+                found.append(Candidate(person, place, line))
+    return found
+
+
+@cache
+def program(task: str, person: str, place: str) -> Program:
+    """Return the program that asks where somebody was right before a place."""
+    return (
+        Step("story", (), (task,)),
+        Step("dated", (0,), (person,)),
+        Step("visit", (1,), (place,)),
+        Step("preceding", (1, 2)),
+        Step("place", (3,)),
+    )
+
+
+TASKS = (Times(),)
