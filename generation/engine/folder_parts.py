@@ -23,6 +23,7 @@ from generation.engine.reading import Read, SplitFiles
 from generation.engine.spec import BaseSpec
 from generation.engine.verdict import Finding, of_item
 from generation.engine.worlds import Facet, Item, Needs, World, get_maker, get_world
+from generation.engine.worlds.repeats import HasRepeats
 
 AHEAD = 3  # batches that wait for a process, each
 
@@ -87,6 +88,8 @@ class PartProof:
         For each question and each facet that needs the train split, hashes of what that split must have.
     said : list of mapping of str to str
         What is said of those facets.
+    repeats : mapping of str to list of int
+        Hashes of what may occur more than once, by facet.
     """
 
     findings: list[Finding]
@@ -95,6 +98,7 @@ class PartProof:
     is_whole: bool
     keys: list[Mapping[str, list[int]]]
     said: list[Mapping[str, str]]
+    repeats: dict[str, list[int]]
 
 
 def facet_rows(folder: Path, split: str) -> Iterator[Mapping[str, str]] | None:
@@ -165,7 +169,8 @@ class _PartProver:
         self.checker = Checker(self.world, split.own, made=split.is_made)
         facets = {facet.name: facet for facet in self.world.facets(split.own)}
         self.facets = [facets[name] for name in split.facets if name in facets]
-        self.result = PartProof([], Proof(), b"", True, [], [])
+        self.repeats = self.world.repeats if isinstance(self.world, HasRepeats) else ()
+        self.result = PartProof([], Proof(), b"", True, [], [], {one.facet: [] for one in self.repeats})
 
     def prove(self) -> PartProof:
         result, at = self.result, self.part.first_question
@@ -176,6 +181,7 @@ class _PartProver:
             proof.same("rows", position, read.number, what="the next picture's number, ")
             self.checker.prove(item, proof)
             self._facets(item, at, proof)
+            self._repeats(item)
             self._picture(read, position, proof)
             lines += [canonical(None if item.scene is None else item.scene.to_json())]
             lines += [canonical(question.to_json()) for question in item.questions]
@@ -212,6 +218,13 @@ class _PartProver:
             self.result.said.append(
                 {one.name: row.get(one.name, "") for one in self.facets if one.needs == Needs.TRAIN}
             )
+
+    def _repeats(self, item: Item) -> None:
+        """Take in the keys of what may occur more than once."""
+        for question in item.questions if self.repeats else ():
+            keys = self.world.train_keys(self.split.own, item, question)
+            for one in self.repeats:
+                self.result.repeats[one.facet] += [_hash(key) for key in keys[one.facet]]
 
     def _picture(self, read: Read, position: int, proof: Proof) -> None:
         folder = self.split.files.images

@@ -18,6 +18,7 @@ from generation.engine.errors import BadExport, BadRecord, EngineError
 from generation.engine.folder_parts import Crew, FolderSplit, Part, facet_rows
 from generation.engine.folder_seen import SeenInTrain
 from generation.engine.reading import Found, Read, Reader, find_reader
+from generation.engine.repeats import Repeats
 from generation.engine.spec import BaseSpec
 from generation.engine.streaming import records
 from generation.engine.verdict import Finding, Verdict
@@ -108,6 +109,7 @@ class _Folder:
         self.stated = {one["name"]: one for one in self.about.get("splits", ())}
         self.hashes: dict[str, str] = {}
         self.seen = SeenInTrain()
+        self.repeats = Repeats(self.world)
 
     def prove(self) -> None:
         try:
@@ -120,6 +122,7 @@ class _Folder:
             for split in splits:
                 self._prove_split(split, crew)
         self.seen.prove(splits, self.verdict)
+        self.repeats.note({split.name: self._reference(split.name) for split in splits}, self.verdict)
         self._prove_whole()
 
     def _spec(self) -> BaseSpec:
@@ -159,6 +162,7 @@ class _Folder:
                 self.verdict.take(split.name, proved.proof)
                 hashed.update(proved.hashed)
                 self.seen.add(split.name, proved.keys, proved.said)
+                self.repeats.add(split.name, proved.repeats, items=len(part.reads))
                 whole &= proved.is_whole
                 scenes, questions = scenes + len(part.reads), questions + part.questions
                 self.tick(part.questions)
@@ -169,6 +173,12 @@ class _Folder:
         if split.stated:
             self._prove_stated(split, (scenes, questions))
             self._prove_hash(split, hashed.hexdigest(), is_whole=whole)
+
+    def _reference(self, name: str) -> str | None:
+        """Return the split that one is measured against: the stated one or, where nothing is stated, train."""
+        if name in self.stated:
+            return self.stated[name].get("reference")
+        return "train" if name != "train" else None
 
     def _parts(self, split: FolderSplit) -> Iterator[Part]:
         """Yield the split's items, batch by batch, with what is stated of their facets."""

@@ -50,11 +50,20 @@ class Open:
     count: int
 
 
+@dataclass(frozen=True)
+class Note:
+    """What was counted of a split and is neither right nor wrong."""
+
+    split: str
+    what: str
+
+
 class Verdict:
     """What was found so far."""
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []
+        self.notes: list[Note] = []
         self.left_out = 0
         self._proved: Counter[tuple[str, str, str]] = Counter()
         self._open: Counter[tuple[str, str]] = Counter()
@@ -97,6 +106,10 @@ class Verdict:
         """Take in something that can't be proved."""
         self._open[split, what] += count
 
+    def note(self, split: str, what: str) -> None:
+        """Take in what was counted."""
+        self.notes.append(Note(split, what))
+
     @property
     def holds(self) -> bool:
         """Return whether nothing wrong was found."""
@@ -121,6 +134,7 @@ class Verdict:
             "ok": self.holds,
             "proved": [{**asdict(row), "says": CHECKS[row.check]} for row in self.proved],
             "open": [asdict(row) for row in self.open],
+            "notes": [asdict(note) for note in self.notes],
             "findings": [finding._asdict() for finding in self.findings],
             "findings_left_out": self.left_out,
         }
@@ -136,6 +150,10 @@ class Verdict:
             for row in self.open:
                 where = f"{row.split}: " if row.split else ""
                 yield f"  {where}{row.what} ({row.count:,})"
+        if self.notes:
+            yield "Counted:"
+            for note in self.notes:
+                yield f"  {note.split}: {note.what}"
 
 
 def _counts(rows: Sequence[Proved]) -> str:

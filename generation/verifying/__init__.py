@@ -11,13 +11,14 @@ from typing import NamedTuple
 from generation.engine.canonical import dataset_fingerprint
 from generation.engine.checking import spread
 from generation.engine.errors import BadSpec, EngineError
+from generation.engine.repeats import Repeats
 from generation.engine.verdict import Finding, Verdict
 from generation.engine.worlds import get_maker
 from generation.models import Chunk, Dataset, Split
 from generation.verifying.crew import Crew
 from generation.verifying.derived import prove_derived
 from generation.verifying.indexes import IndexProof, SeenProof
-from generation.verifying.rows import Task
+from generation.verifying.rows import ChunkProof, Task
 
 Tick = Callable[[int], None]
 
@@ -32,6 +33,18 @@ class Scope(NamedTuple):
     def questions(self) -> int:
         """Return how many questions the splits that aren't derived have."""
         return sum(split.questions for split in self.splits if not split.is_derived)
+
+
+class Gathered(NamedTuple):
+    """What concerns several splits together."""
+
+    seen: SeenProof
+    repeats: Repeats
+
+    def add(self, split: Split, proof: ChunkProof, *, scenes: int) -> None:
+        """Take in what came of a batch."""
+        self.seen.add(split, proof.keys)
+        self.repeats.add(split.name, proof.keys.hashes, items=scenes)
 
 
 def scope_of(dataset: Dataset, *, names: Sequence[str] = (), rerender: int = 0) -> Scope:
@@ -68,15 +81,20 @@ def verify(dataset: Dataset, scope: Scope, *, workers: int = 1, tick: Tick = lam
         verdict.find(Finding("", "files", "a spec that can be read", str(error)))
         return verdict
     found: dict[str, str] = {}
-    seen = SeenProof()
+    gathered = Gathered(SeenProof(), Repeats(dataset.get_world()))
     again = _chosen(scope)
     with Crew(workers) as crew:
         for split in scope.splits:
             if split.is_derived:
                 prove_derived(split, verdict)
             else:
-                found[split.name] = _prove_split(split, crew, verdict, seen, again=again.get(split.pk, ()), tick=tick)
-    seen.prove(scope.splits, verdict)
+                found[split.name] = _prove_split(
+                    split, crew, verdict, gathered, again=again.get(split.pk, ()), tick=tick
+                )
+    gathered.seen.prove(scope.splits, verdict)
+    gathered.repeats.note(
+        {split.name: _name(split.reference) for split in scope.splits if not split.is_derived}, verdict
+    )
     _prove_whole(dataset, found, verdict)
     return verdict
 
@@ -101,7 +119,7 @@ def _prove_files(dataset: Dataset, verdict: Verdict) -> None:
 
 
 def _prove_split(
-    split: Split, crew: Crew, verdict: Verdict, seen: SeenProof, *, again: Sequence[int], tick: Tick
+    split: Split, crew: Crew, verdict: Verdict, gathered: Gathered, *, again: Sequence[int], tick: Tick
 ) -> str:
     """Return the content hash of a split's rows; prove all that is stored of it."""
     if split.kind == Split.Kind.GENERATED:
@@ -114,7 +132,7 @@ def _prove_split(
         verdict.take(split.name, proof.proof)
         hashed.update(proof.hashed)
         index.add(proof)
-        seen.add(split, proof.keys)
+        gathered.add(split, proof, scenes=chunk.scenes)
         tick(chunk.questions)
     _prove_counts(split, verdict)
     verdict.same(
@@ -146,11 +164,14 @@ def _prove_plan(split: Split, verdict: Verdict) -> None:
     verdict.same(name, "rows", sums, (split.scenes, split.questions), unit="figures", what="scenes and questions ")
     is_withheld = spec.splits[name].withheld and split.opened is None
     verdict.same(name, "rows", is_withheld, split.withheld, unit="figures", what="answers withheld: ")
-    reference = None if split.reference is None else split.reference.name
-    verdict.same(name, "rows", spec.reference_of(name), reference, unit="figures", what="reference ")
+    verdict.same(name, "rows", spec.reference_of(name), _name(split.reference), unit="figures", what="reference ")
     if split.secret:
         digest = hashlib.sha256(split.secret_bytes).hexdigest()
         verdict.same(name, "hashes", digest, split.secret_sha256, unit="secrets", what="SHA-256 of the secret ")
+
+
+def _name(split: Split | None) -> str | None:
+    return None if split is None else split.name
 
 
 def _prove_counts(split: Split, verdict: Verdict) -> None:

@@ -20,6 +20,7 @@ from generation.overview import sections_of, shown_charts, singles_of
 from generation.paging import NoSuchPage
 from generation.pictures import strips
 from generation.remarks import Remark
+from generation.repeats import repeats_of
 from generation.reproduce import recipe, spec_as_json, spec_as_zip
 from generation.sidebar import chips
 from generation.views.finding import counted_splits, find_dataset, pairs_of, refuse_list
@@ -80,6 +81,7 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
         "counted": counted,
         "query": "" if wanted is None else f"?split={wanted}",
         "charts": shown_charts(request.user, found, counted),
+        "repeats": repeats_of(request.user, found, [split for split in splits if split.is_complete]),
         "alike": _alike(request.user, found, splits),
         "source": paper_of(found),
         "singles": singles_of(spec),

@@ -25,6 +25,7 @@ from generation.engine.spec import BaseSpec
 from generation.engine.vocabulary import split_words
 from generation.engine.worlds import Answer, Facet, FacetKind, Item, Maker, Media, Needs, Question, World, get_world
 from generation.engine.worlds.instances import HasInstances, HasWords
+from generation.engine.worlds.repeats import HasRepeats
 
 FEW = 4
 NO_SCENE: Mapping[str, Any] = {"nothing": "of use"}
@@ -284,6 +285,26 @@ def train_keys_need_what_everybody_sees_alone(case: Case) -> None:
     assert found == needing
 
 
+def repeats_are_told_apart_by_one_key(case: Case) -> None:
+    """What may occur more than once has a facet about train, with one key a question, or an item where it has one."""
+    if not isinstance(case.world, HasRepeats):
+        return
+    facets = {facet.name: facet for facet in case.world.facets(case.own)}
+    assert facets[case.world.repeats_by].needs == Needs.ITEM
+    assert len({one.facet for one in case.world.repeats}) == len(case.world.repeats)
+    for one in case.world.repeats:
+        assert facets[one.facet].needs == Needs.TRAIN, one
+        assert one.label, one
+        for item in case.items:
+            keys = [case.world.train_keys(case.own, item, question)[one.facet] for question in item.questions]
+            assert all(len(some) == 1 for some in keys), one
+            assert not one.is_of_item or len({tuple(some) for some in keys}) <= 1, one
+    for value, spaces in case.world.spaces(case.own).items():
+        assert value in facets[case.world.repeats_by].values
+        assert set(spaces) <= {one.facet for one in case.world.repeats}
+        assert all(space > 0 for space in spaces.values())
+
+
 def steps_point_at_elements(case: Case) -> None:
     """Elements are numbered from 0, labelled, and all that steps point at."""
     table = case.world.functions(case.own)
@@ -522,6 +543,7 @@ MAKING: tuple[Rule, ...] = (
     facet_codes_are_complete_and_in_range,
     facets_that_reveal_nothing_need_the_words_alone,
     train_keys_need_what_everybody_sees_alone,
+    repeats_are_told_apart_by_one_key,
     steps_point_at_elements,
     equivalents_are_no_longer,
     pictures_show_the_elements,

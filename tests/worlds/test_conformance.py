@@ -33,10 +33,12 @@ from generation.engine.worlds import (
 )
 from generation.engine.worlds.boards import BoardView, Series
 from generation.engine.worlds.instances import Instance
+from generation.engine.worlds.repeats import Repeatable
 from tests.worlds import conformance
 from tests.worlds.conformance import Case, Rule, rules
 from tests.worlds.marbles import COLORS, NUMBERS, MarbleMaker, MarbleSpec, MarbleWorld, Row, leave_out
 
+NO_SPACES: Mapping[str, Mapping[str, int]] = {}
 CASES = {name: Case(get_world(name)) for name in names()}
 
 
@@ -180,6 +182,20 @@ def keyed(keys: Callable[[Any, Any], Mapping[str, Sequence[str]]]) -> MarbleWorl
     )
 
 
+def repeating(
+    keys: Callable[[Any, Any], Sequence[str]], *listed: Repeatable, spaces: Mapping[str, Mapping[str, int]] = NO_SPACES
+) -> MarbleWorld:
+    """Return the small world with something that may repeat: one an item by these keys, where nothing is listed."""
+    seen = Facet("seen", "seen", FacetKind.CATEGORY, (SEEN, UNSEEN), False, Needs.TRAIN)
+    return world(
+        facets=lambda self, spec: (*MarbleWorld().facets(spec), seen),
+        train_keys=lambda self, spec, item, question: {"seen": keys(item, question)},
+        repeats=listed or (Repeatable("seen", "rows", True),),
+        repeats_by="color",
+        spaces=lambda self, spec: spaces,
+    )
+
+
 def elements(change: Callable[[list[Element]], list[Element]]) -> MarbleWorld:
     return world(elements=lambda self, spec, item: tuple(change(list(MarbleWorld().elements(spec, item)))))
 
@@ -225,6 +241,15 @@ BOARD = BoardView("colors", "By colour", "color", "colour asked for")
 VIEW = ChartView("colors", "Colours", "color", "colour asked for")
 NOISE = np.random.Generator(np.random.PCG64(1))
 BROKEN: dict[str, list[MarbleWorld]] = {
+    "repeats_are_told_apart_by_one_key": [
+        repeating(lambda item, question: ("a", "b")),
+        repeating(lambda item, question: (question.text,)),
+        repeating(lambda item, question: ("a",), Repeatable("color", "rows", False)),
+        repeating(lambda item, question: ("a",), *[Repeatable("seen", "rows", False)] * 2),
+        repeating(lambda item, question: ("a",), spaces={"red": {"color": 5}}),
+        repeating(lambda item, question: ("a",), spaces={"red": {"seen": 0}}),
+        repeating(lambda item, question: ("a",), spaces={"mauve": {"seen": 5}}),
+    ],
     "presets_are_readable": [
         making(preset=lambda self, name: {"splits": {"a": {"scenes": 1}}}),
         making(presets=lambda self: ()),

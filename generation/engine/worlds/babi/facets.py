@@ -12,6 +12,7 @@ from generation.engine.worlds.babi.functions import function_table
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.tasks import BY_NAME
+from generation.engine.worlds.repeats import Repeatable
 
 LENGTHS = ("lines", "supports")
 MOST_SUPPORTS, MOST_LINES = 60, 1_000  # more have no value
@@ -20,6 +21,10 @@ TRAIN: Mapping[str, str] = {
     "seen_story": "story seen in train",
     "seen_question": "question about the same lines seen in train",
 }
+REPEATS = (
+    Repeatable("seen_story", "stories", is_of_item=True),
+    Repeatable("seen_question", "questions about the same lines", is_of_item=False),
+)
 Supports = tuple[int, ...]
 
 
@@ -109,3 +114,8 @@ def train_keys(item: Item, question: Question) -> Mapping[str, Sequence[str]]:
         return dict.fromkeys(TRAIN, ())
     seen = "\n".join([line.text for line in item.scene.lines[: question.scope]])
     return {"seen_story": (item.scene.text,), "seen_question": (f"{seen}\n{question.text}",)}
+
+
+def spaces(spec: BabiSpec) -> Mapping[str, Mapping[str, int]]:
+    """Return how many stories, and how many with a question, tasks can tell where these are few."""
+    return {}

@@ -35,6 +35,7 @@ from generation.engine.worlds.babi.making import Making
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.story import Story, read_story
 from generation.engine.worlds.boards import BoardView
+from generation.engine.worlds.repeats import Repeatable
 
 
 class BabiMaker:
@@ -74,6 +75,8 @@ class Babi:
     ablations: ClassVar[tuple[Ablation, ...]] = ()
     display: ClassVar[Display] = Display()
     maker: ClassVar[Maker | None] = BabiMaker()
+    repeats: ClassVar[tuple[Repeatable, ...]] = facets.REPEATS
+    repeats_by: ClassVar[str] = "type"
 
     def read_spec(self, data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> BabiSpec:
         return babi_spec.read_spec(data)
@@ -101,6 +104,9 @@ class Babi:
 
     def train_keys(self, spec: BaseSpec, item: Item, question: Question) -> Mapping[str, Sequence[str]]:
         return facets.train_keys(item, question)
+
+    def spaces(self, spec: BaseSpec) -> Mapping[str, Mapping[str, int]]:
+        return facets.spaces(_own(spec))
 
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
         return boards.columns(_own(spec))
