@@ -25,6 +25,7 @@ FURTHER_PLACES = (
 )
 THINGS = ("apple", "football", "milk")
 FURTHER_THINGS = ("basket", "candle", "hammer", "letter", "violin")
+NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight")  # of things
 MEN = frozenset(("John", "Daniel", "Fred", "Bill", "Jeff", "Carlos", "Erik", "Hugo", "Karl", "Omar", "Tomas"))
 
 

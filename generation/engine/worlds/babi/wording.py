@@ -1,6 +1,7 @@
 """How events are said: several verbs for one, each as likely."""
 
 from generation.engine.seeding import Stream
+from generation.engine.worlds.babi.story import Event
 
 MOVES = ("went over to the", "returned to the", "journeyed to the", "moved on to the", "travelled to the")
 TAKES = ("got the", "took the", "grabbed the", "picked up the")
@@ -11,3 +12,17 @@ GIVES = ("gave", "handed", "passed")
 def move(who: str, place: str, chance: Stream) -> str:
     """Return that somebody goes somewhere."""
     return f"{who} {chance.choice(MOVES)} {place}."
+
+
+THERE = 10  # one of so many gets and drops says "there"
+
+
+def handling(event: Event) -> tuple[str, ...]:
+    """Return all that may be said of somebody going, getting, dropping or giving, each as likely."""
+    kind, who, what, *others = event
+    if kind == "go":
+        return tuple(f"{who} {verb} {what}." for verb in MOVES)
+    if kind == "give":
+        return tuple(f"{who} {verb} the {what} to {others[0]}." for verb in GIVES)
+    verbs = TAKES if kind == "get" else LEAVES
+    return tuple(f"{who} {verb} {what}{end}." for verb in verbs for end in ("",) * (THERE - 1) + (" there",))

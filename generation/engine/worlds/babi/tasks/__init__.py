@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from generation.engine.worlds.babi.tasks import company, knowledge, one_fact, times
+from generation.engine.worlds.babi.tasks import company, finding, having, knowledge, one_fact, times
 from generation.engine.worlds.babi.telling import Task
 
-TOPICS = (one_fact, knowledge, company, times)
+TOPICS = (one_fact, finding, having, knowledge, company, times)
 BY_NUMBER: Mapping[int, Task] = {
     task.number: task
     for task in sorted((task for topic in TOPICS for task in topic.TASKS), key=lambda task: task.number)

@@ -1,0 +1,206 @@
+"""Where things and people are while things are carried about: tasks 2, 3 and 6."""
+
+from functools import cache
+
+from generation.engine.program import Program, Step
+from generation.engine.seeding import Stream
+from generation.engine.worlds.babi import cast
+from generation.engine.worlds.babi.knobs import Knobs
+from generation.engine.worlds.babi.story import Event
+from generation.engine.worlds.babi.tasks.carrying import Carrying, Query, Tale, Watch
+
+
+class _Handled:
+    """What was last done with a thing: its line, who did it, whether they have it, their move that places it."""
+
+    __slots__ = ("held", "line", "move", "person")
+
+    def __init__(self, line: int, person: str, *, held: bool, move: int | None) -> None:
+        self.line, self.person, self.held, self.move = line, person, held, move
+
+
+class _Things:
+    """Remembers what task 2 asks about."""
+
+    def __init__(self, tale: Tale) -> None:
+        self.tale = tale
+        self.moved: dict[str, int] = {}
+        self.handled: dict[str, _Handled] = {}
+
+    def saw(self, event: Event) -> None:
+        kind, person, what = event
+        line = len(self.tale.lines) - 1
+        if kind == "go":
+            self.moved[person] = line
+        else:
+            self.handled[what] = _Handled(line, person, held=kind == "get", move=self.moved.get(person))
+
+    def query(self, chance: Stream) -> Query | None:
+        thing = chance.choice(self.tale.things)
+        last = self.handled.get(thing)
+        if last is None:
+            return None
+        move = self.moved.get(last.person) if last.held else last.move
+        if move is None:
+            return None
+        still = last.person if last.held else None
+        text, program = f"Where is the {thing} now?", where_is_thing("two-supporting-facts", thing)
+        return Query(text, program, max(last.line, move), still, thing)
+
+
+class TwoFacts(Carrying):
+    """Task 2."""
+
+    number, name, label, longest = 2, "two-supporting-facts", "two supporting facts", 88
+
+    def watch(self, tale: Tale, knobs: Knobs) -> Watch:
+        return _Things(tale)
+
+    def answers(self, knobs: Knobs) -> tuple[str, ...]:
+        return cast.places("house", knobs.places)
+
+
+class _Run:
+    """How a thing was carried by one person: who, their moves with it (lines and places), the last line about it."""
+
+    __slots__ = ("held", "last", "moves", "person")
+
+    def __init__(self, person: str, line: int) -> None:
+        self.person, self.last, self.held = person, line, True
+        self.moves: list[tuple[int, str]] = []
+
+
+class _Ways:
+    """Remembers what task 3 asks about: of each thing the last run, and all places where it has been."""
+
+    def __init__(self, tale: Tale, *, faithful: bool) -> None:
+        self.tale, self.faithful = tale, faithful
+        self.runs: dict[str, _Run] = {}
+        self.been = {thing: [tale.world.at[thing]] for thing in tale.things}
+
+    def saw(self, event: Event) -> None:
+        kind, person, what = event
+        line = len(self.tale.lines) - 1
+        if kind == "go":
+            for thing in self.tale.world.contents[person]:
+                self.runs[thing].moves.append((line, what))
+                self.been[thing].append(what)
+        elif kind == "get":
+            self.runs[what] = _Run(person, line)
+        else:
+            run = self.runs[what]
+            run.last, run.held = line, False
+
+    def query(self, chance: Stream) -> Query | None:
+        thing = chance.choice(self.tale.things)
+        run = self.runs.get(thing)
+        places = self._places(thing, run) if run is not None else {}
+        if run is None or not places:
+            return None
+        place = chance.choice(tuple(places))
+        return Query(
+            f"Where was the {thing} before it was in the {place}?",
+            where_was_thing("three-supporting-facts", thing, place),
+            max(run.last, places[place]),
+            run.person if run.held else None,
+            thing,
+        )
+
+    def _places(self, thing: str, run: _Run) -> dict[str, int]:
+        """Return the places that may be asked about, with the lines of the moves there."""
+        found = {place: line for line, place in run.moves}
+        if run.moves:
+            first_line, first = run.moves[0]
+            if found[first] == first_line:
+                del found[first]
+        if run.held:
+            second = run.moves[1:2]
+            found = {place: line for place, line in found.items() if (line, place) in second}
+        if self.faithful:
+            return found
+        return {place: line for place, line in found.items() if self.been[thing].count(place) == 1}
+
+
+class ThreeFacts(Carrying):
+    """Task 3."""
+
+    number, name, label, longest = 3, "three-supporting-facts", "three supporting facts", 228
+
+    def watch(self, tale: Tale, knobs: Knobs) -> Watch:
+        return _Ways(tale, faithful=knobs.faithful)
+
+    def answers(self, knobs: Knobs) -> tuple[str, ...]:
+        return cast.places("house", knobs.places)
+
+
+class _People:
+    """Remembers where people went."""
+
+    def __init__(self, tale: Tale) -> None:
+        self.tale = tale
+        self.moved: dict[str, int] = {}
+
+    def saw(self, event: Event) -> None:
+        if event[0] == "go":
+            self.moved[event[1]] = len(self.tale.lines) - 1
+
+    def query(self, chance: Stream) -> Query | None:
+        person = chance.choice(self.tale.people)
+        if person not in self.moved:
+            return None
+        here = self.tale.world.at[person]
+        place = here if chance.random() < 0.5 else chance.choice(self.tale.world.ways[here])
+        text, program = f"Is {person} in the {place} now?", is_person_in("yes-no-questions", person, place)
+        return Query(text, program, self.moved[person], person)
+
+
+class YesNo(Carrying):
+    """Task 6."""
+
+    number, name, label, longest = 6, "yes-no-questions", "yes or no", 26
+
+    def watch(self, tale: Tale, knobs: Knobs) -> Watch:
+        return _People(tale)
+
+    def answers(self, knobs: Knobs) -> tuple[str, ...]:
+        return ("yes", "no")
+
+
+@cache
+def where_is_thing(task: str, thing: str) -> Program:
+    """Return the program that asks where a thing is."""
+    return (
+        Step("story", (), (task,)),
+        Step("handled", (0,), (thing,)),
+        Step("last", (1,)),
+        Step("brought", (0, 2)),
+        Step("place", (3,)),
+    )
+
+
+@cache
+def where_was_thing(task: str, thing: str, place: str) -> Program:
+    """Return the program that asks where a thing was before it was brought to a place."""
+    return (
+        Step("story", (), (task,)),
+        Step("handled", (0,), (thing,)),
+        Step("last", (1,)),
+        Step("carried", (0, 2)),
+        Step("arrival", (3,), (place,)),
+        Step("before", (3, 4)),
+        Step("place", (5,)),
+    )
+
+
+@cache
+def is_person_in(task: str, person: str, place: str) -> Program:
+    """Return the program that asks whether somebody is in a place."""
+    return (
+        Step("story", (), (task,)),
+        Step("stays", (0,), (person,)),
+        Step("last", (1,)),
+        Step("is_in", (2,), (place,)),
+    )
+
+
+TASKS = (TwoFacts(), ThreeFacts(), YesNo())
