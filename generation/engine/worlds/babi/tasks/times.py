@@ -75,6 +75,8 @@ class Times:
     lengths: tuple[int, ...] = (5,)
 
     def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
+        if knobs.distance > knobs.people * len(TIMES) - 2:
+            return None
         days = Days(cast.people("fred", knobs.people), cast.places("town", knobs.places))
         asks: list[Ask] = []
         while len(asks) < questions:
@@ -82,8 +84,8 @@ class Times:
             days.go_on(chance)
             found = _candidates(days, knobs)
             if found:
-                asks.append(self._ask(days, knobs, chance.choice(found), chance))
-            elif len(days.lines) == before:
+                asks.append(self._ask(days, knobs, chance.choice(chance.choice(found)), chance))
+            elif asks or len(days.lines) == before:
                 return None
         return Told(tuple(days.lines), tuple(asks))
 
@@ -97,19 +99,27 @@ class Times:
         return cast.places("town", knobs.places)
 
 
-def _candidates(days: Days, knobs: Knobs) -> list[Candidate]:
-    """Return what may be asked: a place that was visited once, or, as released, the latest visit of any place."""
+def _candidates(days: Days, knobs: Knobs) -> list[list[Candidate]]:
+    """Return what may be asked of each person: of places that were visited once, or as released of all."""
     found = []
     for person, visits in days.visits.items():
-        left = days.left(without=person)
-        places = [visit.place for visit in visits]
-        for at in range(1, len(visits)):
-            place, line = places[at], max(visits[at].line, visits[at - 1].line)
-            if len(days.lines) - 1 - line + left < knobs.distance:
-                continue
-            if place not in places[at + 1 :] and (knobs.faithful or place not in places[:at]):
-                found.append(Candidate(person, place, line))
+        most = len(days.lines) - 1 + days.left(without=person) - knobs.distance
+        own = [
+            _candidate(person, visits, visit.place) for visit in visits[1:] if knobs.faithful or _once(visits, visit)
+        ]
+        near = [candidate for candidate in own if candidate.line <= most]
+        if near:
+            found.append(near)
     return found
+
+
+def _once(visits: Sequence[Visit], visit: Visit) -> bool:
+    return sum(other.place == visit.place for other in visits) == 1
+
+
+def _candidate(person: str, visits: Sequence[Visit], place: str) -> Candidate:
+    latest = max(at for at, visit in enumerate(visits) if visit.place == place)
+    return Candidate(person, place, max(visits[latest].line, visits[latest - 1].line))
 
 
 @cache
