@@ -33,6 +33,23 @@ class Knobs(Frozen):
     people: int = Field(default=4, ge=2, le=12, title="People", description="in a story", json_schema_extra=COMMON)
     places: int = Field(default=6, ge=3, le=14, title="Places", description="in a story", json_schema_extra=COMMON)
     things: int = Field(default=3, ge=1, le=8, title="Things", description="to be carried", json_schema_extra=COMMON)
+    animals: int = Field(
+        default=4, ge=2, le=8, title="Animals", description="kinds of them in tasks 15 and 16", json_schema_extra=COMMON
+    )
+    shapes: int = Field(
+        default=3, ge=3, le=8, title="Shapes", description="in stories of task 17", json_schema_extra=COMMON
+    )
+    sizes: int = Field(
+        default=6, ge=4, le=12, title="Sizes", description="things compared in task 18", json_schema_extra=COMMON
+    )
+    steps: int = Field(
+        default=2,
+        ge=2,
+        le=6,
+        title="Steps",
+        description="facts chained by a question of tasks 17 to 19, whose stories name one more at least",
+        json_schema_extra=COMMON,
+    )
     distance: int = Field(
         default=0,
         ge=0,

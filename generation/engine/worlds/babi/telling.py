@@ -1,6 +1,6 @@
 """What a task tells and asks before anybody knows which split the story belongs to."""
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from generation.engine.program import Program
 from generation.engine.seeding import Stream
@@ -49,3 +49,18 @@ class Task(Protocol):
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:
         """Return every answer that there can be, canonical: of a set in alphabetical order, joined by commas."""
+
+
+class Space(NamedTuple):
+    """How many different texts there are: of whole stories, and of what questions see with the question."""
+
+    stories: int
+    questions: int
+
+
+@runtime_checkable
+class Counted(Protocol):
+    """A task whose stories can be counted."""
+
+    def space(self, knobs: Knobs) -> Space | None:
+        """Return how many there are, exactly; None where they are too many to list."""

@@ -11,11 +11,11 @@ from generation.engine.program import Function, FunctionTable, Program, Shown
 from generation.engine.worlds import AnswerKind
 from generation.engine.worlds.babi.cast import EVERYBODY, EVERYTHING, EVERYWHERE
 from generation.engine.worlds.babi.found import Fact, Found, Prefix
-from generation.engine.worlds.babi.functions import holding, knowing, looking, timing
+from generation.engine.worlds.babi.functions import looking, reasoning, space
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.tasks import BY_NAME
 
-MODULES = (looking, holding, knowing, timing)
+MODULES = (looking, space, reasoning)
 FUNCTIONS: Mapping[str, Function] = {function.name: function for module in MODULES for function in module.FUNCTIONS}
 VALUES: Mapping[str, tuple[str, ...]] = {
     "Task": tuple(BY_NAME),

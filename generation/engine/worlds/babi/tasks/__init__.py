@@ -2,12 +2,16 @@
 
 from collections.abc import Mapping
 
-from generation.engine.worlds.babi.tasks import company, finding, having, knowledge, one_fact, times
+from generation.engine.worlds.babi.tasks import animals, motives, one_fact, places, shapes, sizes
 from generation.engine.worlds.babi.telling import Task
 
-TOPICS = (one_fact, finding, having, knowledge, company, times)
-BY_NUMBER: Mapping[int, Task] = {
-    task.number: task
-    for task in sorted((task for topic in TOPICS for task in topic.TASKS), key=lambda task: task.number)
-}
+LISTED: tuple[Task, ...] = (
+    *one_fact.TASKS,
+    *places.TASKS,
+    *animals.TASKS,
+    *shapes.TASKS,
+    *sizes.TASKS,
+    *motives.TASKS,
+)
+BY_NUMBER: Mapping[int, Task] = {task.number: task for task in LISTED}
 BY_NAME: Mapping[str, Task] = {task.name: task for task in BY_NUMBER.values()}

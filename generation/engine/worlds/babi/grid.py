@@ -1,0 +1,144 @@
+"""Layouts on a grid: cells beside each other, a walk over some of them, others told of beside it.
+
+Directions are numbers: 0 north (or above), 1 south (below), 2 east (right), 3 west (left).
+"""
+
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from generation.engine.seeding import Stream
+
+Cell = tuple[int, int]
+"""Steps to the east and to the north."""
+
+COMPASS: Mapping[str, Cell] = {"north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0)}
+MOVES = tuple(COMPASS.values())
+OPPOSITE = (1, 0, 3, 2)
+COUNTED = 8  # cells; trees of more are too many to list
+
+
+class Layout(NamedTuple):
+    """Cells, each beside an earlier one.
+
+    Attributes
+    ----------
+    cells : tuple of Cell
+    edges : tuple of (int, int, int)
+        For each cell but the first: its number, that of the one it was laid beside, and its direction from there.
+    """
+
+    cells: tuple[Cell, ...]
+    edges: tuple[tuple[int, int, int], ...]
+
+
+START = Layout(((0, 0),), ())
+
+
+def beside(cell: Cell, direction: int) -> Cell:
+    """Return the next cell in a direction."""
+    return cell[0] + MOVES[direction][0], cell[1] + MOVES[direction][1]
+
+
+def distance(one: Cell, other: Cell) -> int:
+    """Return how many steps lie between two cells, were all others free to walk on."""
+    return abs(one[0] - other[0]) + abs(one[1] - other[1])
+
+
+def laid(layout: Layout, number: int, direction: int) -> Layout:
+    """Return a layout with another cell, beside one of its own."""
+    cell = beside(layout.cells[number], direction)
+    return Layout((*layout.cells, cell), (*layout.edges, (len(layout.cells), number, direction)))
+
+
+@cache
+def walks(steps: int) -> tuple[Layout, ...]:
+    """Return every walk of so many steps that comes to no cell twice."""
+    if steps == 0:
+        return (START,)
+    return tuple(
+        laid(walk, steps - 1, direction)
+        for walk in walks(steps - 1)
+        for direction in range(4)
+        if beside(walk.cells[-1], direction) not in walk.cells
+    )
+
+
+def within(walk: tuple[Cell, ...], cell: Cell) -> bool:
+    """Return whether a walk from a walk's start to its end over a cell might be as short."""
+    return distance(walk[0], cell) + distance(cell, walk[-1]) < len(walk)
+
+
+def is_only_way(walk: tuple[Cell, ...], others: tuple[Cell, ...] = ()) -> bool:
+    """Return whether no other way is as short, whatever cells beside each other may be walked between."""
+    chord = any(distance(one, other) == 1 for at, one in enumerate(walk) for other in walk[at + 2 :])
+    return not chord and not any(within(walk, cell) for cell in others)
+
+
+def is_askew(walk: tuple[Cell, ...]) -> bool:
+    """Return whether start and end share neither row nor column."""
+    return walk[0][0] != walk[-1][0] and walk[0][1] != walk[-1][1]
+
+
+@cache
+def only_ways(steps: int) -> tuple[Layout, ...]:
+    """Return the walks that are the only way, if nothing else is near."""
+    return tuple(walk for walk in walks(steps) if is_only_way(walk.cells))
+
+
+@cache
+def askew(steps: int) -> tuple[Layout, ...]:
+    """Return the walks whose start and end share neither row nor column."""
+    return tuple(walk for walk in walks(steps) if is_askew(walk.cells))
+
+
+def grown(walk: Layout, count: int, chance: Stream, *, clear: bool) -> Layout:
+    """Return a layout that begins with a walk and has so many cells; with `clear` none lies within the walk."""
+    layout = walk
+    for _ in range(count - len(walk.cells)):
+        layout = chance.choice(_further(layout, len(walk.cells), clear))
+    return layout
+
+
+@lru_cache(maxsize=50_000)
+def _further(layout: Layout, steps: int, clear: bool) -> tuple[Layout, ...]:
+    found = [(number, direction) for number in range(len(layout.cells)) for direction in range(4)]
+    walk = layout.cells[:steps]
+    return tuple(
+        laid(layout, number, direction)
+        for number, direction in found
+        if (cell := beside(layout.cells[number], direction)) not in layout.cells and not (clear and within(walk, cell))
+    )
+
+
+@cache
+def trees(count: int) -> tuple[Layout, ...]:
+    """Return every way of joining so many cells without a circle, each once wherever it lies."""
+    if count > COUNTED:
+        raise ValueError(f"Expected at most {COUNTED} cells, got {count}.")
+    if count == 1:
+        return (START,)
+    found: dict[frozenset[tuple[Cell, Cell]], Layout] = {}
+    for tree in trees(count - 1):
+        for larger in _further(tree, 0, False):
+            found.setdefault(_joints(larger), larger)
+    return tuple(found.values())
+
+
+def _joints(tree: Layout) -> frozenset[tuple[Cell, Cell]]:
+    """Return which cells of a tree are joined, counted from its south-west corner."""
+    west, south = min(cell[0] for cell in tree.cells), min(cell[1] for cell in tree.cells)
+    cells = [(east - west, north - south) for east, north in tree.cells]
+    return frozenset((min(cells[a], cells[b]), max(cells[a], cells[b])) for a, b, _ in tree.edges)
+
+
+def walks_within(tree: Layout, steps: int) -> list[tuple[int, ...]]:
+    """Return the walks of so many steps along a tree's joints, as numbers of cells, both ways round."""
+    near: dict[int, list[int]] = {number: [] for number in range(len(tree.cells))}
+    for one, other, _ in tree.edges:
+        near[one].append(other)
+        near[other].append(one)
+    found: list[tuple[int, ...]] = [(number,) for number in near]
+    for _ in range(steps):
+        found = [(*walk, after) for walk in found for after in near[walk[-1]] if after not in walk]
+    return found

@@ -1,0 +1,55 @@
+"""Telling a layout on a grid fact by fact, and counting what may be told."""
+
+from collections.abc import Callable, Sequence
+from math import factorial, perm
+
+from generation.engine.seeding import Stream
+from generation.engine.worlds.babi import grid
+from generation.engine.worlds.babi.grid import Cell, Layout
+from generation.engine.worlds.babi.story import Line
+from generation.engine.worlds.babi.telling import Space
+
+Askable = Callable[[tuple[Cell, ...], tuple[Cell, ...]], bool]
+"""Whether a walk, beside other cells, may be asked about."""
+
+
+def some(options: Sequence[str], count: int, chance: Stream) -> list[str]:
+    """Return so many different ones in random order."""
+    left = list(options)
+    return [left.pop(chance.below(len(left))) for _ in range(count)]
+
+
+def lines_of(
+    layout: Layout, names: Sequence[str], chance: Stream, *, say: Callable[[str, int, str], Line]
+) -> tuple[Line, ...]:
+    """Return a line for each cell that was laid beside another, in random order, said from either end."""
+    edges = list(layout.edges)
+    chance.shuffle(edges)
+    return tuple(
+        [
+            say(names[one], direction, names[other])
+            if chance.random() < 0.5
+            else say(names[other], grid.OPPOSITE[direction], names[one])
+            for one, other, direction in edges
+        ]
+    )
+
+
+def space_of(names: int, cells: int, steps: int, *, askable: Askable, questions: int) -> Space | None:
+    """Return how many stories of so many cells there are, and with each walk's number of questions.
+
+    Every layout is told in every order of its facts, each fact from either end, with every choice of names.
+    """
+    if cells > grid.COUNTED:
+        return None
+    trees = walks = 0
+    for tree in grid.trees(cells):
+        found = sum(_is_askable(tree, walk, askable) for walk in grid.walks_within(tree, steps))
+        trees, walks = trees + (found > 0), walks + found
+    texts = perm(names, cells) * factorial(cells - 1) * 2 ** (cells - 1)
+    return Space(trees * texts, walks * questions * texts)
+
+
+def _is_askable(tree: Layout, walk: tuple[int, ...], askable: Askable) -> bool:
+    others = tuple(cell for number, cell in enumerate(tree.cells) if number not in walk)
+    return askable(tuple(tree.cells[number] for number in walk), others)

@@ -1,0 +1,173 @@
+"""Where people go and what for, by the state they are in (task 20)."""
+
+from collections import Counter
+from functools import cache
+from typing import NamedTuple
+
+from generation.engine.program import Program, Step
+from generation.engine.seeding import Stream
+from generation.engine.worlds.babi import cast, wording
+from generation.engine.worlds.babi.kinds import MOTIVES, Motive
+from generation.engine.worlds.babi.knobs import Knobs
+from generation.engine.worlds.babi.simulation import Simulation, all_ways, seeks
+from generation.engine.worlds.babi.story import Line
+from generation.engine.worlds.babi.telling import Ask, Space, Told
+
+RELEASED = 4  # motives, and people
+OUTSIDE, CONTENT = "outside", "content"  # where people are and how they feel before and after; no line says so
+
+
+class Due(NamedTuple):
+    """A question that may be asked: who it is about, the line that answers it, its text and program."""
+
+    person: str
+    feels: int
+    text: str
+    program: Program
+
+
+class Telling:
+    """A story as it is told, line by line."""
+
+    def __init__(self, knobs: Knobs, chance: Stream) -> None:
+        self.chance = chance
+        self.people = cast.people("sumit", knobs.people)
+        self.motives = motives_of(knobs)
+        self.free: list[Motive] | None = None if knobs.faithful else list(self.motives)
+        one = None if knobs.faithful else self._world(self.people)
+        self.worlds = {person: one or self._world((person,)) for person in self.people}
+        self.feels: dict[str, int] = {}  # the line that tells how somebody feels who is not content
+        self.visited: dict[str, set[str]] = {person: set() for person in self.people}
+        self.lines: list[Line] = []
+        self.due: list[Due] = []
+
+    def go_on(self) -> bool:
+        """Tell a line; return whether there was one."""
+        fresh = [person for person in self.people if person in self.feels or not self.visited[person]]
+        people = fresh or [person for person in self.people if self._open(person)]
+        if not people:
+            return False
+        person = self.chance.choice(people)
+        if person not in self.feels:
+            self._set(person)
+        else:
+            self._act(person)
+        return True
+
+    def _world(self, people: tuple[str, ...]) -> Simulation:
+        places = tuple(dict.fromkeys((OUTSIDE, *(motive.place for motive in self.motives))))
+        at = {**dict.fromkeys(people, OUTSIDE), **{motive.thing: motive.place for motive in self.motives}}
+        rules = [seeks(motive.state, (motive.thing,), then=CONTENT) for motive in self.motives]
+        return Simulation(all_ways(places), at, people=people, rules=dict.fromkeys(people, rules))
+
+    def _open(self, person: str) -> list[Motive]:
+        """Return what may move somebody: nothing that leads where they have been, or that moves others."""
+        motives = self.motives if self.free is None else self.free
+        return [motive for motive in motives if motive.place not in self.visited[person]]
+
+    def _set(self, person: str) -> None:
+        motive = self.chance.choice(self._open(person))
+        if self.free is not None:
+            self.free.remove(motive)
+        self.worlds[person].set(person, person, motive.state)
+        self.feels[person] = len(self.lines)
+        self.lines.append(Line(f"{person} is {motive.state}.", (("feels", person, motive.state),)))
+        self._ask(person, f"Where will {person} go?", where(person))
+
+    def _act(self, person: str) -> None:
+        event = self.worlds[person].act(person, self.chance, kinds=())
+        assert event is not None
+        kind, _, what = event
+        if kind == "go":
+            self.visited[person].add(what)
+            self.due = [due for due in self.due if due.program != where(person)]
+            self.lines.append(Line(wording.move(person, what, self.chance), (event,)))
+            self._ask(person, f"Why did {person} go to the {what}?", why(person, "go", what))
+        else:
+            self.lines.append(Line(f"{person} {self.chance.choice(wording.TAKES)} {what} there.", (event,)))
+            self._ask(person, f"Why did {person} get the {what}?", why(person, "get", what))
+            del self.feels[person]
+
+    def _ask(self, person: str, text: str, program: Program) -> None:
+        self.due.append(Due(person, self.feels[person], text, program))
+
+
+class Motivations:
+    """Task 20: somebody is in a state, goes where it leads, gets what they want; after each line a question.
+
+    By default nobody gets what another one has, so each state is somebody's. In data as released several may be in
+    one, and get the same thing.
+    """
+
+    number, name, label = 20, "agents-motivations", "motives"
+    lengths: tuple[int, ...] = (12, 8, 4, 10, 6)
+
+    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
+        telling = Telling(knobs, chance)
+        asks: list[Ask] = []
+        while len(asks) < questions:
+            if not telling.go_on():
+                return None
+            told = len(telling.lines)
+            ready = next((due for due in telling.due if told - 1 - due.feels >= knobs.distance), None)
+            if ready is not None:
+                telling.due.remove(ready)
+                asks.append(Ask(told, ready.text, ready.program))
+        return Told(tuple(telling.lines), tuple(asks))
+
+    def answers(self, knobs: Knobs) -> tuple[str, ...]:
+        motives = motives_of(knobs)
+        return tuple(dict.fromkeys((*(one.place for one in motives), *(one.state for one in motives))))
+
+    @staticmethod
+    @cache
+    def space(knobs: Knobs) -> Space | None:
+        """Return how many there are of the lengths that stories have; None with fewer people, or a distance."""
+        if knobs.people < RELEASED or knobs.distance:
+            return None
+        counts = [prefixes(knobs, length) for length in range(1, max(Motivations.lengths) + 1)]
+        return Space(sum(counts[length - 1] for length in set(Motivations.lengths)), sum(counts))
+
+
+def motives_of(knobs: Knobs) -> tuple[Motive, ...]:
+    """Return what may move people: one motive for each of them, at least the released data's."""
+    return MOTIVES[: max(RELEASED, knobs.people)]
+
+
+def prefixes(knobs: Knobs, length: int) -> int:
+    """Return how many texts of so many lines stories may begin with, each line with all of its verbs."""
+    motives = len(motives_of(knobs))
+    counts = Counter({(knobs.people, 0, 0): 1})  # people who feel nothing yet, who feel something, who have gone
+    for _ in range(length):
+        after: Counter[tuple[int, int, int]] = Counter()
+        for (fresh, feeling, gone), count in counts.items():
+            free = motives if knobs.faithful else motives - (knobs.people - fresh)
+            after[fresh - 1, feeling + 1, gone] += count * fresh * free
+            after[fresh, feeling - 1, gone + 1] += count * feeling * len(wording.MOVES)
+            after[fresh, feeling, gone - 1] += count * gone * len(wording.TAKES)
+        counts = +after
+    return counts.total()
+
+
+@cache
+def where(person: str) -> Program:
+    """Return the program that asks where somebody will go."""
+    return (
+        Step("story", (), (Motivations.name,)),
+        Step("feelings", (0,), (person,)),
+        Step("last", (1,)),
+        Step("leads_to", (2,)),
+    )
+
+
+@cache
+def why(person: str, deed: str, what: str) -> Program:
+    """Return the program that asks why somebody went somewhere or got something."""
+    return (
+        Step("story", (), (Motivations.name,)),
+        Step("feelings", (0,), (person,)),
+        Step(f"why_{deed}", (0, 1), (person, what)),
+    )
+
+
+TASKS = (Motivations(),)

@@ -1,0 +1,112 @@
+"""Places that lie north, south, east or west of others: one fact (task 4), and ways to go (task 19)."""
+
+from functools import cache
+
+from generation.engine.program import Program, Step
+from generation.engine.seeding import Stream
+from generation.engine.worlds.babi import cast, grid
+from generation.engine.worlds.babi.grid import COMPASS, Cell
+from generation.engine.worlds.babi.knobs import Knobs
+from generation.engine.worlds.babi.story import Line
+from generation.engine.worlds.babi.tasks.laying import lines_of, some, space_of
+from generation.engine.worlds.babi.telling import Ask, Space, Told
+
+DIRECTIONS = tuple(COMPASS)
+
+
+@cache
+def lies(one: str, direction: int, other: str) -> Line:
+    """Return the line that a place lies in a direction of another."""
+    word = DIRECTIONS[direction]
+    return Line(f"The {one} lies {word} of the {other}.", (("lies", one, word, other),))
+
+
+class TwoArguments:
+    """Task 4: three places in a row. The middle one is asked about, in words that ask for either end by their order."""
+
+    number, name, label = 4, "two-arg-relations", "relations of two"
+    lengths: tuple[int, ...] = (1,)
+
+    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
+        first, middle, last = some(cast.places("house", knobs.places), 3, chance)
+        direction = chance.below(4)
+        lines = [self._line(first, direction, middle, chance), self._line(middle, direction, last, chance)]
+        if chance.random() < 0.5:
+            lines.reverse()
+        asked = direction if chance.random() < 0.5 else grid.OPPOSITE[direction]
+        ask = self._ask(DIRECTIONS[asked], middle, first=chance.random() < 0.5)
+        return Told(tuple(lines), (ask,))
+
+    def answers(self, knobs: Knobs) -> tuple[str, ...]:
+        return cast.places("house", knobs.places)
+
+    def space(self, knobs: Knobs) -> Space:
+        """Return how many there are: rows of three, in two lines of either order, each from either end."""
+        places = knobs.places
+        rows = places * (places - 1) * (places - 2) // 2 * len(DIRECTIONS)
+        return Space(rows * 8, rows * 8 * 4)
+
+    def _line(self, one: str, direction: int, other: str, chance: Stream) -> Line:
+        if chance.random() < 0.5:
+            return lies(one, direction, other)
+        return lies(other, grid.OPPOSITE[direction], one)
+
+    @staticmethod
+    @cache
+    def _ask(direction: str, place: str, *, first: bool) -> Ask:
+        if first:
+            text, function = f"Which place lies {direction} of the {place}?", "that_lies"
+        else:
+            text, function = f"The {place} lies {direction} of which place?", "lies_of"
+        return Ask(2, text, (Step("story", (), (TwoArguments.name,)), Step(function, (0,), (direction, place))))
+
+
+class PathFinding:
+    """Task 19: places on a grid. The way that is asked for is the only shortest one.
+
+    By default that holds even where somebody walks between places beside each other that no line says are. Data as
+    released see to the ways that lines tell alone.
+    """
+
+    number, name, label = 19, "path-finding", "finding ways"
+    lengths: tuple[int, ...] = (1,)
+
+    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
+        walk = chance.choice(grid.walks(knobs.steps) if knobs.faithful else grid.only_ways(knobs.steps))
+        layout = grid.grown(walk, self._cells(knobs), chance, clear=not knobs.faithful)
+        names = list(cast.places("house", len(layout.cells)))
+        chance.shuffle(names)
+        lines = lines_of(layout, names, chance, say=lies)
+        return Told(lines, (self._ask(len(lines), names[0], names[knobs.steps]),))
+
+    def answers(self, knobs: Knobs) -> tuple[str, ...]:
+        walks = grid.walks(knobs.steps) if knobs.faithful else grid.only_ways(knobs.steps)
+        return tuple(",".join(DIRECTIONS[direction][0] for *_, direction in walk.edges) for walk in walks)
+
+    @staticmethod
+    @cache
+    def space(knobs: Knobs) -> Space | None:
+        """Return how many there are; None beyond eight places."""
+        cells = PathFinding._cells(knobs)
+
+        def askable(walk: tuple[Cell, ...], others: tuple[Cell, ...]) -> bool:
+            return knobs.faithful or grid.is_only_way(walk, others)
+
+        return space_of(cells, cells, knobs.steps, askable=askable, questions=1)
+
+    @staticmethod
+    def _cells(knobs: Knobs) -> int:
+        return max(knobs.places, knobs.steps + 1)
+
+    @staticmethod
+    @cache
+    def _ask(scope: int, start: str, end: str) -> Ask:
+        program: Program = (
+            Step("story", (), (PathFinding.name,)),
+            Step("way", (0,), (start, end)),
+            Step("directions", (1,), (start,)),
+        )
+        return Ask(scope, f"How does one get from the {start} to the {end}?", program)
+
+
+TASKS = (TwoArguments(), PathFinding())

@@ -1,0 +1,99 @@
+"""Where shapes stand, concluded from facts about others (task 17)."""
+
+from functools import cache
+from itertools import product
+
+from generation.engine.program import Program, Step
+from generation.engine.seeding import Stream
+from generation.engine.worlds.babi import grid
+from generation.engine.worlds.babi.grid import Cell, Layout
+from generation.engine.worlds.babi.kinds import SHAPES, SIDES
+from generation.engine.worlds.babi.knobs import Knobs
+from generation.engine.worlds.babi.story import Line
+from generation.engine.worlds.babi.tasks.laying import lines_of, some, space_of
+from generation.engine.worlds.babi.telling import Ask, Space, Told
+
+RELEASED = 6  # shapes that the released data choose among
+WORDS = tuple(SIDES)
+MOVES = tuple(SIDES.values())
+
+
+@cache
+def stands(one: str, direction: int, other: str) -> Line:
+    """Return the line that a shape stands on a side of another."""
+    return Line(f"The {one} is {WORDS[direction]} the {other}.", (("stands", one, WORDS[direction], other),))
+
+
+class Positions:
+    """Task 17: shapes on a grid, two of which no line names together. Above is straight above, left is level.
+
+    By default the two share neither row nor column, and each of the eight questions about them is asked once. In data
+    as released they may stand in a row: then it is asked, too, whether one is above the other, and the answer is no.
+    """
+
+    number, name, label = 17, "positional-reasoning", "positions"
+    lengths: tuple[int, ...] = (8,)
+
+    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
+        walk = chance.choice(grid.walks(knobs.steps) if knobs.faithful else grid.askew(knobs.steps))
+        layout = grid.grown(walk, self._cells(knobs), chance, clear=False)
+        names = some(self._pool(knobs), len(layout.cells), chance)
+        lines = lines_of(layout, names, chance, say=stands)
+        wanted = self._drawn(layout, knobs, chance) if knobs.faithful else self._each(chance)
+        ends = names[0], names[knobs.steps]
+        return Told(lines, tuple([self._ask(len(lines), *ends, *which) for which in wanted[:questions]]))
+
+    def answers(self, knobs: Knobs) -> tuple[str, ...]:
+        return ("yes", "no")
+
+    @staticmethod
+    @cache
+    def space(knobs: Knobs) -> Space | None:
+        """Return how many there are."""
+        return space_of(
+            len(Positions._pool(knobs)),
+            Positions._cells(knobs),
+            knobs.steps,
+            askable=lambda walk, _: knobs.faithful or grid.is_askew(walk),
+            questions=len(WORDS),
+        )
+
+    @staticmethod
+    def _cells(knobs: Knobs) -> int:
+        return max(knobs.shapes, knobs.steps + 1)
+
+    @staticmethod
+    def _pool(knobs: Knobs) -> tuple[str, ...]:
+        return SHAPES[: max(RELEASED, Positions._cells(knobs))]
+
+    def _each(self, chance: Stream) -> list[tuple[bool, int]]:
+        """Return every question once: whether it names the ends the other way round, and the side."""
+        found = list(product((False, True), range(len(WORDS))))
+        chance.shuffle(found)
+        return found
+
+    def _drawn(self, layout: Layout, knobs: Knobs, chance: Stream) -> list[tuple[bool, int]]:
+        """Return as many questions, drawn by their answers, yes as often as no; some more than once."""
+        start, end = layout.cells[0], layout.cells[knobs.steps]
+        by_answer: dict[bool, list[tuple[bool, int]]] = {True: [], False: []}
+        for back, side in product((False, True), range(len(WORDS))):
+            by_answer[_is_on(MOVES[side], *((end, start) if back else (start, end)))].append((back, side))
+        return [chance.choice(by_answer[chance.random() < 0.5]) for _ in range(2 * len(WORDS))]
+
+    @staticmethod
+    @cache
+    def _ask(scope: int, start: str, end: str, back: bool, side: int) -> Ask:
+        one, other = (end, start) if back else (start, end)
+        program: Program = (
+            Step("story", (), (Positions.name,)),
+            Step("chain", (0,), (one, other)),
+            Step("is_side", (1,), (one, WORDS[side])),
+        )
+        return Ask(scope, f"Is the {one} {WORDS[side]} the {other}?", program)
+
+
+def _is_on(side: Cell, one: Cell, other: Cell) -> bool:
+    return (one[0] - other[0]) * side[0] + (one[1] - other[1]) * side[1] > 0
+
+
+TASKS = (Positions(),)

@@ -1,0 +1,149 @@
+"""What is bigger, and what fits inside what, concluded from other facts (task 18)."""
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import combinations, pairwise
+from typing import NamedTuple
+
+from generation.engine.program import Program, Step
+from generation.engine.seeding import Stream
+from generation.engine.worlds.babi.kinds import CONTAINERS, CONTENTS
+from generation.engine.worlds.babi.knobs import Knobs
+from generation.engine.worlds.babi.story import Line
+from generation.engine.worlds.babi.telling import Ask, Told
+
+BLOCK, MOST = 5, 20  # lines told together, and of a story
+DIRECT = 0.31  # of the released data's questions, those that one line answers
+
+Pair = tuple[int, int]
+"""A smaller and a larger thing, by their places in the order of sizes."""
+
+
+class Fact(NamedTuple):
+    """A pair, and whether it is said to fit rather than to be bigger."""
+
+    pair: Pair
+    fits: bool
+
+
+@cache
+def line(small: str, large: str, fits: bool) -> Line:
+    """Return the line that compares two things."""
+    if fits:
+        return Line(f"The {small} fits inside the {large}.", (("fits", small, large),))
+    return Line(f"The {large} is bigger than the {small}.", (("bigger", large, small),))
+
+
+class Sizes:
+    """Task 18: things of different sizes. Only pairs that facts order by a chain of several are asked about.
+
+    By default no fact is told twice and there is one shortest chain. Of data as released a part of the questions are
+    answered by one line, too, and lines and questions may be repeated.
+    """
+
+    number, name, label = 18, "size-reasoning", "sizes"
+    lengths: tuple[int, ...] = (5,)
+
+    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
+        order = self._order(knobs, chance)
+        if knobs.faithful:
+            facts, pairs = self._as_released(len(order), chance)
+            asked = [(*chance.choice(pairs[_index(pairs, chance)]), *_flips(chance)) for _ in range(questions)]
+        else:
+            facts, found = self._clear(len(order), knobs, chance)
+            if 4 * len(found) < questions:
+                return None
+            asked = self._each(found, questions, chance)
+        lines = tuple([line(order[small], order[large], fits) for (small, large), fits in facts])
+        return Told(lines, tuple([self._ask(len(lines), order[a], order[b], fits, yes) for a, b, fits, yes in asked]))
+
+    def answers(self, knobs: Knobs) -> tuple[str, ...]:
+        return ("yes", "no")
+
+    def _order(self, knobs: Knobs, chance: Stream) -> list[str]:
+        """Return things by their sizes, the smallest first."""
+        containers = list(CONTAINERS[: max(knobs.sizes, knobs.steps + 1) - len(CONTENTS)])
+        chance.shuffle(containers)
+        return [*CONTENTS, *containers]
+
+    def _clear(self, things: int, knobs: Knobs, chance: Stream) -> tuple[list[Fact], list[Pair]]:
+        """Return facts, each pair told once, and the pairs that one chain orders, none shorter or as short."""
+        ranks = sorted(_some(range(things), knobs.steps + 1, chance))
+        chain = list(pairwise(ranks))
+        rest = [pair for pair in combinations(range(things), 2) if pair not in chain]
+        chance.shuffle(rest)
+        count = BLOCK * -(-max(knobs.steps + 1, things - 1) // BLOCK)
+        told = chain + rest[: count - len(chain)]
+        chance.shuffle(told)
+        return [Fact(pair, chance.random() < 0.5) for pair in told], chained(told, knobs.steps)
+
+    def _as_released(self, things: int, chance: Stream) -> tuple[list[Fact], tuple[list[Pair], list[Pair]]]:
+        """Return facts, by blocks until one may ask; and pairs that two of them order: not told, and told as well."""
+        every, facts = list(combinations(range(things), 2)), list[Fact]()
+        while True:
+            facts = [] if len(facts) == MOST else facts
+            facts += [Fact(chance.choice(every), chance.random() < 0.5) for _ in range(BLOCK)]
+            told = {fact.pair for fact in facts}
+            two = [pair for pair in every if any({(pair[0], by), (by, pair[1])} <= told for by in range(*pair))]
+            if two:
+                return facts, ([pair for pair in two if pair not in told], [pair for pair in two if pair in told])
+
+    def _each(self, pairs: Sequence[Pair], count: int, chance: Stream) -> list[tuple[int, int, bool, bool]]:
+        """Return different questions, yes as often as no: of which pair, whether one fits, and the answer."""
+        left = {yes: [(*pair, fits, yes) for pair in pairs for fits in (False, True)] for yes in (False, True)}
+        for questions in left.values():
+            chance.shuffle(questions)
+        found = []
+        for _ in range(count):
+            yes = chance.random() < 0.5
+            found.append((left[yes] or left[not yes]).pop())
+        return found
+
+    @staticmethod
+    @cache
+    def _ask(scope: int, small: str, large: str, fits: bool, yes: bool) -> Ask:
+        one, other = (small, large) if fits == yes else (large, small)
+        text = f"Does the {one} fit inside the {other}?" if fits else f"Is the {one} bigger than the {other}?"
+        program: Program = (
+            Step("story", (), (Sizes.name,)),
+            Step("sizes", (0,), (one, other)),
+            Step("is_smaller" if fits else "is_larger", (1,), (one,)),
+        )
+        return Ask(scope, text, program)
+
+
+def chained(told: Iterable[Pair], steps: int) -> list[Pair]:
+    """Return the pairs whose shortest chain is of so many facts and the only one of that length."""
+    above: dict[int, list[int]] = {}
+    for small, large in told:
+        above.setdefault(small, []).append(large)
+    found = []
+    for small in above:
+        reached, ways = {small}, {small: 1}
+        for _ in range(steps):
+            further: dict[int, int] = {}
+            for at, count in ways.items():
+                for after in above.get(at, ()):
+                    if after not in reached:
+                        further[after] = further.get(after, 0) + count
+            reached.update(further)
+            ways = further
+        found += [(small, large) for large, count in ways.items() if count == 1]
+    return found
+
+
+def _some(options: Iterable[int], count: int, chance: Stream) -> list[int]:
+    left = list(options)
+    return [left.pop(chance.below(len(left))) for _ in range(count)]
+
+
+def _flips(chance: Stream) -> tuple[bool, bool]:
+    return chance.random() < 0.5, chance.random() < 0.5
+
+
+def _index(pairs: tuple[list[Pair], list[Pair]], chance: Stream) -> int:
+    """Return 1 for a pair that is told as well, as often as in the released data where there is a choice."""
+    return int(chance.random() < DIRECT) if all(pairs) else int(not pairs[0])
+
+
+TASKS = (Sizes(),)
