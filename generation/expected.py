@@ -1,10 +1,13 @@
 """What predictions for a split are held against: its questions' ids, the vocabulary, and what each question admits."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from generation.blind import TYPE
 from generation.engine.predictions import Expected
+from generation.engine.worlds import AnswerForm, AnswerKind
 from generation.engine.worlds import Question as Asked
 from generation.index import SplitIndex
 from generation.models import Split
@@ -16,8 +19,8 @@ def expected_of(split: Split) -> Expected:
     Questions of a derived split may also be called what they are in the split that has them.
     """
     index = SplitIndex.open(split)
-    kinds, admitted = _admitted(split, index)
-    return Expected(str(split), index.n, index.answer_values, _names(index), kinds, admitted)
+    kinds, admitted, forms = _admitted(split, index)
+    return Expected(str(split), index.n, index.answer_values, _names(index), kinds, admitted, forms)
 
 
 def _names(index: SplitIndex) -> NDArray[np.bytes_] | None:
@@ -30,14 +33,21 @@ def _names(index: SplitIndex) -> NDArray[np.bytes_] | None:
     return plain if sources is None else np.where(sources == b"", plain, sources)
 
 
-def _admitted(split: Split, index: SplitIndex) -> tuple[NDArray[np.integer], tuple[tuple[int, ...], ...]]:
-    """Return of which type each question is, and the codes of the answers that each type admits."""
-    every = tuple(range(len(index.answer_values)))
+class _Admitted(NamedTuple):
+    """Of which type each question is; of each type, and of none, the codes of its answers and their form."""
+
+    kinds: NDArray[np.integer]
+    codes: tuple[tuple[int, ...], ...]
+    forms: tuple[AnswerForm, ...]
+
+
+def _admitted(split: Split, index: SplitIndex) -> _Admitted:
+    every, any_form = tuple(range(len(index.answer_values))), AnswerForm(AnswerKind.WORD, (), {})
     facet = index.facets.get(TYPE)
     if facet is None:
-        return np.zeros(index.n, np.uint8), (every,)
+        return _Admitted(np.zeros(index.n, np.uint8), (every,), (any_form,))
     world, spec = split.dataset.get_world(), split.read_spec()
     codes = {answer: code for code, answer in enumerate(index.answer_values)}
     forms = [world.answer_form(spec, Asked("", kind=kind)) for kind in facet.values]
     found = [tuple(codes[choice] for choice in form.choices if choice in codes) or every for form in forms]
-    return np.minimum(facet.codes, len(found)), (*found, every)
+    return _Admitted(np.minimum(facet.codes, len(found)), (*found, every), (*forms, any_form))

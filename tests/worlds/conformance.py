@@ -23,9 +23,23 @@ from generation.engine.errors import BadScene, BadSpec
 from generation.engine.program import execute, from_json, to_json, typecheck
 from generation.engine.spec import BaseSpec
 from generation.engine.vocabulary import split_words
-from generation.engine.worlds import Answer, Facet, FacetKind, Item, Maker, Media, Needs, Question, World, get_world
+from generation.engine.worlds import (
+    JOINT,
+    Answer,
+    AnswerForm,
+    AnswerKind,
+    Facet,
+    FacetKind,
+    Item,
+    Maker,
+    Media,
+    Needs,
+    Question,
+    World,
+    get_world,
+)
 from generation.engine.worlds.instances import HasInstances, HasWords
-from generation.engine.worlds.repeats import HasRepeats
+from generation.engine.worlds.stories import HasStory, seen_by, story_of
 
 FEW = 4
 NO_SCENE: Mapping[str, Any] = {"nothing": "of use"}
@@ -365,6 +379,43 @@ def forms_offer_the_answer(case: Case) -> None:
         if question.answer is not None:
             assert form.kind == question.answer.kind
             assert not form.choices or question.answer.text in form.choices, question.text
+        if form.parts:
+            check_parts(form)
+            assert question.answer is None or put_together_again(form, question.answer.text), question.text
+
+
+def check_parts(form: AnswerForm) -> None:
+    """Fail where an answer that is put together of parts, sets and sequences alone, can't be so by everybody."""
+    assert form.kind in (AnswerKind.SET, AnswerKind.SEQUENCE)
+    assert len(set(form.parts)) == len(form.parts)
+    assert form.empty not in form.parts
+    assert all(part == part.strip() and JOINT not in part for part in form.parts)
+    assert (form.length > 0) == (form.kind == AnswerKind.SEQUENCE)
+    assert not form.empty or form.kind == AnswerKind.SET
+    assert all(put_together_again(form, choice) for choice in form.choices)
+
+
+def put_together_again(form: AnswerForm, answer: str) -> bool:
+    """Return whether an answer's parts make it, of a set in any order."""
+    parts = form.taken_apart(answer)
+    orders = (parts, parts[::-1]) if form.kind == AnswerKind.SET else (parts,)
+    return all(form.put_together(order) == answer for order in orders)
+
+
+def stories_are_lines(case: Case) -> None:
+    """A world whose medium is a story tells every scene in lines; they survive JSON, and questions see some."""
+    assert case.world.media != Media.STORY or isinstance(case.world, HasStory)
+    for item in case.items if isinstance(case.world, HasStory) else ():
+        lines = story_of(case.world, item.scene)
+        if item.scene is None or lines is None:
+            continue
+        assert lines
+        assert all(line == line.strip() != "" and "\n" not in line for line in lines)
+        assert story_of(case.world, case.world.read_scene(json.loads(canonical(item.scene.to_json())))) == lines
+        told = {element.line for element in case.world.elements(case.own, item)} - {None}
+        assert told <= set(range(len(lines)))
+        for question in item.questions:
+            assert seen_by(question, lines), question.text
 
 
 def colours_are_drawn_as_they_are_told_apart(case: Case) -> None:
@@ -549,6 +600,7 @@ MAKING: tuple[Rule, ...] = (
     pictures_show_the_elements,
     prompts_ask_the_question_and_do_not_tell,
     forms_offer_the_answer,
+    stories_are_lines,
     colours_are_drawn_as_they_are_told_apart,
     what_is_easy_is_said_in_numbers_or_not_at_all,
     columns_name_real_facets,

@@ -26,8 +26,10 @@ from generation.engine.worlds import (
     Facet,
     FacetKind,
     Item,
+    Media,
     Needs,
     Question,
+    World,
     get_world,
     names,
 )
@@ -35,6 +37,7 @@ from generation.engine.worlds.boards import BoardView, Series
 from generation.engine.worlds.instances import Instance
 from generation.engine.worlds.repeats import Repeatable
 from tests.worlds import conformance
+from tests.worlds.baskets import FRUIT, LINES, SETS, BasketWorld
 from tests.worlds.conformance import Case, Rule, rules
 from tests.worlds.marbles import COLORS, NUMBERS, MarbleMaker, MarbleSpec, MarbleWorld, Row, leave_out
 
@@ -55,8 +58,9 @@ def test_registered_world_goes_by_its_name(name: str):
     assert get_world(name).name == name
 
 
-def test_a_small_world_keeps_every_rule():
-    conformance.hold(MarbleWorld())
+@pytest.mark.parametrize("small", [MarbleWorld(), BasketWorld()], ids=["pictures", "stories"])
+def test_a_small_world_keeps_every_rule(small: World):
+    conformance.hold(small)
 
 
 def world(**changes: Any) -> MarbleWorld:
@@ -220,6 +224,22 @@ def forms(form: Callable[[Question], AnswerForm]) -> MarbleWorld:
     return world(answer_form=lambda self, spec, question: form(question))
 
 
+def telling(story: Callable[[Any, Any], tuple[str, ...]]) -> BasketWorld:
+    """Return the small world of stories with its lines changed."""
+    return type("Broken", (BasketWorld,), {"story": story})()
+
+
+def apart(**changes: Any) -> BasketWorld:
+    """Return the small world of stories with the form of its sets changed."""
+    plain = BasketWorld()
+
+    def form(self: Any, spec: BaseSpec, question: Question) -> AnswerForm:
+        found = plain.answer_form(spec, question)
+        return found._replace(**changes) if found.kind == AnswerKind.SET else found
+
+    return type("Broken", (BasketWorld,), {"answer_form": form})()
+
+
 def leaving_out(change: Callable[[Program], Program]) -> MarbleWorld:
     """Return the small world with a step left out in some way."""
     return world(ablations=(Ablation("color", "colour", change),))
@@ -337,6 +357,19 @@ BROKEN: dict[str, list[MarbleWorld]] = {
         forms(
             lambda question: AnswerForm(AnswerKind.INTEGER, (question.answer.text,) if question.answer else NUMBERS, {})
         ),
+        apart(parts=FRUIT[:2]),
+        apart(parts=(*FRUIT, "a,b")),
+        apart(empty=""),
+        apart(length=2),
+        apart(choices=("pear,apple", *SETS)),
+    ],
+    "stories_are_lines": [
+        world(media=Media.STORY),
+        telling(lambda self, scene: ()),
+        telling(lambda self, scene: ("Ada looks.\nBen listens.",)),
+        telling(lambda self, scene: (" ",)),
+        type("Broken", (BasketWorld,), {"elements": lambda self, spec, item: (Element(0, "end", line=LINES),)})(),
+        telling(lambda self, scene: (f"Tale {id(scene)}.",) * LINES),
     ],
     "what_is_easy_is_said_in_numbers_or_not_at_all": [
         world(lengths=("no-such-facet",)),

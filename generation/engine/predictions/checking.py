@@ -15,6 +15,7 @@ from generation.engine.predictions.said import Gathered
 from generation.engine.predictions.unpacking import Unreadable
 from generation.engine.predictions.vocabulary import NoAnswer, Vocabulary, shown, text_of
 from generation.engine.score import OUTSIDE
+from generation.engine.worlds import AnswerForm
 
 EXTRA = 100_000  # rows that a file may have beyond its questions
 REMEMBERED = 10_000  # ways to say an answer that are looked up once
@@ -41,6 +42,8 @@ class Expected:
         For each question a position in `admitted`.
     admitted : tuple of tuples of int
         The codes that answer each kind of question.
+    forms : tuple of AnswerForm
+        How each kind of question is answered, as far as that is known: as many as `admitted`, or none.
     """
 
     name: str
@@ -49,11 +52,12 @@ class Expected:
     sources: NDArray[np.bytes_] | None
     kinds: NDArray[np.integer]
     admitted: tuple[tuple[int, ...], ...]
+    forms: tuple[AnswerForm, ...] = ()
 
     @cached_property
     def reader(self) -> ReplyReader:
         """Return what reads replies to these questions."""
-        return ReplyReader(Vocabulary(self.vocabulary), self.admitted)
+        return ReplyReader(Vocabulary(self.vocabulary, self.forms), self.admitted)
 
 
 class Naming:
@@ -152,10 +156,11 @@ class Checker:
         if set(map(type, batch.said)) <= {str} and set(map(type, batch.ids)) <= {str, int}:
             return batch
         kept: list[tuple[int, int | str, str, dict[str, str]]] = []
+        lists = self.reader.vocabulary.has_parts
         for row, line in enumerate(batch.lines):
             try:
                 choices = batch.choices[row] if batch.choices else {}
-                kept.append((line, _id_of(batch.ids[row]), text_of(batch.said[row]), choices))
+                kept.append((line, _id_of(batch.ids[row]), text_of(batch.said[row], lists=lists), choices))
             except NoAnswer as error:
                 self.bad(line, str(error))
         lines, ids, said, choices_of = [list(column) for column in zip(*kept, strict=True)] or ([], [], [], [])

@@ -34,6 +34,9 @@ class ReplyReader:
         if code != OUTSIDE:
             return code
         answers = named & self.admitted[kind]
+        composed = self.vocabulary.composed[kind] if self.vocabulary.composed else None
+        if composed is not None and len(answers) > 1:
+            return composed.together(answers)
         return min(answers) if len(answers) == 1 else OUTSIDE
 
     def _understood(self, text: str, choices: Mapping[str, str]) -> tuple[int, frozenset[int]]:

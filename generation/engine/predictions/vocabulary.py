@@ -2,14 +2,17 @@
 
 That is all that is done to answers before they count: spaces around and within are made one, case is passed over, true
 and false are yes and no, 3.0 is 3, and numbers up to twenty may be words. Where no answer is a number, 1 and 0 alone
-are yes and no too. Each of it only leads to what the vocabulary has; nothing is taken for an answer that isn't one.
+are yes and no too. Answers of several parts are for `composed`. Each of it only leads to what the vocabulary
+has; nothing is taken for an answer that isn't one.
 """
 
 import math
 import re
 from collections.abc import Sequence
 
+from generation.engine.predictions.composed import Composed
 from generation.engine.score import OUTSIDE
+from generation.engine.worlds import JOINT, AnswerForm
 
 NUMBERS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -26,13 +29,15 @@ class NoAnswer(ValueError):
 
 
 class Vocabulary:
-    """Knows every way in which the answers of a vocabulary may be said."""
+    """Knows every way in which the answers of a vocabulary may be said; `forms` are those in which they are given."""
 
-    def __init__(self, answers: Sequence[str]) -> None:
+    def __init__(self, answers: Sequence[str], forms: Sequence[AnswerForm] = ()) -> None:
         self.answers = tuple(answers)
         self.exact = {answer: code for code, answer in enumerate(self.answers)}
         self.ways = _ways(self.answers)
         self.bits = _bits(self.ways)
+        self.composed = tuple(Composed(form, self.exact) if form.parts else None for form in forms)
+        self.has_parts = any(form is not None for form in self.composed)
         self.longest = max(map(len, self.answers), default=0) + ROOM
 
     def code(self, text: str) -> int:
@@ -42,7 +47,13 @@ class Vocabulary:
         if len(text) > self.longest and len(text := text.strip()) > self.longest:
             return OUTSIDE
         said = plain(text)
-        return self.ways.get(said, self.bits.get(said, OUTSIDE))
+        code = self.ways.get(said, self.bits.get(said, OUTSIDE))
+        return self._put_together(said) if code == OUTSIDE else code
+
+    def _put_together(self, said: str) -> int:
+        """Return the code of an answer of several parts; `OUTSIDE` where the forms that have some don't agree."""
+        found = {form.code(said) for form in self.composed if form is not None} - {OUTSIDE}
+        return found.pop() if len(found) == 1 else OUTSIDE
 
 
 def _ways(answers: Sequence[str]) -> dict[str, int]:
@@ -75,8 +86,13 @@ def plain(text: str) -> str:
     return whole[1] if whole else said
 
 
-def text_of(value: object) -> str:
-    """Return the text of a JSON value: of true, 3.0 and null `true`, `3` and none; raise `NoAnswer` for other kinds."""
+def text_of(value: object, *, lists: bool = False) -> str:
+    """Return the text of a JSON value: of true, 3.0 and null `true`, `3` and none; raise `NoAnswer` for other kinds.
+
+    With `lists` also that of a list: of ["a", "b"] `a,b`.
+    """
+    if lists and isinstance(value, list):
+        return JOINT.join(map(text_of, value)) or "[]"
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, bool):

@@ -49,6 +49,9 @@ class AnswerKind(StrEnum):
     SEQUENCE = "sequence"
 
 
+JOINT = ","  # between the parts of a canonical answer
+
+
 class Answer(NamedTuple):
     """An answer: its canonical string, its kind, and the published spelling where that differs."""
 
@@ -249,12 +252,36 @@ class AnswerForm(NamedTuple):
         For a colour choice how it looks.
     instruction : str
         What is asked of people where the question's text doesn't say it, as for a caption; it stands above that.
+    parts : tuple of str
+        Of a set or a sequence what it is put together of; empty where people choose among whole answers.
+    empty : str
+        The answer of a set with nothing in it; empty where there is no such answer.
+    length : int
+        How many parts a sequence has.
     """
 
     kind: AnswerKind
     choices: tuple[str, ...]
     swatches: Mapping[str, tuple[int, int, int]]
     instruction: str = ""
+    parts: tuple[str, ...] = ()
+    empty: str = ""
+    length: int = 0
+
+    def put_together(self, parts: Sequence[str]) -> str | None:
+        """Return the answer that parts make, of a set in whatever order they come; None where they make none."""
+        if any(part not in self.parts for part in parts):
+            return None
+        if self.kind == AnswerKind.SEQUENCE:
+            return JOINT.join(parts) if len(parts) == self.length else None
+        if len(set(parts)) != len(parts):
+            return None
+        same = (choice for choice in self.choices if set(choice.split(JOINT)) == set(parts))
+        return next(same, JOINT.join(sorted(parts))) if parts else self.empty or None
+
+    def taken_apart(self, answer: str) -> tuple[str, ...]:
+        """Return the parts of a canonical answer."""
+        return () if answer == self.empty else tuple(answer.split(JOINT))
 
 
 class Display(NamedTuple):

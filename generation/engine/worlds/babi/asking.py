@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from generation.engine.worlds import AnswerForm, AnswerKind, Question
+from generation.engine.worlds import JOINT, AnswerForm, AnswerKind, Question
 from generation.engine.worlds.babi.languages import language_of
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.tasks import BY_NAME
@@ -13,12 +13,12 @@ FORMS = {
     AnswerKind.SET: "Answer with words joined by commas, in any order, or with nothing.",
     AnswerKind.SEQUENCE: "Answer with letters joined by commas, in order.",
 }
-YES_NO = ("yes-no-questions", "simple-negation", "positional-reasoning", "size-reasoning")
-KINDS = {
-    "lists-sets": AnswerKind.SET,
-    "path-finding": AnswerKind.SEQUENCE,
-    **dict.fromkeys(YES_NO, AnswerKind.YES_NO),
+TOLD = {
+    AnswerKind.SET: "Choose everything that is right.",
+    AnswerKind.SEQUENCE: "Choose the first letter of each direction, in order.",
 }
+NOTHING = "nothing"
+KINDS = {"lists-sets": AnswerKind.SET, "path-finding": AnswerKind.SEQUENCE}
 
 
 def kind_of_answer(task: str) -> AnswerKind:
@@ -38,8 +38,15 @@ def answers(spec: BabiSpec) -> tuple[str, ...]:
 
 
 def answer_form(spec: BabiSpec, question: Question) -> AnswerForm:
-    """Return how a person answers a question of a task."""
-    return AnswerForm(kind_of_answer(question.kind), _choices(spec, question.kind), {})
+    """Return how a person answers a question of a task; sets and ways are put together of their parts."""
+    kind, choices = kind_of_answer(question.kind), _choices(spec, question.kind)
+    if kind not in TOLD:
+        return AnswerForm(kind, choices, {})
+    empty = language_of(spec.told.language).answer(NOTHING) if kind == AnswerKind.SET else ""
+    whole = [choice.split(JOINT) for choice in choices if choice != empty]
+    parts = tuple(dict.fromkeys(part for answer in whole for part in answer))
+    length = max(map(len, whole), default=0) if kind == AnswerKind.SEQUENCE else 0
+    return AnswerForm(kind, choices, {}, TOLD[kind], parts, empty, length)
 
 
 def _choices(spec: BabiSpec, task: str) -> tuple[str, ...]:

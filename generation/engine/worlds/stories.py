@@ -1,0 +1,36 @@
+"""Stories: scenes that are told in lines, which people and models read in place of a picture."""
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from generation.engine.worlds import Question, SceneData, World
+
+
+@runtime_checkable
+class HasStory(Protocol):
+    """A world whose scenes are told in lines. Every world whose medium is a story is one."""
+
+    def story(self, scene: SceneData) -> tuple[str, ...]:
+        """Return a scene's lines in order, each without a line break.
+
+        Whoever may see a question may read them: they have nothing that answers it in other words than the story's.
+        """
+
+
+def story_of(world: World, scene: SceneData | None) -> tuple[str, ...] | None:
+    """Return the lines of a scene; None where its world tells none, or there is no scene."""
+    return world.story(scene) if scene is not None and isinstance(world, HasStory) else None
+
+
+def seen_by(question: Question, lines: Sequence[str]) -> tuple[str, ...]:
+    """Return the lines that a question sees: the first ones of its story, or all."""
+    return tuple(lines if question.scope is None else lines[: question.scope])
+
+
+def prompt_of(world: World, question: Question, lines: Sequence[str] | None) -> str:
+    """Return what a model is told: the lines that the question sees, numbered from 1, and the world's own prompt."""
+    asked = world.prompt(question)
+    if lines is None:
+        return asked
+    told = "\n".join(f"{number} {line}" for number, line in enumerate(seen_by(question, lines), 1))
+    return f"{told}\n\n{asked}"

@@ -1,0 +1,119 @@
+"""Answers of several parts: sets in any order, sequences in theirs, parted in whatever way."""
+
+import io
+import json
+import re
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from generation.engine.predictions import Expected, read_predictions
+from generation.engine.predictions.reply import ReplyReader
+from generation.engine.predictions.vocabulary import Vocabulary
+from generation.engine.score import OUTSIDE
+from generation.engine.worlds import AnswerForm, AnswerKind
+from tests import proof
+from tests.worlds.baskets import EMPTY, FRUIT, NUMBERS, SETS
+
+LETTERS = ("n", "e", "s", "w")
+PATHS = tuple(f"{one},{other}" for one in LETTERS for other in LETTERS if one != other)
+ANSWERS = (*SETS, *PATHS, *NUMBERS)
+FORMS = (
+    AnswerForm(AnswerKind.SET, SETS, {}, parts=FRUIT, empty=EMPTY),
+    AnswerForm(AnswerKind.SEQUENCE, PATHS, {}, parts=LETTERS, length=2),
+    AnswerForm(AnswerKind.WORD, (*FRUIT, *NUMBERS), {}),
+)
+VOCABULARY = Vocabulary(ANSWERS, FORMS)
+ADMITTED = tuple(tuple(ANSWERS.index(answer) for answer in form.choices) for form in FORMS)
+READER = ReplyReader(VOCABULARY, ADMITTED)
+JOINTS = (",", ", ", " ", "  ", " and ", ", and ", ";", "; ", " & ", " then ", " -> ", "\n")
+AROUND = ("{}", "[{}]", "({})", "{{{}}}", " {} ", "[ {} ]")
+QUOTES = ("{}", '"{}"', "'{}'")
+
+
+def twin(said: str) -> int:
+    """Return the code of what a text says, by its words alone."""
+    words = [word for word in re.split(r"[^\w]+", said.lower()) if word not in ("", "and", "then")]
+    if not words:
+        return ANSWERS.index(EMPTY) if re.fullmatch(r"\s*(\[\s*\]|\(\s*\)|\{\s*\})\s*", said) else OUTSIDE
+    if len(words) == 1 and words[0] in (*NUMBERS, EMPTY):
+        return ANSWERS.index(words[0])
+    answers = (",".join(words), *(",".join(order) for order in permutations(words) if set(order) <= set(FRUIT)))
+    return next((ANSWERS.index(answer) for answer in answers if answer in ANSWERS), OUTSIDE)
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> str:
+    words = draw(st.lists(st.sampled_from((*FRUIT, *LETTERS, EMPTY, "plum")), min_size=0, max_size=3))
+    quote = draw(st.sampled_from(QUOTES))
+    said = "".join(
+        quote.format(word.upper() if draw(st.booleans()) else word) + draw(st.sampled_from(JOINTS))
+        for word in words[:-1]
+    ) + "".join(quote.format(word) for word in words[-1:])
+    return draw(st.sampled_from(AROUND)).format(said)
+
+
+@settings(max_examples=proof.size(3000), deadline=None)
+@given(said=texts())
+def test_what_is_said_means_what_its_words_say(said: str) -> None:
+    assert VOCABULARY.code(said) == twin(said)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("pear, apple", "apple,pear"),
+        ("fig and apple", "apple,fig"),
+        ("Pear, fig, and apple", "apple,fig,pear"),
+        ('["pear", "apple"]', "apple,pear"),
+        ("[]", EMPTY),
+        ("nothing", EMPTY),
+        ("apple, apple", None),
+        ("apple, plum", None),
+        ("apple, nothing", None),
+        ("applepear", None),
+        ("n w", "n,w"),
+        ("w, n", "w,n"),
+        ("w then n", "w,n"),
+        ("n", None),
+        ("n,w,n", None),
+    ],
+)
+def test_plain_examples(said: str, meant: str | None) -> None:
+    assert VOCABULARY.code(said) == (OUTSIDE if meant is None else ANSWERS.index(meant))
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "meant"),
+    [
+        (0, "Ada has the pear and the apple.", "apple,pear"),
+        (0, "Answer: the fig", "fig"),
+        (0, "Answer: fig, pear", "fig,pear"),
+        (0, "She carries nothing.", EMPTY),
+        (0, "Nothing but the fig.", None),
+        (1, "Answer: s, w", "s,w"),
+        (1, "First s,w.", "s,w"),
+        (2, "The apple or the pear.", None),
+    ],
+)
+def test_replies_name_what_a_set_has(kind: int, said: str, meant: str | None) -> None:
+    assert READER.code(said, kind) == (OUTSIDE if meant is None else ANSWERS.index(meant))
+
+
+@pytest.mark.parametrize("is_object", [True, False])
+def test_json_lists_are_answers_where_there_are_parts(is_object: bool) -> None:
+    said = [["pear", "apple"], ["w", "n"], [], "three"]
+    expected = Expected("x", 4, ANSWERS, None, np.array([0, 1, 0, 2], np.uint8), ADMITTED, FORMS)
+    rows = [{"question_id": number, "answer": one} for number, one in enumerate(said)]
+    text = json.dumps(dict(enumerate(said))) if is_object else "".join(json.dumps(row) + "\n" for row in rows)
+    found = read_predictions(io.BytesIO(text.encode()), expected)
+    assert [ANSWERS[code] for code in found.codes] == ["apple,pear", "w,n", EMPTY, "three"]
+
+
+@settings(max_examples=proof.size(500), deadline=None)
+@given(said=st.text(alphabet="aplefigr ,[]\"'nsew&;->", max_size=120))
+def test_no_text_is_too_strange(said: str) -> None:
+    assert OUTSIDE <= VOCABULARY.code(said) < len(ANSWERS)

@@ -1,0 +1,260 @@
+"""A small world of stories, for tests of what is the same in all worlds that are read: fruit goes into a basket."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.engine.ablation import Ablation
+from generation.engine.errors import BadScene, BadSpec
+from generation.engine.program import Function, FunctionTable, Program, Shown, Step
+from generation.engine.score import ACCURACY
+from generation.engine.seeding import Stage, Stream, stream
+from generation.engine.spec import BaseSpec, check_references, read
+from generation.engine.worlds import (
+    JOINT,
+    NO_FILES,
+    Answer,
+    AnswerForm,
+    AnswerKind,
+    ChartView,
+    Chunk,
+    Column,
+    Display,
+    Element,
+    Facet,
+    FacetKind,
+    Item,
+    Maker,
+    Media,
+    Metric,
+    Question,
+    SceneData,
+)
+from generation.engine.worlds.boards import BoardView
+
+NAME, WHERE = "baskets", "tests.worlds.baskets:WORLD"
+PEOPLE = ("Ada", "Ben")
+FRUIT = ("apple", "fig", "pear")
+EMPTY = "nothing"
+SETS = (EMPTY, *(JOINT.join(some) for count in (1, 2, 3) for some in combinations(FRUIT, count)))
+WAYS = tuple(JOINT.join(some) for some in permutations(FRUIT, 2))
+NUMBERS = ("none", "one", "two", "three")
+ANSWERS: Mapping[str, tuple[str, ...]] = {"inside": SETS, "first": WAYS, "count": NUMBERS}
+KINDS = {"inside": AnswerKind.SET, "first": AnswerKind.SEQUENCE, "count": AnswerKind.WORD}
+TEXTS = {
+    "inside": "What is in the basket?",
+    "first": "Which two fruits came first, in order?",
+    "count": "How many fruits are in the basket?",
+}
+SCOPES = {"inside": 3, "first": 4, "count": 5}
+LINES, WINDOW = 6, 3
+PRESETS: dict[str, dict[str, Any]] = {
+    "baskets": {"world": NAME, "splits": {"train": {"scenes": 6}, "val": {"scenes": 3}}}
+}
+
+
+class BasketSpec(BaseSpec):
+    """A dataset of baskets."""
+
+    world: Literal["baskets"] = "baskets"
+
+
+@dataclass(frozen=True)
+class Tale:
+    """What is done, line by line: who, in or out, which fruit."""
+
+    deeds: tuple[tuple[str, str, str], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"deeds": [list(deed) for deed in self.deeds]}
+
+
+class Found:
+    """A value, and the lines that it stands on."""
+
+    def __init__(self, value: Any, lines: tuple[int, ...]) -> None:
+        self.value, self.lines = value, lines
+
+
+def inside(deeds: Sequence[tuple[str, str, str]]) -> Found:
+    """Return what is in the basket in the end, with the lines by which it came."""
+    last = {fruit: number for number, (_, _, fruit) in enumerate(deeds)}
+    held = [fruit for fruit in FRUIT if fruit in last and deeds[last[fruit]][1] == "in"]
+    return Found(tuple(held), tuple(sorted(last[fruit] for fruit in held)))
+
+
+def first_two(deeds: Sequence[tuple[str, str, str]]) -> Found:
+    """Return the two fruits that were put in first, with the lines that say so."""
+    first: dict[str, int] = {}
+    for number, (_, _, fruit) in enumerate(deeds):
+        first.setdefault(fruit, number)
+    return Found(tuple(first)[:2], tuple(first.values())[:2])
+
+
+class BasketMaker:
+    """Makes tales."""
+
+    def presets(self) -> tuple[str, ...]:
+        return tuple(PRESETS)
+
+    def preset(self, name: str) -> Mapping[str, Any]:
+        if name not in PRESETS:
+            raise BadSpec(f"Expected baskets, got {name!r}.", where="base")
+        return PRESETS[name]
+
+    def gather(self, data: Mapping[str, Any], *, folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+        return dict(data), {}
+
+    def plan(self, spec: BaseSpec, split: str) -> list[Chunk]:
+        count, asked = spec.splits[split].scenes, len(TEXTS)
+        return [
+            Chunk(number, first, min(WINDOW, count - first), asked * first, asked * min(WINDOW, count - first))
+            for number, first in enumerate(range(0, count, WINDOW))
+        ]
+
+    def make(self, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes = b"") -> Iterator[Item]:
+        chance = stream(seed=spec.seed, split=split, index=chunk.number, stage=Stage.SCENE, secret=secret)
+        for _ in range(chunk.items):
+            tale = self.tell(chance)
+            yield Item(tale, None, tuple(self.ask(tale, kind) for kind in TEXTS))
+
+    def tell(self, chance: Stream) -> Tale:
+        """Return a tale in which two fruits are put in first."""
+        order = list(FRUIT)
+        chance.shuffle(order)
+        held: set[str] = set()
+        deeds = []
+        for number in range(LINES):
+            fruit = order[number] if number < 2 else chance.choice(order)
+            deeds.append((chance.choice(PEOPLE), "out" if fruit in held else "in", fruit))
+            held ^= {fruit}
+        return Tale(tuple(deeds))
+
+    def ask(self, tale: Tale, kind: str) -> Question:
+        """Return a question of a kind."""
+        step = "first_two" if kind == "first" else "inside"
+        program = (Step("tale"), Step(step, (0,)), *((Step("count", (1,)),) if kind == "count" else ()))
+        found = (first_two if kind == "first" else inside)(tale.deeds[: SCOPES[kind]])
+        answer = Answer(said_of(kind, found.value), KINDS[kind])
+        return Question(TEXTS[kind], program, answer, kind, family=tuple(TEXTS).index(kind), scope=SCOPES[kind])
+
+    def render(self, spec: BaseSpec, split: str, item: Item) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
+        raise BadScene("Expected something that can be drawn, got a story.")
+
+
+def said_of(kind: str, fruit: Sequence[str]) -> str:
+    """Return an answer's canonical text."""
+    if kind == "count":
+        return NUMBERS[len(fruit)]
+    return JOINT.join(fruit) or EMPTY
+
+
+class BasketWorld:
+    """How tales are read."""
+
+    name: ClassVar[str] = NAME
+    label: ClassVar[str] = "Baskets"
+    media: ClassVar[Media] = Media.STORY
+    formats: ClassVar[tuple[str, ...]] = ()
+    lengths: ClassVar[tuple[str, ...]] = ()
+    metrics: ClassVar[tuple[Metric, ...]] = (ACCURACY,)
+    views: ClassVar[tuple[ChartView, ...]] = (ChartView("kinds", "Kinds", "type", "kind of question"),)
+    board_views: ClassVar[tuple[BoardView, ...]] = (BoardView("kinds", "By kind", "type", "kind of question"),)
+    ablations: ClassVar[tuple[Ablation, ...]] = ()
+    display: ClassVar[Display] = Display()
+    maker: ClassVar[Maker | None] = BasketMaker()
+
+    def read_spec(self, data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> BaseSpec:
+        spec = read(BasketSpec, data)
+        check_references(spec)
+        return spec
+
+    def read_scene(self, data: Mapping[str, Any]) -> Tale:
+        try:
+            return Tale(tuple((who, way, fruit) for who, way, fruit in data["deeds"]))
+        except (KeyError, ValueError) as error:
+            raise BadScene(f"Expected deeds, got {data!r}.", where="scene") from error
+
+    def read_view(self, data: Mapping[str, Any]) -> Tale:
+        raise BadScene("Expected no view.", where="view")
+
+    def story(self, scene: SceneData) -> tuple[str, ...]:
+        assert isinstance(scene, Tale)
+        ways = {"in": "puts the {} into the basket", "out": "takes the {} out of the basket"}
+        return tuple(f"{who} {ways[way].format(fruit)}." for who, way, fruit in scene.deeds)
+
+    def functions(self, spec: BaseSpec) -> FunctionTable:
+        functions = (
+            Function("tale", (), "Deeds", (), lambda deeds: Found(deeds, tuple(range(len(deeds)))), "the tale"),
+            Function("inside", ("Deeds",), "Set", (), lambda deeds, found: inside(deeds), "what is in the basket"),
+            Function("first_two", ("Deeds",), "Way", (), lambda deeds, found: first_two(deeds), "what came first"),
+            Function("count", ("Set",), "Count", (), lambda deeds, found: Found(found.value, found.lines), "how many"),
+        )
+        kinds = {"Set": "inside", "Way": "first", "Count": "count"}
+        return FunctionTable(
+            functions={function.name: function for function in functions},
+            values={},
+            prepare=lambda scene, scope: scene.deeds[:scope],
+            show=lambda kind, found: Shown(
+                said_of(kinds[kind], found.value) if kind in kinds else list(found.lines), found.lines
+            ),
+            answer_kinds={"Set": "set", "Way": "sequence", "Count": "word"},
+            kind_of=lambda program: {"first_two": "first", "inside": "inside"}.get(program[-1].function, "count"),
+        )
+
+    def answers(self, spec: BaseSpec) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(answer for answers in ANSWERS.values() for answer in answers))
+
+    def facets(self, spec: BaseSpec) -> tuple[Facet, ...]:
+        return (
+            Facet("type", "kind", FacetKind.CATEGORY, tuple(TEXTS), reveals=False),
+            Facet("answer", "answer", FacetKind.CATEGORY, self.answers(spec), reveals=True),
+        )
+
+    def facet_codes(self, spec: BaseSpec, item: Item) -> Mapping[str, Sequence[int]]:
+        kinds, answers = tuple(TEXTS), self.answers(spec)
+        return {
+            "type": [kinds.index(question.kind) for question in item.questions],
+            "answer": [answers.index(question.answer.text) if question.answer else 0 for question in item.questions],
+        }
+
+    def train_keys(self, spec: BaseSpec, question: Question) -> Mapping[str, Sequence[str]]:
+        return {}
+
+    def columns(self, spec: BaseSpec) -> tuple[Column, ...]:
+        return tuple(Column(kind, "type", kind) for kind in TEXTS)
+
+    def prompt(self, question: Question) -> str:
+        return f"{question.text}\nAnswer with words joined by commas."
+
+    def answer_form(self, spec: BaseSpec, question: Question) -> AnswerForm:
+        kind = question.kind
+        if kind == "inside":
+            return AnswerForm(AnswerKind.SET, SETS, {}, "Choose all of it.", FRUIT, EMPTY)
+        if kind == "first":
+            return AnswerForm(AnswerKind.SEQUENCE, WAYS, {}, "Choose one for each place.", FRUIT, length=2)
+        return AnswerForm(AnswerKind.WORD, NUMBERS, {})
+
+    def equivalent(self, spec: BaseSpec, item: Item, program: Program) -> None:
+        return None
+
+    def draw_colour(self, spec: BaseSpec, name: str, *, which: int, size: int) -> None:
+        return None
+
+    def is_clear(self, spec: BaseSpec, item: Item) -> bool | None:
+        return None
+
+    def prover(self, spec: BaseSpec, *, made: bool) -> None:
+        return None
+
+    def elements(self, spec: BaseSpec, item: Item) -> tuple[Element, ...]:
+        assert item.scene is not None
+        return tuple(Element(number, line, line=number) for number, line in enumerate(self.story(item.scene)))
+
+
+WORLD = BasketWorld()
