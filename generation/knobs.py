@@ -15,6 +15,8 @@ from generation.engine.worlds import find_preset, get_maker, get_world
 
 WHOLE = re.compile(r"-?[0-9]{1,20}")
 NUMBER = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?([eE]-?[0-9]{1,3})?")
+RANGE = re.compile(r"([0-9]{1,5})(?:\s*-\s*([0-9]{1,5}))?")
+MANY = 1_000  # numbers that are typed as ranges at most
 NOT_KNOBS = ("world", "splits")
 KINDS = {"integer": "integer", "number": "number", "boolean": "yes-no", "string": "text"}
 
@@ -29,8 +31,8 @@ class Knob(NamedTuple):
     label, about : str
         For people; `about` also gives its bounds, a site's limits apart.
     kind : str
-        `integer`, `number`, `yes-no`, `choice`, `text`, `rules`: what `generation.engine.rules` reads, or `files`:
-        bundled ones, or others by their digests.
+        `integer`, `number`, `yes-no`, `choice`, `text`, `numbers`: whole ones, `rules`: what `generation.engine.rules`
+        reads, or `files`: bundled ones, or others by their digests.
     is_common : bool
         Whether people change it often.
     default : object
@@ -96,6 +98,8 @@ def _kind(schema: Mapping[str, Any]) -> str | None:
         return "choice"
     if schema.get("items", {}).get("additionalProperties", {}).get("type") == "array":
         return "rules"
+    if schema.get("items", {}).get("type") == "integer":
+        return "numbers"
     for branch in schema.get("anyOf", ()):
         if "pattern" in branch.get("additionalProperties", {}):
             return "files"
@@ -165,6 +169,8 @@ def shown(knob: Knob, data: Mapping[str, Any]) -> str:
         return value
     if knob.kind == "rules" and (lines := rules.as_lines(value)) is not None:
         return lines
+    if knob.kind == "numbers" and _are_whole(value):
+        return _as_ranges(value)
     return "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
@@ -186,6 +192,34 @@ def meant(knob: Knob, text: str) -> Any:
         return rules.of_lines(text) or None
     if knob.kind == "integer" and WHOLE.fullmatch(text):
         return int(text)
+    if knob.kind == "numbers" and all(RANGE.fullmatch(part.strip()) for part in text.split(",")):
+        return _of_ranges(text)
     if knob.kind == "number" and NUMBER.fullmatch(text) and math.isfinite(float(text)):
         return float(text)
     return text
+
+
+def _are_whole(value: Any) -> bool:
+    return isinstance(value, list) and all(type(one) is int for one in value)
+
+
+def _as_ranges(numbers: list[int]) -> str:
+    """Return numbers as they are typed: those that follow each other as a range."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ", ".join(f"{part[0]}-{part[-1]}" if len(part) > 2 else ", ".join(map(str, part)) for part in parts)
+
+
+def _of_ranges(text: str) -> list[int]:
+    """Return the numbers that were typed."""
+    found: list[int] = []
+    for part in text.split(","):
+        match = RANGE.fullmatch(part.strip())
+        assert match is not None
+        low, high = int(match[1]), int(match[2] or match[1])
+        found += range(low, min(high, low + MANY) + 1)
+    return found

@@ -223,7 +223,7 @@ class BasketWorld:
             "answer": [answers.index(question.answer.text) if question.answer else 0 for question in item.questions],
         }
 
-    def train_keys(self, spec: BaseSpec, question: Question) -> Mapping[str, Sequence[str]]:
+    def train_keys(self, spec: BaseSpec, item: Item, question: Question) -> Mapping[str, Sequence[str]]:
         return {}
 
     def columns(self, spec: BaseSpec) -> tuple[Column, ...]:

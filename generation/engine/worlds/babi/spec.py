@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Field
 
 from generation.engine.errors import BadSpec
 from generation.engine.spec import COMMON, BaseSpec, bundled, check_references, merged, read
-from generation.engine.worlds.babi import layout
+from generation.engine.worlds.babi import layout, trying
 from generation.engine.worlds.babi.knobs import TASKS, Knobs, Range, TaskNumber
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from generation.engine.worlds.babi.telling import Task
@@ -74,6 +74,7 @@ def read_spec(data: Mapping[str, Any]) -> BabiSpec:
     own = {key: value for key, value in data.items() if key != "base"}
     spec = read(BabiSpec, _counted(merged(_bundled(base) if base is not None else {}, own), own))
     check_references(spec)
+    _check_tellable(spec)
     _check_apart(spec)
     return spec
 
@@ -101,6 +102,28 @@ def _tellers(whole: Mapping[str, Any], split: Mapping[str, Any], *, where: str) 
     if not isinstance(numbers, list) or not numbers or not all(number in BY_NUMBER for number in numbers):
         raise BadSpec(f"Expected a list of tasks of 1 to 20, got {numbers!r}.", where=f"{where}.tasks")
     return [BY_NUMBER[number] for number in sorted(numbers)]
+
+
+def _check_tellable(spec: BabiSpec) -> None:
+    """Raise `BadSpec` where a split's knobs leave a task no story."""
+    for name, split in spec.splits.items():
+        told = spec.for_split(name).told
+        for task in spec.for_split(name).tellers:
+            if told == Knobs() or trying.can_be_told(task.number, told):
+                continue
+            knob = trying.to_blame(task.number, told)
+            got = f"{knob} {getattr(told, knob)}" if knob else "none"
+            raise BadSpec(
+                f"Expected knobs with which task {task.number} ({task.label}) can be told, got {got}: change them, "
+                "or leave the task out of `tasks`.",
+                where=".".join([*_overridden(split.overrides, name, knob), "told", *([knob] if knob else [])]),
+            )
+
+
+def _overridden(overrides: Mapping[str, Any], split: str, knob: str | None) -> list[str]:
+    """Return where a split says a knob itself; nothing where it has the dataset's."""
+    told = overrides.get("told") or {}
+    return ["splits", split, "overrides"] if (knob in told if knob else told) else []
 
 
 def _check_apart(spec: BabiSpec) -> None:
