@@ -1,6 +1,7 @@
 """What a reader concludes of people who go about with things: where these are, who has them, who gave them to whom."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from generation.engine.worlds.babi.reading.sentences import Event
@@ -48,7 +49,7 @@ def where_was_thing(told: Told, thing: str, place: str) -> Concluded | None:
     """Return where a thing was before it last came to a place: the last line about it, the move there, that before."""
     last = whereabouts(told, thing)
     trail = [whereabouts(told[:count], thing) for count in range(len(told) + 1)]
-    for earlier, later in reversed(list(zip(trail, trail[1:], strict=False))):
+    for earlier, later in reversed(list(pairwise(trail))):
         if later is not None and later.place == place and (earlier is None or earlier.place != place):
             if earlier is None or last is None:
                 return None
