@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from generation.engine.worlds import JOINT, AnswerForm, AnswerKind, Question
-from generation.engine.worlds.babi.languages import language_of
+from generation.engine.worlds import AnswerForm, AnswerKind, Question
+from generation.engine.worlds.babi.languages import language_of, said
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.tasks import BY_NAME
 
@@ -33,8 +33,7 @@ def prompt(question: Question) -> str:
 
 def answers(spec: BabiSpec) -> tuple[str, ...]:
     """Return every answer of a spec's tasks, each once."""
-    say = language_of(spec.told.language).answer
-    return tuple(dict.fromkeys(say(answer) for task in spec.tellers for answer in task.answers(spec.told)))
+    return tuple(dict.fromkeys(answer for task in spec.tellers for answer in _choices(spec, task.name)))
 
 
 def answer_form(spec: BabiSpec, question: Question) -> AnswerForm:
@@ -50,6 +49,6 @@ def answer_form(spec: BabiSpec, question: Question) -> AnswerForm:
 
 
 def _choices(spec: BabiSpec, task: str) -> tuple[str, ...]:
-    say = language_of(spec.told.language).answer
+    language, kind = language_of(spec.told.language), kind_of_answer(task)
     own: Sequence[str] = BY_NAME[task].answers(spec.told) if task in BY_NAME else ()
-    return tuple(say(answer) for answer in own)
+    return tuple(said(language, kind, answer) for answer in own)

@@ -11,7 +11,7 @@ from generation.engine.worlds.babi import layout
 from generation.engine.worlds.babi.found import Prefix
 from generation.engine.worlds.babi.functions import ANSWERS, function_table, text_of
 from generation.engine.worlds.babi.knobs import Knobs, Range
-from generation.engine.worlds.babi.languages import Language, language_of
+from generation.engine.worlds.babi.languages import Language, language_of, said
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.telling import Ask, Task
@@ -92,7 +92,7 @@ class Making:
 
     def _answer(self, kind: AnswerKind, value: object) -> Answer:
         """Return an answer; a set's published spelling has its members in the order in which they were found."""
-        text = self.language.answer(text_of(kind, value))
+        text = said(self.language, kind, text_of(kind, value))
         if kind != AnswerKind.SET or not isinstance(value, tuple) or len(value) < 2:
             return Answer(text, kind)
         spelling = ",".join(self.language.answer(word) for word in value)

@@ -91,7 +91,7 @@ class Babi:
         return tuple(line.text for line in scene.lines)
 
     def functions(self, spec: BaseSpec) -> FunctionTable:
-        return function_table()
+        return function_table(_own(spec).told.language)
 
     def answers(self, spec: BaseSpec) -> tuple[str, ...]:
         return asking.answers(_own(spec))

@@ -5,13 +5,15 @@ Each module has those of one kind of reasoning: `FUNCTIONS`, `VALUES` (the value
 """
 
 from collections.abc import Mapping
+from functools import cache, partial
 from typing import Any
 
 from generation.engine.program import Function, FunctionTable, Program, Shown
 from generation.engine.worlds import AnswerKind
 from generation.engine.worlds.babi.cast import EVERYBODY, EVERYTHING, EVERYWHERE
 from generation.engine.worlds.babi.found import Fact, Found, Prefix
-from generation.engine.worlds.babi.functions import looking, reasoning, space
+from generation.engine.worlds.babi.functions import holding, knowing, looking, reasoning, space, timing
+from generation.engine.worlds.babi.languages import Language, language_of, said
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.tasks import BY_NAME
 
@@ -32,11 +34,11 @@ def prepared(story: Story, scope: int | None) -> Prefix:
     return Prefix(story.lines, scope)
 
 
-def show(kind: str, found: Found) -> Shown:
+def show(kind: str, found: Found, *, language: Language) -> Shown:
     """Return what a step gave as people and files have it; of facts the numbers of their lines, from 1."""
     if kind not in ANSWERS:
         return Shown([fact.line + 1 for fact in _facts(found.value)], found.lines)
-    return Shown(text_of(ANSWERS[kind], found.value), found.lines)
+    return Shown(said(language, ANSWERS[kind], text_of(ANSWERS[kind], found.value)), found.lines)
 
 
 def text_of(kind: AnswerKind, value: Any) -> str:
@@ -55,13 +57,14 @@ def kind_of(program: Program) -> str:
     return program[0].values[0]
 
 
-def function_table() -> FunctionTable:
-    """Return the functions."""
+@cache
+def function_table(language: str = "english") -> FunctionTable:
+    """Return the functions; what they answer is shown in a language."""
     return FunctionTable(
         functions=FUNCTIONS,
         values=VALUES,
         prepare=prepared,
-        show=show,
+        show=partial(show, language=language_of(language)),
         answer_kinds={kind: str(answer) for kind, answer in ANSWERS.items()},
         kind_of=kind_of,
     )
