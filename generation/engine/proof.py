@@ -25,6 +25,8 @@ CHECKS = {
     "rules": "objects and questions keep the rules of the spec, only and never",
     "degeneracy": "no relation is idle that must not be",
     "texts": "texts say what programs ask, in a wording of the family",
+    "answers": "answers are what a reader of the text alone comes to",
+    "supports": "supporting facts are those that such a reader finds",
     "balance": "answers stay as balanced as the spec asks, batch by batch",
     "facets": "questions are filed under what they demand",
     "words": "the index finds every word of every question",

@@ -10,9 +10,9 @@ import json
 from collections.abc import Mapping
 from functools import cached_property
 from itertools import combinations
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, PrivateAttr
 
 from generation.engine.errors import BadSpec
 from generation.engine.spec import COMMON, BaseSpec, bundled, check_references, merged, read
@@ -47,10 +47,19 @@ class BabiSpec(BaseSpec):
         "validation the tenth after it, every other split the rest",
     )
 
+    _with_parts: dict[str, Self] = PrivateAttr(default_factory=dict)
+
     @cached_property
     def tellers(self) -> tuple[Task, ...]:
         """The tasks, by their numbers."""
         return tuple(BY_NUMBER[number] for number in self.tasks)
+
+    def for_split(self, name: str) -> Self:
+        """Return the spec as a split has it, its part of all stories spelled out."""
+        if name not in self._with_parts:
+            own = super().for_split(name)
+            self._with_parts[name] = own.model_copy(update={"stories": own.part_of(name)})
+        return self._with_parts[name]
 
     def part_of(self, split: str) -> Range:
         """Return which part of all stories a split has; `self` is the spec as that split has it."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from generation.engine.ablation import Ablation
 from generation.engine.errors import BadScene
 from generation.engine.program import FunctionTable
+from generation.engine.proof import Prover
 from generation.engine.score import ACCURACY
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import (
@@ -32,6 +33,7 @@ from generation.engine.worlds.babi import asking, boards, facets, layout
 from generation.engine.worlds.babi import spec as babi_spec
 from generation.engine.worlds.babi.functions import function_table
 from generation.engine.worlds.babi.making import Making
+from generation.engine.worlds.babi.proofs import BabiProver
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.story import Story, read_story
 from generation.engine.worlds.boards import BoardView
@@ -130,8 +132,8 @@ class Babi:
     def equivalent(self, spec: BaseSpec, item: Item, program: Any) -> None:
         return None
 
-    def prover(self, spec: BaseSpec, *, made: bool) -> None:
-        return None
+    def prover(self, spec: BaseSpec, *, made: bool) -> Prover:
+        return BabiProver(_own(spec), made=made)
 
 
 def _own(spec: BaseSpec) -> BabiSpec:

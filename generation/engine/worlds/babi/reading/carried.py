@@ -105,6 +105,11 @@ def what_was_given(told: Told, giver: str, receiver: str) -> Concluded | None:
     return _last_gift(told, 2, giver=giver, receiver=receiver)
 
 
+def earlier_gifts(told: Told, giver: str, receiver: str) -> list[Concluded]:
+    """Return what somebody gave to somebody before the last time, the latest first."""
+    return [Concluded(event[2], (line,)) for line, event in _gifts(told, giver, receiver=receiver)][1:]
+
+
 def who_gave_to(told: Told, thing: str, receiver: str) -> Concluded | None:
     """Return who last gave a thing to somebody."""
     return _last_gift(told, 1, thing=thing, receiver=receiver)

@@ -80,10 +80,16 @@ class Reader:
 
     def answer(self, asked: Asked, scope: int | None = None) -> Concluded | None:
         """Return what follows for a question from the first lines of the story; None where nothing does."""
-        count = len(self.events) if scope is None else scope
-        told = [(line, event) for line, events in enumerate(self.events[:count]) for event in events]
-        found = CONCLUDES[asked.kind](told, *asked.about)
+        found = CONCLUDES[asked.kind](self._told(scope), *asked.about)
         return None if found is None else found._replace(lines=self._with_antecedents(found.lines))
+
+    def others(self, asked: Asked, scope: int | None = None) -> list[Concluded]:
+        """Return what else may be meant where a question does not say that the last time counts."""
+        return carried.earlier_gifts(self._told(scope), *asked.about) if asked.kind == "what was given" else []
+
+    def _told(self, scope: int | None) -> list[tuple[int, Event]]:
+        count = len(self.events) if scope is None else scope
+        return [(line, event) for line, events in enumerate(self.events[:count]) for event in events]
 
     def _with_antecedents(self, lines: Sequence[int]) -> tuple[int, ...]:
         whole: list[int] = []

@@ -1,0 +1,131 @@
+"""What this world promises of stories and questions, proved by reading their texts alone."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.engine.proof import Outputs, Proof
+from generation.engine.worlds import Item, Question
+from generation.engine.worlds.babi.languages import Language, language_of, said
+from generation.engine.worlds.babi.making import place_of
+from generation.engine.worlds.babi.reading import sentences
+from generation.engine.worlds.babi.reading.carried import Concluded
+from generation.engine.worlds.babi.reading.reader import Reader
+from generation.engine.worlds.babi.spec import BabiSpec
+from generation.engine.worlds.babi.story import Line, Story
+from generation.engine.worlds.babi.tasks import BY_NAME
+
+Supports = tuple[int, ...]
+TIMELESS = (4, 15, 16, 17, 18, 19)  # tasks whose facts stand in no order of time: no distance is kept
+
+
+class BabiProver:
+    """Proves the items of one split.
+
+    Parameters
+    ----------
+    spec : BabiSpec
+        As the split has it.
+    made : bool
+        Whether we told the stories by the spec; else they are somebody else's.
+    """
+
+    def __init__(self, spec: BabiSpec, *, made: bool) -> None:
+        self.spec, self.made = spec, made
+        self.language: Language = language_of(spec.told.language)
+
+    def begin(self) -> None:
+        """Begin a chunk: nothing is kept from item to item."""
+
+    def prove(self, item: Item, given: Sequence[Outputs | None], proof: Proof) -> None:
+        """Prove a story, and that its questions have the answers and supporting facts that a reader finds."""
+        story = item.scene
+        if not isinstance(story, Story):
+            proof.leave("items without a story")
+            return
+        english = self._english(story)
+        reader = Reader([line.text for line in english.lines])
+        if not self.made and len(reader.unread) == len(story.lines) and self.spec.told.language != "english":
+            proof.leave("questions about stories whose language is not read", len(item.questions))
+            return
+        self._prove_lines(story, reader, proof)
+        if self.made:
+            self._prove_told(english, item, proof)
+        for number, question in enumerate(item.questions):
+            supports = _claimed(story, number, given[number])
+            self._prove_question(reader, question, supports, proof, number=number)
+
+    def prove_pictures(
+        self, item: Item, rgb: NDArray[np.uint8] | None, ids: NDArray[np.uint16] | None, proof: Proof
+    ) -> None:
+        """Prove nothing: stories have no pictures."""
+
+    def _english(self, story: Story) -> Story:
+        lines = [Line(self.language.english(line.text), line.events, line.antecedent) for line in story.lines]
+        return story._replace(lines=tuple(lines))
+
+    def _prove_lines(self, story: Story, reader: Reader, proof: Proof) -> None:
+        """Prove that each line says what its events are, and whom its pronoun means."""
+        for number, line in enumerate(story.lines):
+            if number in reader.unread:
+                proof.flaw("texts", f"line {number + 1} in words that can be read", repr(line.text))
+            elif self.made or line.events:
+                proof.same("texts", reader.events[number], line.events, what=f"line {number + 1} to tell ")
+                proof.same(
+                    "texts", reader.antecedents[number], line.antecedent, what=f"line {number + 1} to mean line "
+                )
+
+    def _prove_told(self, english: Story, item: Item, proof: Proof) -> None:
+        """Prove that a story belongs to its split, and is told as the spec wants it."""
+        part, place = self.spec.stories, place_of(english)
+        assert part is not None
+        holds = part.low <= place < part.high
+        proof.hold("scenes", holds, f"a story of this split, from {part.low:g} to {part.high:g}", f"{place:.4f}")
+        proof.hold("scenes", english.task in self.spec.tasks, f"a task of {self.spec.tasks}", english.task)
+        for number, question in enumerate(item.questions):
+            named = BY_NAME[question.kind].number if question.kind in BY_NAME else None
+            came = {named, question.family, english.task}
+            proof.hold("families", len(came) == 1, "one task of story and question", came, question=number)
+
+    def _prove_question(
+        self, reader: Reader, question: Question, supports: Supports | None, proof: Proof, *, number: int
+    ) -> None:
+        """Prove a question's answer and supporting facts."""
+        asked = sentences.question(self.language.english(question.text))
+        if not proof.hold(
+            "texts", asked is not None, "a question that can be read", repr(question.text), question=number
+        ):
+            return
+        assert asked is not None
+        found = reader.answer(asked, question.scope)
+        if self.spec.told.faithful and (question.answer is None or not self._agrees(found, question)):
+            found = next(
+                (other for other in reader.others(asked, question.scope) if self._agrees(other, question)), found
+            )
+        if question.answer is not None:
+            expected = "an answer that is not told" if found is None else f"answer {self._said(found, question)}"
+            proof.hold("answers", self._agrees(found, question), expected, question.answer.text, question=number)
+        if supports is not None and found is not None:
+            own, came = (found.lines, supports) if self.made else (sorted(found.lines), sorted(supports))
+            lines = f"lines {' '.join(str(line + 1) for line in found.lines)}"
+            proof.hold("supports", own == came, lines, " ".join(str(line + 1) for line in supports), question=number)
+            if self.made and question.scope is not None and question.family not in TIMELESS:
+                left, least = question.scope - 1 - max(supports), self.spec.told.distance
+                proof.hold("scenes", left >= least, f"{least} lines or more after the last fact", left, question=number)
+
+    def _agrees(self, found: Concluded | None, question: Question) -> bool:
+        return found is not None and question.answer is not None and self._said(found, question) == question.answer.text
+
+    def _said(self, found: Concluded, question: Question) -> str:
+        assert question.answer is not None
+        return said(self.language, question.answer.kind, found.answer)
+
+
+def _claimed(story: Story, number: int, given: Outputs | None) -> Supports | None:
+    """Return the supporting facts of a question by its program or as published; None where nobody tells them."""
+    if given is not None:
+        return tuple(given[-1].lines)
+    if story.supports is None or number >= len(story.supports):
+        return None
+    return story.supports[number]
