@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from annotations import assign, colours, easy, palette
-from annotations.choices import form_of
+from annotations.choices import form_of, media_of, plain_form
 from annotations.finding import sealed_split
 from annotations.models import EasyAnswer, Participant, Study, StudyQuestion
 from annotations.sitting import QUESTION, Item, Sitting
 from generation import rows
-from generation.engine.worlds import AnswerForm, AnswerKind
+from generation.engine.worlds import AnswerForm, AnswerKind, Media
 from generation.models import Question, Scene, Split
+from generation.stories import lines_of
 
 TRIES = 2  # at practice
 WORDS = 5000  # questions that a process keeps at hand
@@ -23,7 +24,10 @@ STOCK = 20  # times as many easy questions are looked through for those that nee
 
 
 class Asked(NamedTuple):
-    """An item as a participant sees it, and what only the site knows of it: `right`."""
+    """An item as a participant sees it, and what only the site knows of it: `right`.
+
+    `lines` are what its question sees of a story; None where there is none.
+    """
 
     item: Item
     text: str
@@ -31,6 +35,7 @@ class Asked(NamedTuple):
     scene: Scene | None
     position: int | None
     right: str | None
+    lines: tuple[str, ...] | None = None
 
 
 class Progress(NamedTuple):
@@ -112,7 +117,7 @@ def _extras(participant: Participant) -> Iterator[tuple[int, Item]]:
 
 
 def look_up(sitting: Sitting, item: Item) -> Asked | None:
-    """Return an item with its text, picture and answers; None where its question is gone."""
+    """Return an item with its text, its picture or story, and answers; None where its question is gone."""
     study = sitting.study
     if item.kind == EasyAnswer.Kind.ATTENTION:
         return _attention(sitting.participant, item)
@@ -125,7 +130,8 @@ def look_up(sitting: Sitting, item: Item) -> Asked | None:
     row = words_at(split, position) if split is not None else None
     if split is None or row is None:
         return None
-    return Asked(item, row.text, form_of(split, row.kind), row.scene, position, row.answer)
+    form, lines = form_of(split, row.kind), lines_at(split, position)
+    return Asked(item, row.text, form, row.scene, position, row.answer, lines)
 
 
 def words_at(split: Split, position: int) -> Question | None:
@@ -136,6 +142,19 @@ def words_at(split: Split, position: int) -> Question | None:
 @functools.lru_cache(maxsize=WORDS)
 def _words_at(split: int, digest: str, position: int) -> Question | None:
     return rows.words_at(sealed_split(split, digest), position)
+
+
+def lines_at(split: Split, position: int) -> tuple[str, ...] | None:
+    """Return the lines that a question of a sealed split sees; None where it is no story that it is about."""
+    return _lines_at(split.pk, split.index_digest, position) if media_of(split) == Media.STORY else None
+
+
+@functools.lru_cache(maxsize=WORDS)
+def _lines_at(split: int, digest: str, position: int) -> tuple[str, ...] | None:
+    sealed = sealed_split(split, digest)
+    row = rows.question_at(sealed, position)
+    lines = lines_of(row.scene, sealed.dataset) if row is not None else None
+    return None if row is None or lines is None else lines[: row.scope]
 
 
 def _position(sitting: Sitting, question: int) -> int:
@@ -149,11 +168,12 @@ def _attention(participant: Participant, item: Item) -> Asked:
     chance = random.Random(f"attention {item.number} {participant.secret}")  # noqa: S311 - as above
     positions = list(study.questions.values_list("position", flat=True)[:100])
     row = words_at(study.split, chance.choice(positions)) if positions else None
-    form = form_of(study.split, row.kind if row is not None else "")
+    form = plain_form(form_of(study.split, row.kind if row is not None else ""))
     if not form.choices:
         form = AnswerForm(AnswerKind.YES_NO, ("yes", "no"), {})
     wanted = chance.choice(form.choices)
-    text = f"This one has no picture. It shows us that you read every question: please press “{wanted}”."
+    noun = media_of(study.split).noun
+    text = f"This one has no {noun}. It shows us that you read every question: please press “{wanted}”."
     return Asked(item, text, form._replace(instruction=""), None, None, wanted)
 
 

@@ -1,10 +1,11 @@
 """The buttons that answer a question: every choice of its kind, with its key and its colour."""
 
 import functools
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from generation.engine import worlds
-from generation.engine.worlds import AnswerForm, AnswerKind, Display
+from generation.engine.worlds import AnswerForm, AnswerKind, Display, Media
 from generation.index import NotIndexed, SplitIndex
 from generation.models import Split
 
@@ -14,7 +15,7 @@ DIGITS = "0123456789tabcdefghijklmnopqrsuvwxyz"  # of numbers: `t` is ten
 
 
 class Choice(NamedTuple):
-    """A button: its answer, the key that presses it, and for a colour its swatch as CSS writes it."""
+    """A button, or a box to be ticked: its answer, its key, and for a colour its swatch as CSS writes it."""
 
     text: str
     key: str
@@ -24,6 +25,16 @@ class Choice(NamedTuple):
 def form_of(split: Split, kind: str) -> AnswerForm:
     """Return how questions of a kind are answered: with every choice, the whole vocabulary where no kind is known."""
     return _form(split.pk, split.index_digest, kind)
+
+
+def media_of(split: Split) -> Media:
+    """Return what a split's questions come with."""
+    return _media(split.pk, split.index_digest)
+
+
+@functools.lru_cache(maxsize=1000)
+def _media(split: int, digest: str) -> Media:
+    return Split.objects.select_related("dataset").get(pk=split).dataset.media
 
 
 @functools.lru_cache(maxsize=1000)
@@ -58,10 +69,33 @@ def swatches_of(split: Split) -> dict[str, tuple[int, int, int]]:
 
 def choices_of(form: AnswerForm) -> list[Choice]:
     """Return the buttons of an answer form; who has more answers than there are keys presses the last ones by hand."""
-    keys = DIGITS if form.kind == AnswerKind.INTEGER else KEYS
+    return _with_keys(form, form.choices, keys=DIGITS if form.kind == AnswerKind.INTEGER else KEYS)
+
+
+def places_of(form: AnswerForm) -> list[list[Choice]]:
+    """Return the parts that an answer is put together of, each with its key: of a set once, of a sequence by place."""
+    if form.kind == AnswerKind.SEQUENCE:
+        count = len(form.parts)
+        return [_with_keys(form, form.parts, keys=KEYS[place * count :]) for place in range(form.length)]
+    return [_with_keys(form, [*form.parts, *([form.empty] if form.empty else [])], keys=KEYS)] if form.parts else []
+
+
+def put_together(form: AnswerForm, parts: Sequence[str]) -> str | None:
+    """Return the answer that ticked parts make, in whatever order; None where they make none."""
+    return form.empty if parts == [form.empty] and form.empty else form.put_together(parts) if parts else None
+
+
+def plain_form(form: AnswerForm) -> AnswerForm:
+    """Return a form of which one button is pressed: of an answer that is put together, its parts alone."""
+    if not form.parts:
+        return form
+    return AnswerForm(AnswerKind.WORD, (*form.parts, *([form.empty] if form.empty else [])), {})
+
+
+def _with_keys(form: AnswerForm, texts: Sequence[str], *, keys: str) -> list[Choice]:
     return [
         Choice(text, keys[number] if number < len(keys) else "", _css(form.swatches.get(text)))
-        for number, text in enumerate(form.choices)
+        for number, text in enumerate(texts)
     ]
 
 

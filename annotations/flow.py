@@ -6,13 +6,14 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from annotations import asked, assign, colours, exclusions, palette, throttle, tokens
+from annotations import asked, assign, choices, colours, exclusions, palette, throttle, tokens
 from annotations.asked import TRIES, Asked
 from annotations.assign import Reply
 from annotations.choices import swatches_of
 from annotations.models import Answer, EasyAnswer, Participant, Slot, Study
 from annotations.sitting import QUESTION, Item, Said, Sitting
 from generation.engine.errors import EngineError
+from generation.engine.worlds import AnswerForm, AnswerKind
 
 Stage = Participant.Stage
 ORDER = (Stage.CONSENT, Stage.PALETTE, Stage.INSTRUCTIONS, Stage.PRACTICE, Stage.QUESTIONS)
@@ -190,10 +191,15 @@ def _check_last(sitting: Sitting, item: Item, reply: Reply) -> None:
 def _check(found: Asked, reply: Reply) -> None:
     if bool(reply.text) == bool(reply.refusal):
         raise Refused("Expected an answer or a reason for none.", where="answer")
-    if reply.text and reply.text not in found.form.choices:
+    if reply.text and reply.text not in found.form.choices and not _is_composed(found, reply.text):
         raise Refused("Expected one of the answers that the question has, got another.", where="answer")
     if reply.refusal and reply.refusal not in Answer.Refusal.values:
         raise Refused(f"Expected one of {', '.join(Answer.Refusal.values)}, got another.", where="refusal")
+
+
+def _is_composed(found: Asked, text: str) -> bool:
+    """Return whether an answer is put together of the form's parts, though it is right nowhere."""
+    return bool(found.form.parts) and found.form.put_together(found.form.taken_apart(text)) == text
 
 
 def _keep_easy(participant: Participant, found: Asked, reply: Reply) -> None:
@@ -256,6 +262,20 @@ def practice_of(participant: Participant, number: int) -> list[EasyAnswer]:
     size = asked.practice_of(participant.study)
     numbers = range(number * size, (number + 1) * size)
     return list(participant.easy_answers.filter(kind=EasyAnswer.Kind.PRACTICE, number__in=numbers))
+
+
+def put_together(form: AnswerForm, parts: list[str]) -> str:
+    """Return the answer that ticked parts make, in whatever order; raise `Refused` where they make none."""
+    found = choices.put_together(form, parts)
+    if found is None:
+        raise Refused(_wrong_parts(form), where="answer")
+    return found
+
+
+def _wrong_parts(form: AnswerForm) -> str:
+    if form.kind == AnswerKind.SEQUENCE:
+        return f"Please choose one of {', '.join(form.parts)} in each of the {form.length} places."
+    return "Please choose at least one word" + (f", or “{form.empty}” alone." if form.empty else ".")
 
 
 def new_reply(*, text: str, refusal: str, client: str, numbers: dict[str, str]) -> Reply:

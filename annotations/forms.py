@@ -19,6 +19,7 @@ from annotations.filtered import BadFilter
 from annotations.models import Study
 from annotations.rules import Fast, Rules, Straight
 from annotations.sampling import BadSample
+from generation.engine.worlds import Media
 from generation.index import SplitIndex
 from generation.recipes import MOST_LETTERS
 from webapp.access import Visitor, may_open
@@ -53,10 +54,16 @@ FIXED = (
     "attention",
     "palette",
 )  # once somebody may have been asked
+OF_COLOURS = {"palette", "out_colours"}  # without pictures there are none to be told apart
 NUMBERS = (FILTER, *SAMPLE, "practice", "seed", "checks", "attention", *PAY)  # what a plan follows from
 
+WORDS = {
+    Media.IMAGE: ("pictures", "Look"),
+    Media.STORY: ("stories", "Read"),
+    Media.NONE: ("scenes", "Read"),
+}  # what people are asked about, what they do with it
 CONSENT = """\
-You are invited to take part in a study of how people answer questions about pictures.
+You are invited to take part in a study of how people answer questions about {things}.
 
 - It takes about {minutes} minutes. You may stop at any time.
 - We store your answers, how long they took, and the number that the platform gives you. No name, no address.
@@ -65,9 +72,9 @@ You are invited to take part in a study of how people answer questions about pic
 If you are 18 or older and agree, go on.
 """
 INSTRUCTIONS = """\
-You will see one picture at a time, with a question about it. Look closely, then choose the answer.
+You will see one {thing} at a time, with a question about it. {look} closely, then choose the answer.
 
-If the picture is missing, or the question has no single answer, say so: there is a button for it.
+If the {thing} is missing, or the question has no single answer, say so: there is a button for it.
 """
 
 
@@ -143,6 +150,9 @@ class StudyForm(Base):
             self.fields["evenly"] = self._evenly()
         if "easy" in self.fields:
             self._narrow_easy(user)
+        if self.instance.split.dataset.media != Media.IMAGE:
+            for name in OF_COLOURS & self.fields.keys():
+                del self.fields[name]
         if "not_from" in self.fields:
             others: Any = self.fields["not_from"]
             mine = Study.objects.filter(owner_id=self.instance.owner_id).exclude(pk=self.instance.pk)
@@ -220,10 +230,12 @@ class PlanForm(StudyForm):
         fields = NUMBERS
 
 
-def first_values() -> dict[str, Any]:
+def first_values(media: Media) -> dict[str, Any]:
     """Return what the form of a new study begins with: texts to change, and three codes that nobody guesses."""
     codes = {name: secrets.token_hex(4).upper() for name in ENDS}
-    return {"consent": CONSENT.format(minutes=12), "instructions": INSTRUCTIONS, **rules.FIRST, **codes}
+    things, look = WORDS[media]
+    consent, instructions = CONSENT.format(minutes=12, things=things), INSTRUCTIONS.format(thing=media.noun, look=look)
+    return {"consent": consent, "instructions": instructions, **rules.FIRST, **codes}
 
 
 def check_end(text: str) -> None:

@@ -17,7 +17,7 @@ from generation.models import Split
 from webapp.access import Visitor, What, may_see
 
 # What whoever makes a study of a split has to see of it.
-SHOWN = (What.IMAGE, What.QUESTION, What.ANSWER, What.FACET, What.HUMAN_ANSWERS)
+SHOWN = (What.IMAGE, What.STORY, What.QUESTION, What.ANSWER, What.FACET, What.HUMAN_ANSWERS)
 ENDS = {"completed": "people who finish", "screened_out": "people who are screened out", "full": "people who come late"}
 
 

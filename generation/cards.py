@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from generation import stories
 from generation.browse import BadAddress, Facet, Query, read_query
 from generation.engine.errors import BadSpec
 from generation.engine.worlds import Facet as WorldFacet
@@ -11,6 +12,7 @@ from generation.models import Dataset
 from generation.models.datasets import DatasetQuerySet
 from generation.paging import Page, page_of
 from generation.pictures import Picture, strips
+from generation.stories import Beginning
 from webapp.access import Visitor, may_list
 
 PICTURES = 4
@@ -35,6 +37,7 @@ class Card(NamedTuple):
     dataset: Dataset
     world: str
     pictures: list[Picture]
+    story: Beginning | None
 
 
 class Choices(NamedTuple):
@@ -117,8 +120,11 @@ def _values(query: Query) -> dict[str, list[str]]:
 
 
 def _cards(user: Visitor, found: DatasetQuerySet, *, start: int, stop: int) -> list[Card]:
-    """Return a part of these datasets, newest first, in four queries however many there are."""
+    """Return a part of these datasets, newest first, in four queries however many there are, five with stories."""
     keys = list(found.newest_first().values_list("pk", flat=True)[start:stop])
     shown = [one for one in Dataset.objects.filter(pk__in=keys).for_list() if may_list(user, one)]
-    strip = strips(shown, user=user, pictures=PICTURES)
-    return [Card(dataset, world_label(dataset), strip.get(dataset.pk, [])) for dataset in shown]
+    strip, told = strips(shown, user=user, pictures=PICTURES), stories.strips(shown, user=user, stories=1)
+    return [
+        Card(dataset, world_label(dataset), strip.get(dataset.pk, []), next(iter(told.get(dataset.pk, [])), None))
+        for dataset in shown
+    ]

@@ -25,6 +25,7 @@ from generation.engine.errors import BadExport
 from generation.engine.formats import ExportItem, ExportSplit, Format, Tick, writing
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import Facet, Needs, World
+from generation.engine.worlds.stories import story_of
 from generation.export_figures import figures_of
 from generation.index import SplitIndex
 from generation.models import Dataset, Scene, Split
@@ -79,6 +80,7 @@ class StoredSplit:
         self.shows_programs = viewer.may_see(split, What.PROGRAM)
         self.shows_scenes = viewer.may_see(split, What.SCENE)
         self.shows_ids = viewer.may_see(split, What.IDS_IMAGE)
+        self.shows_stories = split.dataset.tells and viewer.may_see(split, What.STORY)
         self.images = images and split.dataset.with_images and viewer.may_see(split, What.IMAGE)
 
     @property
@@ -91,6 +93,7 @@ class StoredSplit:
             What.PROGRAM: self.shows_programs,
             What.SCENE: self.shows_scenes,
             What.IDS_IMAGE: self.shows_ids,
+            What.STORY: self.shows_stories,
             What.FACET: any(facet.reveals for facet in self.facets),
         }
         return [what for what, is_shown in kinds.items() if is_shown]
@@ -156,6 +159,7 @@ class StoredSplit:
             height=scene.height,
             image=functools.partial(linked.picture_bytes, scene, self.row.dataset) if has_image else None,
             ids=functools.partial(_ids, scene) if self.shows_ids and scene.ids_image else None,
+            story=story_of(self.row.dataset.get_world(), item.scene) if self.shows_stories else None,
         )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+from generation.engine.worlds import Media
 from generation.models import Dataset, Import, ImportedSplit, Question, Scene, Split
 from webapp.access import Visitor, What, may_see
 
@@ -116,7 +117,9 @@ def lacking(asked: Question, *, allowed: Collection[What]) -> str:
 
 
 def why_no_picture(scene: Scene, split: Split, *, allowed: Collection[What]) -> str:
-    """Return why a page shows no picture."""
+    """Return why a page shows no picture, or no story."""
+    if split.dataset.media == Media.STORY:
+        return "Its story isn’t known."
     if What.IMAGE not in allowed:
         return "Its pictures aren’t shown: they are its owner’s to show."
     if split.source.kind == Split.Kind.IMPORTED:

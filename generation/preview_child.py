@@ -11,6 +11,7 @@ from PIL import Image
 
 from generation.engine.errors import EngineError
 from generation.engine.worlds import Item, Maker, Media, World, get_maker, get_world
+from generation.engine.worlds.stories import story_of
 
 QUALITY = 88
 
@@ -31,16 +32,21 @@ def preview(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def _scene(item: Item, world: World, maker: Maker, spec: Any, split: str) -> dict[str, Any]:
     questions = [
-        {"text": question.text, "answer": "" if question.answer is None else question.answer.text}
+        {
+            "text": question.text,
+            "answer": "" if question.answer is None else question.answer.text,
+            "after": question.scope,
+        }
         for question in item.questions
     ]
+    story = list(story_of(world, item.scene) or ())
     if world.media != Media.IMAGE:
-        return {"questions": questions, "image": "", "width": 0, "height": 0}
+        return {"questions": questions, "story": story, "image": "", "width": 0, "height": 0}
     rgb, _ = maker.render(spec, split, item)
     buffer = io.BytesIO()
     Image.fromarray(rgb).save(buffer, "WEBP", quality=QUALITY, lossless=not world.display.smooth)
     address = f"data:image/webp;base64,{base64.b64encode(buffer.getvalue()).decode()}"
-    return {"questions": questions, "image": address, "width": rgb.shape[1], "height": rgb.shape[0]}
+    return {"questions": questions, "story": story, "image": address, "width": rgb.shape[1], "height": rgb.shape[0]}
 
 
 def main() -> None:

@@ -23,15 +23,17 @@ class NoPreview(EngineError):
 
 
 class Asked(NamedTuple):
-    """A question of a previewed scene."""
+    """A question of a previewed scene; `after` is how many lines of its story it sees, None for all."""
 
     text: str
     answer: str
+    after: int | None
 
 
 class Previewed(NamedTuple):
-    """A scene as a preview shows it; `image` is a data address, empty where nothing is drawn."""
+    """A scene as a preview shows it; `image` is a data address, empty where nothing is drawn; `story` its lines."""
 
+    story: list[str]
     image: str
     width: int
     height: int
@@ -82,5 +84,5 @@ def _made(data: Mapping[str, Any], *, split: str, files: Mapping[str, bytes]) ->
 
 
 def _previewed(scene: Mapping[str, Any]) -> Previewed:
-    questions = [Asked(one["text"], one["answer"]) for one in scene["questions"]]
-    return Previewed(scene["image"], scene["width"], scene["height"], questions)
+    questions = [Asked(one["text"], one["answer"], one["after"]) for one in scene["questions"]]
+    return Previewed(scene["story"], scene["image"], scene["width"], scene["height"], questions)

@@ -18,10 +18,14 @@ def browsed(split: Split, positions: list[int]) -> list[Question]:
 
 
 def in_full(split: Split, positions: list[int]) -> list[Question]:
-    """Return the questions at these positions, in the order given, with all that is stored of them but their scenes."""
+    """Return the questions at these positions, in the order given, with all that is stored of them but their scenes.
+
+    Of a world of stories their scenes too.
+    """
     at = SplitIndex.open(split).in_source(positions) if split.is_derived else positions
     found = Question.objects.filter(split=split.source, position__in=at).select_related("scene")
-    by_position = {row.position: row for row in found.defer("scene__data", "scene__view")}
+    found = found.defer("scene__view") if split.dataset.tells else found.defer("scene__data", "scene__view")
+    by_position = {row.position: row for row in found}
     rows = [(place, by_position[source]) for place, source in zip(positions, at, strict=True) if source in by_position]
     for place, row in rows:
         row.position = place

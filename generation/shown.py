@@ -17,6 +17,7 @@ from generation.outline import Place, Seen
 from generation.pictures import Picture, picture_of, seen_in
 from generation.player import Row, rows_of, width_of
 from generation.store import item_of
+from generation.stories import Told, told
 from webapp.access import What
 
 NOUNS = {Media.IMAGE: "object", Media.STORY: "line", Media.NONE: "element"}
@@ -46,13 +47,18 @@ class Listed(NamedTuple):
 
 
 class Player(NamedTuple):
-    """The program at one step, or before the first (`current` is None)."""
+    """The program at one step, or before the first (`current` is None).
+
+    What it points at: `outlined` in the picture, `pointed_at` by id, `lines` of the story by their numbers from 1.
+    """
 
     current: Row | None
     outlined: list[Outlined]
     pointed_at: frozenset[int]
+    lines: frozenset[int]
     previous: int | None
     following: int | None
+    last: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +68,7 @@ class Shown:
     Attributes
     ----------
     picture : Picture or None
+    story : Told or None
     instruction : str
         What is asked where the question's text doesn't say it.
     facts : list of Fact
@@ -75,6 +82,7 @@ class Shown:
     columns : list of str
         Attributes that elements have.
     elements : list of Listed
+        But for lines of a story, which are read where they stand.
     areas : list of Area
         Those elements that can be pointed at in the picture.
     seen : mapping of int to Seen, or None
@@ -84,6 +92,7 @@ class Shown:
     """
 
     picture: Picture | None
+    story: Told | None
     instruction: str
     facts: list[Fact]
     rows: list[Row]
@@ -107,15 +116,22 @@ class Shown:
     def at(self, step: int | None) -> Player:
         """Return the program at a step, with the silhouettes of what that step points at."""
         if step is None:
-            return Player(None, [], frozenset(), None, 0 if self.rows else None)
+            return Player(None, [], frozenset(), frozenset(), None, 0 if self.rows else None, self._last)
         row = self.rows[step]
         return Player(
             current=row,
             outlined=self._outlined(row.elements),
             pointed_at=frozenset(element.id for element in row.elements),
+            lines=frozenset(element.line + 1 for element in row.elements if element.line is not None),
             previous=step - 1 if step else None,
             following=step + 1 if step + 1 < len(self.rows) else None,
+            last=self._last if step != self._last else None,
         )
+
+    @property
+    def _last(self) -> int | None:
+        """Return the last step's number."""
+        return len(self.rows) - 1 if self.rows else None
 
     def _outlined(self, elements: Sequence[Element]) -> list[Outlined]:
         seen = self.seen or {}
@@ -130,6 +146,7 @@ def show(split: Split, asked: Question, *, allowed: Collection[What]) -> Shown:
     columns = list(dict.fromkeys(name for element in elements for name in element.attributes))
     return Shown(
         picture=picture,
+        story=told(asked.scene, split.dataset, scope=asked.scope) if What.STORY in allowed else None,
         instruction=_instruction(split, asked),
         facts=facts_of(split, asked.position),
         rows=rows,
@@ -215,4 +232,5 @@ def _listed(elements: Sequence[Element], *, columns: Sequence[str], seen: Mappin
     return [
         Listed(element, [element.attributes.get(name, "") for name in columns], places.get(element.id))
         for element in elements
+        if element.line is None
     ]

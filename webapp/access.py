@@ -22,11 +22,12 @@ class What(TextChoices):
     FACET = "facet"
     PER_QUESTION_RESULT = "per_question_result", "result per question"
     HUMAN_ANSWERS = "human_answers", "people's answers"
+    STORY = "story", "lines of a story"
 
 
 # What a withheld split still shows. A facet that reveals nothing beyond the question's words needs no asking:
 # `may_see_facet` says so.
-OPEN_WHILE_WITHHELD = frozenset({What.IMAGE, What.QUESTION})
+OPEN_WHILE_WITHHELD = frozenset({What.IMAGE, What.STORY, What.QUESTION})
 
 
 class Visitor(Protocol):
@@ -136,8 +137,8 @@ def may_see(user: Visitor, split: SplitLike, what: What) -> bool:
     """Return whether this visitor may see this kind of thing in this split.
 
     Staff and owner see everything. Others see what belongs to a dataset they may open; where the split's
-    answers are withheld, image and question text alone; no image where its owner keeps those to herself. What is
-    withheld of a split is withheld of those derived from it: its parent is asked as well.
+    answers are withheld, image, lines of a story and question text alone; no image where its owner keeps those to
+    herself. What is withheld of a split is withheld of those derived from it: its parent is asked as well.
     """
     _note(split.dataset, split, what)
     parent: SplitLike | None = getattr(split, "parent", None)

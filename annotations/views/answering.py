@@ -12,11 +12,12 @@ from django.views.decorators.http import require_POST, require_safe
 from annotations import asked, at_hand, flow, palette, pictures, tokens
 from annotations.asked import Asked, Progress
 from annotations.assign import NotGiven
-from annotations.choices import choices_of, display_of, swatches_of
+from annotations.choices import choices_of, display_of, media_of, places_of, swatches_of
 from annotations.flow import Stage
 from annotations.models import Answer, EasyAnswer, Participant
 from annotations.sitting import QUESTION, Item, Said, Sitting
 from annotations.views.private import NOTHING, find_sitting, private, wants_json
+from generation.engine.worlds import AnswerForm, Media
 from generation.models import Dataset, Scene
 from generation.pictures import Picture, shown_at
 
@@ -24,6 +25,7 @@ SEE_OTHER = 303
 AN_HOUR = 3600  # seconds
 ZOOMS = ("2", "4")
 FIELDS = ("turn", "visible", "idle")
+PART = "part"
 ASKING = (Stage.QUESTIONS, Stage.PRACTICE)
 
 
@@ -63,14 +65,17 @@ def question_context(
     """
     participant = sitting.participant
     is_practice = found.item.kind == EasyAnswer.Kind.PRACTICE
+    noun = media_of(participant.study.split).noun
     return {
         "study": sitting.study,
         "participant": participant,
         "asked": found,
         "picture": _picture(sitting, found),
-        "ahead": _address(sitting, ahead) if ahead is not None else "",
-        "choices": choices_of(found.form),
-        "refusals": Answer.Refusal.choices,
+        "noun": noun,
+        "ahead": _address(sitting, ahead) if ahead is not None and noun == Media.IMAGE.noun else "",
+        "choices": [] if found.form.parts else choices_of(found.form),
+        "places": places_of(found.form),
+        "refusals": [(value, label.replace(Media.IMAGE.noun, noun)) for value, label in Answer.Refusal.choices],
         "token": tokens.token_of(participant, str(found.item)),
         "client": uuid.uuid4(),
         "turn": undone.turn + 1 if undone is not None else 0,
@@ -114,9 +119,10 @@ def answer(request: HttpRequest, code: str, secret: str) -> HttpResponse:
     sitting = find_sitting(code, secret)
     sitting.read()
     found = _given(sitting, request.POST.get("token", ""))
+    refusal = request.POST.get("refusal", "")
     reply = flow.new_reply(
-        text=request.POST.get("answer", ""),
-        refusal=request.POST.get("refusal", ""),
+        text=request.POST.get("answer", "") if refusal else _text(request, found.form),
+        refusal=refusal,
         client=request.POST.get("client", ""),
         numbers={name: request.POST.get(name, "") for name in FIELDS},
     )
@@ -132,6 +138,15 @@ def answer(request: HttpRequest, code: str, secret: str) -> HttpResponse:
     response = redirect(address)
     response.status_code = SEE_OTHER
     return response
+
+
+def _text(request: HttpRequest, form: AnswerForm) -> str:
+    """Return the answer that was sent: that of a button, or what ticked parts make, of a sequence place by place."""
+    text = request.POST.get("answer", "")
+    if text or not form.parts:
+        return text
+    places = [request.POST.get(f"{PART}-{place}", "") for place in range(form.length)]
+    return flow.put_together(form, places or request.POST.getlist(PART))
 
 
 def _given(sitting: Sitting, token: str) -> Asked:

@@ -79,7 +79,12 @@ def _first(split: Split, *, filter_: str) -> dict[str, Any]:
     """Return what a new study's form begins with; practice comes from the same dataset where it has such a split."""
     own = [one.pk for one in opening.easy_splits(split) if one.dataset_id == split.dataset_id and not one.is_derived]
     wanted = min(Study._meta.get_field("wanted").default, _there(split, filter_))
-    return {**first_values(), "title": f"People on {split}", "easy": own[0] if own else None, "wanted": wanted}
+    return {
+        **first_values(split.dataset.media),
+        "title": f"People on {split}",
+        "easy": own[0] if own else None,
+        "wanted": wanted,
+    }
 
 
 def _there(split: Split, filter_: str) -> int:

@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotations import asked, flow, palette, tokens
+from annotations.choices import media_of
 from annotations.flow import Refused, Stage
 from annotations.markdown import rendered
 from annotations.models import EasyAnswer, Participant, Study
@@ -94,6 +95,7 @@ def _page(request: HttpRequest, participant: Participant, name: str, context: di
     address = reverse("study_session", args=[participant.study.code, participant.secret])
     shared = {
         "study": participant.study,
+        "noun": media_of(participant.study.split).noun,
         "participant": participant,
         "address": address,
         "resume": request.build_absolute_uri(address),

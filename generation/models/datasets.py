@@ -16,7 +16,8 @@ from django.urls import reverse
 
 from generation.engine.errors import BadSpec
 from generation.engine.spec import RESERVED_NAMES, BaseSpec
-from generation.engine.worlds import Display, World, get_world
+from generation.engine.worlds import Display, Media, World, get_world
+from generation.engine.worlds.stories import is_told
 
 SLUG_PATTERN = r"^[a-z0-9][a-z0-9-]{0,59}\Z"
 SLICE = 25  # scenes that one images job draws
@@ -204,6 +205,22 @@ class Dataset(models.Model):
             return self.get_world().display
         except BadSpec:
             return Display()
+
+    @property
+    def media(self) -> Media:
+        """Return what questions come with; pictures where this program does not have its world."""
+        try:
+            return self.get_world().media
+        except BadSpec:
+            return Media.IMAGE
+
+    @property
+    def tells(self) -> bool:
+        """Return whether its scenes are told in lines."""
+        try:
+            return is_told(self.get_world())
+        except BadSpec:
+            return False
 
     def read_spec(self) -> BaseSpec:
         """Return the validated spec with its files; read once a process."""

@@ -19,10 +19,11 @@ from generation.paging import NoSuchPage, page_of
 from generation.pictures import Picture, picture_of
 from generation.shortcuts import BROWSE
 from generation.sidebar import Chip, chips, panels
+from generation.stories import Beginning, beginnings
 from generation.trail import visible_facets
 from generation.views.finding import find_split, pairs_of, refuse
 from generation.visit import PRESENT, is_remembered
-from webapp.access import What, may_see, owns
+from webapp.access import Visitor, What, may_see, owns
 
 
 class Group(NamedTuple):
@@ -30,6 +31,7 @@ class Group(NamedTuple):
 
     scene: int
     picture: Picture | None
+    story: Beginning | None
     questions: list[Question]
 
 
@@ -74,7 +76,7 @@ def _page(
         "dataset": split.dataset,
         "query": query,
         "page": page,
-        "groups": _grouped(questions, split, with_pictures=may_see(request.user, split, What.IMAGE)),
+        "groups": _grouped(questions, split, user=request.user),
         "panels": panels(
             facets,
             counts=found.counts(),
@@ -125,9 +127,12 @@ def _chosen(query: Query) -> list[Chip]:
     ]
 
 
-def _grouped(questions: Sequence[Question], split: Split, *, with_pictures: bool) -> list[Group]:
+def _grouped(questions: Sequence[Question], split: Split, *, user: Visitor) -> list[Group]:
     """Return questions in their order, those of one scene together."""
-    return [
-        Group(scene.position, picture_of(scene, split, small=True) if with_pictures else None, list(theirs))
-        for scene, theirs in groupby(questions, key=lambda question: question.scene)
-    ]
+    with_pictures, with_stories = may_see(user, split, What.IMAGE), may_see(user, split, What.STORY)
+    stories = beginnings([question.scene for question in questions], split) if with_stories else {}
+    groups = []
+    for scene, theirs in groupby(questions, key=lambda question: question.scene):
+        picture = picture_of(scene, split, small=True) if with_pictures else None
+        groups.append(Group(scene.position, picture, stories.get(scene.position), list(theirs)))
+    return groups

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from generation import drafts, estimates, jobs, knobs, limits, previews, specs, store
 from generation.drafts import Draft
 from generation.engine.errors import BadSpec
-from generation.engine.worlds import find_preset, get_world, usable
+from generation.engine.worlds import Media, find_preset, get_world, usable
 from generation.estimates import Estimate
 from generation.forms import NewForm
 from generation.models import Dataset, Upload
@@ -193,6 +193,7 @@ def _page(
         "presets": [_card(name) for name in _presets()],
         "preset": preset,
         "world": get_world(specs.world_of(data)).label,
+        "draws": get_world(specs.world_of(data)).media == Media.IMAGE,
         "draft": draft,
         "shown": drafts.text_of(data),
         "about": about,

@@ -7,7 +7,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from generation import blind_jobs, remarks
+from generation import blind_jobs, remarks, stories
 from generation.blind_shown import Alike, alike_to
 from generation.blind_shown import source_of as paper_of
 from generation.browse import BadAddress
@@ -29,6 +29,7 @@ from webapp.access import Visitor, What, is_researcher, may_see, owns
 
 FEW = 6  # datasets that need no form to be found by
 STRIP = 6  # pictures at the head of an overview
+STORIES = 3  # beginnings of stories there
 
 
 @require_safe
@@ -77,6 +78,7 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
         "shows_replaced": {split.pk for split in open_scenes},
         "guarded": guarded(request.user, splits),
         "pictures": strips([found], user=request.user, pictures=STRIP).get(found.pk, []),
+        "stories": stories.strips([found], user=request.user, stories=STORIES).get(found.pk, []),
         "first": counted[0] if counted else None,
         "counted": counted,
         "query": "" if wanted is None else f"?split={wanted}",

@@ -156,6 +156,16 @@ function press(event) {
   target.click();
 }
 
+// Nothing at all, and something, aren't answered together.
+function keepApart(event) {
+  const box = event.target;
+  if (box.type !== "checkbox" || !box.checked || box.form !== form()) return;
+  const isAlone = "alone" in box.dataset;
+  for (const other of form().querySelectorAll("input[type=checkbox]")) {
+    if (other !== box && (isAlone || "alone" in other.dataset)) other.checked = false;
+  }
+}
+
 // An enlarged picture shows what was tapped, or its middle.
 function tap(event) {
   const image = event.target.closest?.(".pane a")?.querySelector("img");
@@ -182,6 +192,7 @@ function begin() {
 
 document.addEventListener("keydown", press);
 document.addEventListener("click", tap);
+document.addEventListener("change", keepApart);
 document.addEventListener("submit", submit);
 document.addEventListener("visibilitychange", measure);
 window.addEventListener("pagehide", keepTime);

@@ -10,6 +10,19 @@ keepKeysPressedMeanwhile();
 wireKeys();
 wireRefusals();
 wireFullScreen();
+showLines();
+document.addEventListener("htmx:afterSettle", showLines);
+
+// Of a long story those lines are in sight that a step points at; the page itself stays where it is.
+function showLines() {
+  const box = document.getElementById("story");
+  const lines = box?.querySelectorAll(".pointed");
+  if (!lines?.length) return;
+  const top = (line) => line.offsetTop - box.offsetTop;
+  const last = lines[lines.length - 1];
+  if (top(last) + last.offsetHeight <= box.scrollTop + box.clientHeight && top(lines[0]) >= box.scrollTop) return;
+  box.scrollTop = Math.max(0, top(last) + last.offsetHeight - box.clientHeight + 8);
+}
 
 // A key pressed while a step is on its way counts for the step that is coming.
 function keepKeysPressedMeanwhile() {

@@ -70,9 +70,9 @@ def test_others_see_everything_of_an_open_split(who: str, what: What, visibility
 
 @pytest.mark.parametrize("who", ["visitor", "member"])
 @pytest.mark.parametrize("visibility", ["link", "public"])
-def test_others_see_only_image_and_question_of_a_withheld_split(who: str, visibility: str) -> None:
+def test_others_see_only_image_story_and_question_of_a_withheld_split(who: str, visibility: str) -> None:
     seen = {what for what in What if may_see(VISITORS[who], split(visibility, withheld=True), what)}
-    assert seen == {What.IMAGE, What.QUESTION}
+    assert seen == {What.IMAGE, What.STORY, What.QUESTION}
 
 
 @pytest.mark.parametrize("who", ["visitor", "member"])

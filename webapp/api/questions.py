@@ -11,10 +11,12 @@ from generation.browse import PAGE as PAGE_NAME
 from generation.browse import BadAddress, Query, read_query
 from generation.engine.errors import EngineError
 from generation.engine.formats import value_of
+from generation.engine.worlds.stories import prompt_of
 from generation.index import IndexedFacet, SplitIndex
 from generation.models import Question, Scene, Split
 from generation.paging import page_of
 from generation.store import engine_question
+from generation.stories import lines_of
 from generation.trail import visible_facets
 from generation.views.finding import find_split, pairs_of
 from webapp.access import What, may_see
@@ -58,7 +60,8 @@ def question(request: HttpRequest, slug: str, name: str, number: int) -> dict[st
     if row is None:
         raise Http404(ABSENT)
     facets = visible_facets(request.user, found, SplitIndex.open(found)) if found.is_complete else []
-    full = question_json(found, row, allowed=allowed_of(request, found), facets=facets) | _asking(found, row)
+    full = question_json(found, row, allowed=allowed_of(request, found), facets=facets)
+    full |= _asking(found, row, lines=full.get("story"))
     if found.is_derived:
         full["parent_question_id"] = rows.position_in_source(found, number)
     return full
@@ -111,6 +114,7 @@ def question_json(
         "family": row.family,
         "scope": row.scope,
         "image": image_url(split, row.scene) if What.IMAGE in allowed else None,
+        "story": _lines(split, row) if What.STORY in allowed else None,
         "source_id": (row.source_id or None) if What.SCENE in allowed else None,
         "program": row.program_json if What.PROGRAM in allowed else None,
     }
@@ -134,11 +138,18 @@ def _values(facets: Sequence[IndexedFacet], position: int) -> dict[str, Any]:
     return {facet.name: value_of(facet, code) for facet, code in codes if code != facet.none}
 
 
-def _asking(split: Split, row: Question) -> dict[str, Any]:
+def _lines(split: Split, row: Question) -> list[str] | None:
+    """Return the lines that a question sees; None where its scene is not told in lines."""
+    lines = lines_of(row.scene, split.dataset)
+    return None if lines is None else list(lines[: row.scope])
+
+
+def _asking(split: Split, row: Question, *, lines: Sequence[str] | None) -> dict[str, Any]:
     """Return how a model may be asked a question; nothing of a world that this program does not have."""
     try:
         world, asked = split.dataset.get_world(), engine_question(row)
-        return {"prompt": world.prompt(asked), "choices": list(world.answer_form(split.read_spec(), asked).choices)}
+        form = world.answer_form(split.read_spec(), asked)
+        return {"prompt": prompt_of(world, asked, lines), "choices": list(form.choices)}
     except EngineError:
         return {}
 
@@ -172,6 +183,8 @@ def _scene_json(split: Split, scene: Scene, *, questions: list[int], allowed: Co
         said |= {"image": image_url(split, scene), "width": scene.width, "height": scene.height}
     if What.IDS_IMAGE in allowed and scene.ids_image:
         said["ids_image"] = f"{_scene_url(split, scene)}ids"
+    if What.STORY in allowed and (lines := lines_of(scene, split.dataset)) is not None:
+        said["story"] = list(lines)
     if What.SCENE in allowed:
         told = {"data": scene.scene_json, "view": scene.view_json}
         said |= {name: value for name, value in told.items() if value is not None}

@@ -117,6 +117,9 @@ class Question(Schema):
     scope: int | None = None
     scene: int = Field(description="The position of its scene in the split that has it.")
     image: str | None = Field(default=None, description="Where its picture is.")
+    story: list[str] | None = Field(
+        default=None, description="The lines of its scene that it sees, in a world of stories."
+    )
     answer: str | None = None
     answer_kind: str | None = None
     spelling: str | None = Field(default=None, description="The answer as it was published, where that differs.")
@@ -145,6 +148,7 @@ class Scene(Schema):
     width: int | None = None
     height: int | None = None
     image: str | None = None
+    story: list[str] | None = Field(default=None, description="Its lines, in a world of stories.")
     ids_image: str | None = Field(default=None, description="0 none, else an object's number plus one.")
     data: dict[str, Any] | None = Field(default=None, description="The scene, as exports have it.")
     view: dict[str, Any] | None = Field(default=None, description="Camera and lights.")

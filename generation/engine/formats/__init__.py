@@ -52,6 +52,8 @@ class ExportItem:
     image : callable or None
         Returns the file's bytes as they are stored; None where there is no picture, it may not be shown, or it was
         asked to be left out.
+    story : tuple of str, or None
+        The lines of its story, which may be read also where the scene may not be seen; None where there is none.
     ids : callable or None
         Returns the object ids `(height, width)` uint16, element number + 1, 0 for none; None where not to be had.
     """
@@ -64,6 +66,7 @@ class ExportItem:
     height: int = 0
     image: Callable[[], bytes] | None = None
     ids: Callable[[], NDArray[np.uint16]] | None = None
+    story: tuple[str, ...] | None = None
 
 
 class ExportSplit(Protocol):

@@ -8,6 +8,7 @@ from generation.engine.formats import ExportDataset, ExportItem, ExportSplit
 from generation.engine.formats.card_licence import hub_name
 from generation.engine.formats.card_statistics import Tally, lines
 from generation.engine.formats.croissant_rai import biases, limits, making, uses
+from generation.engine.formats.huggingface_rows import STORY, first_of
 from generation.engine.worlds import ChartView, Media
 
 TASK = {Media.IMAGE: "visual-question-answering", Media.STORY: "question-answering", Media.NONE: "question-answering"}
@@ -118,11 +119,18 @@ def _example(told: Card) -> list[str]:
     if told.example is None:
         return []
     split, item, path = told.example
-    picture = f"![Picture {item.position} of the split {split}]({path})\n\n" if path else ""
+    picture = f"![Picture {item.position} of the split {split}]({path})\n\n" if path else _told(item)
     rows = [
         [question.text, question.answer.text if question.answer else "withheld"] for question in item.item.questions
     ]
-    return ["## An example", f"Picture {item.position} of {split}:\n\n{picture}{table(['Question', 'Answer'], rows)}"]
+    noun = told.dataset.world.media.noun.capitalize()
+    return ["## An example", f"{noun} {item.position} of {split}:\n\n{picture}{table(['Question', 'Answer'], rows)}"]
+
+
+def _told(item: ExportItem) -> str:
+    """Return the lines of an item's story, numbered; nothing where it has none."""
+    lines = [f"{number}. {_escaped(line)}" for number, line in enumerate(item.story or (), 1)]
+    return "\n".join(lines) + "\n\n" if lines else ""
 
 
 def _splits(told: Card) -> str:
@@ -140,15 +148,18 @@ def _shown(split: ExportSplit) -> str:
 
 
 def _usage(told: Card) -> str:
-    first = next(iter(told.names.values()))
+    first, noun = next(iter(told.names.values())), "image" if told.dataset.world.media is Media.IMAGE else "story"
     has = "a picture" if told.embedded else "its picture's name; the picture stands in `scenes`"
+    has, sample = (has, "a PIL image") if noun == "image" else ("the lines that it sees", "its lines, a list")
+    one = "an image" if noun == "image" else "a story"
     return (
         "## Use\n\n```python\nfrom datasets import load_dataset\n\n"
         f'questions = load_dataset("FOLDER_OR_REPOSITORY", "questions", split="{first}")\n'
         f'scenes = load_dataset("FOLDER_OR_REPOSITORY", "scenes", split="{first}")\n'
-        f'scenes[0]["image"]  # a PIL image\n```\n\n'
-        f"`questions` has a row a question, with {has}. `scenes` has a row an image, with its scene and its questions. "
-        'The image of question `q` is row `q["image_index"]` of `scenes`. The files\' checksums stand in `SHA256SUMS`.'
+        f'scenes[0]["{noun}"]  # {sample}\n```\n\n'
+        f"`questions` has a row a question, with {has}. `scenes` has a row {one}"
+        f', with its scene and its questions. The {noun} of question `q` is row `q["image_index"]` of `scenes`. '
+        "The files' checksums stand in `SHA256SUMS`."
     )
 
 
@@ -156,9 +167,14 @@ def _columns(told: Card) -> str:
     rows = [[f"`{name}`", about] for name, about in told.columns.items()]
     return (
         f"## Columns of `questions`\n\n{table(['Column', 'What it holds'], rows)}\n\n"
-        "`scenes` has `image`, `scene` and `view` (JSON, where they may be shown), `questions` (a list of the columns "
-        "above), `image_index` and `split`."
+        f"`scenes` has {_shown_in(told)}, `scene` and `view` (JSON, where they may be shown), `questions` (a list of "
+        "the columns above), `image_index` and `split`."
     )
+
+
+def _shown_in(told: Card) -> str:
+    """Return the columns of what questions come with."""
+    return " and ".join(f"`{name}`" for name in first_of(told.dataset.world) if name in ("image", STORY))
 
 
 def _statistics(told: Card) -> list[str]:
@@ -192,14 +208,16 @@ def _cell(n: int, split: ExportSplit) -> str:
 
 
 def _evaluation(told: Card) -> str:
+    is_pictured = told.dataset.world.media is Media.IMAGE
+    given, asks = ("the picture and ", "asks") if is_pictured else ("", "tells the story, asks")
     text = (
-        "## Evaluate\n\nGive a model the picture and the column `prompt`, which asks the question and says what form "
+        f"## Evaluate\n\nGive a model {given}the column `prompt`, which {asks} the question and says what form "
         "the answer has; `choices` are all answers it may have. An answer is right when it equals `answer`. Report "
         "accuracy for the whole split with its n, then broken down by the facets."
     )
     if told.has_tasks:
         text += " `eval.yaml` says the same to the Hub and to Inspect AI."
-        if not told.embedded:
+        if is_pictured and not told.embedded:
             text += " It needs the pictures in `questions`: export with `--embed` before running it."
     return text
 

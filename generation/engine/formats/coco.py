@@ -13,7 +13,7 @@ from generation.engine.errors import BadExport
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
 from generation.engine.formats.rle import Mask, compressed, masks
 from generation.engine.formats.writing import embed_image, write_readme
-from generation.engine.worlds import Element
+from generation.engine.worlds import Element, Media
 
 PART = ".annotations"
 
@@ -40,6 +40,12 @@ class Coco:
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
         """Write `images/` and `annotations/`."""
+        if dataset.world.media is not Media.IMAGE:
+            raise BadExport(
+                f"Expected pictures, in which this format says where objects are, got a {dataset.world.media.noun}: "
+                "choose another format, as jsonl.",
+                where=dataset.slug,
+            )
         categories = _categories(dataset, str(options["category"]), tick=tick)
         writer = _Writer(dataset, folder, categories, attribute=options["category"], lists=options["masks"] == "lists")
         for split in dataset.splits:

@@ -15,6 +15,7 @@ from generation.engine.formats import ExportDataset
 from generation.engine.formats.card_licence import address
 from generation.engine.formats.card_statistics import Tally
 from generation.engine.formats.croissant_rai import rai
+from generation.engine.worlds import Media
 
 CONFORMS_TO = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
 PARQUET = "application/x-parquet"
@@ -65,6 +66,11 @@ CONTEXT: dict[str, Any] = {
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
+KEYWORDS = {
+    Media.IMAGE: "visual question answering",
+    Media.STORY: "reading comprehension",
+    Media.NONE: "question answering",
+}
 DATA_TYPES = {"string": "sc:Text", "int32": "sc:Integer"}
 
 
@@ -104,7 +110,7 @@ def croissant(
         "version": version_of(dataset.version),
         "datePublished": dataset.completed.isoformat(),
         "inLanguage": "en",
-        "keywords": ["visual question answering", "diagnostic", "synthetic", dataset.world.label],
+        "keywords": [KEYWORDS[dataset.world.media], "diagnostic", "synthetic", dataset.world.label],
         "creator": [{"@type": "sc:Person", "name": name} for name in authors],
         "citeAs": dataset.citation or f"{', '.join(authors)}: {dataset.title}, {dataset.completed:%Y}.",
         **rai(dataset, tallies),

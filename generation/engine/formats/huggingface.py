@@ -23,12 +23,22 @@ from generation.engine.formats.huggingface_parquet import (
     scene_features,
     schema_of,
 )
-from generation.engine.formats.huggingface_rows import PROMPT, Row, Rows, column_of, facet_columns, plain_names
+from generation.engine.formats.huggingface_rows import (
+    PROMPT,
+    STORY,
+    Row,
+    Rows,
+    column_of,
+    facet_columns,
+    first_of,
+    plain_names,
+)
 from generation.engine.formats.writing import embed_image, write_json
 from generation.engine.worlds import FacetKind, Media
 
 ABOUT = {
     "image": "the picture's name",
+    STORY: "the lines that the question sees; of a scene all its lines",
     "question": "what is asked",
     "answer": "the answer; null where it is withheld",
     "choices": "every answer that the question may have",
@@ -41,6 +51,10 @@ ABOUT = {
     PROMPT: "what a model is told: the question and the form of its answer",
 }
 ABOUT_PICTURE = "the picture"
+ABOUT_STORY = {
+    "image_index": "the scene's position in its split, from 0",
+    PROMPT: "what a model is told: the story's lines with their numbers, the question and the form of its answer",
+}
 EVAL_HEAD = """\
 # What the Hub and Inspect AI run. Form: Hugging Face Hub documentation, "Evaluation Results", eval.yaml specification.
 """
@@ -67,7 +81,11 @@ class HuggingFace:
         embed = bool(options["embed"])
         columns = facet_columns(dataset.splits)
         names = plain_names([split.name for split in dataset.splits])
-        features = {"questions": question_features(columns, embed=embed), "scenes": scene_features(columns)}
+        first = first_of(dataset.world)
+        features = {
+            "questions": question_features(columns, embed=embed, first=first),
+            "scenes": scene_features(columns, first=first),
+        }
         schemas = {name: schema_of(one) for name, one in features.items()}
         tallies: dict[str, Tally] = {}
         for split in dataset.splits:
@@ -106,7 +124,8 @@ def _write_split(rows: Rows, folder: Path, plain: str, *, schemas: Mapping[str, 
             picture = None if content is None else {"bytes": content, "path": item.image_name}
             scenes.add(_scene_row(rows.split, item, asked, picture), weight=len(content or b""))
             for row in asked:
-                questions.add({**row, "image": picture} if embed else row, weight=len(content or b"") if embed else 0)
+                has = embed and "image" in row
+                questions.add({**row, "image": picture} if has else row, weight=len(content or b"") if has else 0)
             tally.add(item)
             tick(1)
     return tally
@@ -116,6 +135,7 @@ def _scene_row(split: ExportSplit, item: ExportItem, asked: list[Row], picture: 
     own = item.item
     return {
         "image": picture,
+        STORY: list(item.story or ()),
         "scene": None if own.scene is None else _compact(own.scene.to_json()),
         "questions": asked,
         "image_index": item.position,
@@ -128,6 +148,8 @@ def _about(dataset: ExportDataset, columns: Mapping[str, FacetKind], *, embed: b
     """Return what each column holds."""
     labels = {column_of(facet.name): facet.label for split in dataset.splits for facet in split.facets}
     about = {**ABOUT, **{name: f"facet: {labels[name]}" for name in columns}}
+    if dataset.world.media is not Media.IMAGE:
+        about |= ABOUT_STORY
     return {**about, "image": ABOUT_PICTURE} if embed else about
 
 
@@ -150,7 +172,8 @@ def eval_yaml(dataset: ExportDataset, names: Mapping[str, str], *, embed: bool) 
     Hugging Face Hub documentation, "Evaluation Results", specification of eval.yaml; `exact` is Inspect AI's scorer
     that compares whole answers.
     """
-    said = [EVAL_HEAD + ("" if embed else NOT_EMBEDDED) + f"name: {yaml_text(dataset.title)}"]
+    pictured = dataset.world.media is Media.IMAGE
+    said = [EVAL_HEAD + ("" if embed or not pictured else NOT_EMBEDDED) + f"name: {yaml_text(dataset.title)}"]
     said += [f"description: {yaml_text(' '.join(dataset.description.split()) or dataset.title)}"]
     said += ["evaluation_framework: inspect-ai", "", "tasks:"]
     for split in measured(dataset):

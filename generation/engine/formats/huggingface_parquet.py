@@ -2,13 +2,13 @@
 
 import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from generation.engine.errors import BadExport
-from generation.engine.formats.huggingface_rows import FIRST, PROMPT, Row
+from generation.engine.formats.huggingface_rows import FIRST, PROMPT, STORY, Row
 from generation.engine.worlds import FacetKind
 
 IMAGES = 100  # pictures in a row group, at most
@@ -24,6 +24,7 @@ IMAGE: Feature = {"_type": "Image"}
 OF_KIND = {FacetKind.CATEGORY: TEXT, FacetKind.INTEGER: NUMBER, FacetKind.FLAGS: TEXTS}
 OF_FIRST = {
     **dict.fromkeys(FIRST, TEXT),
+    STORY: TEXTS,
     "choices": TEXTS,
     "question_id": NUMBER,
     "image_index": NUMBER,
@@ -43,18 +44,20 @@ def arrow() -> Any:
     return importlib.import_module("pyarrow")
 
 
-def question_features(columns: Mapping[str, FacetKind], *, embed: bool) -> dict[str, Any]:
-    """Return the features of the configuration `questions`: a row a question."""
+def question_features(columns: Mapping[str, FacetKind], *, embed: bool, first: Sequence[str] = FIRST) -> dict[str, Any]:
+    """Return the features of the configuration `questions`: a row a question; `first` are its world's first columns."""
     facets = {name: OF_KIND[kind] for name, kind in columns.items()}
-    return {**OF_FIRST, "image": IMAGE if embed else TEXT, **facets, PROMPT: TEXT}
+    own = {name: IMAGE if embed and name == "image" else OF_FIRST[name] for name in first}
+    return {**own, **facets, PROMPT: TEXT}
 
 
-def scene_features(columns: Mapping[str, FacetKind]) -> dict[str, Any]:
-    """Return the features of the configuration `scenes`: a row an image, its questions in a list."""
-    question = question_features(columns, embed=False)
-    for name in ("image", "image_index", "split"):
+def scene_features(columns: Mapping[str, FacetKind], *, first: Sequence[str] = FIRST) -> dict[str, Any]:
+    """Return the features of the configuration `scenes`: a row an image or a story, its questions in a list."""
+    question = question_features(columns, embed=False, first=first)
+    shown = {name: feature for name, feature in (("image", IMAGE), (STORY, TEXTS)) if name in first}
+    for name in (*shown, "image_index", "split"):
         del question[name]
-    return {"image": IMAGE, "scene": TEXT, "questions": [question], "image_index": NUMBER, "split": TEXT, "view": TEXT}
+    return {**shown, "scene": TEXT, "questions": [question], "image_index": NUMBER, "split": TEXT, "view": TEXT}
 
 
 def schema_of(features: Mapping[str, Any]) -> Any:

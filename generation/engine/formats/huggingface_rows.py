@@ -1,6 +1,6 @@
 """Rows as tables of other tools have them: a question with its choices, its prompt and its facets.
 
-Columns have the same names everywhere: those of `FIRST` in their order, then one for each facet, then the prompt.
+Columns have the same names everywhere: those of `first_of` in their order, then one for each facet, then the prompt.
 """
 
 import json
@@ -11,14 +11,26 @@ from typing import Any
 from generation.engine.formats import ExportItem, ExportSplit, value_of
 from generation.engine.program import to_json
 from generation.engine.worlds import FacetKind, Media, Question, World
+from generation.engine.worlds.stories import is_told, prompt_of, seen_by
 
 FIRST = ("image", "question", "answer", "choices", "question_id", "image_index", "split", "program")
-PROMPT = "prompt"
-OURS = frozenset({*FIRST, PROMPT, "scene", "view", "questions"})  # no facet's column is called so
+PROMPT, STORY = "prompt", "story"
+OURS = frozenset({*FIRST, PROMPT, STORY, "scene", "view", "questions"})  # no facet's column is called so
 BLOCK = 8192  # questions whose facets are read at once
 NOT_A_NAME = re.compile(r"\W+", re.ASCII)
 
 Row = dict[str, Any]
+
+
+def first_of(world: World) -> tuple[str, ...]:
+    """Return the first columns of a world's rows: with the lines of a story where it tells some, else with a picture.
+
+    A world that has both has both columns.
+    """
+    if not is_told(world):
+        return FIRST
+    pictured = ("image",) if world.media is Media.IMAGE else ()
+    return (*pictured, STORY, *FIRST[1:])
 
 
 def facet_columns(splits: Sequence[ExportSplit]) -> dict[str, FacetKind]:
@@ -62,18 +74,19 @@ class Rows:
 
     def __init__(self, split: ExportSplit, world: World, columns: Mapping[str, FacetKind]) -> None:
         self.split, self.world, self.columns = split, world, columns
+        self._first = first_of(world)
         self._facets = {column_of(facet.name): facet for facet in split.facets}
         self._values: dict[str, dict[int, Any]] = {name: {} for name in columns}
         self._codes: dict[str, list[int]] = {}
         self._start = self._end = 0
 
     def of(self, item: ExportItem) -> list[Row]:
-        """Return the rows of an item's questions; `image` is its picture's name, None in worlds without pictures."""
+        """Return the rows of an item's questions; `image` is its picture's name, `story` what the question sees."""
         questions = item.item.questions
         facets = self._facet_values(item.first_question, len(questions))
         return [
             {
-                "image": item.image_name if self.world.media is Media.IMAGE else None,
+                **self._shown(item, question),
                 "question": question.text,
                 "answer": question.answer.text if question.answer else None,
                 "choices": list(self.world.answer_form(self.split.spec, question).choices),
@@ -82,10 +95,16 @@ class Rows:
                 "split": self.split.name,
                 "program": program_text(question),
                 **{name: values[number] for name, values in facets.items()},
-                PROMPT: self.world.prompt(question),
+                PROMPT: prompt_of(self.world, question, item.story),
             }
             for number, question in enumerate(questions)
         ]
+
+    def _shown(self, item: ExportItem, question: Question) -> Row:
+        """Return what the question comes with, in the columns that its world has for that."""
+        own: Row = {"image": item.image_name if self.world.media is Media.IMAGE else None}
+        own[STORY] = list(seen_by(question, item.story or ()))
+        return {name: value for name, value in own.items() if name in self._first}
 
     def _facet_values(self, first: int, count: int) -> dict[str, list[Any]]:
         """Return the values of every facet's column for so many questions."""

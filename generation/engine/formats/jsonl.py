@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
 from generation.engine.formats.writing import compressed, facet_rows, write_readme
 from generation.engine.program import to_json
+from generation.engine.worlds.stories import is_told, prompt_of, seen_by
 
 
 class JsonLines:
@@ -59,10 +60,11 @@ def question_line(dataset: ExportDataset, split: ExportSplit, entry: ExportItem,
         "split": split.name,
         "image_index": entry.position,
         "image": entry.image_name if split.images else None,
+        **({} if entry.story is None else {"story": list(seen_by(asked, entry.story))}),
         "question": asked.text,
         "answer": None if asked.answer is None else asked.answer.text,
         "choices": list(dataset.world.answer_form(split.spec, asked).choices),
-        "prompt": dataset.world.prompt(asked),
+        "prompt": prompt_of(dataset.world, asked, entry.story),
         "kind": asked.kind,
         "family": asked.family,
         "scope": asked.scope,
@@ -76,6 +78,7 @@ def scene_line(split: ExportSplit, entry: ExportItem) -> dict[str, Any]:
     return {
         "image_index": entry.position,
         "image": entry.image_name if split.images else None,
+        **({} if entry.story is None else {"story": list(entry.story)}),
         "scene": None if scene is None else scene.to_json(),
         "view": None if view is None else view.to_json(),
     }
@@ -96,6 +99,8 @@ def _layout(dataset: ExportDataset) -> Iterator[str]:
     yield "A folder a split, and in it:"
     yield ""
     yield "- `questions.jsonl.gz`: a line a question; `question_id` counts from 0."
+    if is_told(dataset.world):
+        yield "  `story` has the lines that the question sees, and `prompt` has them numbered above it."
     if any(split.shows_scenes for split in dataset.splits):
         yield "- `scenes.jsonl.gz`: a line a scene, in the same order."
     if any(split.images for split in dataset.splits):

@@ -8,7 +8,7 @@ from generation.engine.errors import BadExport
 from generation.engine.formats import ExportDataset, ExportSplit, Option, Tick, lmms_eval_task
 from generation.engine.formats.card import yaml_text
 from generation.engine.formats.huggingface_parquet import QUESTIONS, Shards, arrow, question_features, schema_of
-from generation.engine.formats.huggingface_rows import NOT_A_NAME, Rows, column_of, facet_columns, plain_names
+from generation.engine.formats.huggingface_rows import NOT_A_NAME, Rows, column_of, facet_columns, first_of, plain_names
 from generation.engine.formats.writing import embed_image, write_json, write_readme
 from generation.engine.worlds import Media
 
@@ -30,7 +30,7 @@ class LmmsEval:
         arrow()
         check_pictures(dataset)
         columns = facet_columns(dataset.splits)
-        schema = schema_of(question_features(columns, embed=False))
+        schema = schema_of(question_features(columns, embed=False, first=first_of(dataset.world)))
         names = plain_names([split.name for split in dataset.splits])
         for split in dataset.splits:
             rows = Rows(split, dataset.world, columns)
@@ -139,6 +139,7 @@ def _base(dataset: ExportDataset) -> str:
 
 
 def _layout(dataset: ExportDataset, names: Mapping[str, str]) -> list[str]:
+    is_pictured = dataset.world.media is Media.IMAGE
     tasks = ", ".join(f"`{task_name(dataset, plain)}`" for plain in names.values())
     return [
         f"Tasks of lmms-eval: {tasks}. Run them from within this folder, since they name their data relative to it:",
@@ -147,7 +148,7 @@ def _layout(dataset: ExportDataset, names: Mapping[str, str]) -> list[str]:
         "        --model MODEL --model_args ... --batch_size 1 --output_path results",
         "",
         "- `*.yaml`: the tasks; `utils.py`: their functions; `breakdown.json`: what accuracy is broken down by",
-        "- `data/`: the questions as Parquet; `images/`: the pictures, by split",
+        "- `data/`: the questions as Parquet" + ("; `images/`: the pictures, by split" if is_pictured else ""),
         "- results have `accuracy` and one metric for each question type; a file `..._by_facet.json` beside them has "
         "n and the number of right answers for every value of every facet",
         "- a split whose answers are withheld gives `..._predictions.json`, to be scored where the answers are kept",

@@ -14,7 +14,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 NOT_FACETS = frozenset(
-    {"image", "question", "answer", "choices", "question_id", "image_index", "split", "program", "prompt"}
+    {"image", "question", "answer", "choices", "question_id", "image_index", "split", "program", "prompt", "story"}
 )
 NUMBERS = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
            "seventeen eighteen nineteen twenty")  # fmt: skip
@@ -26,10 +26,10 @@ log = logging.getLogger(__name__)
 
 
 def doc_to_visual(doc: Doc) -> list[Any]:
-    """Return a question's picture, as a list of one; an empty list where it has none."""
+    """Return a question's picture, as a list of one; an empty list where it has none, as in a world of stories."""
     from PIL import Image
 
-    if doc["image"] is None:
+    if doc.get("image") is None:
         return []
     with Image.open(HERE / "images" / doc["split"] / doc["image"]) as image:
         return [image.convert("RGB")]
@@ -103,9 +103,23 @@ def read_answer(text: str, choices: Sequence[str]) -> str:
     said = re.split(r"\banswer(?:\s+is\b|\s*:)?", text.strip().lower())[-1].strip(" \t\n.,:;!?\"'*`()")
     if DIGITS.get(said, said) in known:
         return known[DIGITS.get(said, said)]
+    if any("," in choice for choice in choices):
+        return put_together(said, known) or text.strip()
     found = {choice for choice in known if re.search(rf"(?<!\w){re.escape(choice)}(?!\w)", said)}
     found |= {DIGITS[word] for word in re.findall(r"\w+", said) if DIGITS.get(word) in known}
     return known[found.pop()] if len(found) == 1 else text.strip()
+
+
+def put_together(said: str, known: Mapping[str, str]) -> str:
+    """Return the choice whose parts a text lists, in its order or, of sets, in any; an empty text where there is none.
+
+    Parts of sets stand in alphabetical order in each choice, those of other choices in some order of their own.
+    """
+    parts = {tuple(choice.split(",")): choice for choice in known}
+    words = tuple(word for word in re.findall(r"\w+", said) if word not in ("and", "then"))
+    if words not in parts and all(list(one) == sorted(one) for one in parts):
+        words = tuple(sorted(words))
+    return known[parts[words]] if words in parts else ""
 
 
 @cache

@@ -14,9 +14,10 @@ from typing import Any, ClassVar
 
 from generation.engine.errors import BadExport
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
-from generation.engine.formats.huggingface_rows import PROMPT, Row, Rows, facet_columns, plain_names
+from generation.engine.formats.huggingface_rows import PROMPT, STORY, Row, Rows, facet_columns, plain_names
 from generation.engine.formats.lmms_eval import check_pictures
 from generation.engine.formats.writing import write_readme
+from generation.engine.worlds.stories import numbered
 
 CHOICES, OPEN = "choices", "open"
 
@@ -59,10 +60,16 @@ def _write_split(dataset: ExportDataset, split: ExportSplit, path: Path, *, form
         table.writerow([*heads, "category", "split", "image_path", *columns])
         for item in split.items():
             for row, asked in zip(rows.of(item), item.item.questions, strict=True):
+                row["question"] = told_before(row["question"], row.get(STORY))
                 said = _said(row, letters, where=split.name, answers=split.shows_answers)
-                more = [asked.kind, split.name, row["image"] or "", *(_value(row[name]) for name in columns)]
+                more = [asked.kind, split.name, row.get("image") or "", *(_value(row[name]) for name in columns)]
                 table.writerow([row["question_id"], _picture(item, row), *said, *more])
             tick(1)
+
+
+def told_before(text: str, lines: Sequence[str] | None) -> str:
+    """Return a question after the lines that it sees."""
+    return text if lines is None else f"{numbered(lines)}\n\n{text}"
 
 
 def _picture(item: ExportItem, row: Row) -> str | int:

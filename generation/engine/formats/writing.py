@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from generation.engine.formats import ExportDataset, ExportSplit, Tick, value_of
+from generation.engine.worlds import Media
 
 BLOCK = 5000  # questions whose facets are written at a time
 
@@ -121,7 +122,7 @@ def notes(dataset: ExportDataset) -> list[str]:
     """Return what is not there and why, a sentence each: pictures, withheld answers."""
     found = []
     bare = [split.name for split in dataset.splits if not split.images]
-    if bare:
+    if bare and dataset.world.media is Media.IMAGE:
         found.append(f"There are no images of {', '.join(bare)} in this export.")
     withheld = [split.name for split in dataset.splits if not split.shows_answers]
     if withheld:

@@ -51,6 +51,6 @@ class Composed:
 
     def together(self, named: Collection[int]) -> int:
         """Return the code of a set that has what each of some answers has; `OUTSIDE` where there is no such set."""
-        if not self.is_set or self.empty in named or not named <= self.parts.keys():
+        if not self.is_set or self.empty in named or any(code not in self.parts for code in named):
             return OUTSIDE
         return self.codes.get(tuple(sorted({part for code in named for part in self.parts[code]})), OUTSIDE)

@@ -37,6 +37,11 @@ class Media(StrEnum):
     STORY = "story"
     NONE = "none"
 
+    @property
+    def noun(self) -> str:
+        """Return what people call it."""
+        return {Media.IMAGE: "picture", Media.STORY: "story", Media.NONE: "scene"}[self]
+
 
 class AnswerKind(StrEnum):
     """The form an answer has."""

@@ -17,6 +17,11 @@ class HasStory(Protocol):
         """
 
 
+def is_told(world: World) -> bool:
+    """Return whether a world's scenes are told in lines."""
+    return isinstance(world, HasStory)
+
+
 def story_of(world: World, scene: SceneData | None) -> tuple[str, ...] | None:
     """Return the lines of a scene; None where its world tells none, or there is no scene."""
     return world.story(scene) if scene is not None and isinstance(world, HasStory) else None
@@ -32,5 +37,9 @@ def prompt_of(world: World, question: Question, lines: Sequence[str] | None) -> 
     asked = world.prompt(question)
     if lines is None:
         return asked
-    told = "\n".join(f"{number} {line}" for number, line in enumerate(seen_by(question, lines), 1))
-    return f"{told}\n\n{asked}"
+    return f"{numbered(seen_by(question, lines))}\n\n{asked}"
+
+
+def numbered(lines: Sequence[str]) -> str:
+    """Return lines as a text, each after its number, from 1."""
+    return "\n".join(f"{number} {line}" for number, line in enumerate(lines, 1))
