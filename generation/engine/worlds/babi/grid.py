@@ -4,7 +4,8 @@ Directions are numbers: 0 north (or above), 1 south (below), 2 east (right), 3 w
 """
 
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import cache
+from itertools import product
 from typing import NamedTuple
 
 from generation.engine.seeding import Stream
@@ -94,21 +95,14 @@ def askew(steps: int) -> tuple[Layout, ...]:
 
 def grown(walk: Layout, count: int, chance: Stream, *, clear: bool) -> Layout:
     """Return a layout that begins with a walk and has so many cells; with `clear` none lies within the walk."""
-    layout = walk
-    for _ in range(count - len(walk.cells)):
-        layout = chance.choice(_further(layout, len(walk.cells), clear))
-    return layout
-
-
-@lru_cache(maxsize=50_000)
-def _further(layout: Layout, steps: int, clear: bool) -> tuple[Layout, ...]:
-    found = [(number, direction) for number in range(len(layout.cells)) for direction in range(4)]
-    walk = layout.cells[:steps]
-    return tuple(
-        laid(layout, number, direction)
-        for number, direction in found
-        if (cell := beside(layout.cells[number], direction)) not in layout.cells and not (clear and within(walk, cell))
-    )
+    cells, edges = list(walk.cells), list(walk.edges)
+    while len(cells) < count:
+        number, direction = divmod(chance.below(4 * len(cells)), 4)
+        cell = beside(cells[number], direction)
+        if cell not in cells and not (clear and within(walk.cells, cell)):
+            edges.append((len(cells), number, direction))
+            cells.append(cell)
+    return Layout(tuple(cells), tuple(edges))
 
 
 @cache
@@ -120,8 +114,10 @@ def trees(count: int) -> tuple[Layout, ...]:
         return (START,)
     found: dict[frozenset[tuple[Cell, Cell]], Layout] = {}
     for tree in trees(count - 1):
-        for larger in _further(tree, 0, False):
-            found.setdefault(_joints(larger), larger)
+        for number, direction in product(range(count - 1), range(4)):
+            if beside(tree.cells[number], direction) not in tree.cells:
+                larger = laid(tree, number, direction)
+                found.setdefault(_joints(larger), larger)
     return tuple(found.values())
 
 

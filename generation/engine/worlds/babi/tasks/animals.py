@@ -85,10 +85,11 @@ class Induction:
         kinds, names = BEASTS[: knobs.animals], list(BEARERS[: knobs.people + 1])
         chance.shuffle(names)  # the first is asked about; the others' kinds are told in their order here
         differs = knobs.faithful and chance.random() < CONFLICTS and len(names) > 2
-        own, sure = chance.choice(kinds), chance.below(len(names) - 1)
-        of_kind = [own, *[own if other == sure else chance.choice(kinds) for other in range(len(names) - 1)]]
-        if differs and of_kind.count(own) == 2:
-            of_kind[chance.choice([other for other in range(1, len(names)) if other != sure + 1])] = own
+        own, sure = chance.choice(kinds), list(range(1, len(names)))
+        chance.shuffle(sure)
+        of_kind = [own, *[chance.choice(kinds) for _ in sure]]
+        for other in sure[: 1 + differs]:
+            of_kind[other] = own
         by_kind = {kind: chance.choice(COLOURS) for kind in kinds}
         colours = [by_kind[kind] for kind in of_kind]
         if differs:

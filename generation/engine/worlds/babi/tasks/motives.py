@@ -15,6 +15,7 @@ from generation.engine.worlds.babi.telling import Ask, Space, Told
 
 RELEASED = 4  # motives, and people
 OUTSIDE, CONTENT = "outside", "content"  # where people are and how they feel before and after; no line says so
+ELSEWHERE = ("hallway", "balcony", "station", "museum")  # where no state leads
 
 
 class Due(NamedTuple):
@@ -30,7 +31,7 @@ class Telling:
     """A story as it is told, line by line."""
 
     def __init__(self, knobs: Knobs, chance: Stream) -> None:
-        self.chance = chance
+        self.chance, self.far = chance, knobs.distance > 0
         self.people = cast.people("sumit", knobs.people)
         self.motives = motives_of(knobs)
         self.free: list[Motive] | None = None if knobs.faithful else list(self.motives)
@@ -41,21 +42,27 @@ class Telling:
         self.lines: list[Line] = []
         self.due: list[Due] = []
 
-    def go_on(self) -> bool:
-        """Tell a line; return whether there was one."""
-        fresh = [person for person in self.people if person in self.feels or not self.visited[person]]
-        people = fresh or [person for person in self.people if self._open(person)]
+    def go_on(self) -> None:
+        """Tell a line: of somebody in a state or about to be, else of somebody who only passes the time."""
+        people = [person for person in self.people if person in self.feels or not self.visited[person]]
+        people = people or [person for person in self.people if self._open(person)]
+        if self.far:
+            people = [person for person in people if not self._is_waited_for(person)]
         if not people:
-            return False
-        person = self.chance.choice(people)
-        if person not in self.feels:
-            self._set(person)
-        else:
+            self._stroll(self.chance.choice([person for person in self.people if person not in self.feels]))
+        elif (person := self.chance.choice(people)) in self.feels:
             self._act(person)
-        return True
+        else:
+            self._set(person)
+
+    def _is_waited_for(self, person: str) -> bool:
+        """Return whether a question about somebody is to come first, or nobody else would be left to tell of."""
+        if person in self.feels:
+            return any(due.program == where(person) for due in self.due)
+        return len(self.feels) == len(self.people) - 1
 
     def _world(self, people: tuple[str, ...]) -> Simulation:
-        places = tuple(dict.fromkeys((OUTSIDE, *(motive.place for motive in self.motives))))
+        places = tuple(dict.fromkeys((OUTSIDE, *ELSEWHERE, *(motive.place for motive in self.motives))))
         at = {**dict.fromkeys(people, OUTSIDE), **{motive.thing: motive.place for motive in self.motives}}
         rules = [seeks(motive.state, (motive.thing,), then=CONTENT) for motive in self.motives]
         return Simulation(all_ways(places), at, people=people, rules=dict.fromkeys(people, rules))
@@ -64,6 +71,12 @@ class Telling:
         """Return what may move somebody: nothing that leads where they have been, or that moves others."""
         motives = self.motives if self.free is None else self.free
         return [motive for motive in motives if motive.place not in self.visited[person]]
+
+    def _stroll(self, person: str) -> None:
+        world = self.worlds[person]
+        place = self.chance.choice([place for place in ELSEWHERE if place != world.at[person]])
+        world.go(person, place)
+        self.lines.append(Line(wording.move(person, place, self.chance), (("go", person, place),)))
 
     def _set(self, person: str) -> None:
         motive = self.chance.choice(self._open(person))
@@ -106,8 +119,7 @@ class Motivations:
         telling = Telling(knobs, chance)
         asks: list[Ask] = []
         while len(asks) < questions:
-            if not telling.go_on():
-                return None
+            telling.go_on()
             told = len(telling.lines)
             ready = next((due for due in telling.due if told - 1 - due.feels >= knobs.distance), None)
             if ready is not None:

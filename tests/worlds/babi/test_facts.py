@@ -1,0 +1,343 @@
+"""Tasks 4 and 15 to 20: what programs answer is what a slow twin finds, with the same supporting facts."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from generation.engine.errors import IllPosed
+from generation.engine.program import Program, Step, execute, typecheck
+from generation.engine.worlds.babi.functions import function_table
+from generation.engine.worlds.babi.knobs import Knobs
+from generation.engine.worlds.babi.story import Event, Line, Story
+from generation.engine.worlds.babi.tasks import BY_NUMBER
+from tests import proof
+from tests.worlds.babi import facts_twin
+from tests.worlds.babi.drawn import Asked, asked, told
+
+TASKS = (4, 15, 16, 17, 18, 19, 20)
+LINES = {4: {2}, 15: {8}, 16: {9}, 17: {2}, 18: {5}, 19: {5}, 20: {4, 6, 8, 10, 12}}
+SUPPORTS = {4: 1, 15: 2, 16: 3, 17: 2, 18: 2, 19: 2, 20: 1}
+HARDER: dict[str, Any] = {
+    "people": some.integers(2, 12),
+    "places": some.integers(3, 14),
+    "animals": some.integers(2, 8),
+    "shapes": some.integers(3, 8),
+    "sizes": some.integers(4, 12),
+    "steps": some.integers(2, 6),
+    "distance": some.integers(0, 12),
+    "faithful": some.booleans(),
+}
+
+
+def flat(task: int, questions: int, **knobs: Any) -> list[Asked]:
+    """Return questions of a task, whatever their stories."""
+    return [one for story in asked(task, questions, **knobs) for one in story]
+
+
+def pairs(one: Asked) -> set[frozenset[str]]:
+    """Return which two each line names."""
+    return {frozenset(event[1:]) - {*facts_twin.MOVES, *facts_twin.SIDES} for event in one.events}
+
+
+def ends(one: Asked) -> frozenset[str]:
+    """Return which two a question of task 17 or 18 names."""
+    pattern = r"(?:Is|Does) the (.+?) (?:above|below|to the right of|to the left of|bigger than|fit inside) the (.+)\?"
+    return frozenset(facts_twin.read(pattern, one.text))
+
+
+def share(found: int, of: int, wanted: float) -> None:
+    """Check a share within four standard deviations, and a tenth of a percent."""
+    assert abs(found / of - wanted) < 4 * (wanted * (1 - wanted) / of) ** 0.5 + 0.001, (found / of, wanted)
+
+
+@pytest.mark.parametrize("faithful", [False, True])
+@pytest.mark.parametrize("task", TASKS)
+def test_answers_and_supporting_facts_are_the_twins(task: int, faithful: bool) -> None:
+    for one in flat(task, proof.size(20_000), faithful=faithful):
+        assert (one.answer, list(one.supports)) == facts_twin.ANSWER[task](one.events, one.text), one
+
+
+@settings(max_examples=proof.size(600), deadline=None)
+@given(task=some.sampled_from(TASKS), knobs=some.fixed_dictionaries(HARDER), index=some.integers(0, 1_000))
+def test_harder_stories_are_answered_as_the_twin_does(task: int, knobs: dict[str, Any], index: int) -> None:
+    answers = BY_NUMBER[task].answers(Knobs(**knobs))
+    for one in flat(task, 12, index=index, **knobs):
+        assert (one.answer, list(one.supports)) == facts_twin.ANSWER[task](one.events, one.text), one
+        assert one.answer in answers
+        if task in (17, 18, 19) and not knobs["faithful"]:
+            assert len(one.supports) == knobs["steps"]
+        if task == 20:
+            assert len(one.lines) - 1 - one.supports[-1] >= knobs["distance"]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_stories_are_as_long_as_those_released(task: int) -> None:
+    stories = list(told(task, 100))
+
+    assert {len(story.lines) for story in stories} == LINES[task]
+    lengths = [len(story.asks) for story in stories]
+    assert sorted(lengths) == sorted(BY_NUMBER[task].lengths * (100 // len(BY_NUMBER[task].lengths)))
+    assert {len(one.supports) for one in flat(task, 100)} == {SUPPORTS[task]}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_each_story_asks_a_question_once(task: int) -> None:
+    for story in told(task, proof.size(1_000)):
+        assert len({(ask.scope, ask.text) for ask in story.asks}) == len(story.asks)
+        assert len({line.text for line in story.lines}) == len(story.lines)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_programs_are_well_typed_and_answers_known(task: int) -> None:
+    table, answers = function_table(), set(BY_NUMBER[task].answers(Knobs()))
+    for story in told(task, 50):
+        for ask in story.asks:
+            assert typecheck(ask.program, table=table) in table.answer_kinds
+            assert ask.program[0] == Step("story", (), (BY_NUMBER[task].name,))
+    assert {one.answer for one in flat(task, 2_000)} == answers
+
+
+@pytest.mark.parametrize(
+    ("task", "answers"), [(4, 6), (15, 4), (16, 4), (17, 2), (18, 2), (19, 12)], ids=lambda value: str(value)
+)
+def test_answers_are_as_likely_as_each_other(task: int, answers: int) -> None:
+    count = proof.size(40_000)
+    found = Counter(one.answer for one in flat(task, count))
+
+    assert len(found) == answers
+    for often in found.values():
+        share(often, found.total(), 1 / answers)
+
+
+class TestRelationsOfTwo:
+    def test_either_wording_and_direction_is_as_likely(self) -> None:
+        found = flat(4, proof.size(20_000))
+
+        share(sum(one.text.startswith("Which") for one in found), len(found), 0.5)
+        for direction in facts_twin.MOVES:
+            share(sum(f" {direction} " in one.text for one in found), len(found), 0.25)
+
+    def test_the_other_order_of_words_asks_for_the_other_place(self) -> None:
+        for one in flat(4, proof.size(2_000)):
+            match one.text.rstrip("?").split():
+                case ["Which", "place", "lies", direction, "of", "the", place]:
+                    other = f"The {place} lies {direction} of which place?"
+                case ["The", place, "lies", direction, "of", "which", "place"]:
+                    other = f"Which place lies {direction} of the {place}?"
+            answer, supports = facts_twin.relations_of_two(one.events, other)
+            assert answer != one.answer and supports != list(one.supports)
+
+
+class TestDeduction:
+    def test_what_a_kind_fears_is_told_before_any_of_it(self) -> None:
+        for story in told(15, proof.size(2_000)):
+            feared = set()
+            for line in story.lines:
+                kind, one, other = line.events[0]
+                feared.add(one if kind == "afraid" else None)
+                assert other in feared or kind == "afraid"
+                assert one != other
+
+
+class TestInduction:
+    def colours(self, one: Asked) -> list[str]:
+        """Return the colours of the others of the asked one's kind."""
+        (name,) = facts_twin.read(r"Which colour is (\w+)\?", one.text)
+        kinds = {event[1]: event[2] for event in one.events if event[0] == "is-a"}
+        return [
+            event[2]
+            for event in one.events
+            if event[0] == "coloured" and event[1] != name and kinds[event[1]] == kinds[name]
+        ]
+
+    def test_evidence_agrees(self) -> None:
+        for one in flat(16, proof.size(4_000)):
+            assert set(self.colours(one)) == {one.answer}
+
+    def test_evidence_differs_as_often_as_released(self) -> None:
+        found = [(Counter(self.colours(one)), one.answer) for one in flat(16, proof.size(40_000), faithful=True)]
+
+        share(sum(len(colours) > 1 for colours, _ in found), len(found), 0.075)
+        share(sum(colours[answer] < max(colours.values()) for colours, answer in found), len(found), 0.024)
+
+    def test_all_have_a_kind_and_all_but_one_then_a_colour(self) -> None:
+        for one in flat(16, proof.size(2_000)):
+            kinds = [event[1] for event in one.events if event[0] == "is-a"]
+            coloured = [event[1] for event in one.events if event[0] == "coloured"]
+            assert len(set(kinds)) == 5 and len(set(coloured)) == 4
+            for name in coloured:
+                assert one.events.index(next(event for event in one.events if event[:2] == ("is-a", name))) < next(
+                    number for number, event in enumerate(one.events) if event[:2] == ("coloured", name)
+                )
+
+
+class TestPositions:
+    def off(self, one: Asked) -> int:
+        """Return how far apart the two are on the axis that is asked about."""
+        names = r"Is the (.+?) (above|below|to the right of|to the left of) the (.+)\?"
+        shape, side, other = facts_twin.read(names, one.text)
+        stand = facts_twin.cells(one.events)
+        axis = 0 if facts_twin.SIDES[side][0] else 1
+        return abs(stand[shape][axis] - stand[other][axis])
+
+    def test_only_the_pair_that_no_line_names_is_asked_about(self) -> None:
+        for faithful in (False, True):
+            for one in flat(17, proof.size(4_000), faithful=faithful):
+                assert ends(one) not in pairs(one)
+
+    def test_nothing_is_asked_of_an_axis_on_which_they_are_level(self) -> None:
+        assert all(self.off(one) for one in flat(17, proof.size(8_000)))
+
+    def test_all_eight_questions_are_asked_of_each_story(self) -> None:
+        for story in asked(17, proof.size(8_000)):
+            assert Counter(one.answer for one in story) == {"yes": 4, "no": 4}
+            assert len({one.text for one in story}) == 8
+
+    def test_level_ones_are_asked_about_as_often_as_released(self) -> None:
+        found = flat(17, stories := proof.size(80_000), faithful=True)
+
+        level = sum(not self.off(one) for one in found)
+        assert abs(level / len(found) - 0.114) < 0.01 + 2 / stories**0.5
+        share(sum(one.answer == "yes" for one in found), len(found), 0.497)
+        assert all(one.answer == "no" for one in found if not self.off(one))
+
+
+class TestSizes:
+    def test_no_line_alone_answers_and_one_chain_does(self) -> None:
+        for one in flat(18, proof.size(8_000)):
+            assert ends(one) not in pairs(one)
+            ordered = facts_twin.ordered(one.events)
+            assert len(set(ordered)) == len(ordered)
+            start, end = sorted(ends(one))
+            every = [way for way in facts_twin.chains(ordered, start, end) if len(way) <= 2]
+            rising = [way for way in every if facts_twin.rises(ordered, way, start) is not None]
+            assert sorted(rising[0]) == sorted(one.supports) and len(rising) == 1
+
+    def test_a_line_alone_answers_as_often_as_released(self) -> None:
+        found = flat(18, count := proof.size(40_000), faithful=True)
+
+        direct = sum(ends(one) in pairs(one) for one in found)
+        assert abs(direct / count - 0.31) < 0.02 + 2 / count**0.5
+        share(sum(one.answer == "yes" for one in found), len(found), 0.5)
+
+    def test_stories_as_released_come_in_blocks_of_five_up_to_twenty(self) -> None:
+        found = Counter(len(story.lines) for story in told(18, proof.size(20_000, least=500), faithful=True))
+
+        assert set(found) <= {5, 10, 15, 20}
+        assert found.most_common(1)[0][0] == 5 and len(found) > 1
+
+
+class TestPaths:
+    def test_the_way_is_the_only_shortest_even_between_places_no_line_joins(self) -> None:
+        for steps in (2, 3, 4):
+            for one in flat(19, proof.size(8_000), steps=steps):
+                start, end = facts_twin.read(r"How does one get from the (\w+) to the (\w+)\?", one.text)
+                (way,) = facts_twin.ways(facts_twin.cells(one.events), start, end)
+                assert len(way) == steps + 1 == len(one.supports) + 1
+
+    def test_walking_as_the_answer_says_leads_there(self) -> None:
+        for one in flat(19, proof.size(8_000), steps=3, places=8):
+            start, end = facts_twin.read(r"How does one get from the (\w+) to the (\w+)\?", one.text)
+            lie = facts_twin.cells(one.events)
+            at = lie[start]
+            for letter in one.answer.split(","):
+                (move,) = [move for direction, move in facts_twin.MOVES.items() if direction[0] == letter]
+                at = at[0] + move[0], at[1] + move[1]
+                assert at in lie.values()
+            assert at == lie[end]
+
+    def test_stories_as_released_may_have_another_way_that_no_line_tells(self) -> None:
+        found = []
+        for one in flat(19, 400, faithful=True):
+            start, end = facts_twin.read(r"How does one get from the (\w+) to the (\w+)\?", one.text)
+            found.append(len(facts_twin.ways(facts_twin.cells(one.events), start, end)))
+        assert set(found) == {1, 2}
+
+
+class TestMotives:
+    def test_after_each_line_its_own_question_is_asked(self) -> None:
+        for story in told(20, proof.size(2_000)):
+            assert [ask.scope for ask in story.asks] == list(range(1, len(story.lines) + 1))
+            for line, ask in zip(story.lines, story.asks, strict=True):
+                kind, person, what = line.events[0]
+                wanted = {
+                    "feels": f"Where will {person} go?",
+                    "go": f"Why did {person} go to the {what}?",
+                    "get": f"Why did {person} get the {what}?",
+                }
+                assert ask.text == wanted[kind]
+
+    def test_nobody_gets_what_another_has(self) -> None:
+        for people in (2, 4, 7):
+            for story in told(20, proof.size(2_000), people=people):
+                got = [line.events[0][2] for line in story.lines if line.events[0][0] == "get"]
+                assert len(set(got)) == len(got)
+
+    def test_in_stories_as_released_several_get_the_same(self) -> None:
+        got = [
+            Counter(line.events[0][2] for line in story.lines if line.events[0][0] == "get")
+            for story in told(20, 100, faithful=True)
+        ]
+        assert any(max(things.values(), default=0) > 1 for things in got)
+
+    def test_far_questions_are_filled_up_with_walks_that_mean_nothing(self) -> None:
+        (story,) = told(20, 1, people=2, distance=200)
+
+        places = {line.events[0][2] for line in story.lines if line.events[0][0] == "go"}
+        assert len(story.lines) > 200 and "hallway" in places
+
+
+def run(events: list[Event], *steps: Step) -> str:
+    """Return the answer of a program over lines that tell events."""
+    program: Program = (Step("story", (), ("path-finding",)), *steps)
+    lines = tuple(Line(" ".join(event), (event,)) for event in events)
+    return str(execute(program, Story(19, lines), table=function_table())[-1].value)
+
+
+ROUND: list[Event] = [
+    ("lies", "kitchen", "north", "garden"),
+    ("lies", "office", "east", "kitchen"),
+    ("lies", "bedroom", "east", "garden"),
+    ("lies", "office", "north", "bedroom"),
+]
+
+
+@pytest.mark.parametrize(
+    ("events", "steps", "expected"),
+    [
+        (ROUND, [Step("way", (0,), ("garden", "office"))], "one shortest way"),
+        (ROUND, [Step("way", (0,), ("garden", "attic"))], "one shortest way"),
+        (ROUND, [Step("that_lies", (0,), ("south", "garden"))], "one place"),
+        (
+            [("lies", "attic", "north", "garden"), *ROUND],
+            [Step("that_lies", (0,), ("north", "garden"))],
+            "one place",
+        ),
+        (ROUND, [Step("is_a", (0,), ("Lily",))], "told of Lily"),
+        ([("is-a", "Lily", "swan")], [Step("is_a", (0,), ("Lily",)), Step("peer", (0, 1))], "another swan"),
+        ([("is-a", "Emily", "cat")], [Step("is_a", (0,), ("Emily",)), Step("fear", (0, 1))], "told of cat"),
+        ([("fits", "box", "chest")], [Step("sizes", (0,), ("box", "chest"))], "order the box and the chest"),
+        (
+            [("go", "Yann", "garden"), ("feels", "Yann", "bored")],
+            [Step("feelings", (0,), ("Yann",)), Step("why_go", (0, 1), ("Yann", "garden"))],
+            "felt before",
+        ),
+        (
+            [("feels", "Yann", "bored")],
+            [Step("feelings", (0,), ("Yann",)), Step("why_get", (0, 1), ("Yann", "football"))],
+            "felt before",
+        ),
+    ],
+)
+def test_what_lines_do_not_say_has_no_answer(events: list[Event], steps: list[Step], expected: str) -> None:
+    with pytest.raises(IllPosed, match=expected):
+        run(events, *steps)
+
+
+def test_ways_are_told_in_the_direction_one_goes() -> None:
+    way = [Step("way", (0,), ("bedroom", "kitchen")), Step("directions", (1,), ("bedroom",))]
+
+    assert run(ROUND[:3], *way) == "w,n"
