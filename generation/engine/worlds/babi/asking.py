@@ -8,7 +8,7 @@ from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.tasks import BY_NAME
 
 FORMS = {
-    AnswerKind.YES_NO: "Answer with yes or no.",
+    AnswerKind.YES_NO: "Answer with one word.",
     AnswerKind.WORD: "Answer with one word.",
     AnswerKind.SET: "Answer with words joined by commas, in any order, or with nothing.",
     AnswerKind.SEQUENCE: "Answer with letters joined by commas, in order.",
