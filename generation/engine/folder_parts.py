@@ -22,7 +22,7 @@ from generation.engine.proof import Proof
 from generation.engine.reading import Read, SplitFiles
 from generation.engine.spec import BaseSpec
 from generation.engine.verdict import Finding, of_item
-from generation.engine.worlds import Facet, Item, Needs, World, get_maker, get_world
+from generation.engine.worlds import Facet, Item, Media, Needs, World, get_maker, get_world
 from generation.engine.worlds.repeats import HasRepeats
 
 AHEAD = 3  # batches that wait for a process, each
@@ -227,6 +227,8 @@ class _PartProver:
                 self.result.repeats[one.facet] += [_hash(key) for key in keys[one.facet]]
 
     def _picture(self, read: Read, position: int, proof: Proof) -> None:
+        if self.world.media is not Media.IMAGE:
+            return
         folder = self.split.files.images
         if not folder or not read.image:
             if self.split.stated.get("images"):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from generation.engine import formats
+from generation.engine.beside import BESIDE
 from generation.engine.canonical import dataset_fingerprint
 from generation.engine.checking import spread
 from generation.engine.errors import BadExport, BadRecord, EngineError
@@ -24,7 +25,6 @@ from generation.engine.streaming import records
 from generation.engine.verdict import Finding, Verdict
 from generation.engine.worlds import READERS, Chunk, get_world
 
-BESIDE = "horsesense"
 ITEMS = 250  # proved at a time where no plan says otherwise
 SUM_BYTES = 66  # a digest and two blanks
 Tick = Callable[[int], None]
@@ -147,7 +147,8 @@ class _Folder:
             stated = self.stated.get(name, {})
             parent = stated.get("parent")
             source = parent or name
-            is_made = name in spec.splits and parent is None and "views" in files.files
+            is_ours = self.reader.ours in files.files and not stated.get("imported")
+            is_made = name in spec.splits and parent is None and is_ours
             own = spec.for_split(source) if source in spec.splits else spec
             names = [facet for facet in stated.get("facets", ()) if isinstance(facet, str)]
             if not self.scope.splits or name in self.scope.splits:

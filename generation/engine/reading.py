@@ -118,11 +118,12 @@ class Known(NamedTuple):
 
 
 class Reader(Protocol):
-    """Reads one published format."""
+    """Reads one published format; `ours` is a kind of file that what we made has, and no release."""
 
     name: ClassVar[str]
     label: ClassVar[str]
     world: ClassVar[str]
+    ours: ClassVar[str]
 
     def find(self, paths: Sequence[Path]) -> Found:
         """Return what lies in files and folders; raise `BadRecord` where there is nothing of use."""

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import ijson
 
+from generation.engine.beside import BESIDE, OURS
 from generation.engine.errors import BadRecord
 from generation.engine.reading import Open, SplitFiles, shortened
 from generation.engine.spec import RESERVED_SPLITS
-from generation.engine.worlds.clevr.formats.released import BESIDE
 
 KINDS = ("scenes", "questions", "views")
 ORDER = ("train", "val", "test", "trainA", "valA", "valB", "testA", "testB")
@@ -24,7 +24,6 @@ SPLIT = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,39}")
 NAMED = re.compile(r"CLEVR_([A-Za-z0-9-]+)_(?:scenes|questions)\.json")
 UNNAMED = "main"  # the split of records that name none, or `new`, which is the generating program's word for it
 DEPTH = 4
-OURS = ("dataset.json", "spec.json")
 
 
 class Part(NamedTuple):
@@ -179,15 +178,6 @@ def picture_number(name: str) -> int | None:
 
 def _rank(name: str) -> tuple[int, str]:
     return (ORDER.index(name) if name in ORDER else len(ORDER), name)
-
-
-def beside(paths: Sequence[Path]) -> Path | None:
-    """Return our own folder that lies in or beside what is given."""
-    for path in paths:
-        for folder in (path, path / BESIDE, path.parent / BESIDE):
-            if folder.name == BESIDE and (folder / OURS[0]).is_file():
-                return folder
-    return None
 
 
 def references(names: Mapping[str, Any]) -> dict[str, str]:

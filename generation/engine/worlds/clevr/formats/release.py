@@ -1,6 +1,5 @@
 """Reading CLEVR as it was published: scenes, questions, pictures, or any part of them."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any, ClassVar
 
 import ijson
 
+from generation.engine import beside
 from generation.engine.errors import BadRecord
 from generation.engine.reading import Found, Known, Open, Read, SplitFiles
 from generation.engine.spec import LIMITS, BaseSpec
@@ -20,7 +20,6 @@ from generation.engine.worlds.clevr.spec import ClevrSpec, read_spec
 MOST = LIMITS["objects"].ceiling
 SIDES = (64, LIMITS["side"].ceiling)
 ROOM = {"objects_max": MOST, "extent": 10.0, "min_distance": 0.0, "margin": 0.0, "relation_threshold": 0.0}
-ABOUT = ("title", "description", "authors", "version", "citation")
 QUESTIONS_EACH = 5000
 
 
@@ -30,19 +29,18 @@ class ClevrReader:
     name: ClassVar[str] = "clevr"
     label: ClassVar[str] = "CLEVR, as published"
     world: ClassVar[str] = "clevr"
+    ours: ClassVar[str] = "views"
 
     def find(self, paths: Sequence[Path]) -> Found:
         """Return what lies in files and folders."""
         parts = finding.search(paths)
-        ours = finding.beside(paths)
+        ours = beside.beside(paths)
         if ours is None:
             return Found(_some(parts, paths))
         if not any(path == ours or path in ours.parents for path in paths):
             _add_beside(parts, ours)
-        spec, about = _object(ours / "spec.json"), _object(ours / "dataset.json")
-        folder = ours / "files"
-        contents = {path.name: path.read_bytes() for path in sorted(folder.iterdir())} if folder.is_dir() else {}
-        return Found(_some(parts, paths), {name: about.get(name, "") for name in ABOUT}, spec, contents)
+        told = beside.told(ours)
+        return Found(_some(parts, paths), told.usual, told.spec, told.contents)
 
     def sort(self, names: Sequence[str], *, opened: Open) -> Found:
         """Return what single files are."""
@@ -186,16 +184,6 @@ def _add_beside(parts: finding.Parts, ours: Path) -> None:
     for split in parts.splits():
         for part in more.files.get(split.name, {}).values():
             parts.add(part)
-
-
-def _object(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError) as error:
-        raise BadRecord(f"Expected JSON, got something else ({error}).", where=str(path)) from error
-    if not isinstance(data, dict):
-        raise BadRecord(f"Expected a JSON object, got {type(data).__name__}.", where=str(path))
-    return data
 
 
 def _room(most: int, told: Mapping[str, Known]) -> dict[str, Any]:

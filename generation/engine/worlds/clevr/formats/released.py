@@ -5,20 +5,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
+from generation.engine.beside import BESIDE
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
-from generation.engine.formats.writing import (
-    compressed,
-    embed_image,
-    facet_rows,
-    when_needed,
-    write_json,
-    write_readme,
-)
+from generation.engine.formats.beside import SUMS, write_about, write_facets
+from generation.engine.formats.writing import embed_image, when_needed, write_readme
 from generation.engine.worlds.clevr.formats import dialect
 
-BESIDE = "horsesense"
-SUMS = f"{BESIDE}/SHA256SUMS"
-FORMAT_VERSION = 1
 Add = Callable[[Any], None]
 
 
@@ -45,8 +37,8 @@ class Released:
         release = dialect.release_folder(dataset)
         for split in dataset.splits:
             _write_split(dataset, split, folder, release=release, tick=tick)
-            _write_facets(split, folder / BESIDE, tick=tick)
-        _write_about(dataset, folder / BESIDE, release=release)
+            write_facets(split, folder, prefix=dialect.PREFIX, tick=tick)
+        write_about(dataset, folder, release=release)
         write_readme(dataset, folder, layout=list(_layout(dataset, release)), sums=SUMS)
 
 
@@ -89,68 +81,6 @@ def _files(
                 look({"image_index": entry.position, "image_filename": name, **entry.item.view.to_json()})
 
         yield write
-
-
-def _write_facets(split: ExportSplit, beside: Path, *, tick: Tick) -> None:
-    """Write what questions are broken down by: a line a question, comma-separated, of flags all that hold."""
-    with compressed(beside / "facets" / f"{dialect.PREFIX}_{split.name}_facets.csv.gz") as file:
-        file.write(",".join(["question_index", *(facet.name for facet in split.facets)]) + "\n")
-        for number, row in enumerate(facet_rows(split)):
-            file.write(",".join([str(number), *(_cell(value) for value in row.values())]) + "\n")
-            if number % 10_000 == 0:
-                tick(0)
-
-
-def _cell(value: Any) -> str:
-    """Return a value for a table; quoted where it has what a table means otherwise."""
-    text = "" if value is None else " ".join(value) if isinstance(value, list) else str(value)
-    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\n') else text
-
-
-def _write_about(dataset: ExportDataset, beside: Path, *, release: str) -> None:
-    """Write what is known of the dataset as a whole, its spec, and the files that the spec names."""
-    write_json(beside / "dataset.json", about(dataset, release=release))
-    write_json(beside / "spec.json", dataset.spec_json)
-    for digest, content in dataset.files.items():
-        (beside / "files").mkdir(exist_ok=True)
-        (beside / "files" / digest).write_bytes(content)
-
-
-def about(dataset: ExportDataset, *, release: str) -> dict[str, Any]:
-    """Return what `horsesense/dataset.json` says."""
-    return {
-        "format": FORMAT_VERSION,
-        "slug": dataset.slug,
-        "title": dataset.title,
-        "description": dataset.description,
-        "authors": list(dataset.authors),
-        "licence": dataset.licence,
-        "version": dataset.version,
-        "citation": dataset.citation,
-        "world": dataset.world.name,
-        "release": dataset.release,
-        "engine_version": dataset.engine_version,
-        "fingerprint": dataset.fingerprint,
-        "completed": dataset.completed.isoformat(),
-        "url": dataset.url,
-        "folder": release,
-        "splits": [
-            {
-                "name": split.name,
-                "scenes": split.scenes,
-                "questions": split.questions,
-                "images": split.images,
-                "withheld": split.withheld,
-                "reference": split.reference,
-                "parent": split.parent,
-                "fingerprint": split.fingerprint,
-                "secret_sha256": split.secret_sha256,
-                "secret": split.secret,
-                "facets": [facet.name for facet in split.facets],
-            }
-            for split in dataset.splits
-        ],
-    }
 
 
 def _layout(dataset: ExportDataset, release: str) -> Iterator[str]:

@@ -1,0 +1,51 @@
+"""What stands beside a release in our exports: the folder `horsesense/`, which tells what the release leaves out."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from generation.engine.errors import BadRecord
+
+BESIDE = "horsesense"
+OURS = ("dataset.json", "spec.json")
+ABOUT = ("title", "description", "authors", "version", "citation")
+
+
+class Told(NamedTuple):
+    """What it says of the dataset, the spec as JSON, and the files that the spec names, by digest."""
+
+    about: dict[str, Any]
+    spec: dict[str, Any]
+    contents: dict[str, bytes]
+
+    @property
+    def usual(self) -> dict[str, Any]:
+        """What people are told of a dataset."""
+        return {name: self.about.get(name, "") for name in ABOUT}
+
+
+def beside(paths: Sequence[Path]) -> Path | None:
+    """Return our own folder that lies in or beside what is given."""
+    for path in paths:
+        for folder in (path, path / BESIDE, path.parent / BESIDE):
+            if folder.name == BESIDE and (folder / OURS[0]).is_file():
+                return folder
+    return None
+
+
+def told(ours: Path) -> Told:
+    """Return what our own folder tells; raise `BadRecord` for what can't be read."""
+    folder = ours / "files"
+    contents = {path.name: path.read_bytes() for path in sorted(folder.iterdir())} if folder.is_dir() else {}
+    return Told(_object(ours / OURS[0]), _object(ours / OURS[1]), contents)
+
+
+def _object(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError) as error:
+        raise BadRecord(f"Expected JSON, got something else ({error}).", where=str(path)) from error
+    if not isinstance(data, dict):
+        raise BadRecord(f"Expected a JSON object, got {type(data).__name__}.", where=str(path))
+    return data
