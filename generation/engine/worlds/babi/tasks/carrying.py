@@ -16,7 +16,7 @@ USUAL = 24  # people times places as released
 
 
 class Tale:
-    """A story that is being told: each line is something that somebody may do, each kind of action as likely.
+    """A story that is being told: lines of what somebody does who may, each kind of action but giving as likely.
 
     Parameters
     ----------
@@ -24,8 +24,8 @@ class Tale:
     chance : Stream
     people : str
         Which group of `cast`.
-    gives : bool
-        Whether people give things to each other.
+    gives : int
+        How many times as likely as any other action it is that somebody gives something away who can; 0 for never.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Tale:
 
     __slots__ = ("chance", "gives", "kept", "lines", "people", "places", "still", "things", "world")
 
-    def __init__(self, knobs: Knobs, chance: Stream, *, people: str, gives: bool) -> None:
+    def __init__(self, knobs: Knobs, chance: Stream, *, people: str, gives: int) -> None:
         self.chance, self.gives = chance, gives
         self.people = cast.people(people, knobs.people)
         self.places = cast.places("house", knobs.places)
@@ -58,13 +58,18 @@ class Tale:
         self.lines.append(ways[int(self.chance.random() * len(ways))])
         return event
 
+    def age(self, line: int) -> int:
+        """Return how many lines were told since a line."""
+        return len(self.lines) - 1 - line
+
     def _deed(self, person: str) -> Event:
         world, chance = self.world, self.chance
         near, has = world.contents[world.at[person]], world.contents[person]
         if self.kept is not None:
             near, has = [one for one in near if one != self.kept], [one for one in has if one != self.kept]
         company = self._company(person) if self.gives and has else ()
-        kinds = ("go", *(("get",) if near else ()), *(("drop",) if has else ()), *(("give",) if company else ()))
+        gives = ("give",) * self.gives if company else ()
+        kinds = ("go", *(("get",) if near else ()), *(("drop",) if has else ()), *gives)
         kind = kinds[int(chance.random() * len(kinds))]
         if kind == "go":
             place = chance.choice(world.ways[world.at[person]])
@@ -126,7 +131,7 @@ class Carrying:
     name: str
     lengths: tuple[int, ...] = (5,)
     people = "mary"
-    gives = False
+    gives = 0
     longest: int  # lines of a story as released
 
     def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
@@ -147,7 +152,7 @@ class Carrying:
 
     def _wait(self, tale: Tale, watch: Watch, query: Query, *, until: int) -> None:
         """Tell what a question's answer does not depend on until the story has so many lines."""
-        tale.still, tale.kept, tale.gives = query.still, query.kept, False
+        tale.still, tale.kept, tale.gives = query.still, query.kept, 0
         while len(tale.lines) < until:
             watch.saw(tale.go_on())
         tale.still, tale.kept, tale.gives = None, None, self.gives

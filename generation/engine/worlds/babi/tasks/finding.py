@@ -1,6 +1,7 @@
 """Where things and people are while things are carried about: tasks 2, 3 and 6."""
 
 from functools import cache
+from itertools import pairwise
 
 from generation.engine.program import Program, Step
 from generation.engine.seeding import Stream
@@ -8,6 +9,9 @@ from generation.engine.worlds.babi import cast
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Event
 from generation.engine.worlds.babi.tasks.carrying import Carrying, Query, Tale, Watch
+
+RECENT = 5  # lines: questions as released are about things that were got or dropped in the last ones
+MORE_RECENT = 7  # of task 3 where some of them are ambiguous, so that stories are no longer than those released
 
 
 class _Handled:
@@ -36,16 +40,23 @@ class _Things:
             self.handled[what] = _Handled(line, person, held=kind == "get", move=self.moved.get(person))
 
     def query(self, chance: Stream) -> Query | None:
-        thing = chance.choice(self.tale.things)
-        last = self.handled.get(thing)
-        if last is None:
+        found: list[tuple[str, int]] = []
+        for thing, last in self.handled.items():
+            if self.tale.age(last.line) < RECENT and (move := self._move(last)) is not None:
+                found.append((thing, move))
+        if not found:
             return None
-        move = self.moved.get(last.person) if last.held else last.move
-        if move is None:
-            return None
-        still = last.person if last.held else None
+        thing, move = chance.choice(found)
+        last = self.handled[thing]
         text, program = f"Where is the {thing} now?", where_is_thing("two-supporting-facts", thing)
-        return Query(text, program, max(last.line, move), still, thing)
+        return Query(text, program, max(last.line, move), last.person if last.held else None, thing)
+
+    def _move(self, last: _Handled) -> int | None:
+        """Return the move that says where a thing is: the one before it was dropped, or one since it was got."""
+        if not last.held:
+            return last.move
+        move = self.moved.get(last.person, -1)
+        return move if move > last.line else None
 
 
 class TwoFacts(Carrying):
@@ -74,7 +85,7 @@ class _Ways:
     """Remembers what task 3 asks about: of each thing the last run, and all places where it has been."""
 
     def __init__(self, tale: Tale, *, faithful: bool) -> None:
-        self.tale, self.faithful = tale, faithful
+        self.tale, self.faithful, self.recent = tale, faithful, RECENT if faithful else MORE_RECENT
         self.runs: dict[str, _Run] = {}
         self.been = {thing: [tale.world.at[thing]] for thing in tale.things}
 
@@ -92,33 +103,34 @@ class _Ways:
             run.last, run.held = line, False
 
     def query(self, chance: Stream) -> Query | None:
-        thing = chance.choice(self.tale.things)
-        run = self.runs.get(thing)
-        places = self._places(thing, run) if run is not None else {}
-        if run is None or not places:
+        found = [
+            (thing, place)
+            for thing, run in self.runs.items()
+            if len(run.moves) > 1 and self.tale.age(run.last) < self.recent
+            for place in self._places(thing, run.moves)
+        ]
+        if not found:
             return None
-        place = chance.choice(tuple(places))
+        thing, place = chance.choice(found)
+        run = self.runs[thing]
         return Query(
             f"Where was the {thing} before it was in the {place}?",
             where_was_thing("three-supporting-facts", thing, place),
-            max(run.last, places[place]),
+            max(run.last, *[line for line, where in run.moves if where == place]),
             run.person if run.held else None,
             thing,
         )
 
-    def _places(self, thing: str, run: _Run) -> dict[str, int]:
-        """Return the places that may be asked about, with the lines of the moves there."""
-        found = {place: line for line, place in run.moves}
-        if run.moves:
-            first_line, first = run.moves[0]
-            if found[first] == first_line:
-                del found[first]
-        if run.held:
-            second = run.moves[1:2]
-            found = {place: line for place, line in found.items() if (line, place) in second}
+    def _places(self, thing: str, moves: list[tuple[int, str]]) -> list[str]:
+        """Return the places that may be asked about: brought there last by any but the first move.
+
+        Where a thing came to a place several times it must have come from the same one, but as released.
+        """
+        found = {place: before for (_, before), (_, place) in pairwise(moves)}
         if self.faithful:
-            return found
-        return {place: line for place, line in found.items() if self.been[thing].count(place) == 1}
+            return list(found)
+        steps = tuple(pairwise(self.been[thing]))
+        return [place for place, before in found.items() if all(one == before for one, to in steps if to == place)]
 
 
 class ThreeFacts(Carrying):

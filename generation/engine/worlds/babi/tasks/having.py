@@ -10,8 +10,10 @@ from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Event
 from generation.engine.worlds.babi.tasks.carrying import Carrying, Query, Tale, Watch
 
-FORMS = ("gift", "giver to", "giver", "receiver", "receiver from")  # what is asked of a gift
-CUMULATED = (0.34, 0.51, 0.68, 0.84, 1.0)  # of all questions as released
+RECENT = 3  # lines: questions as released are about what was given in the last ones
+CUMULATED = {"gift": 0.34, "giver to": 0.51, "giver": 0.68, "receiver": 0.84, "receiver from": 1.0}  # as released
+KNOWN = {"gift": (0, 2), "giver to": (1, 2), "giver": (1,), "receiver": (1,), "receiver from": (0, 1)}  # of a `Gift`
+FILTERS = ("by", "of", "to")  # by what of a gift they go
 IGNORES = 0.006  # of questions what somebody gave to somebody those as released that ignore a later gift
 
 Gift = tuple[str, str, str]  # giver, thing, receiver
@@ -19,30 +21,27 @@ Key = tuple[str, ...]
 
 
 class _Gifts:
-    """Remembers for each question that there can be the line of the last gift that answers it."""
+    """Remembers what was given."""
 
     def __init__(self, tale: Tale, *, faithful: bool) -> None:
         self.tale, self.faithful = tale, faithful
-        self.lines: tuple[dict[Key, list[int]], ...] = tuple({} for _ in FORMS)
+        self.gifts: list[tuple[int, Gift]] = []
 
     def saw(self, event: Event) -> None:
-        if event[0] != "give":
-            return
-        _, giver, thing, receiver = event
-        keys = ((giver, receiver), (thing, receiver), (thing,), (thing,), (giver, thing))
-        for lines, key in zip(self.lines, keys, strict=True):
-            lines.setdefault(key, []).append(len(self.tale.lines) - 1)
+        if event[0] == "give":
+            _, giver, thing, receiver = event
+            self.gifts.append((len(self.tale.lines) - 1, (giver, thing, receiver)))
 
     def query(self, chance: Stream) -> Query | None:
-        drawn = chance.random()
-        form = next(number for number, share in enumerate(CUMULATED) if drawn < share)
-        keys = self.lines[form]
-        if not keys:
+        recent = [gift for line, gift in self.gifts[-RECENT:] if self.tale.age(line) < RECENT]
+        if not recent:
             return None
-        key = chance.choice(tuple(keys))
-        ignores = self.faithful and form == 0 and len(keys[key]) > 1 and chance.random() < IGNORES
-        text = question(FORMS[form], key, last=not self.faithful)
-        return Query(text, about_gift(FORMS[form], key, ignores=ignores), keys[key][-1])
+        drawn, gift = chance.random(), chance.choice(recent)
+        form = next(form for form, share in CUMULATED.items() if drawn < share)
+        key = tuple(gift[role] for role in KNOWN[form])
+        lines = [line for line, other in self.gifts if all(other[role] == gift[role] for role in KNOWN[form])]
+        ignores = self.faithful and form == "gift" and len(lines) > 1 and chance.random() < IGNORES
+        return Query(question(form, key, last=not self.faithful), about_gift(form, key, ignores=ignores), lines[-1])
 
 
 def question(form: str, key: Key, *, last: bool) -> str:
@@ -65,16 +64,9 @@ def question(form: str, key: Key, *, last: bool) -> str:
 @cache
 def about_gift(form: str, key: Key, *, ignores: bool = False) -> Program:
     """Return the program that asks about the last gift of which this much is known, or the last but one."""
-    filters = {
-        "gift": ("by", "to"),
-        "giver to": ("of", "to"),
-        "giver": ("of",),
-        "receiver": ("of",),
-        "receiver from": ("by", "of"),
-    }[form]
     steps = [Step("story", (), ("three-arg-relations",)), Step("gifts", (0,))]
-    for name, value in zip(filters, key, strict=True):
-        steps.append(Step(name, (len(steps) - 1,), (value,)))
+    for role, name in zip(KNOWN[form], key, strict=True):
+        steps.append(Step(FILTERS[role], (len(steps) - 1,), (name,)))
     steps.append(Step("last_but_one" if ignores else "last", (len(steps) - 1,)))
     steps.append(Step(form.partition(" ")[0], (len(steps) - 1,)))
     return tuple(steps)
@@ -84,7 +76,7 @@ class Gifts(Carrying):
     """Task 5."""
 
     number, name, label, longest = 5, "three-arg-relations", "three arguments", 126
-    people, gives = "jeff", True
+    people, gives = "jeff", 16
 
     def watch(self, tale: Tale, knobs: Knobs) -> Watch:
         return _Gifts(tale, faithful=knobs.faithful)
@@ -110,7 +102,7 @@ class _Belongings:
 
     def query(self, chance: Stream) -> Query | None:
         person = chance.choice(self.tale.people)
-        if person not in self.busy:
+        if person not in self.busy or chance.random() < self.task.unasked[bool(self.tale.world.contents[person])]:
             return None
         return Query(self.task.question(person), self.task.program(person), self.busy[person], person)
 
@@ -119,7 +111,8 @@ class Counting(Carrying):
     """Task 7."""
 
     number, name, label, longest = 7, "counting", "counting", 52
-    gives = True
+    gives = 1
+    unasked = (0.0, 0.16)  # how often somebody is not asked about who has nothing, or something
 
     def watch(self, tale: Tale, knobs: Knobs) -> Watch:
         return _Belongings(tale, self)
@@ -140,7 +133,8 @@ class Lists(Counting):
     """Task 8."""
 
     number, name, label, longest = 8, "lists-sets", "lists and sets", 58
-    gives = False
+    gives = 0
+    unasked = (0.11, 0.0)
 
     def question(self, person: str) -> str:
         return f"Which things does {person} carry?"
