@@ -14,7 +14,7 @@ RECENT = 3  # lines: questions as released are about what was given in the last 
 CUMULATED = {"gift": 0.34, "giver to": 0.51, "giver": 0.68, "receiver": 0.84, "receiver from": 1.0}  # as released
 KNOWN = {"gift": (0, 2), "giver to": (1, 2), "giver": (1,), "receiver": (1,), "receiver from": (0, 1)}  # of a `Gift`
 FILTERS = ("by", "of", "to")  # by what of a gift they go
-IGNORES = 0.006  # of questions what somebody gave to somebody those as released that ignore a later gift
+IGNORES = 0.03  # of questions what somebody gave to somebody who gave several things those that ignore the last
 
 Gift = tuple[str, str, str]  # giver, thing, receiver
 Key = tuple[str, ...]
