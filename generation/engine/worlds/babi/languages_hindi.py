@@ -10,7 +10,6 @@ from generation.engine.worlds.babi.hindi_sentences import PATTERNS
 from generation.engine.worlds.babi.hindi_words import (
     ANSWERS,
     FEMALE,
-    LETTERS,
     MEN,
     PEOPLE,
     VARIANTS,
@@ -157,24 +156,17 @@ class Hindi:
         return said(english)
 
     def answer(self, english: str) -> str:
-        words = english.split(",")
-        found = [ANSWERS[word] for word in words]
-        return ",".join(found if words[0] in LETTERS else sorted(found))
+        return ",".join([ANSWERS[word] for word in english.split(",")])
 
     def story(self, story: Story) -> Story:
         return story._replace(lines=tuple([_line(line) for line in story.lines]))
 
-    def english(self, text: str) -> str | None:
-        """Return the English sentence that a Hindi one stands for, None where it is none of ours."""
-        return meant(text)
-
-    def english_answer(self, answer: str) -> str | None:
-        """Return the canonical English answer that a Hindi one stands for, None where it is none."""
-        words = [ENGLISH_ANSWERS.get(word) for word in answer.split(",")]
-        known = [word for word in words if word is not None]
-        if len(known) < len(words):
-            return None
-        return ",".join(known if known[0] in LETTERS else sorted(known))
+    def english(self, text: str) -> str:
+        """Return the English of a sentence, question or answer; what is no Hindi of ours as it is."""
+        words = text.split(",")
+        if all(word in ENGLISH_ANSWERS for word in words):
+            return ",".join([ENGLISH_ANSWERS[word] for word in words])
+        return meant(text) or text
 
 
 def _line(line: Line) -> Line:
