@@ -25,7 +25,7 @@ HARDER: dict[str, Any] = {
     "places": some.integers(3, 14),
     "animals": some.integers(2, 8),
     "shapes": some.integers(3, 8),
-    "sizes": some.integers(4, 12),
+    "sizes": some.integers(5, 12),
     "steps": some.integers(2, 6),
     "distance": some.integers(0, 12),
     "faithful": some.booleans(),
@@ -215,6 +215,15 @@ class TestSizes:
             every = [way for way in facts_twin.chains(ordered, start, end) if len(way) <= 2]
             rising = [way for way in every if facts_twin.rises(ordered, way, start) is not None]
             assert sorted(rising[0]) == sorted(one.supports) and len(rising) == 1
+
+    def test_the_words_of_a_question_alone_tell_nothing(self) -> None:
+        found: dict[str, Counter[str]] = {}
+        for one in flat(18, proof.size(40_000, least=10_000)):
+            found.setdefault(one.text, Counter())[one.answer] += 1
+
+        assert len(found) == 2 * 5 * 4  # either wording, any two of all but the chocolate
+        for answers in found.values():
+            share(answers["yes"], answers.total(), 0.5)
 
     def test_a_line_alone_answers_as_often_as_released(self) -> None:
         found = flat(18, count := proof.size(40_000), faithful=True)

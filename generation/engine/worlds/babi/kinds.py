@@ -37,8 +37,20 @@ SIDES: dict[str, Cell] = {
     "to the left of": (-1, 0),
 }
 
-CONTENTS = ("chocolate", "box of chocolates")  # the smallest two, in this order
-CONTAINERS = ("box", "chest", "container", "suitcase", "crate", "barrel", "basket", "drawer", "trunk", "cupboard")
+CONTENTS = ("chocolate", "box of chocolates")  # as released the smallest two, in this order
+SIZES = (
+    *CONTENTS,
+    "box",
+    "chest",
+    "container",
+    "suitcase",
+    "crate",
+    "barrel",
+    "basket",
+    "drawer",
+    "trunk",
+    "cupboard",
+)
 
 
 class Motive(NamedTuple):

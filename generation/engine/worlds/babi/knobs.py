@@ -40,7 +40,7 @@ class Knobs(Frozen):
         default=3, ge=3, le=8, title="Shapes", description="in stories of task 17", json_schema_extra=COMMON
     )
     sizes: int = Field(
-        default=6, ge=4, le=12, title="Sizes", description="things compared in task 18", json_schema_extra=COMMON
+        default=6, ge=5, le=12, title="Sizes", description="things compared in task 18", json_schema_extra=COMMON
     )
     steps: int = Field(
         default=2,

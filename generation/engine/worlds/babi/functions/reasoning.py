@@ -6,7 +6,7 @@ from generation.engine.errors import IllPosed
 from generation.engine.program import Function
 from generation.engine.worlds import AnswerKind
 from generation.engine.worlds.babi.found import Fact, Found, Prefix
-from generation.engine.worlds.babi.kinds import BEARERS, CONTAINERS, CONTENTS, MOTIVES, PETS
+from generation.engine.worlds.babi.kinds import BEARERS, MOTIVES, PETS, SIZES
 
 
 def _last_of(facts: Found, kind: str, name: str) -> Fact:
@@ -132,7 +132,7 @@ FUNCTIONS = (
 )
 VALUES: Mapping[str, tuple[str, ...]] = {
     "Name": tuple(dict.fromkeys((*PETS, *BEARERS))),
-    "Size": (*CONTENTS, *CONTAINERS),
+    "Size": SIZES,
     "Aim": tuple(motive.thing for motive in MOTIVES),
 }
 ANSWERS: Mapping[str, AnswerKind] = {

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from generation.engine.program import Program, Step
 from generation.engine.seeding import Stream
-from generation.engine.worlds.babi.kinds import CONTAINERS, CONTENTS
+from generation.engine.worlds.babi.kinds import CONTENTS, SIZES
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Line
 from generation.engine.worlds.babi.telling import Ask, Told
@@ -37,8 +37,9 @@ def line(small: str, large: str, fits: bool) -> Line:
 class Sizes:
     """Task 18: things of different sizes. Only pairs that facts order by a chain of several are asked about.
 
-    By default no fact is told twice and there is one shortest chain. Of data as released a part of the questions are
-    answered by one line, too, and lines and questions may be repeated.
+    By default no fact is told twice, there is one shortest chain, and the chocolate, which is smaller than all else, is
+    not asked about. In data as released the box of chocolates comes second, so that most questions are answered by
+    their words alone, some by one line; lines and questions may be repeated.
     """
 
     number, name, label = 18, "size-reasoning", "sizes"
@@ -60,12 +61,13 @@ class Sizes:
 
     def _order(self, knobs: Knobs, chance: Stream) -> list[str]:
         """Return things by their sizes, the smallest first."""
-        containers = list(CONTAINERS[: max(knobs.sizes, knobs.steps + 2) - len(CONTENTS)])
-        chance.shuffle(containers)
-        return [*CONTENTS, *containers]
+        fixed = len(CONTENTS) if knobs.faithful else 1
+        others = list(SIZES[fixed : max(knobs.sizes, knobs.steps + 3)])
+        chance.shuffle(others)
+        return [*SIZES[:fixed], *others]
 
     def _clear(self, things: int, knobs: Knobs, questions: int, chance: Stream) -> tuple[list[Fact], list[Pair]]:
-        """Return facts, each pair told once, and the pairs that one chain orders, none shorter or as short."""
+        """Return facts, each pair told once, and the pairs to ask about."""
         count = BLOCK * -(-(things - 1) // BLOCK)
         chain = _chain(things, knobs.steps, chance)
         told = chain + _others(things, chain, chance)[: count - len(chain)]
@@ -122,10 +124,11 @@ class Sizes:
 
 
 def chained(told: Iterable[Pair], steps: int) -> list[Pair]:
-    """Return the pairs whose shortest chain is of so many facts and the only one of that length."""
+    """Return the pairs whose shortest chain is of so many facts, the only one of that length; none of the smallest."""
     above: dict[int, list[int]] = {}
     for small, large in told:
-        above.setdefault(small, []).append(large)
+        if small > 0:
+            above.setdefault(small, []).append(large)
     found = []
     for small in above:
         reached, ways = {small}, {small: 1}
@@ -143,7 +146,7 @@ def chained(told: Iterable[Pair], steps: int) -> list[Pair]:
 
 def _chain(things: int, steps: int, chance: Stream) -> list[Pair]:
     """Return so many facts that lead from something small to something large."""
-    ranks = list(range(things))
+    ranks = list(range(1, things))
     return list(pairwise(sorted([ranks.pop(chance.below(len(ranks))) for _ in range(steps + 1)])))
 
 
