@@ -78,7 +78,8 @@ def in_words(step: TraceStep, *, noun: str = "object") -> str:
     if isinstance(step.value, bool):
         return "yes" if step.value else "no"
     if isinstance(step.value, list | tuple | Mapping) or (step.elements and step.value is None):
-        return counted(len(step.elements), noun)
+        listed = step.value if isinstance(step.value, list | tuple) else ()
+        return counted(len(step.elements) or len(listed), noun)
     return _plain(step.value, step.elements, noun)
 
 
