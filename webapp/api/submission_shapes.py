@@ -154,6 +154,14 @@ class NewSubmission(Schema):
     dry_run: bool = Field(False, description="Check the file and keep nothing.")
 
 
+class Tasks(Schema):
+    """What a row is worth over the columns that are tasks; null where one of them has too few questions."""
+
+    of: int = Field(description="How many tasks it was asked.")
+    mean: float | None
+    failed: int | None = Field(description="Tasks in which fewer are right than the board's `passed_at`.")
+
+
 class BoardRow(Schema):
     """A method under the same circumstances: its runs are one row."""
 
@@ -170,6 +178,7 @@ class BoardRow(Schema):
     accuracy_read: Figure | None
     unreadable: float | None
     shared: Figure | None = Field(description="On the questions that people were asked.")
+    tasks: Tasks | None
     columns: dict[str, Figure]
 
 
@@ -179,6 +188,8 @@ class Board(Schema):
     split: str
     fingerprint: str
     questions: int
+    titles: dict[str, str] = Field(description="What columns with short names are about.")
+    passed_at: float | None = Field(description="From which accuracy a task is passed, where columns are tasks.")
     address: str
     rows: list[BoardRow]
 

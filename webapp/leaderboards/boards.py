@@ -1,5 +1,6 @@
 """Boards: the entries of a split in order, each with its accuracy, the world's columns and its rank."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,6 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from generation.engine.statistics import Averaged
 from generation.engine.worlds import Column
+from generation.engine.worlds.boards import Tasks, tasks_of
 from generation.index import IndexedFacet, SplitIndex
 from generation.models import Split
 from webapp.access import Visitor, may_see_facet
@@ -18,10 +20,12 @@ from webapp.leaderboards import entries
 from webapp.leaderboards.entries import Entry, share_of
 from webapp.leaderboards.figures import Figure, figure, is_coarse
 from webapp.leaderboards.models import Method
+from webapp.leaderboards.passing import Passed, passed_of
 from webapp.leaderboards.shared import people_by, right_among
 from webapp.leaderboards.withholding import terms_for
 
 ACCURACY, DATE, NAME, SHARED = "accuracy", "date", "method", "shared"
+MEAN, FAILED = "tasks-mean", "tasks-failed"
 ASKED = ("show", "made", "sort", "q")  # what addresses of boards say
 
 
@@ -40,6 +44,8 @@ class Row(NamedTuple):
         The share of answers in which none could be read, 0 .. 1, where some are outside the vocabulary.
     columns : tuple of Figure
         In the order of the board's columns.
+    passed : Passed or None
+        What it is worth over tasks, where columns are tasks.
     shared : Figure or None
         Of the questions that people were asked, where people were.
     address : str
@@ -54,6 +60,7 @@ class Row(NamedTuple):
     read: Figure | None
     unreadable: float | None
     columns: tuple[Figure, ...]
+    passed: Passed | None
     shared: Figure | None
     address: str
     filters: tuple[str, ...]
@@ -107,6 +114,8 @@ class Board:
     ----------
     split : Split
     columns : tuple of Column
+    tasks : Tasks or None
+        Which columns are tasks.
     rows : list of Row
     hidden : int
         Rows that the filters leave out.
@@ -118,6 +127,7 @@ class Board:
 
     split: Split
     columns: tuple[Column, ...]
+    tasks: Tasks | None
     rows: list[Row]
     hidden: int
     coarse: bool
@@ -134,14 +144,16 @@ def board_of(user: Visitor, split: Split, wanted: Wanted | None = None) -> Board
     wanted = wanted or Wanted()
     coarse, index = is_coarse(user, split), SplitIndex.open(split)
     columns = columns_of(user, split, index)
+    tasks = tasks_among(split, columns)
     found = entries.entries_of(user, split, choose=wanted.choose)
     human = next((entry for entry in found if entry.is_human), None)
     ranks = ranked(found, coarse=coarse)
-    looks = Looks(columns, tuple(urlencode({one.facet: one.value}) for one in columns), _questions(user, split), coarse)
+    filters = tuple(urlencode({one.facet: one.value}) for one in columns)
+    looks = Looks(columns, tasks, filters, _questions(user, split), coarse)
     rows = [_row(entry, ranks.get(entry.key), looks, human, index) for entry in found]
     shown = [row for row in rows if _passes(row.entry, wanted)]
     asked = 0 if human is None or human.baseline is None else human.baseline.asked
-    board = Board(split, columns, shown, len(rows) - len(shown), coarse, asked)
+    board = Board(split, columns, tasks, shown, len(rows) - len(shown), coarse, asked)
     return board if wanted.sort == ACCURACY else replace(board, rows=_sorted(board, wanted.sort))
 
 
@@ -155,6 +167,12 @@ def columns_of(user: Visitor, split: Split, index: SplitIndex) -> tuple[Column, 
     """Return the columns of the world's board that have questions and that this visitor may see."""
     columns = split.dataset.get_world().columns(split.read_spec())
     return tuple(column for column in columns if _is_open(user, split, index.facets.get(column.facet), column.value))
+
+
+def tasks_among(split: Split, columns: Iterable[Column]) -> Tasks | None:
+    """Return which of a board's columns are tasks; None where none are."""
+    tasks = tasks_of(split.dataset.get_world())
+    return tasks if tasks is not None and any(one.facet == tasks.facet for one in columns) else None
 
 
 def _is_open(user: Visitor, split: Split, facet: IndexedFacet | None, value: str) -> bool:
@@ -182,6 +200,7 @@ class Looks(NamedTuple):
     """What the rows of a board have in common: columns, what filters those out, where questions are, how exact."""
 
     columns: tuple[Column, ...]
+    tasks: Tasks | None
     filters: tuple[str, ...]
     questions: str
     coarse: bool
@@ -190,20 +209,32 @@ class Looks(NamedTuple):
 def _row(entry: Entry, rank: int | None, looks: Looks, human: Entry | None, index: SplitIndex) -> Row:
     has_text = any(score.submission.outside for score in entry.scores)
     scores, coarse = entry.scores, looks.coarse
+    columns = [on_column(entry, column, index) for column in looks.columns]
     return Row(
         entry,
         rank,
         figure(entry.averaged, coarse=coarse),
         figure(Averaged(scores[0].n, tuple(one.right_read for one in scores)), coarse=coarse) if has_text else None,
         sum(one.unreadable for one in scores) / len(scores) / max(1, scores[0].n) if has_text else None,
-        tuple(figure(_column(entry, column, index), coarse=coarse) for column in looks.columns),
+        tuple(figure(one, coarse=coarse) for one in columns),
+        _passed(columns, looks),
         figure(_shared(entry, human), coarse=coarse) if human is not None else None,
         f"{looks.questions}?entry={entry.key}" if looks.questions else "",
         looks.filters,
     )
 
 
-def _column(entry: Entry, column: Column, index: SplitIndex) -> Averaged:
+def _passed(columns: Iterable[Averaged], looks: Looks) -> Passed | None:
+    """Return what a row is worth over those of its columns that are tasks."""
+    tasks = looks.tasks
+    if tasks is None:
+        return None
+    mine = [one for one, column in zip(columns, looks.columns, strict=True) if column.facet == tasks.facet]
+    return passed_of(mine, at=tasks.passed, coarse=looks.coarse)
+
+
+def on_column(entry: Entry, column: Column, index: SplitIndex) -> Averaged:
+    """Return how right an entry is on the questions of a column."""
     if entry.baseline is not None:
         found = people_by(entry.baseline.digest, entry.split.index_digest, column.facet)
         at = index.facets[column.facet].values.index(column.value)
@@ -229,6 +260,8 @@ def _sorted(board: Board, by: str) -> list[Row]:
         return sorted(board.rows, key=lambda row: row.entry.date, reverse=True)
     if by == NAME:
         return sorted(board.rows, key=lambda row: row.entry.name.casefold())
+    if by in (MEAN, FAILED):
+        return sorted(board.rows, key=lambda row: _worth(row.passed, by), reverse=True)
     labels = [column.label for column in board.columns]
 
     def height(row: Row) -> float:
@@ -238,11 +271,19 @@ def _sorted(board: Board, by: str) -> list[Row]:
     return sorted(board.rows, key=height, reverse=True)
 
 
+def _worth(found: Passed | None, by: str) -> float:
+    """Return how high a row stands by its mean over tasks, or by how few it failed; what isn't told, the lowest."""
+    if found is None or found.mean is None or found.failed is None:
+        return -math.inf
+    return found.mean if by == MEAN else -found.failed
+
+
 def sorts_of(board: Board) -> list[tuple[str, str]]:
     """Return by what a board can be sorted, as addresses and as people say it."""
     plain = [(ACCURACY, "accuracy"), (DATE, "date"), (NAME, "method")]
     shared = [(SHARED, "the questions that people answered")] if board.asked else []
-    return [*plain, *shared, *((column.label, column.label) for column in board.columns)]
+    tasks = [(MEAN, f"mean over {board.tasks.noun}s"), (FAILED, f"{board.tasks.noun}s failed")] if board.tasks else []
+    return [*plain, *shared, *tasks, *((column.label, column.title or column.label) for column in board.columns)]
 
 
 def made_of() -> list[tuple[str, str]]:

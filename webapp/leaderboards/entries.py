@@ -18,7 +18,7 @@ from annotations.models import Baseline
 from generation.engine.statistics import Averaged
 from generation.models import Split
 from webapp.leaderboards import predictions
-from webapp.leaderboards.figures import TENTH, is_coarse
+from webapp.leaderboards.figures import exact_share, is_coarse
 from webapp.leaderboards.models import Method, Score, Submission
 from webapp.leaderboards.training import trained_on
 
@@ -190,13 +190,8 @@ def _precedes(one: Entry, other: Entry, *, choose: str, coarse: bool) -> bool:
 
 
 def share_of(entry: Entry, *, coarse: bool) -> Fraction:
-    """Return the mean share of an entry, exactly, so that equal ones are equal; 0 of nothing.
-
-    Where it may be told to a tenth of a point only (`coarse`), neither order nor rank tells more.
-    """
-    found = entry.averaged
-    share = Fraction(sum(found.rights), max(1, len(found.rights) * found.n))
-    return round(share, TENTH) if coarse else share
+    """Return the mean share of an entry, as finely as it may be told; 0 of nothing."""
+    return exact_share(entry.averaged, coarse=coarse)
 
 
 def order_of(entry: Entry, *, coarse: bool) -> Any:

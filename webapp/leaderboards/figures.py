@@ -1,5 +1,6 @@
 """Accuracies as boards show them: with n and interval, and of withheld splits no finer than a tenth of a point."""
 
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from generation.engine.statistics import Averaged, wilson
@@ -84,6 +85,15 @@ def figure(averaged: Averaged, *, coarse: bool) -> Figure:
     low, high = (round(end, TENTH) for end in wilson(share * n, n))
     deviation = averaged.deviation
     return Figure(n, runs, share, low, high, None if deviation is None else round(deviation, TENTH), coarse=True)
+
+
+def exact_share(averaged: Averaged, *, coarse: bool) -> Fraction:
+    """Return the mean share over runs, 0 of nothing: exactly, so that equal ones are equal, or to a tenth of a point.
+
+    Where it may be told to a tenth only (`coarse`), neither order, rank nor threshold tells more.
+    """
+    share = Fraction(sum(averaged.rights), max(1, len(averaged.rights) * averaged.n))
+    return round(share, TENTH) if coarse else share
 
 
 def is_coarse(user: Visitor, split: Split) -> bool:

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from generation.charts import as_text
 from webapp.leaderboards.boards import Board, Row
+from webapp.leaderboards.passing import Passed
 from webapp.leaderboards.suites import Row as SuiteRow
 from webapp.leaderboards.suites import SuiteBoard
 
@@ -65,23 +66,33 @@ def of_board(board: Board, *, site: str) -> Table:
     split = board.split
     labels = [column.label for column in board.columns]
     shared = ["on people's questions"] if board.asked else []
+    tasks = ["Mean", "Failed"] if board.tasks is not None else []
+    passed = [f"tasks_{name}" for name in Passed._fields] if board.tasks is not None else []
     caption = (
         f"Accuracy in percent on {split} ({split.questions:,} questions, content hash {split.fingerprint[:16]}), "
-        f"95 percent intervals by Wilson's score; {timezone.localdate().isoformat()}."
+        f"95 percent intervals by Wilson's score; {_of_tasks(board)}{timezone.localdate().isoformat()}."
     )
     whole = ["rank", "method", "by", "made", "circumstances", "date", *_names("accuracy"), "accuracy_read"]
     return Table(
         title=f"Leaderboard of {split}",
         caption=caption,
-        heads=["", "Method", "Made", "n", "Accuracy", "95 % interval", *shared, *labels],
+        heads=["", "Method", "Made", "n", "Accuracy", "95 % interval", *shared, *tasks, *labels],
         texts=3,
         printed=[_printed(row, shared=bool(shared)) for row in board.rows],
-        heads_of_all=[*whole, "unreadable", *_names("shared"), *(name for label in labels for name in _names(label))],
+        heads_of_all=[
+            *whole,
+            "unreadable",
+            *_names("shared"),
+            *passed,
+            *(name for label in labels for name in _names(label)),
+        ],
         rows=[_whole(row) for row in board.rows],
         data={
             "split": str(split),
             "fingerprint": split.fingerprint,
             "questions": split.questions,
+            "titles": {column.label: column.title for column in board.columns if column.title},
+            "passed_at": None if board.tasks is None else float(board.tasks.passed),
             "address": f"{site}/leaderboards/{split.dataset.slug}/{split.name}/",
             "rows": [row_json(row, labels) for row in board.rows],
         },
@@ -105,8 +116,18 @@ def row_json(row: Row, labels: Sequence[str]) -> dict[str, Any]:
         "accuracy_read": None if row.read is None else row.read.to_json(),
         "unreadable": None if row.unreadable is None else round(row.unreadable, 6),
         "shared": None if row.shared is None else row.shared.to_json(),
+        "tasks": None if row.passed is None else row.passed.to_json(),
         "columns": {label: one.to_json() for label, one in zip(labels, row.columns, strict=True)},
     }
+
+
+def _of_tasks(board: Board) -> str:
+    """Return what a caption says of tasks, where columns are tasks."""
+    if board.tasks is None:
+        return ""
+    titles = ", ".join(column.title for column in board.columns if column.title)
+    named = f" ({titles})" if titles else ""
+    return f"mean over {board.tasks.noun}s{named}, failed are those under {board.tasks.percent} percent; "
 
 
 def _names(name: str) -> list[str]:
@@ -119,17 +140,19 @@ def _printed(row: Row, *, shared: bool) -> list[str]:
     name = f"{entry.name} ({entry.circumstances})" if entry.circumstances else entry.name
     made = entry.method.made_text if entry.method is not None else "people"
     also = [row.shared.points if row.shared is not None else ""] if shared else []
+    tasks = [] if row.passed is None else [row.passed.mean_text, row.passed.failed_text]
     start = [str(row.rank or ""), name, made, f"{accuracy.n:,}", value, accuracy.interval_text]
-    return [*start, *also, *(one.points for one in row.columns)]
+    return [*start, *also, *tasks, *(one.points for one in row.columns)]
 
 
 def _whole(row: Row) -> list[Any]:
     entry, method = row.entry, row.entry.method
     start = [row.rank, entry.name, method.by if method else "", entry.made, entry.circumstances]
     read = None if row.read is None else row.read.to_json()["accuracy"]
-    figures = [row.accuracy, *([None] if row.shared is None else [row.shared]), *row.columns]
-    cells = [cell for one in figures for cell in _cells(one)]
-    return [*start, entry.date.date().isoformat(), *cells[:5], read, row.unreadable, *cells[5:]]
+    passed = [] if row.passed is None else list(row.passed)
+    columns = [cell for one in row.columns for cell in _cells(one)]
+    whole = [*start, entry.date.date().isoformat(), *_cells(row.accuracy), read, row.unreadable]
+    return [*whole, *_cells(row.shared), *passed, *columns]
 
 
 def _cells(one: Any) -> list[Any]:

@@ -71,7 +71,7 @@ def _columns(dataset: ExportDataset, *splits: ExportSplit) -> list[dict[str, str
     found: dict[str, dict[str, str]] = {}
     for split in splits:
         shown = {facet.name for facet in split.facets}
-        for label, facet, value in dataset.world.columns(split.spec):
+        for label, facet, value, _ in dataset.world.columns(split.spec):
             if facet in shown:
                 metric = f"accuracy_{NOT_A_NAME.sub('_', f'{facet}_{value}')}"
                 found[metric] = {"metric": metric, "facet": column_of(facet), "value": value, "label": label}

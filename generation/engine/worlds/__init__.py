@@ -217,11 +217,15 @@ class Metric(Protocol):
 
 
 class Column(NamedTuple):
-    """A column of the world's board: a facet and the value that the column is about."""
+    """A column of the world's board: a facet and the value that the column is about.
+
+    Its label is short where there are many; then the title says in full what it is about.
+    """
 
     label: str
     facet: str
     value: str
+    title: str = ""
 
 
 class ChartView(NamedTuple):

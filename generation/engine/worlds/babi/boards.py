@@ -1,8 +1,10 @@
-"""The columns of boards, and ready-made charts and breakdowns."""
+"""The columns of boards, when a task is passed, and ready-made breakdowns."""
+
+from fractions import Fraction
 
 from generation.engine.worlds import ChartView, Column
 from generation.engine.worlds.babi.spec import BabiSpec
-from generation.engine.worlds.boards import BoardView
+from generation.engine.worlds.boards import BoardView, Tasks
 
 VIEWS = (
     ChartView("tasks", "Tasks", "type", "task"),
@@ -18,8 +20,10 @@ BOARD_VIEWS = (
     BoardView("distance", "By distance", "distance", "lines since the first supporting fact"),
     BoardView("answers", "By answer", "answer", "answer"),
 )
+TASKS = Tasks("type", "task", Fraction(95, 100))
+BOARD_VIEWS = (BoardView("tasks", "By task", "type", "task"),)
 
 
 def columns(spec: BabiSpec) -> tuple[Column, ...]:
     """Return a column for each task."""
-    return tuple(Column(f"{task.number}", "type", task.name) for task in spec.tellers)
+    return tuple(Column(f"{task.number}", "type", task.name, f"{task.number}: {task.label}") for task in spec.tellers)

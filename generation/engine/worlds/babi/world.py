@@ -36,8 +36,7 @@ from generation.engine.worlds.babi.making import Making
 from generation.engine.worlds.babi.proofs import BabiProver
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.story import Story, read_story
-from generation.engine.worlds.boards import BoardView
-from generation.engine.worlds.repeats import Repeatable
+from generation.engine.worlds.boards import BoardView, Tasks
 
 
 class BabiMaker:
@@ -74,6 +73,7 @@ class Babi:
     metrics: ClassVar[tuple[Metric, ...]] = (ACCURACY,)
     views: ClassVar[tuple[ChartView, ...]] = boards.VIEWS
     board_views: ClassVar[tuple[BoardView, ...]] = boards.BOARD_VIEWS
+    tasks: ClassVar[Tasks] = boards.TASKS
     ablations: ClassVar[tuple[Ablation, ...]] = ()
     display: ClassVar[Display] = Display()
     maker: ClassVar[Maker | None] = BabiMaker()
