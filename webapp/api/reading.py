@@ -18,12 +18,14 @@ from webapp.api.pages import PAGE, SIZE_NAME, SIZED, WORDS, filter_of, keeping, 
 from webapp.leaderboards import comparing
 from webapp.leaderboards.contenders import Contender
 from webapp.leaderboards.curves import ALONG, Curve, point_json
+from webapp.leaderboards.reached import reached_json
 from webapp.leaderboards.slices import lines_of
 from webapp.leaderboards.views.comparing import sheet_for
-from webapp.leaderboards.views.learning import OVER, TARGET, USUAL, curves_for, steps_for
+from webapp.leaderboards.views.curves import OVER, TARGET, learned_for
 from webapp.leaderboards.views.questions import SHOW, Listed, listed_of, wanted_of
 from webapp.leaderboards.views.reading import Reading, Unreadable, about, opened
 from webapp.leaderboards.views.slices import panels_for
+from webapp.leaderboards.views.steps import steps_for
 
 router = Router(tags=["Boards"])
 
@@ -38,7 +40,11 @@ VIEW = _text("view", "A view that the world has ready.")
 BANDS = _text("bands", "Ranges of the first facet's numbers: `1..4, 5, 6..9`.")
 SHOWN = _text(SHOW, "How they were answered: all, right, wrong, people-right, same-wrong, all-wrong, first, second.")
 ALONG_WHAT = _text(OVER, "Along what curves run.", enum=list(ALONG))
-PER_CENT = _text(TARGET, "Of the questions, that a curve is to reach: 0 to 100 per cent.", default=USUAL)
+PER_CENT = _text(
+    TARGET,
+    "Of the questions, that a curve is to reach: 0 to 100 per cent. 90, or from where the board's tasks are passed.",
+)
+SERIES = _text("view", "A view that the world has ready, whose series are curves of their own.")
 
 
 @contextmanager
@@ -85,13 +91,14 @@ def board_questions(request: HttpRequest, slug: str, name: str) -> dict[str, Any
         }
 
 
-@reads(router, f"{BOARD}curves/", shapes.Curves, parameters=[ALONG_WHAT, PER_CENT])
+@reads(router, f"{BOARD}curves/", shapes.Curves, parameters=[ALONG_WHAT, PER_CENT, SERIES])
 def curves(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     """Return accuracies over training examples or examples seen, and with how many a target is reached."""
     with _read(request, slug, name) as reading:
-        found, along, target = curves_for(reading)
-        said = {"along": along, "target": float(target), "curves": [_curve(one) for one in found]}
-        return about(reading) | said
+        found = learned_for(reading)
+        columns = [column.label for column in found.columns]
+        said = {"along": found.asked.along, "target": float(found.asked.target)}
+        return about(reading) | said | {"curves": [_curve(one, columns) for one in found.curves]}
 
 
 @reads(router, f"{BOARD}steps/", shapes.Steps, parameters=[ENTRIES])
@@ -107,9 +114,10 @@ def _row(one: Contender) -> dict[str, str]:
     return {"key": one.key, "label": one.label}
 
 
-def _curve(one: Curve) -> dict[str, Any]:
+def _curve(one: Curve, columns: list[str]) -> dict[str, Any]:
     points = [point_json(size, cell) for size, cell in one.points]
-    return {"label": one.label, "reached": one.reached, "points": points}
+    parts = {column: reached_json(part) for column, part in zip(columns, one.parts, strict=True)}
+    return {"label": one.label, "reached": one.reached, "points": points, "columns": parts}
 
 
 def _answered(reading: Reading, one: Listed) -> dict[str, Any]:

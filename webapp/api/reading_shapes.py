@@ -108,12 +108,20 @@ class Point(Schema):
     deviation: float | None
 
 
+class Reached(Schema):
+    """The smallest size with which a target is reached, and the highest accuracy; null where there is none."""
+
+    reached: int | None
+    highest: float | None
+
+
 class Curve(Schema):
     """The points of a method by size, and the smallest size whose mean reaches the target; null where none does."""
 
     label: str
     reached: int | None
     points: list[Point]
+    columns: dict[str, Reached] = Field(description="The same of each column of the board; empty for a view's series.")
 
 
 class Curves(Read):

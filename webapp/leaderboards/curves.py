@@ -6,8 +6,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from generation.engine.statistics import Averaged
+from webapp.leaderboards.figures import exact_share
 from webapp.leaderboards.slices import Cell
-from webapp.leaderboards.withholding import PLACES, Terms
+from webapp.leaderboards.withholding import Terms
 
 TRAIN_SIZE, EXAMPLES_SEEN = "train-size", "examples-seen"
 ALONG = {TRAIN_SIZE: "training examples", EXAMPLES_SEEN: "examples seen"}
@@ -17,6 +18,7 @@ class Run(NamedTuple):
     """A row of a board as a point of a curve may be: whose, learned from what and how much, and how it scored.
 
     `source` tells splits apart that are called alike, as those that the reader may not know. Its address leads to more.
+    `series` says which of the questions it is about, where not all; `parts` how it scored on each column of the board.
     """
 
     label: str
@@ -26,6 +28,8 @@ class Run(NamedTuple):
     examples_seen: int | None
     averaged: Averaged
     address: str = ""
+    series: str = ""
+    parts: tuple[Averaged, ...] = ()
 
 
 class Point(NamedTuple):
@@ -35,12 +39,23 @@ class Point(NamedTuple):
     cell: Cell
 
 
+class Reached(NamedTuple):
+    """The smallest size whose mean is at least a target, and the highest mean there is; None where there is none."""
+
+    size: int | None
+    best: float | None
+
+
 class Curve(NamedTuple):
-    """The points of a method, by size; `reached` is the smallest whose mean is at least the target."""
+    """The points of a method, by size; `reached` is the smallest whose mean is at least the target.
+
+    `parts` has the same of each column of the board.
+    """
 
     label: str
     points: list[Point]
     reached: int | None
+    parts: tuple[Reached, ...] = ()
 
 
 def curves(found: Sequence[Run], *, along: str, target: Fraction, terms: Terms) -> list[Curve]:
@@ -61,23 +76,28 @@ def curves(found: Sequence[Run], *, along: str, target: Fraction, terms: Terms) 
     """
     made = []
     for label, sized in _grouped(found, along=along).items():
-        points = [Point(size, Cell(one.averaged, one.address, terms)) for size, one in sorted(sized.items())]
-        made.append(Curve(label, points, _reached(points, target)))
+        runs = sorted(sized.items())
+        points = [Point(size, Cell(one.averaged, one.address, terms)) for size, one in runs]
+        parts = zip(*([Point(size, Cell(part, "", terms)) for part in one.parts] for size, one in runs), strict=True)
+        made.append(
+            Curve(label, points, _reached(points, target).size, tuple(_reached(part, target) for part in parts))
+        )
     return sorted(made, key=lambda curve: curve.label)
 
 
 def _grouped(found: Sequence[Run], *, along: str) -> dict[str, dict[int, Run]]:
     """Return, by a label of its own, the runs of each curve by size; those that are called alike are counted."""
-    grouped: dict[tuple[str, int | None], dict[int, Run]] = {}
+    grouped: dict[tuple[str, str, int | None], dict[int, Run]] = {}
     for one in sorted(found, key=lambda one: one.examples_seen or 0):
         size = one.train_size if along == TRAIN_SIZE else one.examples_seen
         if size is not None:
-            grouped.setdefault((_label(one, along=along), one.source), {})[size] = one
+            grouped.setdefault((_label(one, along=along), one.series, one.source), {})[size] = one
     alike = Counter[str]()
     labelled = {}
-    for (label, _), sized in grouped.items():
-        alike[label] += 1
-        labelled[label if alike[label] == 1 else f"{label} ({alike[label]})"] = sized
+    for (label, series, _), sized in grouped.items():
+        alike[label + series] += 1
+        name = label if alike[label + series] == 1 else f"{label} ({alike[label + series]})"
+        labelled[f"{name}: {series}" if series else name] = sized
     return labelled
 
 
@@ -86,19 +106,11 @@ def _label(one: Run, *, along: str) -> str:
     return f"{one.label}, trained on {of}{one.trained_on}" if one.trained_on else one.label
 
 
-def _reached(points: Sequence[Point], target: Fraction) -> int | None:
+def _reached(points: Sequence[Point], target: Fraction) -> Reached:
     """Return the smallest size whose mean, as it may be told, is at least the target."""
-    for size, cell in points:
-        if cell.mean is not None and share_of(cell) >= target:
-            return size
-    return None
-
-
-def share_of(cell: Cell) -> Fraction:
-    """Return a mean share exactly, or as it may be told."""
-    found = cell.averaged
-    exact = Fraction(sum(found.rights), max(1, len(found.rights) * found.n))
-    return exact if cell.terms.is_open else Fraction(round(cell.mean or 0.0, PLACES)).limit_denominator(10**PLACES)
+    told = [(size, cell) for size, cell in points if cell.mean is not None]
+    sizes = (size for size, cell in told if exact_share(cell.averaged, coarse=not cell.terms.is_open) >= target)
+    return Reached(next(sizes, None), max((cell.mean or 0.0 for _, cell in told), default=None))
 
 
 def lines_of(found: Sequence[Curve]) -> Iterator[dict[str, float | int | str | None]]:

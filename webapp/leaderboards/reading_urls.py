@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from webapp.leaderboards.views import comparing, learning, questions, slices
+from webapp.leaderboards.views import comparing, curves, questions, slices, steps
 
 BOARD = "leaderboards/<slug:slug>/<slug:name>"
 
@@ -12,7 +12,8 @@ urlpatterns = [
     path(f"{BOARD}/compare/", comparing.compare, name="board_compare"),
     path(f"{BOARD}/compare.<str:kind>", comparing.compare_file, name="board_compare_file"),
     path(f"{BOARD}/questions/", questions.questions, name="board_questions"),
-    path(f"{BOARD}/curves/", learning.curve, name="board_curves"),
-    path(f"{BOARD}/curves.<str:kind>", learning.curve_file, name="board_curves_file"),
-    path(f"{BOARD}/steps/", learning.steps, name="board_steps"),
+    path(f"{BOARD}/curves/", curves.curve, name="board_curves"),
+    path(f"{BOARD}/curves.<str:kind>", curves.curve_file, name="board_curves_file"),
+    path(f"{BOARD}/curves/reached.<str:kind>", curves.reached_file, name="board_reached_file"),
+    path(f"{BOARD}/steps/", steps.steps, name="board_steps"),
 ]

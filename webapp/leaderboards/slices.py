@@ -208,6 +208,15 @@ def by_view(ground: Ground, contenders: Sequence[Contender], view: BoardView) ->
     return found
 
 
+def on_series(index: SplitIndex, runs: Sequence[Codes], view: BoardView) -> Iterator[tuple[Series, Averaged]]:
+    """Yield each series of a view with how right runs are on its questions."""
+    truth = truth_of(index)
+    for series in view.series:
+        among = within(index, {**view.filters, **series.filters})
+        found = [score(run, truth, {}, among=among) for run in runs]
+        yield series, Averaged(found[0].n, tuple(one.right for one in found))
+
+
 def within(index: SplitIndex, filters: Filters) -> Mask:
     """Return (questions,) which questions pass filters."""
     inside = np.ones(index.n, np.bool_)

@@ -25,9 +25,10 @@ def columns(spec: ShapeWorldSpec) -> tuple[Column, ...]:
 
 
 def _views() -> Iterator[BoardView]:
-    yield BoardView("held-out", "Seen against unseen (figure 5)", "held_out", "held out from training", is_across=True)
-    yield BoardView("types", "Caption types, seen against unseen", "type", "caption type", series=(LEARNT, NEW))
-    yield BoardView("answers", "Captions that fit and such that don't", "answer", "answer", series=(LEARNT, NEW))
+    title, apart = "Seen against unseen (figure 5)", (LEARNT, NEW)
+    yield BoardView("held-out", title, "held_out", "held out from training", series=apart, is_across=True)
+    yield BoardView("types", "Caption types, seen against unseen", "type", "caption type", series=apart)
+    yield BoardView("answers", "Captions that fit and such that don't", "answer", "answer", series=apart)
     for name, label in (("quantifier", "Quantifiers"), ("relation", "Relations"), ("selector", "Selectors")):
         yield BoardView(f"{name}s", label, name, name, series=(FITS, DOES_NOT))
     yield BoardView("comparisons", "Comparisons of numbers", "comparison", "comparison", series=(FITS, DOES_NOT))

@@ -1,0 +1,185 @@
+"""Curves: tasks of a board and what each needs, and series of a view as curves of their own."""
+
+import csv
+import io
+import json
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from django.test import Client
+
+from generation.engine.worlds.boards import BoardView, Series, Tasks
+from generation.index import SplitIndex
+from generation.models import Split
+from generation.scoring import truth_of
+from tests.leaderboards.reading.conftest import noisy
+from tests.leaderboards.reading.rows import method, submit
+from webapp.leaderboards import figures, passing, slices
+from webapp.models import User
+
+pytestmark = pytest.mark.usefixtures("undrawn")
+BOARD = "/leaderboards/read/val/"
+SIZES = {100: 0.9, 700: 0.5, 3000: 0.0}
+ZERO, MORE = Series("no relation", {"spatial": ("0",)}), Series("one or more", {"spatial": ("1", "2", "3")})
+
+
+@pytest.fixture
+def owner(db: None) -> User:
+    return User.objects.create_user("owner", "owner@example.org", "x")
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tell shares of single questions, too."""
+    for module in (figures, passing):
+        monkeypatch.setattr(module, "SMALLEST", 1)
+    monkeypatch.setattr(slices, "LEAST", 1)
+
+
+@pytest.fixture
+def tasks(val: Split, monkeypatch: pytest.MonkeyPatch) -> Tasks:
+    """Make question types tasks."""
+    found = Tasks("type", "task", Fraction(95, 100))
+    monkeypatch.setattr(type(val.dataset.get_world()), "tasks", found, raising=False)
+    return found
+
+
+@pytest.fixture
+def learner(val: Split, owner: User) -> dict[int, np.ndarray]:
+    """Put a method on the board with three sizes; return its predictions by size."""
+    made, index, found = method(owner, "Learner"), SplitIndex.open(val), {}
+    for size, wrong in SIZES.items():
+        found[size] = noisy(index, wrong, seed=size)
+        submit(made, val, found[size], train_size=size, examples_seen=2 * size)
+    return found
+
+
+def shares_by_type(val: Split, codes: np.ndarray) -> dict[str, Fraction]:
+    """Return the share of right answers of each type that has questions."""
+    index = SplitIndex.open(val)
+    facet, right = index.facets["type"], codes == truth_of(index)
+    inside = {value: facet.codes == at for at, value in enumerate(facet.values)}
+    return {value: Fraction(int(right[mine].sum()), int(mine.sum())) for value, mine in inside.items() if mine.any()}
+
+
+def of(client: Client, address: str) -> Any:
+    response = client.get(address)
+    assert response.status_code == 200, response.content[:500]
+    return json.loads(response.content)
+
+
+@pytest.mark.usefixtures("small", "tasks")
+def test_a_board_of_tasks_tells_their_mean_and_how_many_are_failed(val, learner, client) -> None:
+    rows = of(client, f"{BOARD}board.json?show=each")["rows"]
+    for row, codes in zip(rows, sorted(learner.values(), key=lambda codes: -(codes == truth(val)).sum()), strict=True):
+        shares = shares_by_type(val, codes).values()
+        mean = round(float(sum(shares) / len(shares)), 6)
+        assert row["tasks"] == {"of": len(shares), "mean": mean, "failed": sum(one < 0.95 for one in shares)}
+    page = client.get(f"{BOARD}?sort=tasks-failed").content.decode()
+    assert "Tasks under 95 %" in page and "each counting alike" in page
+    lines = list(csv.DictReader(io.StringIO(client.get(f"{BOARD}board.csv").content.decode())))
+    assert [line["tasks_failed"] for line in lines] == ["0"]
+    assert " & Failed & " in client.get(f"{BOARD}board.tex").content.decode()
+    assert of(client, "/api/v1/boards/read/val/")["passed_at"] == 0.95
+
+
+def label_of(val: Split, kind: str) -> str:
+    """Return what the board's column of a type is called."""
+    columns = val.dataset.get_world().columns(val.read_spec())
+    return next(column.label for column in columns if (column.facet, column.value) == ("type", kind))
+
+
+def truth(val: Split) -> np.ndarray:
+    return truth_of(SplitIndex.open(val))
+
+
+@pytest.mark.usefixtures("small", "tasks")
+@pytest.mark.parametrize("by", ["tasks-mean", "tasks-failed"])
+def test_rows_are_sorted_by_what_they_are_worth_over_tasks(val, owner, learner, client, by) -> None:
+    submit(method(owner, "Guess"), val, noisy(SplitIndex.open(val), 0.8, seed=9))
+    rows = of(client, f"{BOARD}board.json?show=each&sort={by}")["rows"]
+    worth = [row["tasks"]["mean"] if by == "tasks-mean" else -row["tasks"]["failed"] for row in rows]
+    assert len(rows) == 4 and worth == sorted(worth, reverse=True)
+
+
+def test_a_board_without_tasks_says_nothing_of_them(val, learner, client) -> None:
+    [row] = of(client, f"{BOARD}board.json")["rows"]
+    assert row["tasks"] is None and "tasks_mean" not in client.get(f"{BOARD}board.csv").content.decode()
+    assert client.get(f"{BOARD}?sort=tasks-mean").status_code == 400
+
+
+@pytest.mark.usefixtures("small", "tasks")
+def test_each_task_is_passed_with_the_smallest_size_that_is_measured_so(val, learner, client) -> None:
+    by_size = {size: shares_by_type(val, codes) for size, codes in learner.items()}
+    page = client.get(f"{BOARD}curves/")
+    [curve] = of(client, "/api/v1/boards/read/val/curves/")["curves"]
+    data = of(client, f"{BOARD}curves/reached.json")
+    assert (page.context["target"], data["target"]) == ("95", 95.0)
+    told = {row["column"]: row["curves"]["Learner"] for row in data["rows"]}
+    failed = 0
+    for task in by_size[100]:
+        enough = [size for size, shares in by_size.items() if shares[task] >= 0.95]
+        highest = round(float(max(shares[task] for shares in by_size.values())), 6)
+        assert told[label_of(val, task)] == {"reached": min(enough, default=None), "highest": highest}
+        assert curve["columns"][label_of(val, task)] == told[label_of(val, task)]
+        failed += not enough
+    assert data["failed"] == {"Learner": failed}
+
+
+@pytest.mark.usefixtures("small", "tasks")
+def test_what_no_size_reaches_is_said_to_fail(val, owner, client) -> None:
+    submit(method(owner, "Guess"), val, np.full(SplitIndex.open(val).n, -1), train_size=50)
+    said = client.get(f"{BOARD}curves/").content.decode()
+    [line, *_] = list(csv.DictReader(io.StringIO(client.get(f"{BOARD}curves/reached.csv").content.decode())))
+    assert "at most 0.0 %" in said and (line["Guess"], line["Guess, highest"]) == ("FAIL", "0.0")
+    latex = client.get(f"{BOARD}curves/reached.tex").content.decode()
+    assert r" & FAIL \\" in latex and "Tasks failed & 1" in latex
+
+
+def test_of_columns_with_few_questions_it_is_not_told_what_they_need(val, learner, client) -> None:
+    [line] = [line for line in client.get(f"{BOARD}curves/").context["needed"].lines if line.label == label_of(val, "equal_integer")]
+    counts = np.bincount(SplitIndex.open(val).facets["type"].codes, minlength=20)
+    assert counts[SplitIndex.open(val).facets["type"].values.index("equal_integer")] < 30
+    assert line.cells == [("–", "")]
+
+
+def test_series_of_a_view_are_curves_of_their_own(val, learner, client, monkeypatch) -> None:
+    monkeypatch.setattr(slices, "LEAST", 1)
+    view = BoardView("relations", "With and without", "group", "group", series=(ZERO, MORE))
+    monkeypatch.setattr(type(val.dataset.get_world()), "board_views", (view,))
+    index = SplitIndex.open(val)
+    facet = index.facets["spatial"]
+    for along, times in (("train-size", 1), ("examples-seen", 2)):
+        found = of(client, f"/api/v1/boards/read/val/curves/?view=relations&along={along}")["curves"]
+        if along == "train-size":
+            assert [curve["label"] for curve in found] == ["Learner: no relation", "Learner: one or more"]
+        points = {(curve["label"].rpartition(": ")[2], one["size"]): one for curve in found for one in curve["points"]}
+        for series in (ZERO, MORE):
+            mine = np.isin(facet.codes, [facet.values.index(value) for value in series.filters["spatial"]])
+            for size, codes in learner.items():
+                one = points[series.label, times * size]
+                assert one["n"] == mine.sum()
+                assert one["accuracy"] == round(float((codes == truth(val))[mine].mean()), 6)
+    page = client.get(f"{BOARD}curves/?view=relations")
+    assert page.context["needed"] is None and "slices/?view=relations&amp;entry=" in page.content.decode()
+    assert client.get(f"{BOARD}curves.csv?view=relations").content.decode().count("no relation") == 3
+    assert client.get(f"{BOARD}curves/reached.csv?view=relations").status_code == 400
+
+
+@pytest.mark.parametrize("query", ["view=nothing", "view=types", "by=type"])
+def test_a_view_without_series_is_no_curve(val, learner, client, query) -> None:
+    assert client.get(f"{BOARD}curves/?{query}").status_code in (400, 404)
+
+
+def test_of_withheld_answers_curves_tell_no_more_than_the_board(withheld, owner, client) -> None:
+    submit(method(owner, "Mine"), withheld, noisy(SplitIndex.open(withheld), 0.3, seed=1), train_size=10)
+    [curve] = of(client, "/api/v1/boards/read/test/curves/")["curves"]
+    told = of(client, "/api/v1/boards/read/test/")["rows"][0]["columns"]
+    assert {name: one["highest"] for name, one in curve["columns"].items()} == {
+        name: one["accuracy"] for name, one in told.items()
+    }
+    views = [view.name for view in withheld.dataset.get_world().board_views if "effective" in view.facets]
+    for name in views:
+        assert client.get(f"/leaderboards/read/test/curves/?view={name}").status_code == 404

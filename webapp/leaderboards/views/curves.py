@@ -1,0 +1,184 @@
+"""Curves over how much was learned from: the page, its chart and figures as files, and what each column needs."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from generation.browse import shortened
+from generation.engine.worlds import Column
+from generation.engine.worlds.boards import BoardView, Tasks
+from webapp.leaderboards import reached, tables
+from webapp.leaderboards.boards import columns_of, on_column, tasks_among
+from webapp.leaderboards.curves import ALONG, Curve, Run, curves, lines_of
+from webapp.leaderboards.curves_chart import spec_of
+from webapp.leaderboards.entries import Entry, together
+from webapp.leaderboards.models import Method, Score
+from webapp.leaderboards.slices import on_series
+from webapp.leaderboards.views.reading import (
+    ENTRY,
+    KINDS,
+    Reading,
+    Unreadable,
+    as_csv,
+    drawing_of,
+    opened,
+    paper_of,
+    refused,
+    saved,
+)
+from webapp.leaderboards.withholding import views_for
+
+TARGET, OVER, VIEW = "target", "along", "view"
+USUAL = "90"  # percent, where columns are no tasks
+
+
+class Asked(NamedTuple):
+    """What an address asks of curves: along what, the target in percent as it says it, which view's series."""
+
+    along: str
+    target: str
+    view: BoardView | None
+
+    @property
+    def share(self) -> Fraction:
+        """Return the target as a share."""
+        return Fraction(self.target) / 100
+
+
+class Learned(NamedTuple):
+    """The curves of a board, and the columns whose parts each of them has; none where a view is asked for."""
+
+    asked: Asked
+    curves: list[Curve]
+    columns: tuple[Column, ...]
+    tasks: Tasks | None
+
+
+@require_safe
+def curve(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """Return accuracy over training examples, or examples seen: `?along=examples-seen&target=95&view=answers`."""
+    reading = opened(request, slug, name)
+    try:
+        found = learned_for(reading)
+        spec = _chart(found, is_paper=False)
+        context = {**reading.context("Curves"), **found._asdict(), **found.asked._asdict(), "alongs": ALONG.items()}
+        context |= {"axis": ALONG[found.asked.along], "views": _views(reading)}
+        context |= {"drawing": drawing_of(reading.split, spec), "is_drawable": spec is not None}
+        context["needed"] = reached.needed(found.curves, found.columns, found.tasks) if found.columns else None
+    except Unreadable as error:
+        return refused(reading, error)
+    return render(request, "leaderboards/curves.html", context)
+
+
+@require_safe
+def curve_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
+    """Return the curves' figures as CSV, or their chart as SVG or PDF."""
+    reading = opened(request, slug, name)
+    try:
+        if kind not in KINDS:
+            raise Unreadable(f"Expected one of {', '.join(KINDS)}, got {shortened(kind)}.")
+        found = learned_for(reading)
+        if kind == "csv":
+            content = as_csv(lines_of(found.curves))
+        else:
+            content = paper_of(reading, _chart(found, is_paper=True, title=str(reading.split)), kind=kind)
+    except Unreadable as error:
+        return refused(reading, error)
+    return saved(reading, content, kind=kind, name="curves")
+
+
+@require_safe
+def reached_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
+    """Return with how many examples each column of the board reaches the target, as CSV, JSON or LaTeX."""
+    reading = opened(request, slug, name)
+    try:
+        if kind not in tables.KINDS:
+            raise Unreadable(f"Expected one of {', '.join(tables.KINDS)}, got {shortened(kind)}.")
+        found = learned_for(reading)
+        if not found.columns:
+            raise Unreadable("Expected no view: columns are told of all questions.", status=400)
+    except Unreadable as error:
+        return refused(reading, error)
+    table = reached.table_of(
+        reading.split, reached.needed(found.curves, found.columns, found.tasks), found.asked.along, found.asked.target
+    )
+    return tables.response(table, kind=kind, name=f"{slug}-{name}-reached")
+
+
+def learned_for(reading: Reading) -> Learned:
+    """Return the board's curves as the address asks for them; raise `Unreadable`."""
+    user, split = reading.request.user, reading.split
+    columns = columns_of(user, split, reading.index)
+    tasks = tasks_among(split, columns)
+    asked = _asked(reading, tasks)
+    scores = Score.objects.on(split).filter(
+        submission__method__in=Method.objects.visible_to(user), submission__method__baseline=""
+    )
+    entries = together(user, split, scores)
+    if asked.view is not None:
+        columns, tasks = (), None
+        runs = [run for entry in entries for run in _runs_of_series(reading, entry, asked.view)]
+    else:
+        runs = [
+            _run(reading, entry)._replace(parts=tuple(on_column(entry, column, reading.index) for column in columns))
+            for entry in entries
+        ]
+    return Learned(asked, curves(runs, along=asked.along, target=asked.share, terms=reading.terms), columns, tasks)
+
+
+def _asked(reading: Reading, tasks: Tasks | None) -> Asked:
+    reading.check_names(OVER, TARGET, VIEW)
+    get, usual = reading.request.GET, tasks.percent if tasks is not None else USUAL
+    along, target, name = get.get(OVER) or next(iter(ALONG)), get.get(TARGET) or usual, get.get(VIEW)
+    if along not in ALONG:
+        raise Unreadable(f"Expected one of {', '.join(ALONG)}, got {shortened(along)}.")
+    if not (len(target) < 8 and target.replace(".", "", 1).isdecimal() and target.isascii() and float(target) <= 100):
+        raise Unreadable(f"Expected a target from 0 to 100 per cent, got {shortened(target)}.", status=400)
+    views = {view.name: view for view in _views(reading)}
+    if name and name not in views:
+        raise Unreadable(f"Expected one of the views {', '.join(views) or '(none)'}, got {shortened(name)}.")
+    return Asked(along, target, views[name] if name else None)
+
+
+def _views(reading: Reading) -> list[BoardView]:
+    """Return the views whose series may be told apart."""
+    return [view for view in views_for(reading.request.user, reading.split, reading.index) if view.series]
+
+
+def _run(reading: Reading, entry: Entry) -> Run:
+    first = entry.submissions[0]
+    return Run(
+        entry.name,
+        first.trained_on_id,
+        entry.trained_on,
+        first.train_size,
+        first.examples_seen,
+        entry.averaged,
+        _slices(reading, [(ENTRY, entry.key)]),
+    )
+
+
+def _runs_of_series(reading: Reading, entry: Entry, view: BoardView) -> Iterator[Run]:
+    """Yield an entry as a point of a curve for each series of a view; of those that say no size, nothing."""
+    run = _run(reading, entry)
+    if run.train_size is None and run.examples_seen is None:
+        return
+    address = _slices(reading, [(VIEW, view.name), (ENTRY, entry.key)])
+    for series, averaged in on_series(reading.ground.index, entry.runs(), view):
+        yield run._replace(averaged=averaged, series=series.label, address=address)
+
+
+def _slices(reading: Reading, pairs: list[tuple[str, str]]) -> str:
+    return f"{reverse('board_slices', args=[reading.split.dataset.slug, reading.split.name])}?{urlencode(pairs)}"
+
+
+def _chart(found: Learned, *, is_paper: bool, title: str = "") -> dict[str, Any] | None:
+    axis, view = ALONG[found.asked.along], found.asked.view
+    said = f"{title}: {view.title}" if title and view is not None else title
+    return spec_of(found.curves, axis=axis, target=float(found.asked.share), is_paper=is_paper, title=said)
