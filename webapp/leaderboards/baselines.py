@@ -1,9 +1,10 @@
 """The baselines that every complete split has: guesses that see nothing, or nothing but words, and no picture.
 
-They are submissions of methods that are the site's own, so that boards, slices and comparisons need no second way.
+A world may have others of its own, named after it: they read stories or scenes as they are stored.
+All are submissions of methods that are the site's own, so that boards, slices and comparisons need no second way.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +12,15 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from numpy.typing import NDArray
 
 from generation.blind import Guesser, Known
+from generation.engine.errors import BrokenWorld, EngineError
 from generation.engine.predictions import Predictions
 from generation.engine.score import NONE, OUTSIDE
+from generation.engine.worlds import Item, get_world, usable
+from generation.engine.worlds.guessing import Baseline, baselines_of, unanswered
 from generation.expected import expected_of
-from generation.models import Dataset, Split
+from generation.index import SplitIndex
+from generation.models import Dataset, Scene, Split
+from generation.store import load_items
 from webapp.leaderboards.models import Method, Submission
 
 Kind = Method.Baseline
@@ -22,6 +28,8 @@ Kind = Method.Baseline
 AT_ONCE = 20  # splits whose baselines a sweep begins
 LOW = -10  # their priority: what people sent goes first
 CHANCE_SEED = 20
+OF = ":"  # between a world's name and that of a baseline of its own
+SCENES = 200  # that are read at a time
 
 
 class About(NamedTuple):
@@ -44,8 +52,25 @@ def said_of(method: Method | None) -> str:
     """Return in a line what a baseline sees and what it was fitted on; nothing of other methods, or of people."""
     if method is None or not method.baseline:
         return ""
-    about = ABOUT[Kind(method.baseline)]
-    return f"Sees {about.sees}. Fitted on {about.fitted}."
+    about = about_of(method.baseline)
+    return f"Sees {about.sees}. Fitted on {about.fitted}." if about is not None else ""
+
+
+def about_of(kind: str) -> About | None:
+    """Return what a baseline is; None of a world's that isn't there any more."""
+    if kind in ABOUT:
+        return ABOUT[Kind(kind)]
+    own = own_of(kind)
+    return About(own.sees, own.fitted, own.needs_reference) if own is not None else None
+
+
+def own_of(kind: str) -> Baseline | None:
+    """Return a world's own baseline; None where there is none of that name."""
+    world, _, name = kind.partition(OF)
+    try:
+        return next((one for one in baselines_of(get_world(world)) if one.name == name), None)
+    except EngineError:
+        return None
 
 
 def begin() -> int:
@@ -67,26 +92,44 @@ def lacking() -> QuerySet[Split]:
     lacks = Q()
     for kind, about in ABOUT.items():
         lacks |= ~Q(has[kind]) & (Q(reference__state=Split.State.COMPLETE) if about.needs_reference else Q())
+    for world in usable():
+        for one in baselines_of(world):
+            has_it = Exists(of_split.filter(method__baseline=f"{world.name}{OF}{one.name}"))
+            lacks |= Q(dataset__world=world.name) & ~Q(has_it) & _can_be_read(one)
     complete = Split.objects.own().filter(state=Split.State.COMPLETE, dataset__state=Dataset.State.COMPLETE)
     rows = complete.filter(lacks, questions__gt=0)
     return rows.select_related("dataset", "reference").order_by("pk")
 
 
+def _can_be_read(own: Baseline) -> Q:
+    """Return which splits a world's own baseline can be made for: their scenes, and the reference's, are known."""
+    known = Scene.objects.filter(data__isnull=False)
+    here = Q(Exists(known.filter(split=OuterRef("pk"))))
+    if not own.needs_reference:
+        return here
+    return here & Q(reference__state=Split.State.COMPLETE) & Q(Exists(known.filter(split=OuterRef("reference"))))
+
+
 def kinds_of(split: Split) -> list[str]:
     """Return the baselines that a split has."""
     has_reference = split.reference is not None and split.reference.is_complete
-    return [str(kind) for kind, about in ABOUT.items() if has_reference or not about.needs_reference]
+    kinds = [str(kind) for kind, about in ABOUT.items() if has_reference or not about.needs_reference]
+    world = split.dataset.get_world()
+    own = [one for one in baselines_of(world) if Split.objects.filter(_can_be_read(one), pk=split.pk).exists()]
+    return [*kinds, *(f"{world.name}{OF}{one.name}" for one in own)]
 
 
 def fitted_on(split: Split, kind: str) -> Split | None:
     """Return what a baseline of a split learns from."""
-    return split.reference if ABOUT[Kind(kind)].needs_reference else None
+    about = about_of(kind)
+    return split.reference if about is not None and about.needs_reference else None
 
 
 def method_of(kind: str) -> Method:
     """Return the site's own method of a kind."""
-    about = Kind(kind)
-    made, _ = Method.objects.get_or_create(baseline=kind, defaults={"name": about.label, "made": Method.Made.BASELINE})
+    own = own_of(kind)
+    name = own.label if own is not None else Kind(kind).label
+    made, _ = Method.objects.get_or_create(baseline=kind, defaults={"name": name, "made": Method.Made.BASELINE})
     return made
 
 
@@ -101,7 +144,11 @@ def predictions(kind: str, split: Split, *, check: Callable[[], None]) -> Predic
     check : callable
         Called now and then; it may raise to stop.
     """
-    guesses = _by_chance(split) if kind == Kind.CHANCE else _fitted(kind, split, check)
+    own = own_of(kind)
+    if own is not None:
+        guesses = _of_world(own, split, check)
+    else:
+        guesses = _by_chance(split) if kind == Kind.CHANCE else _fitted(kind, split, check)
     codes = np.where(guesses >= 0, guesses, OUTSIDE).astype(np.int32)
     return Predictions(codes, codes, {}, "made here", "")
 
@@ -127,3 +174,24 @@ def _fitted(kind: str, split: Split, check: Callable[[], None]) -> NDArray[np.in
     if kind == Kind.TYPE_MODE:
         return guesser.in_own_codes(guesser.by_type())
     return guesser.in_own_codes(guesser.nearest(np.arange(split.questions), check=check))
+
+
+def _of_world(own: Baseline, split: Split, check: Callable[[], None]) -> NDArray[np.int64]:
+    """Return what a world's own baseline says, as codes; `OUTSIDE` where it has no answer of the vocabulary."""
+    codes = {answer: code for code, answer in enumerate(SplitIndex.open(split).answer_values)}
+    reference = split.reference if own.needs_reference else None
+    learned = _items(reference, check) if reference is not None else iter(())
+    asked = (unanswered(item) for item in _items(split, check))
+    said = own.guess(split.read_spec(), asked, learned=learned, check=check)
+    found = np.array([codes.get(answer, OUTSIDE) for answer in said], np.int64)
+    if len(found) != split.questions:
+        raise BrokenWorld(f"Expected {split.questions:,} answers of {own.label}, got {len(found):,}.", where=str(split))
+    return found
+
+
+def _items(split: Split, check: Callable[[], None]) -> Iterator[Item]:
+    """Yield a split's items, read a few at a time."""
+    for first in range(0, split.scenes, SCENES):
+        check()
+        for stored in load_items(split, first, SCENES):
+            yield stored.item

@@ -139,7 +139,11 @@ def test_what_no_size_reaches_is_said_to_fail(val, owner, client) -> None:
 
 
 def test_of_columns_with_few_questions_it_is_not_told_what_they_need(val, learner, client) -> None:
-    [line] = [line for line in client.get(f"{BOARD}curves/").context["needed"].lines if line.label == label_of(val, "equal_integer")]
+    [line] = [
+        line
+        for line in client.get(f"{BOARD}curves/").context["needed"].lines
+        if line.label == label_of(val, "equal_integer")
+    ]
     counts = np.bincount(SplitIndex.open(val).facets["type"].codes, minlength=20)
     assert counts[SplitIndex.open(val).facets["type"].values.index("equal_integer")] < 30
     assert line.cells == [("–", "")]

@@ -46,7 +46,7 @@ class Method(models.Model):
         HUMAN = "human", "human"
 
     class Baseline(models.TextChoices):
-        """The site's own."""
+        """The site's own, whatever the world; those of a world are named `world:name`."""
 
         CHANCE = "chance", "Chance"
         MAJORITY = "majority", "Majority"
@@ -74,7 +74,7 @@ class Method(models.Model):
         "without my name", default=False, help_text="Boards show the method, not whose it is. Staff can see it."
     )
     published = models.DateTimeField(null=True, blank=True, help_text="Since when boards show it to everybody.")
-    baseline = models.CharField(max_length=10, choices=Baseline.choices, blank=True, editable=False)
+    baseline = models.CharField(max_length=100, blank=True, editable=False)
     created = models.DateTimeField(db_default=Now())
 
     objects = MethodQuerySet.as_manager()

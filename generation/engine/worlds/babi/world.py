@@ -29,7 +29,7 @@ from generation.engine.worlds import (
     Question,
     ViewData,
 )
-from generation.engine.worlds.babi import asking, boards, facets, layout
+from generation.engine.worlds.babi import asking, boards, facets, guessing, layout
 from generation.engine.worlds.babi import spec as babi_spec
 from generation.engine.worlds.babi.functions import function_table
 from generation.engine.worlds.babi.making import Making
@@ -37,6 +37,7 @@ from generation.engine.worlds.babi.proofs import BabiProver
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.story import Story, read_story
 from generation.engine.worlds.boards import BoardView, Tasks
+from generation.engine.worlds.guessing import Baseline
 
 
 class BabiMaker:
@@ -74,6 +75,7 @@ class Babi:
     views: ClassVar[tuple[ChartView, ...]] = boards.VIEWS
     board_views: ClassVar[tuple[BoardView, ...]] = boards.BOARD_VIEWS
     tasks: ClassVar[Tasks] = boards.TASKS
+    baselines: ClassVar[tuple[Baseline, ...]] = guessing.BASELINES
     ablations: ClassVar[tuple[Ablation, ...]] = ()
     display: ClassVar[Display] = Display()
     maker: ClassVar[Maker | None] = BabiMaker()

@@ -1,0 +1,78 @@
+"""The baselines of stories: the place that was named last, and the paper's classifier of n-grams.
+
+References
+----------
+Weston et al. 2015, Towards AI-Complete Question Answering, section 5 and table 3.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from generation.engine import ngrams
+from generation.engine.ngrams import Read
+from generation.engine.vocabulary import split_words
+from generation.engine.worlds import Item
+from generation.engine.worlds.babi.cast import EVERYWHERE
+from generation.engine.worlds.babi.languages import language_of
+from generation.engine.worlds.babi.spec import BabiSpec
+from generation.engine.worlds.babi.story import Story
+from generation.engine.worlds.guessing import Baseline
+
+CHECKED = 200  # stories
+
+
+def last_place(
+    spec: BabiSpec, asked: Iterable[Item], *, learned: Iterable[Item], check: Callable[[], None]
+) -> Iterator[str]:
+    """Yield for each question the place that was named last before it; where none was, an empty string."""
+    say = language_of(spec.told.language).answer
+    places = {say(place): place for place in EVERYWHERE}
+    for number, item in enumerate(asked):
+        if not number % CHECKED:
+            check()
+        named = [next((word for word in reversed(split_words(line)) if word in places), "") for line in _lines(item)]
+        for question in item.questions:
+            yield next((place for place in reversed(named[: question.scope]) if place), "")
+
+
+def by_ngrams(
+    spec: BabiSpec, asked: Iterable[Item], *, learned: Iterable[Item], check: Callable[[], None]
+) -> Iterator[str]:
+    """Yield for each question what a classifier of n-grams says that was fitted to its task alone."""
+    known = (
+        (read, question.answer.text)
+        for item in learned
+        for read, question in zip(_read(item), item.questions, strict=True)
+        if question.answer is not None
+    )
+    yield from ngrams.guesses(known, (read for item in asked for read in _read(item)), check=check)
+
+
+def _read(item: Item) -> Iterator[Read]:
+    lines = _lines(item)
+    for question in item.questions:
+        yield Read(question.kind, lines[: question.scope], question.text)
+
+
+def _lines(item: Item) -> Sequence[str]:
+    assert isinstance(item.scene, Story)
+    return [line.text for line in item.scene.lines]
+
+
+BASELINES = (
+    Baseline(
+        "last-place",
+        "Last place",
+        "the lines before the question",
+        "nothing: it says the place named last",
+        False,
+        last_place,
+    ),
+    Baseline(
+        "n-grams",
+        "N-grams",
+        "the question and the lines that share a word with it, as a bag of phrases of one to three words",
+        "the reference split: a linear classifier for each task",
+        True,
+        by_ngrams,
+    ),
+)

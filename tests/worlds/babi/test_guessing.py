@@ -1,0 +1,74 @@
+"""The baselines of stories, beside plain readings of the text."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from generation.engine.worlds import Item, get_world
+from generation.engine.worlds.babi.cast import EVERYWHERE
+from generation.engine.worlds.babi.guessing import BASELINES
+from generation.engine.worlds.guessing import baselines_of, unanswered
+from tests.worlds.marbles import WORLD as MARBLES
+
+WORLD = get_world("babi")
+LAST, NGRAMS = BASELINES
+
+
+def items(split: str, *, questions: int = 60, tasks: tuple[int, ...] = (1,)) -> Iterator[Item]:
+    """Yield the items of a split of a small dataset."""
+    sized = {"train": {"questions": 100}, "test": {"questions": questions}}
+    spec = WORLD.read_spec({"world": "babi", "tasks": list(tasks), "splits": sized})
+    assert WORLD.maker is not None
+    for chunk in WORLD.maker.plan(spec, split):
+        yield from WORLD.maker.make(spec, split, chunk)
+
+
+def said(which, asked, learned=()):
+    spec = WORLD.read_spec({"world": "babi", "tasks": [1], "splits": {"train": {"questions": 5}}})
+    return list(which.guess(spec, map(unanswered, asked), learned=iter(learned), check=lambda: None))
+
+
+def test_the_last_place_is_the_last_word_that_is_one() -> None:
+    asked = list(items("test"))
+    found = iter(said(LAST, asked))
+    for item in asked:
+        lines = [line["text"] for line in item.scene.to_json()["lines"]]
+        for question in item.questions:
+            words = re.findall(r"\w+", " ".join(lines[: question.scope]))
+            assert next(found) == [word for word in words if word in EVERYWHERE][-1]
+    assert next(found, None) is None
+
+
+def test_where_no_place_is_named_nothing_is_said() -> None:
+    [item, *_] = items("test")
+    question = item.questions[0].__class__("Where is Mary now?", kind="single-supporting-fact", scope=0)
+    assert said(LAST, [Item(item.scene, None, (question,))]) == [""]
+
+
+def test_the_classifier_learns_from_the_reference_alone_and_beats_the_commonest_answer() -> None:
+    asked, learned = list(items("test")), list(items("train"))
+    truth = [question.answer.text for item in asked for question in item.questions]
+    found = said(NGRAMS, asked, learned)
+    assert len(found) == len(truth) and set(found) <= set(EVERYWHERE)
+    commonest = max(truth.count(answer) for answer in truth)
+    assert sum(map(str.__eq__, found, truth)) > commonest
+    assert said(NGRAMS, asked) == [""] * len(truth)
+    assert said(NGRAMS, asked, learned) == found
+
+
+@pytest.mark.parametrize("which", BASELINES, ids=lambda one: one.name)
+def test_baselines_are_the_worlds_and_may_be_stopped(which) -> None:
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    assert baselines_of(WORLD) == BASELINES and baselines_of(MARBLES) == ()
+    spec = WORLD.read_spec({"world": "babi", "tasks": [1], "splits": {"train": {"questions": 5}}})
+    with pytest.raises(KeyboardInterrupt):
+        list(which.guess(spec, items("test"), learned=items("train"), check=stop))
+
+
+def test_what_baselines_are_given_tells_no_answer() -> None:
+    [item, *_] = items("test")
+    assert all(one.answer is None and one.program is None for one in unanswered(item).questions)
+    assert [one.text for one in unanswered(item).questions] == [one.text for one in item.questions]
