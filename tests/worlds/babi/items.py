@@ -3,6 +3,7 @@
 from functools import cache
 from typing import Any
 
+from generation.engine.spec import BaseSpec
 from generation.engine.worlds import Item, get_maker, get_world
 from generation.engine.worlds.babi.spec import BabiSpec
 
@@ -17,7 +18,7 @@ def spec_of(*tasks: int, questions: int = 40, splits: tuple[str, ...] = ("train"
     return spec
 
 
-def made(spec: BabiSpec, split: str = "train") -> list[Item]:
+def made(spec: BaseSpec, split: str = "train") -> list[Item]:
     """Return all items of a split."""
     maker = get_maker("babi")
     return [item for chunk in maker.plan(spec, split) for item in maker.make(spec, split, chunk)]

@@ -20,6 +20,7 @@ SIZES = {
     "babi-valid": {"train": 900, "validation": 100, "test": 1_000},
     "babi-hard": {"train": 1_000, "test": 1_000},
     "babi-shuffled": {"train": 1_000, "test": 1_000},
+    "babi-hindi": {"train": 1_000, "test": 1_000},
 }
 
 

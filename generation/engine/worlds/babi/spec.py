@@ -22,7 +22,7 @@ from generation.engine.worlds.babi.tasks import BY_NUMBER
 from generation.engine.worlds.babi.telling import Task
 
 PACKAGE = "generation.engine.worlds.babi"
-ORDER = ("babi", "babi-10k")
+ORDER = ("babi", "babi-10k", "babi-valid", "babi-hard", "babi-shuffled", "babi-hindi")
 TRAIN, VALIDATION, OTHER = Range(low=0.0, high=0.5), Range(low=0.5, high=0.6), Range(low=0.6, high=1.0)
 EVERYTHING = Range(low=0.0, high=1.0)
 
