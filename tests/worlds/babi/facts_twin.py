@@ -41,6 +41,7 @@ def read(pattern: str, text: str) -> tuple[str, ...]:
 def cells(events: Events) -> dict[str, Cell]:
     """Return where everything lies, the first thing at 0, 0, as facts one after the other say."""
     moves = {**MOVES, **SIDES}
+    events = [event for event in events if event[0] in ("lies", "stands")]
     found = {events[0][3]: (0, 0)}
     for _ in events:
         for _, one, direction, other in events:
@@ -53,6 +54,11 @@ def cells(events: Events) -> dict[str, Cell]:
         assert (found[one][0] - found[other][0], found[one][1] - found[other][1]) == moves[direction]
     assert len(set(found.values())) == len(found), "two in one cell"
     return found
+
+
+def joined(events: Events) -> list[tuple[str, str]]:
+    """Return which two each fact of the first lines joins; people who walk about come after them."""
+    return [(event[1], event[3]) for event in events if event[0] in ("lies", "stands")]
 
 
 def chains(ends: Sequence[tuple[str, str]], start: str, end: str, seen: tuple[str, ...] = ()) -> Iterator[list[int]]:
@@ -99,7 +105,7 @@ def relations_of_two(events: Events, text: str) -> tuple[str, list[int]]:
         wanted = (-MOVES[direction][0], -MOVES[direction][1])
     lie = cells(events)
     found = [one for one, cell in lie.items() if cell == (lie[place][0] + wanted[0], lie[place][1] + wanted[1])]
-    (line,) = [number for number, event in enumerate(events) if {found[0], place} == {event[1], event[3]}]
+    (line,) = [number for number, event in enumerate(events) if {found[0], place} == {*event[1::2]}]
     assert len(found) == 1
     return found[0], [line]
 
@@ -128,7 +134,7 @@ def positions(events: Events, text: str) -> tuple[str, list[int]]:
     one, side, other = read(r"Is the (.+?) (above|below|to the right of|to the left of) the (.+)\?", text)
     stand = cells(events)
     east, north = stand[one][0] - stand[other][0], stand[one][1] - stand[other][1]
-    (chain,) = shortest(chains([(event[1], event[3]) for event in events], one, other))
+    (chain,) = shortest(chains(joined(events), one, other))
     return "yes" if east * SIDES[side][0] + north * SIDES[side][1] > 0 else "no", chain
 
 
@@ -149,7 +155,9 @@ def sizes(events: Events, text: str) -> tuple[str, list[int]]:
 
 def ordered(events: Events) -> list[tuple[str, str]]:
     """Return of each fact about sizes the smaller and the larger thing."""
-    return [(event[1], event[2]) if event[0] == "fits" else (event[2], event[1]) for event in events]
+    return [
+        (event[1], event[2]) if event[0] == "fits" else (event[2], event[1]) for event in events if event[0] != "go"
+    ]
 
 
 def rises(pairs: Sequence[tuple[str, str]], chain: Sequence[int], start: str) -> bool | None:
@@ -165,7 +173,7 @@ def paths(events: Events, text: str) -> tuple[str, list[int]]:
     """Return the answer and supports of task 19."""
     start, end = read(r"How does one get from the (\w+) to the (\w+)\?", text)
     lie = cells(events)
-    (chain,) = shortest(chains([(event[1], event[3]) for event in events], start, end))
+    (chain,) = shortest(chains(joined(events), start, end))
     letters, at = [], start
     for number in chain:
         _, one, _, other = events[number]

@@ -45,7 +45,7 @@ def layouts(kind: str, names: tuple[str, ...], words: dict[str, facts_twin.Cell]
 def walks(events: Events, steps: int) -> Iterator[tuple[str, str]]:
     """Yield from where to where one gets by so many facts."""
     for start, end in permutations(sorted(facts_twin.cells(events)), 2):
-        found = facts_twin.chains([(event[1], event[3]) for event in events], start, end)
+        found = facts_twin.chains(facts_twin.joined(events), start, end)
         if [len(chain) for chain in found] == [steps]:
             yield start, end
 
@@ -160,7 +160,7 @@ def test_stories_about_motives_add_up_over_their_lengths() -> None:
 
 def test_what_is_too_much_is_not_counted() -> None:
     assert space(19, places=9) is None
-    assert space(20, distance=1) is None
+    assert [space(task, distance=1) for task in (4, 17, 19, 20)] == [None] * 4
     assert space(20, people=3) is None
 
 

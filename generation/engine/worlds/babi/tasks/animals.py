@@ -8,6 +8,7 @@ from generation.engine.seeding import Stream
 from generation.engine.worlds.babi.kinds import BEARERS, BEASTS, COLOURS, PETS, PLURALS
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Line
+from generation.engine.worlds.babi.tasks.idling import idle
 from generation.engine.worlds.babi.telling import Ask, Told
 
 CONFLICTS = 0.075  # of the released data's stories of task 16, those whose evidence differs
@@ -54,6 +55,7 @@ class Deduction:
             else:
                 lines.append(is_a(pets[len(lines) - told], kinds[chance.below(told)]))
         chance.shuffle(pets)
+        lines += idle(knobs, chance)
         return Told(tuple(lines), tuple([self._ask(len(lines), pet) for pet in pets[:questions]]))
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:
@@ -96,7 +98,7 @@ class Induction:
             peers = [other for other in range(1, len(names)) if of_kind[other] == own]
             odd = peers[self._odd(len(peers), chance)]
             colours[odd] = chance.choice([colour for colour in COLOURS if colour != by_kind[own]])
-        lines = self._lines(names, of_kind, colours, chance)
+        lines = (*self._lines(names, of_kind, colours, chance), *idle(knobs, chance))
         return Told(lines, (self._ask(len(lines), names[0]),))
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:

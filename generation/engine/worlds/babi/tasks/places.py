@@ -8,6 +8,7 @@ from generation.engine.worlds.babi import cast, grid
 from generation.engine.worlds.babi.grid import COMPASS, Cell
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Line
+from generation.engine.worlds.babi.tasks.idling import idle
 from generation.engine.worlds.babi.tasks.laying import lines_of, some, space_of
 from generation.engine.worlds.babi.telling import Ask, Space, Told
 
@@ -34,14 +35,18 @@ class TwoArguments:
         if chance.random() < 0.5:
             lines.reverse()
         asked = direction if chance.random() < 0.5 else grid.OPPOSITE[direction]
-        ask = self._ask(DIRECTIONS[asked], middle, first=chance.random() < 0.5)
+        first_asked = chance.random() < 0.5
+        lines += idle(knobs, chance)
+        ask = self._ask(len(lines), DIRECTIONS[asked], middle, first=first_asked)
         return Told(tuple(lines), (ask,))
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:
         return cast.places("house", knobs.places)
 
-    def space(self, knobs: Knobs) -> Space:
+    def space(self, knobs: Knobs) -> Space | None:
         """Return how many there are: rows of three, in two lines of either order, each from either end."""
+        if knobs.distance:
+            return None
         places = knobs.places
         rows = places * (places - 1) * (places - 2) // 2 * len(DIRECTIONS)
         return Space(rows * 8, rows * 8 * 4)
@@ -53,12 +58,12 @@ class TwoArguments:
 
     @staticmethod
     @cache
-    def _ask(direction: str, place: str, *, first: bool) -> Ask:
+    def _ask(scope: int, direction: str, place: str, *, first: bool) -> Ask:
         if first:
             text, function = f"Which place lies {direction} of the {place}?", "that_lies"
         else:
             text, function = f"The {place} lies {direction} of which place?", "lies_of"
-        return Ask(2, text, (Step("story", (), (TwoArguments.name,)), Step(function, (0,), (direction, place))))
+        return Ask(scope, text, (Step("story", (), (TwoArguments.name,)), Step(function, (0,), (direction, place))))
 
 
 class PathFinding:
@@ -76,7 +81,7 @@ class PathFinding:
         layout = grid.grown(walk, self._cells(knobs), chance, clear=not knobs.faithful)
         names = list(cast.places("house", len(layout.cells)))
         chance.shuffle(names)
-        lines = lines_of(layout, names, chance, say=lies)
+        lines = (*lines_of(layout, names, chance, say=lies), *idle(knobs, chance))
         return Told(lines, (self._ask(len(lines), names[0], names[knobs.steps]),))
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:
@@ -86,7 +91,9 @@ class PathFinding:
     @staticmethod
     @cache
     def space(knobs: Knobs) -> Space | None:
-        """Return how many there are; None beyond eight places."""
+        """Return how many there are; None beyond eight places, or with a distance."""
+        if knobs.distance:
+            return None
         cells = PathFinding._cells(knobs)
 
         def askable(walk: tuple[Cell, ...], others: tuple[Cell, ...]) -> bool:

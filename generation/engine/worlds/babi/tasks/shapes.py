@@ -10,6 +10,7 @@ from generation.engine.worlds.babi.grid import Cell, Layout
 from generation.engine.worlds.babi.kinds import SHAPES, SIDES
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Line
+from generation.engine.worlds.babi.tasks.idling import idle
 from generation.engine.worlds.babi.tasks.laying import lines_of, some, space_of
 from generation.engine.worlds.babi.telling import Ask, Space, Told
 
@@ -38,7 +39,7 @@ class Positions:
         walk = chance.choice(grid.walks(knobs.steps) if knobs.faithful else grid.askew(knobs.steps))
         layout = grid.grown(walk, self._cells(knobs), chance, clear=False)
         names = some(self._pool(knobs), len(layout.cells), chance)
-        lines = lines_of(layout, names, chance, say=stands)
+        lines = (*lines_of(layout, names, chance, say=stands), *idle(knobs, chance))
         wanted = self._drawn(layout, knobs, chance) if knobs.faithful else self._each(chance)
         ends = names[0], names[knobs.steps]
         return Told(lines, tuple([self._ask(len(lines), *ends, *which) for which in wanted[:questions]]))
@@ -49,7 +50,9 @@ class Positions:
     @staticmethod
     @cache
     def space(knobs: Knobs) -> Space | None:
-        """Return how many there are."""
+        """Return how many there are; None with a distance."""
+        if knobs.distance:
+            return None
         return space_of(
             len(Positions._pool(knobs)),
             Positions._cells(knobs),

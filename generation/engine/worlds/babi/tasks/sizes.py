@@ -10,6 +10,7 @@ from generation.engine.seeding import Stream
 from generation.engine.worlds.babi.kinds import CONTENTS, SIZES
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Line
+from generation.engine.worlds.babi.tasks.idling import idle
 from generation.engine.worlds.babi.telling import Ask, Told
 
 BLOCK, MOST = 5, 20  # lines told together, and of a story
@@ -53,7 +54,7 @@ class Sizes:
         else:
             facts, found = self._clear(len(order), knobs, questions, chance)
             asked = self._each(found, questions, chance)
-        lines = tuple([line(order[small], order[large], fits) for (small, large), fits in facts])
+        lines = (*[line(order[small], order[large], fits) for (small, large), fits in facts], *idle(knobs, chance))
         return Told(lines, tuple([self._ask(len(lines), order[a], order[b], fits, yes) for a, b, fits, yes in asked]))
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:
