@@ -28,6 +28,7 @@ from generation.models import Chunk, Dataset, Import, ImportedSplit, Job, Questi
 SCENES = 250  # in a batch, at most
 ROWS = 4_900  # in a batch, at most: with the batch's own and the job's they are one transaction
 LISTED = 1000  # faults that are told one by one
+WORDS = 1000  # answers that are kept of those that the world does not foresee
 NAMED = 20  # files that are
 FORMATS = ("PNG", "JPEG")
 STORED = (  # of a question, in the order of `insert_questions`
@@ -46,6 +47,7 @@ class Report:
             "first_faults": [],
             "first_missing": [],
             "first_odd_sizes": [],
+            "words": [],
             "size": None,
             **data,
         }
@@ -63,6 +65,7 @@ class Report:
         data["executed"] += programs if item.scene is not None else 0
         data["most"] = max(data["most"], read.most)
         data["unknown_families"] += read.unknown_families
+        data["words"] += [word for word in read.words if word not in data["words"]][: WORDS - len(data["words"])]
         for fault in read.faults:
             data["faults"] += 1
             if len(data["first_faults"]) < LISTED:
@@ -87,7 +90,8 @@ class Report:
     def known(self) -> Known:
         """Return what a spec needs of it."""
         size = self.data["size"]
-        return Known(self.data["items"], self.data["most"], None if size is None else (size[0], size[1]))
+        pixels = None if size is None else (size[0], size[1])
+        return Known(self.data["items"], self.data["most"], pixels, tuple(self.data["words"]))
 
 
 def run(job: Job, lease: leases.Lease, *, then: Callable[[Dataset], None]) -> None:

@@ -68,7 +68,8 @@ class Fault(NamedTuple):
     question : int
         The question's place in its item.
     kind : str
-        `answer` where its program gives another one, `no-answer` where the program gives none on its scene.
+        `answer` where its program gives another one, `no-answer` where the program gives none on its scene, `supports`
+        where it stands on other lines of its story.
     expected : str
         What the program gives; empty where it gives nothing.
     got : str
@@ -96,6 +97,8 @@ class Read(NamedTuple):
         The number of its objects, or the largest number that answers a question of it.
     unknown_families : int
         How many of its questions name a template that is none of ours.
+    words : tuple of str
+        Answers of its questions that the world doesn't foresee, each once.
     """
 
     item: Item
@@ -104,17 +107,19 @@ class Read(NamedTuple):
     faults: tuple[Fault, ...] = ()
     most: int = 0
     unknown_families: int = 0
+    words: tuple[str, ...] = ()
 
 
 class Known(NamedTuple):
     """What is known of a split once it is read: how many scenes, the most objects or largest count, its pictures' size.
 
-    `size` is (width, height) in pixels, or None.
+    `size` is (width, height) in pixels, or None; `words` are answers that the world doesn't foresee.
     """
 
     scenes: int = 1
     most: int = 0
     size: tuple[int, int] | None = None
+    words: tuple[str, ...] = ()
 
 
 class Reader(Protocol):

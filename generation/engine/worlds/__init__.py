@@ -27,7 +27,10 @@ REGISTRY: dict[str, str] = {
     "clevr": "generation.engine.worlds.clevr.world:WORLD",
     "shapeworld": "generation.engine.worlds.shapeworld.world:WORLD",
 }
-READERS: dict[str, str] = {"clevr": "generation.engine.worlds.clevr.formats.release:READER"}  # of published files
+READERS: dict[str, str] = {  # of published files
+    "babi": "generation.engine.worlds.babi.formats.release:READER",
+    "clevr": "generation.engine.worlds.clevr.formats.release:READER",
+}
 
 
 class Media(StrEnum):

@@ -51,4 +51,4 @@ def answer_form(spec: BabiSpec, question: Question) -> AnswerForm:
 def _choices(spec: BabiSpec, task: str) -> tuple[str, ...]:
     language, kind = language_of(spec.told.language), kind_of_answer(task)
     own: Sequence[str] = BY_NAME[task].answers(spec.told) if task in BY_NAME else ()
-    return tuple(said(language, kind, answer) for answer in own)
+    return (*[said(language, kind, answer) for answer in own], *spec.answers)

@@ -47,6 +47,12 @@ class BabiSpec(BaseSpec):
         "validation the tenth after it, every other split the rest",
     )
 
+    answers: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(
+        default=[],
+        max_length=1_000,
+        description="further answers, of questions that were published elsewhere",
+    )
+
     _with_parts: dict[str, Self] = PrivateAttr(default_factory=dict)
 
     @cached_property

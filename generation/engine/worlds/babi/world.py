@@ -69,7 +69,7 @@ class Babi:
     name: ClassVar[str] = "babi"
     label: ClassVar[str] = "bAbI"
     media: ClassVar[Media] = Media.STORY
-    formats: ClassVar[tuple[str, ...]] = ()
+    formats: ClassVar[tuple[str, ...]] = ("generation.engine.worlds.babi.formats.released:FORMAT",)
     lengths: ClassVar[tuple[str, ...]] = facets.LENGTHS
     metrics: ClassVar[tuple[Metric, ...]] = (ACCURACY,)
     views: ClassVar[tuple[ChartView, ...]] = boards.VIEWS

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 Event = tuple[str, ...]
@@ -56,6 +57,7 @@ class Asked(NamedTuple):
     about: tuple[str, ...]
 
 
+@lru_cache(maxsize=1 << 16)  # most sentences come again
 def statement(text: str) -> Said | None:
     """Return what a statement says; None where it can't be read."""
     for pattern, say in STATEMENTS:

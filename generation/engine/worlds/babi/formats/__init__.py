@@ -1,0 +1,1 @@
+"""How bAbI was published, and how we write and read it so."""

@@ -1,0 +1,76 @@
+"""The release's archive: which of its files belong to which folder, and their contents, without unpacking it."""
+
+import tarfile
+import tempfile
+import zlib
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from generation.engine.errors import BadRecord
+from generation.engine.worlds.babi.formats.naming import named
+
+SUFFIXES = (".tar.gz", ".tgz", ".tar")
+MOST_MEMBERS, MOST_BYTES = 10_000, 2 << 30
+COPIED = 1 << 20  # bytes at a time
+
+
+def is_archive(path: Path) -> bool:
+    """Return whether a file is called as an archive is."""
+    return path.name.lower().endswith(SUFFIXES)
+
+
+def members(path: Path) -> list[str]:
+    """Return the names of the release's files in an archive; raise `BadRecord` where it can't be read."""
+    with path.open("rb") as file, _opened(file, name=path.name) as found:
+        return [member.name for member in found if named(PurePosixPath(member.name).name) is not None]
+
+
+@contextmanager
+def unpacked(file: Any, wanted: Collection[str], *, name: str) -> Iterator[Mapping[str, Path]]:
+    """Give files with the contents of some members, by the members' names; they are gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="horsesense-") as folder, _opened(file, name=name) as found:
+        paths: dict[str, Path] = {}
+        left = MOST_BYTES
+        for member in found:
+            if member.name not in wanted or member.name in paths:
+                continue
+            path = Path(folder, f"{len(paths)}.txt")  # not the member's name, which anybody may have chosen
+            left -= member.size
+            if left < 0:
+                raise BadRecord(f"Expected at most {MOST_BYTES >> 30} GiB of stories, got more.", where=name)
+            _copy(found, member, path)
+            paths[member.name] = path
+        yield paths
+
+
+def _copy(archive: "_Members", member: tarfile.TarInfo, path: Path) -> None:
+    content = archive.archive.extractfile(member)
+    assert content is not None  # members that are no files are passed over
+    with path.open("wb") as file:
+        while block := content.read(COPIED):
+            file.write(block)
+
+
+class _Members:
+    """The files in an archive, in their order."""
+
+    def __init__(self, archive: tarfile.TarFile) -> None:
+        self.archive = archive
+
+    def __iter__(self) -> Iterator[tarfile.TarInfo]:
+        for number, member in enumerate(self.archive):
+            if number >= MOST_MEMBERS:
+                raise BadRecord(f"Expected at most {MOST_MEMBERS:,} files in an archive, got more.")
+            if member.isreg():
+                yield member
+
+
+@contextmanager
+def _opened(file: Any, *, name: str) -> Iterator[_Members]:
+    try:
+        with tarfile.open(fileobj=file, mode="r|*") as archive:
+            yield _Members(archive)
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
+        raise BadRecord(f"Expected an archive that can be read, got something else ({error}).", where=name) from error

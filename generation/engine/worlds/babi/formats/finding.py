@@ -1,0 +1,146 @@
+"""Which of people's files belong to which split: by the release's names, in a folder or an archive."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from generation.engine.beside import BESIDE
+from generation.engine.errors import BadRecord
+from generation.engine.reading import SplitFiles
+from generation.engine.spec import RESERVED_SPLITS
+from generation.engine.worlds.babi.formats import archive, naming
+
+DEPTH = 4
+ORDER = ("train", "val", "test")
+STORIES = "stories"  # the kind of file that stands beside the release
+INSIDE = "@"  # in a file's kind: its name in an archive follows
+
+
+class Part(NamedTuple):
+    """A file with stories of a task: its task and split, its folder, the file or archive, its name in the archive."""
+
+    task: int
+    split: str
+    folder: str
+    path: str
+    inside: str = ""
+
+    @property
+    def kind(self) -> str:
+        """Return what the file is called among its split's."""
+        return f"qa{self.task}{INSIDE}{self.inside}" if self.inside else f"qa{self.task}"
+
+
+def task_of(kind: str) -> int:
+    """Return the task of a kind of file; 0 where it has no stories of one."""
+    number = kind.partition(INSIDE)[0].removeprefix("qa")
+    return int(number) if number.isdigit() else 0
+
+
+def search(paths: Sequence[Path]) -> list[Part]:
+    """Return the files of the release that lie in files, folders and archives; of an archive a folder may be named."""
+    found: list[Part] = []
+    for path in paths:
+        if path.is_dir():
+            found += _in_folder(path, depth=DEPTH)
+        elif path.is_file() and archive.is_archive(path):
+            found += _in_archive(path, "")
+        elif path.is_file():
+            found.append(_file(path))
+        else:
+            found += _within(path)
+    return found
+
+
+def _in_folder(folder: Path, *, depth: int) -> list[Part]:
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError as error:
+        raise BadRecord(f"Expected a folder that can be read, got: {error.strerror}.", where=str(folder)) from error
+    found = [_file(path) for path in entries if path.is_file() and naming.named(path.name) is not None]
+    for path in entries:
+        if path.is_dir() and depth > 0 and not path.name.startswith(".") and path.name != BESIDE:
+            found += _in_folder(path, depth=depth - 1)
+    return found
+
+
+def _file(path: Path) -> Part:
+    name = file_named(path.name, where=str(path))
+    return Part(name.task, name.split, path.parent.name, str(path))
+
+
+def file_named(name: str, *, where: str) -> naming.Named:
+    """Return what a file's name says; raise `BadRecord` where it is none of the release's."""
+    found = naming.named(name)
+    if found is None or found.split in RESERVED_SPLITS:
+        raise BadRecord(
+            "Expected a file, folder or archive of the release, as qa1_single-supporting-fact_train.txt, got another.",
+            where=where,
+        )
+    return found
+
+
+def _in_archive(path: Path, folder: str) -> list[Part]:
+    """Return the files in a folder of an archive; in all of them where none is named."""
+    found = []
+    for member in archive.members(path):
+        place = PurePosixPath(member)
+        own = naming.named(place.name)
+        if own is not None and (not folder or place.parent.as_posix().endswith(folder)):
+            found.append(Part(own.task, own.split, place.parent.name, str(path), member))
+    return found
+
+
+def _within(path: Path) -> list[Part]:
+    """Return the files in a folder of an archive that a path leads to; raise `BadRecord` where there is none."""
+    for parent in path.parents:
+        if parent.is_file() and archive.is_archive(parent):
+            return _in_archive(parent, path.relative_to(parent).as_posix())
+    raise BadRecord("Expected a file or a folder, got nothing.", where=str(path))
+
+
+def chosen(parts: Sequence[Part], *, is_ours: bool, where: str) -> list[Part]:
+    """Return the files of one folder of the release; of ours all, but for those without supporting facts.
+
+    Raises
+    ------
+    BadRecord
+        Where there are no files, those of several folders, or several with the same stories.
+    """
+    folders = list(dict.fromkeys(part.folder for part in parts))
+    if is_ours:
+        folders = [name for name in folders if not name.endswith(naming.WITHOUT_SUPPORTS)] or folders
+    if not folders:
+        raise BadRecord("Expected files as qa1_single-supporting-fact_train.txt, got none.", where=where)
+    if len(folders) > 1 and not is_ours:
+        raise BadRecord(
+            f"Expected one folder of the release, got {', '.join(folders)}. Name one: {where}/{folders[0]}.",
+            where=where,
+        )
+    own = [part for part in parts if part.folder in folders]
+    seen: dict[tuple[int, str], Part] = {}
+    for part in own:
+        other = seen.setdefault((part.task, part.split), part)
+        if other is not part:
+            raise BadRecord(
+                f"Expected one file with task {part.task} of {part.split}, got also {other.inside or other.path}.",
+                where=part.inside or part.path,
+            )
+    return own
+
+
+def splits(parts: Sequence[Part], stories: Mapping[str, str]) -> tuple[SplitFiles, ...]:
+    """Return the splits that files belong to, in their usual order; `stories` has what stands beside each of ours."""
+    names = sorted({part.split for part in parts}, key=lambda name: (_rank(name), name))
+    return tuple(
+        SplitFiles(
+            name,
+            {part.kind: part.path for part in sorted(parts, key=lambda part: part.task) if part.split == name}
+            | ({STORIES: stories[name]} if name in stories else {}),
+        )
+        for name in names
+    )
+
+
+def _rank(name: str) -> int:
+    return ORDER.index(name) if name in ORDER else len(ORDER)

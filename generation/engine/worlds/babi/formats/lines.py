@@ -1,0 +1,157 @@
+"""The release's files, line by line: numbered statements and questions, numbered anew from 1 in each story."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from generation.engine.errors import BadExport, BadRecord
+from generation.engine.reading import shortened
+from generation.engine.worlds.babi.formats.naming import SPACED
+
+BYTES = 1 << 16  # read at a time
+LONGEST = 4_000  # bytes of a line
+MOST_LINES, MOST_QUESTIONS = 10_000, 4_000  # of a story
+NUMBERED = re.compile(r"([1-9][0-9]{0,5}) (.*\S.*)")
+
+
+class Bytes(Protocol):
+    """What is read."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return the next bytes."""
+
+
+class RawQuestion(NamedTuple):
+    """A question as it was published.
+
+    Attributes
+    ----------
+    text : str
+    answer : str
+        Empty where it is kept back.
+    supports : tuple of int
+        The statements, counted from 0, that are its supporting facts; empty where none are told.
+    scope : int
+        How many statements come before it.
+    where : str
+        Its file and line.
+    """
+
+    text: str
+    answer: str
+    supports: tuple[int, ...]
+    scope: int
+    where: str
+
+
+class RawStory(NamedTuple):
+    """A story as it was published: its statements and questions."""
+
+    lines: tuple[str, ...]
+    questions: tuple[RawQuestion, ...]
+
+
+class _Story:
+    """A story of which lines are read."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.questions: list[RawQuestion] = []
+        self.statements: dict[str, int] = {}  # their numbers in the file
+
+    def add(self, number: str, text: str, *, where: str) -> None:
+        if "\t" in text:
+            self.questions.append(self._question(text.split("\t"), where=where))
+        else:
+            self.statements[number] = len(self.lines)
+            self.lines.append(text.strip())
+        for what, count, most in (
+            ("lines", len(self.lines), MOST_LINES),
+            ("questions", len(self.questions), MOST_QUESTIONS),
+        ):
+            if count > most:
+                raise BadRecord(f"Expected at most {most:,} {what} of a story, got more.", where=where)
+
+    def _question(self, fields: Sequence[str], *, where: str) -> RawQuestion:
+        text, answer, *rest = [field.strip() for field in fields]
+        if not text or len(rest) > 1:
+            raise BadRecord(
+                "Expected a question, its answer and the numbers of its supporting facts with tabs between them, got "
+                f"{shortened(chr(9).join(fields))}.",
+                where=where,
+            )
+        supports = rest[0].split() if rest else []
+        for number in supports:
+            if number not in self.statements:
+                raise BadRecord(
+                    f"Expected the numbers of earlier statements of the story, got {shortened(number)}.", where=where
+                )
+        lines = tuple(self.statements[number] for number in supports)
+        return RawQuestion(text, answer, lines, len(self.lines), where)
+
+    def whole(self) -> RawStory:
+        return RawStory(tuple(self.lines), tuple(self.questions))
+
+
+def stories(file: Bytes, *, name: str) -> Iterator[RawStory]:
+    """Yield the stories of a file, one at a time; raise `BadRecord`, naming file and line, for what is none."""
+    story, last = _Story(), 0
+    for at, text in _lines(file, name=name):
+        where = f"{name}, line {at}"
+        found = NUMBERED.fullmatch(text)
+        if found is None:
+            raise BadRecord(f"Expected a number, a blank and a text, got {shortened(text)}.", where=where)
+        number = int(found[1])
+        if number != last + 1 and number != 1:
+            expected = f"1, or {last + 1}" if last else "1"
+            raise BadRecord(f"Expected the number {expected}, got {number}.", where=where)
+        if number == 1 and last:
+            yield story.whole()
+            story = _Story()
+        story.add(found[1], found[2], where=where)
+        last = number
+    if last:
+        yield story.whole()
+
+
+def _lines(file: Bytes, *, name: str) -> Iterator[tuple[int, str]]:
+    """Yield a file's lines that are not empty, with their numbers from 1."""
+    rest, number = b"", 0
+    while True:
+        content = file.read(BYTES)
+        *whole, rest = (rest + content).split(b"\n") if content else [rest, b""]
+        for line in (*whole, *([rest] if len(rest) > LONGEST else [])):
+            number += 1
+            text = _decoded(line, where=f"{name}, line {number}")
+            if text:
+                yield number, text
+        if not content:
+            return
+
+
+def _decoded(line: bytes, *, where: str) -> str:
+    if len(line) > LONGEST:
+        raise BadRecord(f"Expected a line of at most {LONGEST:,} bytes, got a longer one.", where=where)
+    try:
+        return line.decode("utf-8-sig").rstrip("\r\n ") if line else ""
+    except UnicodeDecodeError as error:
+        raise BadRecord(f"Expected text in UTF-8, got something else ({error.reason}).", where=where) from error
+
+
+def written(task: int, lines: Sequence[str], questions: Sequence[RawQuestion], *, supports: bool = True) -> str:
+    """Return a story as the release writes it, with or without the column of supporting facts."""
+    found: list[str] = []
+    numbers: list[int] = []
+    waiting = list(questions)
+    for at in range(len(lines) + 1):
+        while waiting and waiting[0].scope == at:
+            asked = waiting.pop(0)
+            end = " " if task in SPACED else ""
+            facts = "\t" + " ".join(str(numbers[line]) for line in asked.supports) if supports else ""
+            found.append(f"{len(found) + 1} {asked.text}{end}\t{asked.answer}{facts}\n")
+        if at < len(lines):
+            found.append(f"{len(found) + 1} {lines[at]}\n")
+            numbers.append(len(found))
+    if waiting:
+        raise BadExport("Expected questions in the order of the lines they see, got another.", where=waiting[0].text)
+    return "".join(found)

@@ -1,0 +1,67 @@
+"""What the release calls its folders and files."""
+
+import re
+from typing import NamedTuple
+
+ROOT = "tasks_1-20_v1-2"
+TASKS = (
+    "single-supporting-fact",
+    "two-supporting-facts",
+    "three-supporting-facts",
+    "two-arg-relations",
+    "three-arg-relations",
+    "yes-no-questions",
+    "counting",
+    "lists-sets",
+    "simple-negation",
+    "indefinite-knowledge",
+    "basic-coreference",
+    "conjunction",
+    "compound-coreference",
+    "time-reasoning",
+    "basic-deduction",
+    "basic-induction",
+    "positional-reasoning",
+    "size-reasoning",
+    "path-finding",
+    "agents-motivations",
+)
+LANGUAGES = {"english": "en", "shuffled": "shuffled", "hindi": "hn"}
+MANY = 5_000  # training questions of a task from which on a folder is one of the larger data
+VALIDATION, VALID = "val", "valid"  # the split, and what files call it
+LARGE, WITHOUT_SUPPORTS = "-10k", "-nosf"
+SPACED = (*range(1, 4), *range(5, 15))  # tasks whose questions have a blank before the tab
+FILE = re.compile(r"qa([1-9]|1[0-9]|20)_(?:([a-z]+(?:-[a-z]+)+)_)?([A-Za-z][A-Za-z0-9_-]{0,39})\.txt")
+
+
+class Named(NamedTuple):
+    """What a file's name says: the number of its task, and its split."""
+
+    task: int
+    split: str
+
+
+def folder_name(language: str, *, has_validation: bool, questions: int, without_supports: bool = False) -> str:
+    """Return the folder of a language, of data with so many training questions a task."""
+    parts = (LANGUAGES[language], f"-{VALID}" if has_validation else "", LARGE if questions >= MANY else "")
+    return "".join(parts) + (WITHOUT_SUPPORTS if without_supports else "")
+
+
+def language_of(folder: str) -> str:
+    """Return the language of a folder by its name; English where it says nothing."""
+    first = folder.partition("-")[0]
+    return next((language for language, name in LANGUAGES.items() if name == first), "english")
+
+
+def file_name(task: int, split: str, *, has_validation: bool) -> str:
+    """Return the name of the file with a split's stories of a task."""
+    own = VALID if split == VALIDATION else split
+    return f"qa{task}_{own}.txt" if has_validation else f"qa{task}_{TASKS[task - 1]}_{own}.txt"
+
+
+def named(name: str) -> Named | None:
+    """Return what a file's name says; None where it is none of the release's."""
+    found = FILE.fullmatch(name)
+    if found is None or found[2] not in (None, TASKS[int(found[1]) - 1]):
+        return None
+    return Named(int(found[1]), VALIDATION if found[3] == VALID else found[3])

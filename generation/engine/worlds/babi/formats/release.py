@@ -1,0 +1,271 @@
+"""Reading bAbI as it was published: in any of its folders, or in the archive."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import Any, ClassVar
+
+from generation.engine import beside
+from generation.engine.errors import BadRecord, EngineError, IllPosed
+from generation.engine.program import FunctionTable, from_json, outputs, typecheck
+from generation.engine.reading import Fault, Found, Known, Open, Read, SplitFiles
+from generation.engine.spec import BaseSpec
+from generation.engine.worlds import Answer, AnswerKind, Item, Question
+from generation.engine.worlds.babi import asking
+from generation.engine.worlds.babi.formats import archive, finding, naming
+from generation.engine.worlds.babi.formats.finding import STORIES
+from generation.engine.worlds.babi.formats.lines import RawQuestion, RawStory, stories
+from generation.engine.worlds.babi.formats.released import stories_path
+from generation.engine.worlds.babi.functions import function_table
+from generation.engine.worlds.babi.languages import Language, language_of
+from generation.engine.worlds.babi.reading.reader import Reader
+from generation.engine.worlds.babi.spec import BabiSpec, read_spec
+from generation.engine.worlds.babi.story import Line, Story, read_story
+
+# a split that was derived
+DERIVED: Mapping[str, Any] = {
+    "overrides": {"told": {"faithful": True}}
+}  # a split of ours that was derived shares stories with another
+LONGEST = 1 << 24  # bytes of what is told of a story beside the release
+
+
+class BabiReader:
+    """Reads the release, and our exports in its form."""
+
+    name: ClassVar[str] = "babi"
+    label: ClassVar[str] = "bAbI, as published"
+    world: ClassVar[str] = "babi"
+    ours: ClassVar[str] = STORIES
+
+    def find(self, paths: Sequence[Path]) -> Found:
+        """Return what lies in files, folders and archives."""
+        where, ours = ", ".join(map(str, paths)), beside.beside(paths)
+        parts = finding.chosen(finding.search(paths), is_ours=ours is not None, where=where)
+        if ours is None:
+            return Found(finding.splits(parts, {}))
+        told = beside.told(ours)
+        names = [str(one.get("name")) for one in told.about.get("splits", ()) if isinstance(one, dict)]
+        called = {_called(name): name for name in names}
+        parts = [part._replace(split=called.get(part.split, part.split)) for part in parts]
+        beside_them = {name: ours / stories_path(name) for name in names}
+        found = finding.splits(parts, {name: str(path) for name, path in beside_them.items() if path.is_file()})
+        return Found(found, told.usual, told.spec, told.contents)
+
+    def sort(self, names: Sequence[str], *, opened: Open) -> Found:
+        """Return what single files are."""
+        parts = []
+        for name in names:
+            own = finding.file_named(PurePosixPath(name).name, where=PurePosixPath(name).name)
+            parts.append(finding.Part(own.task, own.split, "", name))
+        return Found(finding.splits(finding.chosen(parts, is_ours=False, where=", ".join(names)), {}))
+
+    def spec(self, found: Found, known: Mapping[str, Known] | None = None) -> dict[str, Any]:
+        """Return the spec; of stories that were published as the release's are."""
+        told = known or {split.name: Known() for split in found.splits}
+        tasks = sorted({finding.task_of(kind) for split in found.splits for kind in split.files} - {0})
+        data: dict[str, Any] = (
+            dict(found.spec) if found.spec else {"told": {"faithful": True, "language": _language(found)}}
+        )
+        said: dict[str, Any] = data.get("splits", {})
+        unsaid: Mapping[str, Any] = DERIVED if found.spec else {}
+        words = {*data.get("answers", ()), *(word for one in told.values() for word in one.words)}
+        return read_spec(
+            {
+                "world": self.world,
+                "title": "",
+                "tasks": tasks,
+                **data,
+                "answers": sorted(words),
+                "splits": {name: _split(said.get(name, unsaid), one, told) for name, one in told.items()},
+            }
+        ).to_json()
+
+    def stated(self, split: SplitFiles, *, opened: Open) -> str:
+        """Return nothing: the files name no licence."""
+        return ""
+
+    def read(self, split: SplitFiles, *, spec: BaseSpec, opened: Open, skip: int = 0) -> Iterator[Read]:
+        """Yield the split's items: task after task, or in the order that is told beside the release."""
+        assert isinstance(spec, BabiSpec)
+        with ExitStack() as stack:
+            files = _files(split, opened=opened, stack=stack)
+            told = _Telling(spec)
+            if STORIES in split.files:
+                content = stack.enter_context(closing(opened(split.files[STORIES])))
+                reads = _joined(files, content, told, name=Path(split.files[STORIES]).name)
+            else:
+                reads = (Read(told.item(task, raw), 0, "") for task, found in files.items() for raw in found)
+            for number, read in islice(enumerate(reads), skip, None):
+                yield read._replace(number=number, words=told.new_words(read.item))
+
+
+def _called(split: str) -> str:
+    """Return what a split of ours is called where its files are found."""
+    found = naming.named(naming.file_name(1, split, has_validation=False))
+    return found.split if found else split
+
+
+def _language(found: Found) -> str:
+    """Return the language of the release's folder that the files are in."""
+    kind, path = next((kind, path) for split in found.splits for kind, path in split.files.items())
+    return naming.language_of(PurePosixPath(kind.partition(finding.INSIDE)[2] or path).parent.name)
+
+
+def _split(said: Mapping[str, Any], known: Known, told: Mapping[str, Known]) -> dict[str, Any]:
+    """Return a split of the spec, with its reference where that is imported, too."""
+    reference = said.get("reference")
+    return {
+        "scenes": known.scenes,
+        "reference": reference if reference in told else None,
+        "overrides": said.get("overrides", {}),
+    }
+
+
+def _files(split: SplitFiles, *, opened: Open, stack: ExitStack) -> dict[int, Iterator[RawStory]]:
+    """Return the stories of each task, in the tasks' order."""
+    inside = {kind.partition(finding.INSIDE)[2]: kind for kind in split.files if finding.INSIDE in kind}
+    unpacked: dict[str, Path] = {}
+    for path in dict.fromkeys(split.files[kind] for kind in inside.values()):
+        file = stack.enter_context(closing(opened(path)))
+        unpacked |= stack.enter_context(archive.unpacked(file, inside.keys(), name=Path(path).name))
+    found: dict[int, Iterator[RawStory]] = {}
+    for kind, name in split.files.items():
+        member = kind.partition(finding.INSIDE)[2]
+        if kind == STORIES:
+            continue
+        if member and member not in unpacked:
+            raise BadRecord("Expected a file of this name in the archive, got none.", where=member)
+        file = stack.enter_context(closing(unpacked[member].open("rb") if member else opened(name)))
+        found[finding.task_of(kind)] = stories(file, name=PurePosixPath(member or name).name)
+    return found
+
+
+class _Telling:
+    """Makes items of what was read."""
+
+    def __init__(self, spec: BabiSpec) -> None:
+        self.language: Language = language_of(spec.told.language)
+        self.table: FunctionTable = function_table(spec.told.language)
+        self.answers = frozenset(asking.answers(spec))
+
+    def item(self, task: int, raw: RawStory) -> Item:
+        """Return a story that was published: with events where its sentences can be read."""
+        reader = Reader([self.language.english(text) or "" for text in raw.lines])
+        told = zip(raw.lines, reader.events, reader.antecedents, strict=True)
+        lines = tuple(Line(text, events, antecedent) for text, events, antecedent in told)
+        supports = tuple(one.supports for one in raw.questions) if any(one.supports for one in raw.questions) else None
+        return Item(Story(task, lines, supports), None, tuple(question(task, one, {}) for one in raw.questions))
+
+    def read(self, record: Mapping[str, Any], raw: RawStory) -> Read:
+        """Return one of our stories, with what is told of it beside the release; raise for what is no such."""
+        task, item = record["task"], self.item(record["task"], raw)
+        if "lines" in record:
+            _check_count(raw.lines, record["lines"], "lines")
+            lines = [{**told, "text": text} for text, told in zip(raw.lines, record["lines"], strict=True)]
+            story = read_story({"task": task, "lines": lines, "supports": record.get("supports")})
+            item = Item(story, None, ())
+        _check_count(raw.questions, record["questions"], "questions")
+        pairs = list(zip(raw.questions, record["questions"], strict=True))
+        asked = tuple(question(task, one, told) for one, told in pairs)
+        faults = [self._fault(item, place, one, raw.questions[place]) for place, one in enumerate(asked)]
+        return Read(replace(item, questions=asked), 0, "", tuple(fault for fault in faults if fault is not None))
+
+    def _fault(self, item: Item, place: int, asked: Question, raw: RawQuestion) -> Fault | None:
+        """Return what a question says that its program does not; raise `BadProgram` where that can't be run."""
+        if asked.program is None or asked.answer is None:
+            return None
+        kind = typecheck(asked.program, table=self.table)
+        try:
+            given = outputs(asked.program, self.table.prepare(item.scene, asked.scope), table=self.table)[-1]
+        except IllPosed as error:
+            return Fault(place, "no-answer", str(error), asked.answer.text)
+        shown = str(self.table.show(kind, given).value)
+        if shown != asked.answer.text:
+            return Fault(place, "answer", shown, asked.answer.text)
+        if raw.supports and raw.supports != given.lines:
+            return Fault(place, "supports", _numbers(given.lines), _numbers(raw.supports))
+        return None
+
+    def new_words(self, item: Item) -> tuple[str, ...]:
+        """Return the answers of an item that the spec does not foresee."""
+        found = (asked.answer.text for asked in item.questions if asked.answer is not None)
+        return tuple(dict.fromkeys(answer for answer in found if answer not in self.answers))
+
+
+def _numbers(lines: Sequence[int]) -> str:
+    return " ".join(str(line + 1) for line in lines)
+
+
+def _check_count(own: Sequence[Any], beside_them: Sequence[Any], what: str) -> None:
+    if len(own) != len(beside_them):
+        raise ValueError(f"{len(beside_them)} {what} for {len(own)}")
+
+
+def question(task: int, asked: RawQuestion, told: Mapping[str, Any]) -> Question:
+    """Return a question as it was published, with what is told of it beside that."""
+    kind = naming.TASKS[task - 1]
+    program = told.get("program")
+    return Question(
+        asked.text,
+        None if program is None else from_json(program),
+        answer(kind, asked.answer or str(told.get("answer", ""))),
+        kind,
+        family=task,
+        scope=asked.scope,
+    )
+
+
+def answer(task: str, text: str) -> Answer | None:
+    """Return an answer as it was published, a set in alphabetical order; None where it is kept back."""
+    kind = asking.kind_of_answer(task)
+    if not text:
+        return None
+    canonical = ",".join(sorted(text.split(","))) if kind == AnswerKind.SET else text
+    return Answer(canonical, kind, text if text != canonical else None)
+
+
+def _joined(files: Mapping[int, Iterator[RawStory]], content: Any, told: _Telling, *, name: str) -> Iterator[Read]:
+    """Yield items in the order of the file beside the release: each task's stories as they come in its own file."""
+    for number, text in enumerate(_records(content, name=name), 1):
+        where = f"{name}, line {number}"
+        record = _record(text, where=where)
+        raw = next(files.get(record["task"], iter(())), None)
+        if raw is None:
+            raise BadRecord(f"Expected one more story of task {record['task']} in its file, got none.", where=where)
+        try:
+            read = told.read(record, raw)
+        except (EngineError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            expected = "Expected what belongs to the next story in the release's file"
+            raise BadRecord(f"{expected}, got something else ({error}).", where=where) from error
+        yield read
+    for task, left in files.items():
+        if next(left, None) is not None:
+            raise BadRecord(f"Expected every story of task {task} in this file, got one fewer.", where=name)
+
+
+def _record(text: bytes, *, where: str) -> dict[str, Any]:
+    try:
+        record = json.loads(text)
+        assert isinstance(record, dict)
+        assert isinstance(record["task"], int)
+    except (ValueError, AssertionError, KeyError, RecursionError) as error:
+        raise BadRecord("Expected an object with the number of a task, got something else.", where=where) from error
+    return record
+
+
+def _records(content: Any, *, name: str) -> Iterator[bytes]:
+    """Yield the lines of a file."""
+    rest = b""
+    while block := content.read(1 << 16):
+        *whole, rest = (rest + block).split(b"\n")
+        yield from whole
+        if len(rest) > LONGEST:
+            raise BadRecord("Expected lines of at most 16 MiB, got a longer one.", where=name)
+    if rest:
+        yield rest
+
+
+READER = BabiReader()
