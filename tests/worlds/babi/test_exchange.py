@@ -54,7 +54,7 @@ def hashes(dataset: Dataset) -> dict[str, str]:
 def test_an_export_is_sound_and_comes_back_with_the_same_hash(tmp_path: Path, language: str) -> None:
     ours = made(told={"language": language})
     folder = exported(ours, tmp_path / "out", nosf=True)
-    call_command("verify", str(folder), "--format", "babi", "--workers", "1")
+    call_command("verify", "--folder", str(folder), "--format", "babi", "--workers", "1")
     theirs = imported(folder)
     assert hashes(theirs) == hashes(ours)
     assert theirs.fingerprint == ours.fingerprint

@@ -25,10 +25,8 @@ from generation.engine.worlds.babi.reading.reader import Reader
 from generation.engine.worlds.babi.spec import BabiSpec, read_spec
 from generation.engine.worlds.babi.story import Line, Story, read_story
 
-# a split that was derived
-DERIVED: Mapping[str, Any] = {
-    "overrides": {"told": {"faithful": True}}
-}  # a split of ours that was derived shares stories with another
+# of a split of ours that was derived, and so shares stories with another
+DERIVED: Mapping[str, Any] = {"overrides": {"told": {"faithful": True}}}
 LONGEST = 1 << 24  # bytes of what is told of a story beside the release
 
 
