@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from annotations import assign, colours, easy, palette
-from annotations.choices import form_of, media_of, plain_form
+from annotations.choices import form_of, is_told, media_of, plain_form
 from annotations.finding import sealed_split
 from annotations.models import EasyAnswer, Participant, Study, StudyQuestion
 from annotations.sitting import QUESTION, Item, Sitting
 from generation import rows
-from generation.engine.worlds import AnswerForm, AnswerKind, Media
+from generation.engine.worlds import AnswerForm, AnswerKind
 from generation.models import Question, Scene, Split
 from generation.stories import lines_of
 
@@ -145,8 +145,8 @@ def _words_at(split: int, digest: str, position: int) -> Question | None:
 
 
 def lines_at(split: Split, position: int) -> tuple[str, ...] | None:
-    """Return the lines that a question of a sealed split sees; None where it is no story that it is about."""
-    return _lines_at(split.pk, split.index_digest, position) if media_of(split) == Media.STORY else None
+    """Return the lines that a question of a sealed split sees; None where nothing is told."""
+    return _lines_at(split.pk, split.index_digest, position) if is_told(split) else None
 
 
 @functools.lru_cache(maxsize=WORDS)

@@ -29,12 +29,18 @@ def form_of(split: Split, kind: str) -> AnswerForm:
 
 def media_of(split: Split) -> Media:
     """Return what a split's questions come with."""
-    return _media(split.pk, split.index_digest)
+    return _shown(split.pk, split.index_digest)[0]
+
+
+def is_told(split: Split) -> bool:
+    """Return whether a split's scenes are told in lines."""
+    return _shown(split.pk, split.index_digest)[1]
 
 
 @functools.lru_cache(maxsize=1000)
-def _media(split: int, digest: str) -> Media:
-    return Split.objects.select_related("dataset").get(pk=split).dataset.media
+def _shown(split: int, digest: str) -> tuple[Media, bool]:
+    dataset = Split.objects.select_related("dataset").get(pk=split).dataset
+    return dataset.media, dataset.tells
 
 
 @functools.lru_cache(maxsize=1000)

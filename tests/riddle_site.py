@@ -246,6 +246,7 @@ def tellers(what: What) -> set[bytes]:
         What.SCENE: {name for scene in scenes for name in (scene.scene_json or {})["names"]},
         What.QUESTION: {"of picture 3: is it so?"},  # there are three in train
         What.IMAGE: {files.get(scene.image) for scene in scenes},
+        What.STORY: {riddles.LINES[-1]},
         What.IDS_IMAGE: {files.get(scene.ids_image) for scene in scenes},
         What.FACET: {">middling<", ">gigantic<", '"shift": "gigantic"'},
         What.HUMAN_ANSWERS: {f"{SAID['test']} × 2"},

@@ -49,6 +49,7 @@ PER_SCENE = 2
 ANSWERS = ("redundantly", "untypically")
 MOST = 6  # things in a scene
 HEIGHT, WIDTH = 12, 16
+LINES = ("Somebody tells a riddle.", "Nobody knows how it ends.")  # beside the pictures
 
 
 class RiddleSpec(BaseSpec):
@@ -211,6 +212,9 @@ class RiddleWorld:
 
     def prover(self, spec: BaseSpec, *, made: bool) -> None:
         return None
+
+    def story(self, scene: Any) -> tuple[str, ...]:
+        return LINES
 
     def elements(self, spec: BaseSpec, item: Item) -> tuple[Element, ...]:
         scene = item.scene

@@ -14,6 +14,7 @@ from generation.models import Dataset
 from webapp.models import User
 
 FIELD = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)">')
+PART = re.compile(r'<input type="(?:radio|checkbox)" name="(part[^"]*)" value="([^"]*)"')
 CHOICE = re.compile(r'name="answer" value="([^"]*)"')
 
 
@@ -64,9 +65,13 @@ class Visitor:
         """Return the answers that the page has buttons for."""
         return [html.unescape(text) for text in CHOICE.findall(self.page)]
 
-    def send(self, part: str, **more: str) -> Any:
+    def parts(self) -> list[tuple[str, str]]:
+        """Return the boxes of the page that may be ticked: name and value."""
+        return [(name, html.unescape(text)) for name, text in PART.findall(self.page)]
+
+    def send(self, to: str, **more: str) -> Any:
         """Return what comes of sending the page's form."""
-        return self.client.post(f"{self.address}{part}/", {**self.fields(), **more})
+        return self.client.post(f"{self.address}{to}/", {**self.fields(), **more})
 
     def go_on(self, **more: str) -> str:
         """Return the page after this one, which asks nothing."""
@@ -76,7 +81,8 @@ class Visitor:
 
     def answer(self, text: str | None = None) -> str:
         """Return the page after an answer to this one: the first that it has, unless another is given."""
-        response = self.send("answer", answer=self.choices()[0] if text is None else text)
+        chosen = dict(reversed(self.parts())) if text is None else {}
+        response = self.send("answer", answer=self.choices()[0] if text is None else text, **chosen)
         assert response.status_code == 303, response.content
         return self.look("?" + response["Location"].partition("?")[2])
 

@@ -125,7 +125,7 @@ def of_no_dataset(name: str) -> bool:
 def unasked(answers: list[Answered], told_by: dict[What, set[bytes]]) -> list[str]:
     """Return what was shown of a split test though nobody asked whether it may be.
 
-    Answers, facets and pictures of splits train are the same: of those, asking about any split will do.
+    Answers, facets, pictures and stories of splits train are the same: of those, asking about any split will do.
     """
     return [
         f"{request.method} {request.address} shows {what}"
@@ -136,7 +136,7 @@ def unasked(answers: list[Answered], told_by: dict[What, set[bytes]]) -> list[st
 
 
 def was_asked(what: What, asked: set[Put]) -> bool:
-    if what in (What.ANSWER, What.FACET, What.IMAGE, What.IDS_IMAGE):
+    if what in (What.ANSWER, What.FACET, What.IMAGE, What.IDS_IMAGE, What.STORY):
         return what in {one[2] for one in asked}
     return ("test", what) in {one[1:] for one in asked}
 

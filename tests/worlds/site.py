@@ -4,6 +4,7 @@ Each rule is a function of a `Site`, on which a dataset of the world was made; i
 """
 
 import gzip
+import html
 import json
 import re
 from collections.abc import Callable
@@ -12,15 +13,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pytest
 from django.test import Client
 
 from annotations.models import Answer
 from generation import exporting, importing, jobs
 from generation.engine import formats
 from generation.engine.canonical import canonical
+from generation.engine.errors import BadExport
 from generation.engine.program import execute
 from generation.engine.reading import find_reader
 from generation.engine.worlds import READERS, Media, Needs
+from generation.engine.worlds.stories import seen_by, story_of
 from generation.models import Dataset, Question, Scene, Split
 from generation.pictures import version_of
 from generation.store import engine_question
@@ -34,6 +38,7 @@ from webapp.models import User
 
 SCENES = {"train": 4, "val": 3, "test": 2}  # the answers of the last are withheld
 SECRET = "0f" * 16
+OF_PICTURES = {"coco"}  # formats that have nothing to say of anything else
 
 
 @dataclass(frozen=True)
@@ -127,6 +132,7 @@ def every_question_and_step_is_shown(site: Site) -> None:
         page = client.get(row.get_absolute_url())
         assert page.status_code == 200
         assert _plain(row.text) in _plain(page.text)
+        assert all(_plain(line) in _plain(page.text) for line in lines_of(site, row))
         if row.steps is None or table is None:
             continue
         for step in range(len(row.steps)):
@@ -138,13 +144,19 @@ def every_question_and_step_is_shown(site: Site) -> None:
         assert str(trace[-1].value) == row.answer
 
 
+def lines_of(site: Site, row: Question) -> tuple[str, ...]:
+    """Return the lines that a question sees; none where its world tells none."""
+    scene = site.case.world.read_scene(row.scene.scene_json) if row.scene.scene_json is not None else None
+    return seen_by(engine_question(row), story_of(site.case.world, scene) or ())
+
+
 def _plain(text: str) -> str:
     """Return a text without what HTML writes otherwise."""
     return re.sub(r"&\w+;|&#\w+;|[^\w\s]", "", text)
 
 
 def withheld_answers_are_told_nowhere(site: Site) -> None:
-    """Of a split whose answers are withheld strangers see pictures, words and facets that reveal nothing."""
+    """Of a split whose answers are withheld strangers see pictures, stories, words and facets that reveal nothing."""
     client, split = Client(), site.split("test")
     address, api = split.get_absolute_url(), f"/api/v1/datasets/{site.dataset.slug}/splits/test/questions/"
     labels = {label.capitalize() for _, label, _ in site.revealing}
@@ -152,9 +164,12 @@ def withheld_answers_are_told_nowhere(site: Site) -> None:
         page = client.get(row.get_absolute_url())
         assert page.status_code == 200
         assert 'class="the-answer"' not in page.text and 'class="steps' not in page.text
+        assert 'id="supports"' not in page.text and 'class="pointed"' not in page.text
+        assert all(_plain(line) in _plain(page.text) for line in lines_of(site, row))
         assert not labels & set(re.findall(r"<dt>([^<]*)</dt>", page.text))
         told = client.get(f"{api}{row.position}/").json()
         assert told.get("answer") is None and told.get("program") is None
+        assert told.get("story", []) == list(lines_of(site, row))
         assert not {name for name, _, _ in site.revealing} & set(told.get("facets", {}))
     for name, _, value in site.revealing:
         assert client.get(address, {name: value}).status_code == 400, name
@@ -169,6 +184,10 @@ def it_is_exported_in_every_format_and_read_again(site: Site) -> None:
         folder = site.folder / name
         stored = exporting.StoredDataset(site.dataset, images=site.dataset.with_images)
         format_ = formats.find(name, world)
+        if name in OF_PICTURES and world.media != Media.IMAGE:
+            with pytest.raises(BadExport, match="choose another format"):
+                exporting.write(stored, folder, format_=format_, options=formats.checked(format_, {}))
+            continue
         exporting.write(stored, folder, format_=format_, options=formats.checked(format_, {}))
         assert any(path.is_file() for path in folder.rglob("*")), name
         if name in READERS:
@@ -200,9 +219,14 @@ def people_are_asked(site: Site) -> None:
         if "Practice:" not in visitor.page:
             row = rows[visitor.asked()]
             form = site.case.world.answer_form(site.val.read_spec(), engine_question(row))
-            assert visitor.choices() == list(form.choices or site.case.world.answers(site.val.read_spec()))
-            assert row.answer in visitor.choices()
+            if form.parts:
+                assert visitor.choices() == [""]  # one button, and boxes
+                assert set(form.parts) <= {value for _, value in visitor.parts()}
+            else:
+                assert visitor.choices() == list(form.choices or site.case.world.answers(site.val.read_spec()))
+                assert row.answer in visitor.choices()
             assert form.instruction in visitor.page
+            assert all(line in html.unescape(visitor.page) for line in lines_of(site, row))
             answered += 1
         visitor.answer()
     assert answered == min(site.val.questions, 4)

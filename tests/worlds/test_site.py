@@ -12,13 +12,13 @@ from generation.engine.errors import BadScene
 from generation.engine.worlds import REGISTRY, AnswerForm, AnswerKind, get_world, names
 from generation.models import Dataset, Question, Split
 from tests.leaderboards import sent
-from tests.worlds import marbles
+from tests.worlds import baskets, marbles
 from tests.worlds import site as sites
 from tests.worlds.conformance import Case
 from tests.worlds.site import RULES, Rule, Site, made
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-SMALL = {marbles.NAME: marbles.WHERE, "starter": "generation.starter.world:WORLD"}
+SMALL = {marbles.NAME: marbles.WHERE, baskets.NAME: baskets.WHERE, "starter": "generation.starter.world:WORLD"}
 SLOW = {"clevr", "shapeworld"}  # full proofs: their pictures and captions take long, and much else is tested with them
 WORLDS = [pytest.param(name, marks=[pytest.mark.full] if name in SLOW else []) for name in sorted({*names(), *SMALL})]
 
