@@ -49,13 +49,19 @@ class Reached(NamedTuple):
 class Curve(NamedTuple):
     """The points of a method, by size; `reached` is the smallest whose mean is at least the target.
 
-    `parts` has the same of each column of the board.
+    `parts` has the same of each column of the board. `trained` is what the label says of what it was trained on.
     """
 
     label: str
     points: list[Point]
     reached: int | None
     parts: tuple[Reached, ...] = ()
+    trained: str = ""
+
+    @property
+    def short(self) -> str:
+        """Return the label less what it says of what it was trained on."""
+        return self.label.replace(f", {self.trained}", "", 1) if self.trained else self.label
 
 
 def curves(found: Sequence[Run], *, along: str, target: Fraction, terms: Terms) -> list[Curve]:
@@ -79,9 +85,9 @@ def curves(found: Sequence[Run], *, along: str, target: Fraction, terms: Terms) 
         runs = sorted(sized.items())
         points = [Point(size, Cell(one.averaged, one.address, terms)) for size, one in runs]
         parts = zip(*([Point(size, Cell(part, "", terms)) for part in one.parts] for size, one in runs), strict=True)
-        made.append(
-            Curve(label, points, _reached(points, target).size, tuple(_reached(part, target) for part in parts))
-        )
+        found_parts = tuple(_reached(part, target) for part in parts)
+        trained = _trained(runs[0][1], along=along)
+        made.append(Curve(label, points, _reached(points, target).size, found_parts, trained))
     return sorted(made, key=lambda curve: curve.label)
 
 
@@ -102,8 +108,13 @@ def _grouped(found: Sequence[Run], *, along: str) -> dict[str, dict[int, Run]]:
 
 
 def _label(one: Run, *, along: str) -> str:
+    trained = _trained(one, along=along)
+    return f"{one.label}, {trained}" if trained else one.label
+
+
+def _trained(one: Run, *, along: str) -> str:
     of = f"{one.train_size:,} of " if along == EXAMPLES_SEEN and one.train_size is not None else ""
-    return f"{one.label}, trained on {of}{one.trained_on}" if one.trained_on else one.label
+    return f"trained on {of}{one.trained_on}" if one.trained_on else ""
 
 
 def _reached(points: Sequence[Point], target: Fraction) -> Reached:

@@ -11,13 +11,23 @@ TALLER = 1.4
 WIDEST = 30  # times the smallest size, beyond which sizes stand on a logarithmic axis
 
 
+def left_out(found: Sequence[Curve]) -> str:
+    """Return in words which curves aren't drawn; empty where all are."""
+    return f"Drawn are the first {DRAWN} of {len(found)} curves." if len(found) > DRAWN else ""
+
+
 def spec_of(
     found: Sequence[Curve], *, axis: str, target: float, is_paper: bool, title: str = ""
 ) -> dict[str, Any] | None:
-    """Return the chart's specification, with a title where it stands alone; None where there is nothing to draw."""
+    """Return the chart's specification, with a title where it stands alone; None where there is nothing to draw.
+
+    Where all curves were trained on the same, that is said once, and not by each name.
+    """
+    drawn = found[:DRAWN]
+    trained = {curve.trained for curve in drawn}
     values = [
         {
-            "curve": curve.label,
+            "curve": curve.short if len(trained) == 1 else curve.label,
             "size": size,
             "share": round(cell.mean, 6),
             "low": round(cell.interval.low, 6),
@@ -25,7 +35,7 @@ def spec_of(
             "address": ELSEWHERE + cell.address,
             "said": f"{curve.label}, {size:,}: {cell.text} ({cell.beside})",
         }
-        for curve in found[:DRAWN]
+        for curve in drawn
         for size, cell in curve.points
         if cell.mean is not None
     ]
@@ -33,7 +43,7 @@ def spec_of(
         return None
     colors = OF_PAPER if is_paper else OF_THE_PAGE
     legend = list(dict.fromkeys(value["curve"] for value in values))
-    sizes = [curve_size for curve in found[:DRAWN] for curve_size, _ in curve.points]
+    sizes = [curve_size for curve in drawn for curve_size, _ in curve.points]
     scale = {"type": "log"} if max(sizes) > WIDEST * min(sizes) else {"zero": False}
     x = {
         "field": "size",
@@ -76,6 +86,7 @@ def spec_of(
     }
     if title:
         note = f"95 % intervals (Wilson); the dashed line is the target, {100 * target:g} %."
+        note += "".join(f" All {one}." for one in trained if one and len(trained) == 1)
         spec["title"] = {"text": f"Accuracy over {axis}", "subtitle": [title, note], "anchor": "start"}
         spec["padding"] = 12
     return spec

@@ -16,7 +16,7 @@ from generation.engine.worlds.boards import BoardView, Tasks
 from webapp.leaderboards import reached, tables
 from webapp.leaderboards.boards import columns_of, on_column, tasks_among
 from webapp.leaderboards.curves import ALONG, Curve, Run, curves, lines_of
-from webapp.leaderboards.curves_chart import spec_of
+from webapp.leaderboards.curves_chart import left_out, spec_of
 from webapp.leaderboards.entries import Entry, together
 from webapp.leaderboards.models import Method, Score
 from webapp.leaderboards.slices import on_series
@@ -69,7 +69,11 @@ def curve(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         spec = _chart(found, is_paper=False)
         context = {**reading.context("Curves"), **found._asdict(), **found.asked._asdict(), "alongs": ALONG.items()}
         context |= {"axis": ALONG[found.asked.along], "views": _views(reading)}
-        context |= {"drawing": drawing_of(reading.split, spec), "is_drawable": spec is not None}
+        context |= {
+            "left_out": left_out(found.curves),
+            "drawing": drawing_of(reading.split, spec),
+            "is_drawable": spec is not None,
+        }
         context["needed"] = reached.needed(found.curves, found.columns, found.tasks) if found.columns else None
     except Unreadable as error:
         return refused(reading, error)
