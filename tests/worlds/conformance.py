@@ -23,21 +23,9 @@ from generation.engine.errors import BadScene, BadSpec
 from generation.engine.program import execute, from_json, to_json, typecheck
 from generation.engine.spec import BaseSpec
 from generation.engine.vocabulary import split_words
-from generation.engine.worlds import (
-    JOINT,
-    Answer,
-    AnswerForm,
-    AnswerKind,
-    Facet,
-    FacetKind,
-    Item,
-    Maker,
-    Media,
-    Needs,
-    Question,
-    World,
-    get_world,
-)
+from generation.engine.worlds import Answer, Facet, FacetKind, Item, Maker, Media, Needs, Question, World, get_world
+from generation.engine.worlds.boards import tasks_of
+from generation.engine.worlds.guessing import baselines_of, unanswered
 from generation.engine.worlds.instances import HasInstances, HasWords
 from generation.engine.worlds.stories import HasStory, seen_by, story_of
 
@@ -474,6 +462,30 @@ def board_views_read_real_facets(case: Case) -> None:
         assert all(one.label for one in view.series), view
 
 
+def tasks_are_columns(case: Case) -> None:
+    """Where columns are tasks, there are such; one is passed with some share of right answers."""
+    tasks = tasks_of(case.world)
+    if tasks is not None:
+        assert any(column.facet == tasks.facet for column in case.world.columns(case.own)), tasks
+        assert 0 < tasks.passed <= 1, tasks
+        assert tasks.noun, tasks
+
+
+def own_baselines_answer_each_question(case: Case) -> None:
+    """The world's own baselines guess once at each question, alike each time, and without being told the answers."""
+    baselines = baselines_of(case.world)
+    assert len({one.name for one in baselines}) == len(baselines)
+    asked, answers = [unanswered(item) for item in case.items], case.world.answers(case.own)
+    for one in baselines:
+        assert re.fullmatch(r"[a-z0-9-]+", one.name), one
+        assert one.label and one.sees and one.fitted, one
+        learned = case.items if one.needs_reference else []
+        said = [list(one.guess(case.own, iter(asked), learned=iter(learned), check=lambda: None)) for _ in range(2)]
+        assert said[0] == said[1], one
+        assert len(said[0]) == len(list(case.questions())), one
+        assert set(said[0]) <= {"", *answers}, one
+
+
 def programs_without_a_step_are_programs(case: Case) -> None:
     """A program without a step is shorter, well typed and answers the same kind of question; each step is left out."""
     table = case.world.functions(case.own)
@@ -606,6 +618,8 @@ MAKING: tuple[Rule, ...] = (
     columns_name_real_facets,
     views_draw_real_facets,
     board_views_read_real_facets,
+    tasks_are_columns,
+    own_baselines_answer_each_question,
     programs_without_a_step_are_programs,
     secrets_change_the_split,
     seeds_change_the_split,

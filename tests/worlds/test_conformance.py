@@ -1,7 +1,9 @@
 """Every registered world keeps every rule, and every rule can be broken."""
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -33,7 +35,8 @@ from generation.engine.worlds import (
     get_world,
     names,
 )
-from generation.engine.worlds.boards import BoardView, Series
+from generation.engine.worlds.boards import BoardView, Series, Tasks
+from generation.engine.worlds.guessing import Baseline
 from generation.engine.worlds.instances import Instance
 from generation.engine.worlds.repeats import Repeatable
 from tests.worlds import conformance
@@ -257,9 +260,19 @@ class Nan:
 
 
 PLAIN = Facet("color", "colour", FacetKind.CATEGORY, COLORS, reveals=False)
+
+
+def guessing(answers: Callable[[Item], list[str]]) -> Any:
+    """Return a way to guess, by what it says of an item's questions."""
+    return lambda spec, asked, *, learned, check: (answer for item in asked for answer in answers(item))
+
+
+OWN = Baseline("four", "Always 4", "nothing", "nothing", False, guessing(lambda item: ["4"] * len(item.questions)))
 BOARD = BoardView("colors", "By colour", "color", "colour asked for")
 VIEW = ChartView("colors", "Colours", "color", "colour asked for")
 NOISE = np.random.Generator(np.random.PCG64(1))
+TICKS = itertools.count()
+TASKS = Tasks("color", "colour", Fraction(95, 100))
 BROKEN: dict[str, list[MarbleWorld]] = {
     "repeats_are_told_apart_by_one_key": [
         repeating(lambda item, question: ("a", "b")),
@@ -405,6 +418,19 @@ BROKEN: dict[str, list[MarbleWorld]] = {
         world(board_views=(BOARD._replace(filters={"color": ("red",)}),)),
         world(board_views=(BOARD._replace(series=(Series("red", {"color": ("red",)}),)),)),
         world(board_views=(BOARD._replace(series=(Series("", {}),)),)),
+    ],
+    "tasks_are_columns": [
+        world(tasks=TASKS._replace(facet="answer")),
+        world(tasks=TASKS._replace(passed=Fraction(95))),
+        world(tasks=TASKS._replace(noun="")),
+    ],
+    "own_baselines_answer_each_question": [
+        world(baselines=(OWN, OWN)),
+        world(baselines=(OWN._replace(name="Always 4"),)),
+        world(baselines=(OWN._replace(sees=""),)),
+        world(baselines=(OWN._replace(guess=guessing(lambda item: ["1"])),)),
+        world(baselines=(OWN._replace(guess=guessing(lambda item: ["many"] * len(item.questions))),)),
+        world(baselines=(OWN._replace(guess=guessing(lambda item: [str(next(TICKS) % 7)] * len(item.questions))),)),
     ],
     "programs_without_a_step_are_programs": [
         leaving_out(lambda program: program),
