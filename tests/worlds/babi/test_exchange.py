@@ -1,17 +1,15 @@
 """Stories through the site and back: made, verified, exported as released, imported again, and what stays withheld."""
 
-import json
-import tarfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
 from generation import exporting, importing, jobs
 from generation.engine import formats
 from generation.engine.reading import find_reader
-from generation.models import Dataset, ImportedSplit, Question, Scene
+from generation.models import Dataset, ImportedSplit, Question
 
 pytestmark = pytest.mark.django_db
 SMALL = {"train": {"questions": 13}, "val": {"questions": 4}, "test": {"questions": 6}}

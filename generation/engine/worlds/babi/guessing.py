@@ -11,6 +11,7 @@ from generation.engine import ngrams
 from generation.engine.ngrams import Read
 from generation.engine.vocabulary import split_words
 from generation.engine.worlds import Item
+from generation.engine.worlds.babi import asking
 from generation.engine.worlds.babi.cast import EVERYWHERE
 from generation.engine.worlds.babi.languages import language_of
 from generation.engine.worlds.babi.spec import BabiSpec
@@ -23,9 +24,9 @@ CHECKED = 200  # stories
 def last_place(
     spec: BabiSpec, asked: Iterable[Item], *, learned: Iterable[Item], check: Callable[[], None]
 ) -> Iterator[str]:
-    """Yield for each question the place that was named last before it; where none was, an empty string."""
+    """Yield for each question the place named last before it that can be an answer; else an empty string."""
     say = language_of(spec.told.language).answer
-    places = {say(place): place for place in EVERYWHERE}
+    places = {say(place) for place in EVERYWHERE} & set(asking.answers(spec))
     for number, item in enumerate(asked):
         if not number % CHECKED:
             check()
