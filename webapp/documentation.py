@@ -35,6 +35,7 @@ ORDER = (
     "families",
     "shapeworld",
     "captions",
+    "babi",
     "worlds",
     "stream",
     "blender",

@@ -15,7 +15,7 @@ from tests.worlds.babi.items import WORLD, made
 from tests.worlds.clevr.fingerprints import of_items
 
 HELD = Path(__file__).with_name("fingerprints.json")
-SIZES = {"train": 20, "validation": 4, "test": 10}  # questions of each task
+SIZES = {"train": 20, "val": 4, "test": 10}  # questions of each task
 
 
 def current() -> dict[str, Any]:

@@ -17,7 +17,7 @@ SMALL = {"world": "babi", "splits": {"train": {"questions": 4}}}
 SIZES = {
     "babi": {"train": 1_000, "test": 1_000},
     "babi-10k": {"train": 10_000, "test": 1_000},
-    "babi-valid": {"train": 900, "validation": 100, "test": 1_000},
+    "babi-valid": {"train": 900, "val": 100, "test": 1_000},
     "babi-hard": {"train": 1_000, "test": 1_000},
     "babi-shuffled": {"train": 1_000, "test": 1_000},
     "babi-hindi": {"train": 1_000, "test": 1_000},

@@ -44,7 +44,7 @@ class BabiSpec(BaseSpec):
     stories: Range | None = Field(
         default=None,
         description="which part of all stories, by the hash of their text, a split has: train has the first half, "
-        "validation the tenth after it, every other split the rest",
+        "val the tenth after it, every other split the rest",
     )
 
     answers: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(

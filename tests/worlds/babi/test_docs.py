@@ -1,0 +1,29 @@
+"""The documentation of bAbI names every task, preset, knob, and the sizes of small spaces as they are counted."""
+
+from generation.engine.worlds.babi.facets import spaces
+from generation.engine.worlds.babi.knobs import Knobs
+from generation.engine.worlds.babi.spec import preset, presets, read_spec
+from generation.engine.worlds.babi.tasks import BY_NUMBER
+from webapp import documentation
+
+TEXT = documentation.source("babi")
+
+
+def test_every_task_preset_and_knob_is_named() -> None:
+    for task in BY_NUMBER.values():
+        assert f"| {task.number} | {task.label} |" in TEXT
+    for name in presets():
+        assert f"| `{name}` |" in TEXT
+    for name, field in Knobs.model_fields.items():
+        default = str(field.default).lower() if isinstance(field.default, bool) else field.default
+        assert f"| `{name}` | {default} |" in TEXT.replace("`false`", "false").replace("`english`", "english"), name
+
+
+def test_spaces_are_as_large_as_is_said() -> None:
+    found = spaces(read_spec(preset("babi")))
+    assert len(found) == 4
+    for name, space in found.items():
+        number = next(task.number for task in BY_NUMBER.values() if task.name == name)
+        assert f"| {number} | {space['seen_story']:,} | {space['seen_question']:,} |" in TEXT
+    wide = spaces(read_spec({"base": "babi", "told": {"places": 14}}))
+    assert f"{wide[BY_NUMBER[4].name]['seen_story']:,} stories" in TEXT
