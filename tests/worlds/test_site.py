@@ -19,7 +19,7 @@ from tests.worlds.site import RULES, Rule, Site, made
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 SMALL = {marbles.NAME: marbles.WHERE, baskets.NAME: baskets.WHERE, "starter": "generation.starter.world:WORLD"}
-SLOW = {"clevr", "shapeworld"}  # full proofs: their pictures and captions take long, and much else is tested with them
+SLOW = {"babi", "clevr", "shapeworld"}  # full proofs: they take long, and much else is tested with them
 WORLDS = [pytest.param(name, marks=[pytest.mark.full] if name in SLOW else []) for name in sorted({*names(), *SMALL})]
 
 
