@@ -1,7 +1,8 @@
 """What steps of programs give: a value, and the lines that it stands on."""
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from generation.engine.worlds.babi.story import Event, Line
 
@@ -44,6 +45,14 @@ class Prefix:
     def __init__(self, lines: Sequence[Line], scope: int | None) -> None:
         self.lines = lines if scope is None else lines[:scope]
         self.facts = tuple([Fact(number, event) for number, line in enumerate(self.lines) for event in line.events])
+
+    def upto(self, scope: int | None) -> Self:
+        """Return what a question that sees so many lines reads; None for all."""
+        if scope is None or scope >= len(self.lines):
+            return self
+        part = type(self)((), None)
+        part.lines, part.facts = self.lines[:scope], self.facts[: bisect_left(self.facts, (scope,))]
+        return part
 
     def with_antecedents(self, lines: Sequence[int]) -> tuple[int, ...]:
         """Return lines, each after the one that says whom its pronoun means; each once."""

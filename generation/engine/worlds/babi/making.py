@@ -65,7 +65,8 @@ class Making:
                 continue
             story = Story(task.number, told.lines)
             if self.part.low <= place_of(story) < self.part.high:
-                asked = tuple([self._question(task, story, ask) for ask in told.asks])
+                whole = Prefix(story.lines, None)
+                asked = tuple([self._question(task, whole.upto(ask.scope), ask) for ask in told.asks])
                 return Item(self.language.story(story), None, asked, replaced)
         raise Exhausted(
             f"Expected a story of task {task.number} among {TRIES:,} that belongs to the split, got none: give the "
@@ -74,8 +75,7 @@ class Making:
             count=TRIES,
         )
 
-    def _question(self, task: Task, story: Story, ask: Ask) -> Question:
-        context = Prefix(story.lines, ask.scope)
+    def _question(self, task: Task, context: Prefix, ask: Ask) -> Question:
         try:
             found = outputs(ask.program, context, table=self.table)[-1]
         except IllPosed as error:

@@ -50,12 +50,13 @@ class Tale:
 
     def go_on(self) -> Event:
         """Return what somebody does next, done and told."""
-        person = self.chance.choice(self.people)
+        people, random = self.people, self.chance.random
+        person = people[int(random() * len(people))]
         while person == self.still:
-            person = self.chance.choice(self.people)
+            person = people[int(random() * len(people))]
         event = self._deed(person)
-        ways = said(event)
-        self.lines.append(ways[int(self.chance.random() * len(ways))])
+        lines = said(event)
+        self.lines.append(lines[int(random() * len(lines))])
         return event
 
     def age(self, line: int) -> int:
@@ -63,25 +64,30 @@ class Tale:
         return len(self.lines) - 1 - line
 
     def _deed(self, person: str) -> Event:
-        world, chance = self.world, self.chance
-        near, has = world.contents[world.at[person]], world.contents[person]
+        world, random = self.world, self.chance.random
+        here = world.at[person]
+        near, has = world.contents[here], world.contents[person]
         if self.kept is not None:
             near, has = [one for one in near if one != self.kept], [one for one in has if one != self.kept]
         company = self._company(person) if self.gives and has else ()
-        gives = ("give",) * self.gives if company else ()
-        kinds = ("go", *(("get",) if near else ()), *(("drop",) if has else ()), *gives)
-        kind = kinds[int(chance.random() * len(kinds))]
+        kind = self._kind(bool(near), bool(has), bool(company)) if near or has else "go"
         if kind == "go":
-            place = chance.choice(world.ways[world.at[person]])
+            ways = world.ways[here]
+            place = ways[int(random() * len(ways))]
             world.go(person, place)
             return ("go", person, place)
-        thing = chance.choice(near if kind == "get" else has)
+        thing = self.chance.choice(near if kind == "get" else has)
         if kind == "give":
-            receiver = chance.choice(company)
+            receiver = self.chance.choice(company)
             world.give(person, thing, receiver)
             return ("give", person, thing, receiver)
         (world.get if kind == "get" else world.drop)(person, thing)
         return (kind, person, thing)
+
+    def _kind(self, near: bool, has: bool, company: bool) -> str:
+        """Return a kind of action that is possible."""
+        kinds = ("go", *("get",) * near, *("drop",) * has, *("give",) * (self.gives * company))
+        return kinds[int(self.chance.random() * len(kinds))]
 
     def _company(self, person: str) -> tuple[str, ...]:
         at = self.world.at
