@@ -102,7 +102,7 @@ def test_actions_are_allowed_and_refused_as_the_paper_says(events: list[Event]) 
 
 @settings(max_examples=size(400, name="worlds: options of people"), deadline=None)
 @given(st.integers(min_value=0, max_value=2**32))
-def test_options_are_all_that_is_allowed(seed: int) -> None:
+def test_options_are_all_that_is_allowed_and_the_rest_is_refused(seed: int) -> None:
     simulated, chance = world(), stream(seed=seed, split="test", index=0, stage=Stage.SAMPLE)
     for _ in range(25):
         person = chance.choice(PEOPLE)
@@ -110,6 +110,11 @@ def test_options_are_all_that_is_allowed(seed: int) -> None:
         options = simulated.options(person, KINDS)
         assert set(options) == expected and len(options) == len(expected)
         before = dict(simulated.at)
+        for event in EVENTS:
+            if event[1] == person and event not in expected:
+                with pytest.raises(Refused, match="Expected"):
+                    simulated.do(event)
+        assert simulated.at == before
         done = simulated.act(person, chance, kinds=KINDS)
         assert done in expected if expected else done is None
         assert simulated.at == (after(before, done) if done else before)
@@ -143,6 +148,17 @@ def test_refusals_say_why() -> None:
 
 
 def test_things_that_are_within_themselves_are_refused() -> None:
+    simulated = world()
+    for event in (
+        ("get", "Mary", "box"),
+        ("go", "Mary", "kitchen"),
+        ("get", "Mary", "bag"),
+        ("put", "Mary", "bag", "box"),
+    ):
+        simulated.do(event)
+    with pytest.raises(Refused, match="Expected another thing than the box, which would be within itself"):
+        simulated.put("Mary", "box", "bag")
+    assert ("put", "Mary", "box", "bag") not in simulated.options("Mary", ("put",))
     with pytest.raises(Refused, match="within itself"):
         Simulation(WAYS, {"bag": "box", "box": "bag", "apple": "bag"}, people=(), containers=CONTAINERS)
     with pytest.raises(Refused, match="Expected a place of this world for apple, got 'moon'"):
