@@ -83,6 +83,20 @@ def test_stories_have_ten_to_fourteen_lines_and_two_between_questions() -> None:
         assert len(told.lines) == scopes[-1]
 
 
+def test_later_visits_are_told_first_as_often_as_released() -> None:
+    asked = questions(14, proof.size(20_000, name="order of telling in task 14", least=1_000))
+    found = Counter("first" if one.supports[0] < one.supports[1] else "then" for one in asked)
+    assert_shares(found, {"first": 0.3, "then": 0.7}, within=0.05)  # 35 of 105 in a part of the released test data
+
+
+def test_all_that_comes_before_the_first_question_is_told_in_no_order() -> None:
+    before = [told.lines[: told.asks[0].scope] for told in stories(14, proof.size(4_000, least=300))]
+    first = Counter("yesterday" if "esterday" in lines[0].text else "then" for lines in before if len(lines) == 4)
+    assert_shares(
+        first, {"then": 9 / 28, "yesterday": 19 / 28}, within=0.0
+    )  # of four lines that don't settle it by two
+
+
 def test_verbs_places_and_both_orders_of_words_are_equally_frequent() -> None:
     told = stories(14, proof.size(4_000, name="stories of task 14", least=200))
     lines = [line for story in told for line in story.lines]

@@ -12,7 +12,7 @@ from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Line
 from generation.engine.worlds.babi.telling import Ask, Told
 
-BETWEEN = 2  # lines before each question, in any order
+BETWEEN = 2  # lines before each question
 
 
 class Visit(NamedTuple):
@@ -23,25 +23,32 @@ class Visit(NamedTuple):
 
 
 class Days:
-    """A story that is being told: its lines, and everybody's visits, of which there is one a time."""
+    """A story that is being told: its lines, and everybody's visits, of which there is one a time.
+
+    What happens is told in no order: all that came since the last question is shuffled before the next one.
+    """
 
     def __init__(self, people: Sequence[str], places: Sequence[str]) -> None:
         self.places = places
         self.visits: dict[str, list[Visit]] = {person: [] for person in people}
         self.lines: list[Line] = []
+        self.untold: list[Line] = []
 
     def go_on(self, chance: Stream, *, without: str | None = None) -> None:
-        """Tell so many visits as come before a question, and fewer where few are left, in any order."""
-        told: list[Line] = []
+        """Let so many visits happen as come before a question, and fewer where few are left."""
         for _ in range(BETWEEN):
             people = [one for one, visits in self.visits.items() if one != without and len(visits) < len(TIMES)]
             if people:
-                told.append(self._visit(chance.choice(people), chance))
-        chance.shuffle(told)
-        for line in told:
+                self.untold.append(self._visit(chance.choice(people), chance))
+
+    def tell(self, chance: Stream) -> None:
+        """Tell what has happened and isn't told yet."""
+        chance.shuffle(self.untold)
+        for line in self.untold:
             _, who, place, time = line.events[0]
             self.visits[who][TIMES.index(time)] = Visit(place, len(self.lines))
             self.lines.append(line)
+        self.untold.clear()
 
     def _visit(self, who: str, chance: Stream) -> Line:
         visits = self.visits[who]
@@ -82,6 +89,9 @@ class Times:
         while len(asks) < questions:
             before = len(days.lines)
             days.go_on(chance)
+            if all(len(visits) < 2 for visits in days.visits.values()):
+                continue
+            days.tell(chance)
             found = _candidates(days, knobs)
             if found:
                 asks.append(self._ask(days, knobs, chance.choice(chance.choice(found)), chance))
@@ -92,6 +102,7 @@ class Times:
     def _ask(self, days: Days, knobs: Knobs, asked: Candidate, chance: Stream) -> Ask:
         while len(days.lines) - 1 - asked.line < knobs.distance:
             days.go_on(chance, without=asked.person)
+            days.tell(chance)
         text = f"Where was {asked.person} right before the {asked.place}?"
         return Ask(len(days.lines), text, program(self.name, asked.person, asked.place))
 
