@@ -1,5 +1,8 @@
 """Stories through the site and back: made, verified, exported as released, imported again, and what stays withheld."""
 
+import io
+import json
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -8,20 +11,22 @@ from django.core.management import call_command
 
 from generation import exporting, importing, jobs
 from generation.engine import formats
+from generation.engine.errors import BadRecord
 from generation.engine.reading import find_reader
 from generation.models import Dataset, ImportedSplit, Question
 
 pytestmark = pytest.mark.django_db
 SMALL = {"train": {"questions": 13}, "val": {"questions": 4}, "test": {"questions": 6}}
+HELD = {"train": {"questions": 5}, "test": {"questions": 5, "withheld": True}}
 SECRET = "0f" * 16
-HELD = {**SMALL, "test": {"questions": 6, "withheld": True}}
+ROOT = "tasks_1-20_v1-2"
 
 
-def made(*, splits: dict[str, Any] | None = None, slug: str = "tales", **changes: Any) -> Dataset:
+def made(splits: dict[str, Any], **changes: Any) -> Dataset:
     """Return a complete dataset of all twenty tasks."""
-    spec = {"base": "babi", "splits": splits or SMALL, **changes}
-    held = {name for name, split in spec["splits"].items() if split and split.get("withheld")}
-    dataset = jobs.start({"world": "babi", **spec}, slug=slug, visibility="public", secrets=dict.fromkeys(held, SECRET))
+    secrets = {name: SECRET for name, split in splits.items() if split.get("withheld")}
+    spec = {"world": "babi", "title": "Tales", "splits": splits, **changes}
+    dataset = jobs.start(spec, slug="tales", visibility="public", secrets=secrets)
     jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
@@ -35,9 +40,9 @@ def exported(dataset: Dataset, folder: Path, **options: Any) -> Path:
     return folder
 
 
-def imported(*paths: Path, slug: str = "again") -> Dataset:
+def imported(*paths: Path) -> Dataset:
     found = find_reader("babi").find(list(paths))
-    dataset = importing.begin(found, importing.Wanted(slug=slug, format="babi"))
+    dataset = importing.begin(found, importing.Wanted(slug="again", format="babi"))
     jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
@@ -48,16 +53,251 @@ def hashes(dataset: Dataset) -> dict[str, str]:
     return dict(dataset.splits.values_list("name", "fingerprint"))
 
 
+def spellings(dataset: Dataset) -> list[Any]:
+    asked = Question.objects.filter(split__dataset=dataset).order_by("split__name", "position")
+    return list(asked.values_list("spelling", "scope"))
+
+
 @pytest.mark.parametrize("language", ["english", "shuffled", "hindi"])
 def test_an_export_is_sound_and_comes_back_with_the_same_hash(tmp_path: Path, language: str) -> None:
-    ours = made(told={"language": language})
+    ours = made(SMALL, told={"language": language})
     folder = exported(ours, tmp_path / "out", nosf=True)
     call_command("verify", "--folder", str(folder), "--format", "babi", "--workers", "1")
     theirs = imported(folder)
-    assert hashes(theirs) == hashes(ours)
-    assert theirs.fingerprint == ours.fingerprint
-    spelled = [
-        Question.objects.filter(split__dataset=one).order_by("pk").values_list("spelling") for one in (ours, theirs)
-    ]
-    assert list(spelled[0]) == list(spelled[1])
+    assert (hashes(theirs), theirs.fingerprint) == (hashes(ours), ours.fingerprint)
+    assert spellings(theirs) == spellings(ours)
     assert all(origin.report_json["faults"] == 0 for origin in ImportedSplit.objects.all())
+    names = {"english": "en-valid", "shuffled": "shuffled-valid", "hindi": "hn-valid"}
+    assert {path.name for path in (folder / ROOT).iterdir()} == {names[language], f"{names[language]}-nosf"}
+    call_command("verify", "again", "--workers", "1")
+
+
+def test_what_others_read_has_the_releases_tree_and_lines(tmp_path: Path) -> None:
+    folder = exported(made({"train": {"questions": 5}, "test": {"questions": 5}}), tmp_path / "out", nosf=True) / ROOT
+    for number, (name, space) in {1: ("single-supporting-fact", True), 19: ("path-finding", False)}.items():
+        for split in ("train", "test"):
+            lines = (folder / "en" / f"qa{number}_{name}_{split}.txt").read_text().splitlines()
+            bare = (folder / "en-nosf" / f"qa{number}_{name}_{split}.txt").read_text().splitlines()
+            asked = [line.split("\t") for line in lines if "\t" in line]
+            assert len(asked) == 5 and {len(fields) for fields in asked} == {3}
+            assert {fields[0].endswith("? ") for fields in asked} == {space}
+            assert bare == [line.rpartition("\t")[0] if "\t" in line else line for line in lines]
+    assert len(list((folder / "en").iterdir())) == 40
+
+
+def test_code_of_others_reads_every_file(tmp_path: Path) -> None:
+    dataset = made(SMALL)
+    folder = exported(dataset, tmp_path / "out", nosf=True) / ROOT
+    for path in sorted((folder / "en-valid").iterdir()):
+        stories = as_torchtext(path.read_text())
+        assert stories == as_hugging_face(path.read_text())
+        assert [answer for story in stories for _, answer, _ in story[1]] == as_parlai(
+            (folder / "en-valid-nosf" / path.name).read_text()
+        )
+    asked = Question.objects.filter(split__dataset=dataset, split__name="val", family=8).order_by("position")
+    stories = as_torchtext((folder / "en-valid" / "qa8_valid.txt").read_text())
+    assert [answer for story in stories for _, answer, _ in story[1]] == [one.spelling or one.answer for one in asked]
+
+
+Told = list[tuple[dict[int, str], list[tuple[str, str, list[int]]]]]
+
+
+def as_torchtext(text: str) -> Told:
+    """Return stories as that reads them: statements end in a full stop, questions have exactly three fields."""
+    stories: Told = []
+    for line in text.splitlines():
+        number, rest = line.split(" ", 1)
+        if int(number) == 1:
+            stories.append(({}, []))
+        if rest.endswith("."):
+            stories[-1][0][int(number)] = rest
+        else:
+            question, answer, facts = rest.split("\t")
+            stories[-1][1].append((question.strip(), answer, [int(fact) for fact in facts.split()]))
+    assert all(fact in lines for lines, asked in stories for _, _, facts in asked for fact in facts)
+    return stories
+
+
+def as_hugging_face(text: str) -> Told:
+    """Return stories as that reads them: any line with a tab is a question, and its last field the facts."""
+    stories: Told = []
+    for line in text.splitlines():
+        number = int(line.split(" ")[0])
+        if number == 1:
+            stories.append(({}, []))
+        fields = line[len(str(number)) + 1 :].split("\t")
+        if len(fields) > 1:
+            stories[-1][1].append((fields[0].strip(), fields[1], [int(fact) for fact in fields[-1].split(" ")]))
+        else:
+            stories[-1][0][number] = fields[0]
+    return stories
+
+
+def as_parlai(text: str) -> list[str]:
+    """Return answers as that reads them: what stands after the only tab."""
+    return [line.split("\t")[1] for line in text.splitlines() if line.count("\t") == 1]
+
+
+def test_of_a_withheld_split_the_words_come_back_and_no_answers(tmp_path: Path) -> None:
+    ours = made(HELD)
+    folder = exported(ours, tmp_path / "out")
+    told = [path.read_text() for path in folder.rglob("*test*") if path.suffix != ".gz"]
+    assert len(told) == 21
+    asked = [line.split("\t") for text in told[:-1] for line in text.splitlines() if "\t" in line]
+    assert {tuple(fields[1:]) for fields in asked} == {("", "")}
+    secret = "\n".join(told)
+    assert not any(word in secret for word in ("program", "events", "supports", "answer"))
+    theirs = imported(folder)
+    assert hashes(theirs)["train"] == hashes(ours)["train"]
+    rows = [
+        list(Question.objects.filter(split__dataset=one, split__name="test").order_by("position").values_list("text"))
+        for one in (ours, theirs)
+    ]
+    assert rows[0] == rows[1]
+    assert not Question.objects.filter(split__dataset=theirs, split__name="test").exclude(answer=None).exists()
+
+
+def test_a_changed_fact_is_told_when_it_is_imported(tmp_path: Path) -> None:
+    folder = exported(made({"train": {"questions": 5}}), tmp_path / "out")
+    path = next(folder.rglob("qa1_*train.txt"))
+    lines = path.read_text().splitlines()
+    at = next(number for number, line in enumerate(lines) if "\t" in line)
+    question, answer, fact = lines[at].split("\t")
+    lines[at] = f"{question}\t{answer}\t{'1' if fact != '1' else '2'}"
+    path.write_text("\n".join(lines) + "\n")
+    imported(folder)
+    report = ImportedSplit.objects.get(split__name="train").report_json
+    assert report["faults"] == 1 and report["first_faults"][0]["kind"] == "supports"
+    with pytest.raises(CommandError):
+        call_command("verify", "--folder", str(folder), "--format", "babi", "--workers", "1")
+
+
+RELEASED = {
+    "qa1_single-supporting-fact_train.txt": (
+        "1 Sandra went back to the office.\n2 John moved to the garden.\n3 Where is Sandra? \toffice\t1\n"
+        "4 Sandra went to the hallway.\n5 Where is Sandra? \thallway\t4\n1 Mary travelled to the kitchen.\n"
+        "2 Where is Mary? \tkitchen\t1\n"
+    ),
+    "qa8_lists-sets_train.txt": (
+        "1 John took the milk there.\n2 John grabbed the apple.\n3 What is John carrying? \tmilk,apple\t1 2\n"
+    ),
+    "qa1_single-supporting-fact_test.txt": "1 Mary went to the park.\n2 Where is Mary? \tpark\t1\n",
+}
+
+
+def released(folder: Path, *, name: str = "en", files: dict[str, str] = RELEASED) -> Path:
+    """Return a folder with files as the release has them, and such a folder as its archive has it."""
+    (folder / ROOT / name).mkdir(parents=True)
+    for file, text in files.items():
+        (folder / ROOT / name / file).write_text(text)
+    return folder / ROOT / name
+
+
+def test_the_release_is_read_with_its_facts_and_proved_by_reading(tmp_path: Path) -> None:
+    theirs = imported(released(tmp_path))
+    assert theirs.spec_data["tasks"] == [1, 8] and theirs.spec_data["answers"] == ["park"]
+    rows = Question.objects.filter(split__dataset=theirs, split__name="train").order_by("position")
+    assert [(row.answer, row.spelling, row.scope) for row in rows] == [
+        ("office", None, 2),
+        ("hallway", None, 3),
+        ("kitchen", None, 1),
+        ("apple,milk", "milk,apple", 2),
+    ]
+    scene = Scene.objects.filter(split__name="train", split__dataset=theirs).order_by("position")[0]
+    told = json.loads(scene.data or "{}")
+    assert told["supports"] == [[0], [2]]
+    assert told["lines"][0] == {"events": [["go", "Sandra", "office"]], "text": "Sandra went back to the office."}
+    call_command("verify", "again", "--workers", "1")
+
+
+def test_a_wrong_answer_and_a_wrong_fact_of_the_release_are_found(tmp_path: Path, capsys: Any) -> None:
+    text = "1 Mary went to the office.\n2 Mary moved to the garden.\n3 Where is Mary? \toffice\t1\n"
+    imported(released(tmp_path, files={"qa1_single-supporting-fact_train.txt": text}))
+    with pytest.raises(CommandError):
+        call_command("verify", "again", "--workers", "1")
+    said = "".join(capsys.readouterr())
+    assert "answer garden" in said and "lines 2" in said
+
+
+def test_an_archive_is_read_as_its_folder_is(tmp_path: Path) -> None:
+    folder = released(tmp_path)
+    released(tmp_path, name="shuffled", files={"qa1_single-supporting-fact_train.txt": "1 Gyjv zzz.\n2 Q?\tpmv\t1\n"})
+    path = tmp_path / "release.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        archive.add(tmp_path / ROOT, arcname=ROOT)
+    with pytest.raises(BadRecord, match="Expected one folder of the release, got en, shuffled"):
+        find_reader("babi").find([path])
+    theirs = imported(path / ROOT / "en")
+    (tmp_path / "release.tar.gz").unlink()
+    own = find_reader("babi").find([folder])
+    dataset = importing.begin(own, importing.Wanted(slug="plain", format="babi"))
+    jobs.work(dataset=dataset)
+    assert hashes(dataset) == hashes(theirs)
+
+
+def test_words_that_nobody_here_reads_are_kept_as_they_are(tmp_path: Path, capsys: Any) -> None:
+    files = {"qa1_single-supporting-fact_train.txt": "1 Gyjv zzz.\n2 Q? \tpmv\t1\n"}
+    theirs = imported(released(tmp_path, name="shuffled", files=files))
+    assert (theirs.spec_data["told"]["language"], theirs.spec_data["answers"]) == ("shuffled", ["pmv"])
+    call_command("verify", "again", "--workers", "1")
+    assert "language is not read" in capsys.readouterr().out
+
+
+HOSTILE = {
+    "one": ("1 Mary went to the office.\n3 Where is Mary?\toffice\t1\n", "line 2"),
+    "Mary went to the office.": ("Mary went to the office.\n", "line 1"),
+    "supports": ("1 Mary went to the office.\n2 Where is Mary?\toffice\t2\n", "line 2"),
+    "later": ("1 Where is Mary?\toffice\t2\n2 Mary went to the office.\n", "line 1"),
+    "fields": ("1 Mary went.\n2 Where?\ta\t1\t2\n", "line 2"),
+    "long": (f"1 {'a' * 5000}.\n", "line 1"),
+    "endless": ("1 " + "a" * 200_000, "line 1"),
+    "first": ("2 Mary went to the office.\n", "line 1"),
+    "empty question": ("1 Mary went.\n2  \ta\t1\n", "line 2"),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_bad_line_is_refused_with_its_file_and_number(tmp_path: Path, case: str) -> None:
+    text, place = HOSTILE[case]
+    name = "qa1_single-supporting-fact_train.txt"
+    assert f"{name}, {place}" in refused(released(tmp_path, files={name: text}))
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    folder = released(tmp_path)
+    (folder / "qa1_single-supporting-fact_test.txt").write_bytes(b"1 Mary went.\n2 \xff\xfe.\n")
+    assert "line 2" in refused(folder)
+
+
+def refused(path: Path) -> str:
+    """Return with which words files are refused."""
+    reader = find_reader("babi")
+    found = reader.find([path])
+    spec = importing.begin(found, importing.Wanted(slug="again", format="babi")).read_spec()
+    with pytest.raises(BadRecord) as caught:
+        for split in found.splits:
+            for _ in reader.read(split, spec=spec, opened=lambda name: Path(name).open("rb")):
+                pass
+    return str(caught.value)
+
+
+def test_an_archive_of_hostile_names_writes_nothing_beside_its_own_files(tmp_path: Path) -> None:
+    path, name = tmp_path / "bad.tar", f"../../{ROOT}/en/qa1_single-supporting-fact_train.txt"
+    content = RELEASED["qa1_single-supporting-fact_train.txt"].encode()
+    with tarfile.open(path, "w") as archive:
+        for own in (name, "/etc/passwd"):
+            member = tarfile.TarInfo(own)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+        link = tarfile.TarInfo(f"{ROOT}/en/qa2_two-supporting-facts_train.txt")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+    theirs = imported(path)
+    assert theirs.spec_data["tasks"] == [1]
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["bad.tar"]
+
+
+def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "bad.tar.gz").write_bytes(b"nothing of the kind" * 100)
+    with pytest.raises(BadRecord, match="bad.tar.gz: Expected an archive"):
+        find_reader("babi").find([tmp_path / "bad.tar.gz"])

@@ -17,7 +17,6 @@ from generation.engine.worlds.babi.story import Line, Story
 from generation.engine.worlds.babi.tasks import BY_NAME
 
 Supports = tuple[int, ...]
-TIMELESS = (4, 15, 16, 17, 18, 19)  # tasks whose facts stand in no order of time: no distance is kept
 
 
 class BabiProver:
@@ -99,10 +98,10 @@ class BabiProver:
             return
         assert asked is not None
         found = reader.answer(asked, question.scope)
-        if self.spec.told.faithful and (question.answer is None or not self._agrees(found, question)):
-            found = next(
-                (other for other in reader.others(asked, question.scope) if self._agrees(other, question)), found
-            )
+        if self.spec.told.faithful:
+            others = [other for other in reader.others(asked, question.scope) if self._agrees(other, question)]
+            if not self._agrees(found, question) or (found is not None and found.lines != supports):
+                found = next((other for other in others if supports in (None, other.lines)), found)
         if question.answer is not None:
             expected = "an answer that is not told" if found is None else f"answer {self._said(found, question)}"
             proof.hold("answers", self._agrees(found, question), expected, question.answer.text, question=number)
@@ -110,7 +109,7 @@ class BabiProver:
             own, came = (found.lines, supports) if self.made else (sorted(found.lines), sorted(supports))
             lines = f"lines {' '.join(str(line + 1) for line in found.lines)}"
             proof.hold("supports", own == came, lines, " ".join(str(line + 1) for line in supports), question=number)
-            if self.made and question.scope is not None and question.family not in TIMELESS:
+            if self.made and question.scope is not None:
                 left, least = question.scope - 1 - max(supports), self.spec.told.distance
                 proof.hold("scenes", left >= least, f"{least} lines or more after the last fact", left, question=number)
 
