@@ -1,0 +1,155 @@
+"""Taking part in a study of stories: what is read, answers of several words, what they become on the server."""
+
+import html
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from annotations.choices import form_of
+from annotations.models import Answer, Study
+from generation.models import Dataset
+from tests.annotations.visitors import Visitor, right_answer, study_of
+from tests.worlds import told
+from tests.worlds.baskets import EMPTY, FRUIT, SCOPES, TEXTS, WORLD
+
+pytestmark = pytest.mark.django_db
+KINDS = {text: kind for kind, text in TEXTS.items()}
+
+
+@pytest.fixture(autouse=True)
+def _world() -> Iterator[None]:
+    with told.registered():
+        yield
+
+
+@pytest.fixture
+def tales(db: None) -> Dataset:
+    return told.made()
+
+
+@pytest.fixture
+def study(tales: Dataset) -> Study:
+    return study_of(tales, questions=3)
+
+
+def visitor_at(study: Study, kind: str) -> Visitor:
+    """Return somebody who is asked a question of a kind, the ones before it answered rightly."""
+    visitor = Visitor(study)
+    visitor.to_questions()
+    for _ in SCOPES:
+        if KINDS.get(visitor.asked()) == kind:
+            return visitor
+        visitor.answer(right_answer(visitor))
+    raise AssertionError(f"nobody was asked {kind}")
+
+
+def sent(visitor: Visitor, **fields: Any) -> Any:
+    return visitor.client.post(f"{visitor.address}answer/", {**visitor.fields(), "answer": "", **fields})
+
+
+def stored(study: Study) -> str:
+    return Answer.objects.filter(slot__question__study=study).latest("pk").text
+
+
+@pytest.mark.parametrize("kind", list(SCOPES))
+def test_somebody_reads_the_lines_that_the_question_sees(study: Study, kind: str) -> None:
+    visitor = visitor_at(study, kind)
+    row = study.split.question_set.select_related("scene").get(kind=kind, scene__position=0)
+    lines = WORLD.story(WORLD.read_scene(row.scene.scene_json or {}))
+    page = html.unescape(visitor.page)
+    assert page.count("<li><span>") == SCOPES[kind]
+    assert all(f"<span>{line}</span>" in page for line in lines[: SCOPES[kind]])
+    assert "picture" not in page.partition("<form")[0]
+
+
+@pytest.mark.parametrize("ticked", [["pear", "apple"], ["apple", "pear"]])
+def test_a_set_is_ticked_in_any_order(study: Study, ticked: list[str]) -> None:
+    visitor = visitor_at(study, "inside")
+    assert [value for _, value in visitor.parts()] == [*FRUIT, EMPTY]
+    assert sent(visitor, part=ticked).status_code == 303
+    assert stored(study) == "apple,pear"
+
+
+def test_nothing_is_an_answer_alone(study: Study) -> None:
+    visitor = visitor_at(study, "inside")
+    assert sent(visitor, part=["fig", EMPTY]).status_code == 400
+    assert sent(visitor, part=[EMPTY]).status_code == 303
+    assert stored(study) == EMPTY
+
+
+@pytest.mark.parametrize("ticked", [[], ["plum"], ["fig", "fig"], ["fig", "plum"]])
+def test_what_makes_no_set_is_refused_with_a_reason(study: Study, ticked: list[str]) -> None:
+    visitor = visitor_at(study, "inside")
+    response = sent(visitor, part=ticked)
+    assert response.status_code == 400
+    assert "Please choose at least one word, or “nothing” alone." in html.unescape(response.content.decode())
+    assert not Answer.objects.filter(slot__question__position=0).exists()
+
+
+def test_a_sequence_is_chosen_place_by_place(study: Study) -> None:
+    visitor = visitor_at(study, "first")
+    assert visitor.parts() == [(f"part-{place}", fruit) for place in range(2) for fruit in FRUIT]
+    response = sent(visitor, **{"part-1": "fig"})
+    assert response.status_code == 400 and "in each of the 2 places" in response.content.decode()
+    assert sent(visitor, **{"part-0": "pear", "part-1": "fig"}).status_code == 303
+    assert stored(study) == "pear,fig"
+
+
+def test_a_sequence_that_is_right_nowhere_counts_as_an_answer(study: Study) -> None:
+    visitor = visitor_at(study, "first")
+    assert sent(visitor, **{"part-0": "fig", "part-1": "fig"}).status_code == 303
+    assert stored(study) == "fig,fig"
+
+
+def test_a_reason_for_no_answer_passes_over_what_was_ticked(study: Study) -> None:
+    visitor = visitor_at(study, "inside")
+    assert "The story is missing" in visitor.page
+    assert sent(visitor, part=["fig"], refusal="picture").status_code == 303
+    assert Answer.objects.filter(slot__question__study=study).latest("pk").refusal == "picture"
+
+
+def test_right_answers_of_every_kind_are_right(tales: Dataset) -> None:
+    study = study_of(tales, questions=9, per_question=1)
+    visitor = Visitor(study)
+    visitor.to_questions()
+    for _ in range(9):
+        right, form = right_answer(visitor), form_of(study.split, KINDS[visitor.asked()])
+        parts = list(form.taken_apart(right)) or [form.empty]
+        if form.length:
+            response = sent(visitor, **{f"part-{place}": part for place, part in enumerate(parts)})
+        else:
+            response = sent(visitor, part=parts[::-1]) if form.parts else sent(visitor, answer=right)
+        assert response.status_code == 303
+        visitor.look("?" + response["Location"].partition("?")[2])
+    assert "DONE-1" in visitor.go_on(comment="")
+    answers = Answer.objects.filter(slot__question__study=study)
+    truth = dict(study.split.question_set.values_list("position", "answer"))
+    assert {one.slot.question.position: one.text for one in answers} == truth
+
+
+def test_pages_around_the_questions_speak_of_stories(tales: Dataset) -> None:
+    study = study_of(tales, questions=3, attention=1, practice=1, practice_right=0)
+    visitor = Visitor(study)
+    assert "about a story" in visitor.look()
+    assert "Read the story" in visitor.go_on()
+    visitor.go_on()
+    assert "into the basket" in visitor.answer()  # what was right of the practice, beside the story
+    visitor.look()
+    seen = []
+    while 'name="answer"' in visitor.page:
+        seen.append(visitor.asked())
+        visitor.answer()
+    assert any("This one has no story" in text for text in seen)
+    assert "about stories of the study" in visitor.page
+    assert "picture" not in visitor.page
+
+
+def test_an_attention_item_is_pressed_as_one_button(tales: Dataset) -> None:
+    study = study_of(tales, questions=1, attention=1)
+    visitor = Visitor(study)
+    visitor.to_questions()
+    visitor.answer()
+    assert "please press" in visitor.asked()
+    assert visitor.choices() == [*FRUIT, EMPTY] and visitor.parts() == []
+    assert 'class="story"' not in visitor.page

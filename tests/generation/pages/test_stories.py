@@ -1,0 +1,132 @@
+"""Pages of a dataset that is read: lines, what a step points at, what is said before an answer is asked for."""
+
+import html
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+from pytest_django.plugin import DjangoDbBlocker
+
+from generation import limited, preview_child, stories
+from generation.models import Dataset, Question, Scene
+from tests.worlds import told
+from tests.worlds.baskets import LINES, SCOPES, WORLD
+from webapp.models import User
+
+LINE = re.compile(r'<li id="line-(\d+)" value="\d+"( class="pointed")?><(?:mark|span)>(.*?)</')
+
+
+@pytest.fixture(scope="module")
+def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
+    """Give the key of a dataset of stories that stays for all tests of the file."""
+    with told.registered():
+        with django_db_blocker.unblock():
+            key = told.made().pk
+        yield key
+        with django_db_blocker.unblock():
+            Dataset.objects.filter(pk=key).delete()
+
+
+@pytest.fixture
+def tales(kept: int, db: None) -> Dataset:
+    """Give the dataset."""
+    return Dataset.objects.get(pk=kept)
+
+
+def question_of(tales: Dataset, split: str, kind: str) -> Question:
+    return Question.objects.filter(split__dataset=tales, split__name=split, kind=kind).select_related("scene")[0]
+
+
+def lines_of(question: Question) -> tuple[str, ...]:
+    return WORLD.story(WORLD.read_scene(question.scene.scene_json or {}))
+
+
+def shown(page: str) -> list[tuple[int, bool, str]]:
+    """Return the lines that a page shows plainly: number, whether the step points at it, text."""
+    return [(int(number), bool(pointed), html.unescape(text)) for number, pointed, text in LINE.findall(page)]
+
+
+@pytest.mark.parametrize("kind", list(SCOPES))
+def test_a_question_shows_the_lines_it_sees_and_folds_the_later_ones(tales: Dataset, kind: str) -> None:
+    question = question_of(tales, "val", kind)
+    page = Client().get(question.get_absolute_url()).text
+    lines = lines_of(question)
+    assert shown(page) == [(number, False, line) for number, line in enumerate(lines[: SCOPES[kind]], 1)]
+    later = page.partition('<details class="later">')[2].partition("</details>")[0]
+    assert re.findall(r"<span>(.*?)</span>", later) == list(lines[SCOPES[kind] :])
+    assert "no picture" not in page and 'id="objects"' not in page
+
+
+def test_a_step_points_at_the_lines_that_it_used(tales: Dataset) -> None:
+    question = question_of(tales, "val", "first")
+    page = Client().get(f"{question.get_absolute_url()}?step=1").text
+    first = lines_of(question)[0]
+    assert shown(page)[0] == (1, True, first)
+    assert [number for number, pointed, _ in shown(page) if pointed] == [1, 2]
+    assert '<span class="chip">line 1</span>' in page
+
+
+def test_the_lines_an_answer_stands_on_are_a_step_away(tales: Dataset) -> None:
+    question = question_of(tales, "val", "count")
+    page = Client().get(question.get_absolute_url()).text
+    [address] = re.findall(r'id="supports"[^>]*href="([^"]*)"', page)
+    assert address == "?step=2"
+    assert 'id="supports"' not in Client().get(question.get_absolute_url() + address).text
+
+
+def test_who_is_asked_first_is_told_no_lines(tales: Dataset) -> None:
+    page = Client().get(f"{question_of(tales, 'val', 'inside').get_absolute_url()}?ask=1").text
+    assert len(shown(page)) == SCOPES["inside"]
+    assert 'id="supports"' not in page and 'class="steps' not in page and 'class="pointed' not in page
+
+
+def test_withheld_answers_leave_the_story_alone(tales: Dataset) -> None:
+    for kind in SCOPES:
+        question = question_of(tales, "test", kind)
+        page = Client().get(question.get_absolute_url()).text
+        assert [text for _, _, text in shown(page)] == list(lines_of(question)[: SCOPES[kind]])
+        assert 'id="supports"' not in page and 'class="steps' not in page and "supporting lines" in page
+        assert Client().get(f"{question.get_absolute_url()}?step=1").status_code == 400
+
+
+def test_lists_and_cards_show_how_stories_begin(tales: Dataset) -> None:
+    question = question_of(tales, "train", "inside")
+    first = lines_of(question)[: stories.BEGINNING]
+    for address in ("/datasets/", tales.get_absolute_url(), f"{tales.get_absolute_url()}train/"):
+        page = Client().get(address).text
+        assert all(f"<span>{line}</span>" in page for line in first), address
+        assert f"and {LINES - stories.BEGINNING} more lines" in page
+        assert "no picture" not in page and "made without" not in page
+
+
+def test_a_list_reads_all_stories_at_once(tales: Dataset, django_assert_max_num_queries: object) -> None:
+    split = tales.splits.select_related("dataset").get(name="train")
+    scenes = list(Scene.objects.filter(split=split))
+    with django_assert_max_num_queries(1):  # type: ignore[operator]
+        assert len(stories.beginnings(scenes, split)) == len(scenes)
+
+
+def test_others_see_no_story_of_a_private_dataset(tales: Dataset) -> None:
+    Dataset.objects.filter(pk=tales.pk).update(visibility=Dataset.Visibility.PRIVATE)
+    line = lines_of(question_of(tales, "train", "inside"))[0]
+    assert line not in Client().get("/datasets/").text
+    assert Client().get(f"{tales.get_absolute_url()}train/").status_code == 404
+
+
+def test_a_new_dataset_of_stories_draws_nothing_and_previews_lines(
+    tales: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(module: str, given: bytes, *, seconds: int, memory: int) -> bytes:
+        return json.dumps(preview_child.preview(json.loads(given))).encode()
+
+    monkeypatch.setattr(limited, "run", run)
+    client = Client()
+    client.force_login(User.objects.create_user("ada", "ada@example.org", "x", is_staff=True))
+    page = client.get("/datasets/new/?preset=baskets").text
+    assert "Draw pictures" not in page
+    spec = '{"world": "baskets", "splits": {"train": {"scenes": 4}}}'
+    page = client.post("/datasets/new/", {"spec": spec, "last": "json", "shown": spec, "action": "preview"}).text
+    assert page.count('class="story-box"') == 4
+    assert "into the basket." in page and "after line 3" in page

@@ -1,0 +1,48 @@
+"""What the API tells of stories: the lines a question sees, and the prompt that has them."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+from pytest_django.plugin import DjangoDbBlocker
+
+from generation.models import Dataset, Question
+from tests.worlds import told
+from tests.worlds.baskets import LINES, SCOPES, WORLD
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tales(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    with told.registered():
+        with django_db_blocker.unblock():
+            key = told.made().pk
+        yield
+        with django_db_blocker.unblock():
+            Dataset.objects.filter(pk=key).delete()
+
+
+@pytest.mark.parametrize("split", ["val", "test"])
+def test_questions_have_the_lines_that_they_see(split: str) -> None:
+    base = f"/api/v1/datasets/tales/splits/{split}/questions/"
+    listed = Client().get(base).json()["results"]
+    for row in Question.objects.filter(split__name=split).select_related("scene").order_by("position"):
+        lines = list(WORLD.story(WORLD.read_scene(row.scene.scene_json or {})))
+        full = Client().get(f"{base}{row.position}/").json()
+        assert full["story"] == listed[row.position]["story"] == lines[: SCOPES[row.kind]]
+        numbered = "\n".join(f"{number} {line}" for number, line in enumerate(full["story"], 1))
+        assert full["prompt"] == f"{numbered}\n\n{row.text}\nAnswer with words joined by commas."
+        assert ("answer" in full) is ("program" in full) is (split == "val")
+
+
+def test_scenes_have_all_lines_and_of_withheld_splits_nothing_else() -> None:
+    for split in ("val", "test"):
+        scene = Client().get(f"/api/v1/datasets/tales/splits/{split}/scenes/0/").json()
+        assert len(scene["story"]) == LINES
+        assert ("data" in scene) is (split == "val")
+
+
+def test_a_page_of_questions_needs_no_more_queries_than_its_rows(django_assert_max_num_queries: object) -> None:
+    with django_assert_max_num_queries(12):  # type: ignore[operator]
+        Client().get("/api/v1/datasets/tales/splits/train/questions/")

@@ -1,0 +1,32 @@
+"""Datasets of the small world of stories, whose registration is for a fixture: `tests.worlds.told.registered`."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from generation import jobs
+from generation.engine.worlds import REGISTRY
+from generation.models import Dataset
+from tests.worlds import baskets
+
+SECRET = "0f" * 16
+SPLITS = {"train": {"scenes": 4}, "val": {"scenes": 3}, "test": {"scenes": 2, "withheld": True}}
+
+
+@contextmanager
+def registered() -> Iterator[None]:
+    """Let there be the world."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(REGISTRY, baskets.NAME, baskets.WHERE)
+        yield
+
+
+def made(slug: str = "tales") -> Dataset:
+    """Return a complete public dataset; the answers of its split test are withheld."""
+    spec = {"world": baskets.NAME, "title": "Tales", "splits": SPLITS}
+    dataset = jobs.start(spec, slug=slug, visibility="public", secrets={"test": SECRET})
+    jobs.work(dataset=dataset)
+    dataset.refresh_from_db()
+    assert dataset.state == Dataset.State.COMPLETE, dataset.error
+    return dataset
