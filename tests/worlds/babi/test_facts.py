@@ -15,7 +15,7 @@ from generation.engine.worlds.babi.story import Event, Line, Story
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from tests import proof
 from tests.worlds.babi import facts_twin
-from tests.worlds.babi.drawn import Asked, asked, told
+from tests.worlds.babi.told import Asked, answered, assert_shares, chance, questions, stories, tell
 
 TASKS = (4, 15, 16, 17, 18, 19, 20)
 LINES = {4: {2}, 15: {8}, 16: {9}, 17: {2}, 18: {5}, 19: {5}, 20: {4, 6, 8, 10, 12}}
@@ -32,14 +32,14 @@ HARDER: dict[str, Any] = {
 }
 
 
-def flat(task: int, questions: int, **knobs: Any) -> list[Asked]:
-    """Return questions of a task, whatever their stories."""
-    return [one for story in asked(task, questions, **knobs) for one in story]
+def facts(one: Asked) -> list[Event]:
+    """Return what the lines tell that a question sees, one event each."""
+    return [line.events[0] for line in one.lines]
 
 
 def pairs(one: Asked) -> set[frozenset[str]]:
     """Return which two each line names."""
-    return {frozenset(event[1:]) - {*facts_twin.MOVES, *facts_twin.SIDES} for event in one.events}
+    return {frozenset(event[1:]) - {*facts_twin.MOVES, *facts_twin.SIDES} for event in facts(one)}
 
 
 def ends(one: Asked) -> frozenset[str]:
@@ -48,24 +48,24 @@ def ends(one: Asked) -> frozenset[str]:
     return frozenset(facts_twin.read(pattern, one.text))
 
 
-def share(found: int, of: int, wanted: float) -> None:
-    """Check a share within four standard deviations, and a tenth of a percent."""
-    assert abs(found / of - wanted) < 4 * (wanted * (1 - wanted) / of) ** 0.5 + 0.001, (found / of, wanted)
+def share(found: int, of: int, wanted: float, *, within: float = 0.001) -> None:
+    """Check what part of some questions is so."""
+    assert_shares(Counter({"so": found, "else": of - found}), {"so": wanted, "else": 1 - wanted}, within=within)
 
 
 @pytest.mark.parametrize("faithful", [False, True])
 @pytest.mark.parametrize("task", TASKS)
 def test_answers_and_supporting_facts_are_the_twins(task: int, faithful: bool) -> None:
-    for one in flat(task, proof.size(20_000), faithful=faithful):
-        assert (one.answer, list(one.supports)) == facts_twin.ANSWER[task](one.events, one.text), one
+    for one in questions(task, proof.size(20_000), faithful=faithful):
+        assert (one.answer, list(one.supports)) == facts_twin.ANSWER[task](facts(one), one.text), one
 
 
 @settings(max_examples=proof.size(600), deadline=None)
 @given(task=some.sampled_from(TASKS), knobs=some.fixed_dictionaries(HARDER), index=some.integers(0, 1_000))
 def test_harder_stories_are_answered_as_the_twin_does(task: int, knobs: dict[str, Any], index: int) -> None:
     answers = BY_NUMBER[task].answers(Knobs(**knobs))
-    for one in flat(task, 12, index=index, **knobs):
-        assert (one.answer, list(one.supports)) == facts_twin.ANSWER[task](one.events, one.text), one
+    for one in answered(task, tell(task, chance(index), **knobs)):
+        assert (one.answer, list(one.supports)) == facts_twin.ANSWER[task](facts(one), one.text), one
         assert one.answer in answers
         if task in (17, 18, 19) and not knobs["faithful"]:
             assert len(one.supports) == knobs["steps"]
@@ -74,17 +74,17 @@ def test_harder_stories_are_answered_as_the_twin_does(task: int, knobs: dict[str
 
 @pytest.mark.parametrize("task", TASKS)
 def test_stories_are_as_long_as_those_released(task: int) -> None:
-    stories = list(told(task, 100))
+    told = stories(task, 100)
 
-    assert {len(story.lines) for story in stories} == LINES[task]
-    lengths = [len(story.asks) for story in stories]
+    assert {len(story.lines) for story in told} == LINES[task]
+    lengths = [len(story.asks) for story in told]
     assert sorted(lengths) == sorted(BY_NUMBER[task].lengths * (100 // len(BY_NUMBER[task].lengths)))
-    assert {len(one.supports) for one in flat(task, 100)} == {SUPPORTS[task]}
+    assert {len(one.supports) for one in questions(task, 100)} == {SUPPORTS[task]}
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_each_story_asks_a_question_once(task: int) -> None:
-    for story in told(task, proof.size(1_000)):
+    for story in stories(task, proof.size(1_000)):
         assert len({(ask.scope, ask.text) for ask in story.asks}) == len(story.asks)
         assert len({line.text for line in story.lines}) == len(story.lines)
 
@@ -92,11 +92,11 @@ def test_each_story_asks_a_question_once(task: int) -> None:
 @pytest.mark.parametrize("task", TASKS)
 def test_programs_are_well_typed_and_answers_known(task: int) -> None:
     table, answers = function_table(), set(BY_NUMBER[task].answers(Knobs()))
-    for story in told(task, 50):
+    for story in stories(task, 50):
         for ask in story.asks:
             assert typecheck(ask.program, table=table) in table.answer_kinds
             assert ask.program[0] == Step("story", (), (BY_NUMBER[task].name,))
-    assert {one.answer for one in flat(task, 2_000)} == answers
+    assert {one.answer for one in questions(task, 2_000)} == answers
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_programs_are_well_typed_and_answers_known(task: int) -> None:
 )
 def test_answers_are_as_likely_as_each_other(task: int, answers: int) -> None:
     count = proof.size(40_000)
-    found = Counter(one.answer for one in flat(task, count))
+    found = Counter(one.answer for one in questions(task, count))
 
     assert len(found) == answers
     for often in found.values():
@@ -113,26 +113,26 @@ def test_answers_are_as_likely_as_each_other(task: int, answers: int) -> None:
 
 class TestRelationsOfTwo:
     def test_either_wording_and_direction_is_as_likely(self) -> None:
-        found = flat(4, proof.size(20_000))
+        found = questions(4, proof.size(20_000))
 
         share(sum(one.text.startswith("Which") for one in found), len(found), 0.5)
         for direction in facts_twin.MOVES:
             share(sum(f" {direction} " in one.text for one in found), len(found), 0.25)
 
     def test_the_other_order_of_words_asks_for_the_other_place(self) -> None:
-        for one in flat(4, proof.size(2_000)):
+        for one in questions(4, proof.size(2_000)):
             match one.text.rstrip("?").split():
                 case ["Which", "place", "lies", direction, "of", "the", place]:
                     other = f"The {place} lies {direction} of which place?"
                 case ["The", place, "lies", direction, "of", "which", "place"]:
                     other = f"Which place lies {direction} of the {place}?"
-            answer, supports = facts_twin.relations_of_two(one.events, other)
+            answer, supports = facts_twin.relations_of_two(facts(one), other)
             assert answer != one.answer and supports != list(one.supports)
 
 
 class TestDeduction:
     def test_what_a_kind_fears_is_told_before_any_of_it(self) -> None:
-        for story in told(15, proof.size(2_000)):
+        for story in stories(15, proof.size(2_000)):
             feared = set()
             for line in story.lines:
                 kind, one, other = line.events[0]
@@ -145,31 +145,31 @@ class TestInduction:
     def colours(self, one: Asked) -> list[str]:
         """Return the colours of the others of the asked one's kind."""
         (name,) = facts_twin.read(r"Which colour is (\w+)\?", one.text)
-        kinds = {event[1]: event[2] for event in one.events if event[0] == "is-a"}
+        kinds = {event[1]: event[2] for event in facts(one) if event[0] == "is-a"}
         return [
             event[2]
-            for event in one.events
+            for event in facts(one)
             if event[0] == "coloured" and event[1] != name and kinds[event[1]] == kinds[name]
         ]
 
     def test_evidence_agrees(self) -> None:
-        for one in flat(16, proof.size(4_000)):
+        for one in questions(16, proof.size(4_000)):
             assert set(self.colours(one)) == {one.answer}
 
     def test_evidence_differs_as_often_as_released(self) -> None:
-        found = [(Counter(self.colours(one)), one.answer) for one in flat(16, proof.size(40_000), faithful=True)]
+        found = [(Counter(self.colours(one)), one.answer) for one in questions(16, proof.size(40_000), faithful=True)]
 
         share(sum(len(colours) > 1 for colours, _ in found), len(found), 0.075)
         share(sum(colours[answer] < max(colours.values()) for colours, answer in found), len(found), 0.024)
 
     def test_all_have_a_kind_and_all_but_one_then_a_colour(self) -> None:
-        for one in flat(16, proof.size(2_000)):
-            kinds = [event[1] for event in one.events if event[0] == "is-a"]
-            coloured = [event[1] for event in one.events if event[0] == "coloured"]
+        for one in questions(16, proof.size(2_000)):
+            kinds = [event[1] for event in facts(one) if event[0] == "is-a"]
+            coloured = [event[1] for event in facts(one) if event[0] == "coloured"]
             assert len(set(kinds)) == 5 and len(set(coloured)) == 4
             for name in coloured:
-                assert one.events.index(next(event for event in one.events if event[:2] == ("is-a", name))) < next(
-                    number for number, event in enumerate(one.events) if event[:2] == ("coloured", name)
+                assert facts(one).index(next(event for event in facts(one) if event[:2] == ("is-a", name))) < next(
+                    number for number, event in enumerate(facts(one)) if event[:2] == ("coloured", name)
                 )
 
 
@@ -178,37 +178,37 @@ class TestPositions:
         """Return how far apart the two are on the axis that is asked about."""
         names = r"Is the (.+?) (above|below|to the right of|to the left of) the (.+)\?"
         shape, side, other = facts_twin.read(names, one.text)
-        stand = facts_twin.cells(one.events)
+        stand = facts_twin.cells(facts(one))
         axis = 0 if facts_twin.SIDES[side][0] else 1
         return abs(stand[shape][axis] - stand[other][axis])
 
     def test_only_the_pair_that_no_line_names_is_asked_about(self) -> None:
         for faithful in (False, True):
-            for one in flat(17, proof.size(4_000), faithful=faithful):
+            for one in questions(17, proof.size(4_000), faithful=faithful):
                 assert ends(one) not in pairs(one)
 
     def test_nothing_is_asked_of_an_axis_on_which_they_are_level(self) -> None:
-        assert all(self.off(one) for one in flat(17, proof.size(8_000)))
+        assert all(self.off(one) for one in questions(17, proof.size(8_000)))
 
     def test_all_eight_questions_are_asked_of_each_story(self) -> None:
-        for story in asked(17, proof.size(8_000)):
-            assert Counter(one.answer for one in story) == {"yes": 4, "no": 4}
-            assert len({one.text for one in story}) == 8
+        for told in stories(17, proof.size(1_000)):
+            asked = list(answered(17, told))
+            assert Counter(one.answer for one in asked) == {"yes": 4, "no": 4}
+            assert len({one.text for one in asked}) == 8
 
     def test_level_ones_are_asked_about_as_often_as_released(self) -> None:
-        found = flat(17, stories := proof.size(80_000), faithful=True)
+        found = questions(17, proof.size(80_000), faithful=True)
 
-        level = sum(not self.off(one) for one in found)
-        assert abs(level / len(found) - 0.114) < 0.01 + 2 / stories**0.5
+        share(sum(not self.off(one) for one in found), len(found), 0.114, within=0.03)  # by stories, eight at a time
         share(sum(one.answer == "yes" for one in found), len(found), 0.497)
         assert all(one.answer == "no" for one in found if not self.off(one))
 
 
 class TestSizes:
     def test_no_line_alone_answers_and_one_chain_does(self) -> None:
-        for one in flat(18, proof.size(8_000)):
+        for one in questions(18, proof.size(8_000)):
             assert ends(one) not in pairs(one)
-            ordered = facts_twin.ordered(one.events)
+            ordered = facts_twin.ordered(facts(one))
             assert len(set(ordered)) == len(ordered)
             start, end = sorted(ends(one))
             every = [way for way in facts_twin.chains(ordered, start, end) if len(way) <= 2]
@@ -217,7 +217,7 @@ class TestSizes:
 
     def test_the_words_of_a_question_alone_tell_nothing(self) -> None:
         found: dict[str, Counter[str]] = {}
-        for one in flat(18, proof.size(40_000, least=10_000)):
+        for one in questions(18, proof.size(40_000, least=10_000)):
             found.setdefault(one.text, Counter())[one.answer] += 1
 
         assert len(found) == 2 * 5 * 4  # either wording, any two of all but the chocolate
@@ -225,14 +225,13 @@ class TestSizes:
             share(answers["yes"], answers.total(), 0.5)
 
     def test_a_line_alone_answers_as_often_as_released(self) -> None:
-        found = flat(18, count := proof.size(40_000), faithful=True)
+        found = questions(18, proof.size(40_000), faithful=True)
 
-        direct = sum(ends(one) in pairs(one) for one in found)
-        assert abs(direct / count - 0.31) < 0.02 + 2 / count**0.5
+        share(sum(ends(one) in pairs(one) for one in found), len(found), 0.31, within=0.03)
         share(sum(one.answer == "yes" for one in found), len(found), 0.5)
 
     def test_stories_as_released_come_in_blocks_of_five_up_to_twenty(self) -> None:
-        found = Counter(len(story.lines) for story in told(18, proof.size(20_000, least=500), faithful=True))
+        found = Counter(len(story.lines) for story in stories(18, proof.size(20_000, least=500), faithful=True))
 
         assert set(found) <= {5, 10, 15, 20}
         assert found.most_common(1)[0][0] == 5 and len(found) > 1
@@ -241,15 +240,15 @@ class TestSizes:
 class TestPaths:
     def test_the_way_is_the_only_shortest_even_between_places_no_line_joins(self) -> None:
         for steps in (2, 3, 4):
-            for one in flat(19, proof.size(8_000), steps=steps):
+            for one in questions(19, proof.size(8_000), steps=steps):
                 start, end = facts_twin.read(r"How does one get from the (\w+) to the (\w+)\?", one.text)
-                (way,) = facts_twin.ways(facts_twin.cells(one.events), start, end)
+                (way,) = facts_twin.ways(facts_twin.cells(facts(one)), start, end)
                 assert len(way) == steps + 1 == len(one.supports) + 1
 
     def test_walking_as_the_answer_says_leads_there(self) -> None:
-        for one in flat(19, proof.size(8_000), steps=3, places=8):
+        for one in questions(19, proof.size(8_000), steps=3, places=8):
             start, end = facts_twin.read(r"How does one get from the (\w+) to the (\w+)\?", one.text)
-            lie = facts_twin.cells(one.events)
+            lie = facts_twin.cells(facts(one))
             at = lie[start]
             for letter in one.answer.split(","):
                 (move,) = [move for direction, move in facts_twin.MOVES.items() if direction[0] == letter]
@@ -259,15 +258,15 @@ class TestPaths:
 
     def test_stories_as_released_may_have_another_way_that_no_line_tells(self) -> None:
         found = []
-        for one in flat(19, 400, faithful=True):
+        for one in questions(19, 400, faithful=True):
             start, end = facts_twin.read(r"How does one get from the (\w+) to the (\w+)\?", one.text)
-            found.append(len(facts_twin.ways(facts_twin.cells(one.events), start, end)))
+            found.append(len(facts_twin.ways(facts_twin.cells(facts(one)), start, end)))
         assert set(found) == {1, 2}
 
 
 class TestMotives:
     def test_after_each_line_its_own_question_is_asked(self) -> None:
-        for story in told(20, proof.size(2_000)):
+        for story in stories(20, proof.size(2_000)):
             assert [ask.scope for ask in story.asks] == list(range(1, len(story.lines) + 1))
             for line, ask in zip(story.lines, story.asks, strict=True):
                 kind, person, what = line.events[0]
@@ -280,19 +279,19 @@ class TestMotives:
 
     def test_nobody_gets_what_another_has(self) -> None:
         for people in (2, 4, 7):
-            for story in told(20, proof.size(2_000), people=people):
+            for story in stories(20, proof.size(2_000), people=people):
                 got = [line.events[0][2] for line in story.lines if line.events[0][0] == "get"]
                 assert len(set(got)) == len(got)
 
     def test_in_stories_as_released_several_get_the_same(self) -> None:
         got = [
             Counter(line.events[0][2] for line in story.lines if line.events[0][0] == "get")
-            for story in told(20, 100, faithful=True)
+            for story in stories(20, 100, faithful=True)
         ]
         assert any(max(things.values(), default=0) > 1 for things in got)
 
     def test_far_questions_are_filled_up_with_walks_that_mean_nothing(self) -> None:
-        (story,) = told(20, 1, people=2, distance=200)
+        (story,) = stories(20, 1, people=2, distance=200)
 
         places = {line.events[0][2] for line in story.lines if line.events[0][0] == "go"}
         assert len(story.lines) > 200 and "hallway" in places

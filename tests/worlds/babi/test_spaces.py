@@ -15,7 +15,7 @@ from generation.engine.worlds.babi.tasks.motives import prefixes
 from generation.engine.worlds.babi.telling import Counted, Space
 from tests import proof
 from tests.worlds.babi import facts_twin
-from tests.worlds.babi.drawn import chance, told
+from tests.worlds.babi.told import chance, stories
 
 HOUSE = ("bathroom", "bedroom", "garden", "hallway")
 Events = tuple[tuple[str, ...], ...]
@@ -113,20 +113,20 @@ def test_positions_are_counted(faithful: bool) -> None:
 
 @pytest.mark.parametrize("task", [4, 19])
 def test_all_that_is_counted_is_told(task: int) -> None:
-    seen = list(told(task, 6_000, places=3))
+    seen = stories(task, 6_000, places=3)
 
-    stories = {tuple(line.text for line in story.lines) for story in seen}
+    texts = {tuple(line.text for line in story.lines) for story in seen}
     questions = {(tuple(line.text for line in story.lines), story.asks[0].text) for story in seen}
-    assert space(task, places=3) == (len(stories), len(questions))
+    assert space(task, places=3) == (len(texts), len(questions))
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("faithful", [False, True])
 def test_all_positions_that_are_counted_are_told(faithful: bool) -> None:
-    stories = {tuple(line.text for line in story.lines) for story in told(17, 100_000, faithful=faithful)}
+    texts = {tuple(line.text for line in story.lines) for story in stories(17, 100_000, faithful=faithful)}
 
     counted = space(17, faithful=faithful)
-    assert counted is not None and len(stories) == counted.stories
+    assert counted is not None and len(texts) == counted.stories
 
 
 def begun(people: tuple[str, ...], length: int, *, faithful: bool) -> int:

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterator
+from itertools import cycle, islice
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as some
@@ -12,6 +13,7 @@ from generation.engine.program import Program, execute, typecheck
 from generation.engine.seeding import Stage, Stream, stream
 from generation.engine.worlds.babi.functions import ANSWERS, function_table
 from generation.engine.worlds.babi.knobs import Knobs
+from generation.engine.worlds.babi.layout import stories_of
 from generation.engine.worlds.babi.story import Event, Line, Story
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from generation.engine.worlds.babi.telling import Told
@@ -47,25 +49,25 @@ def answered(task: int, told: Told) -> Iterator[Asked]:
         yield Asked(told.lines[:scope], text, program, last.value, last.elements)
 
 
-def tell(task: int, random: Stream, **knobs: Any) -> Told:
-    """Return the next story that a task tells."""
+def tell(task: int, random: Stream, *, questions: int | None = None, **knobs: Any) -> Told:
+    """Return the next story that a task tells, with so many questions, or as many as its first one has."""
     teller = BY_NUMBER[task]
     while True:
-        told = teller.tell(Knobs(**knobs), random, questions=teller.lengths[0])
+        told = teller.tell(Knobs(**knobs), random, questions=questions or teller.lengths[0])
         if told is not None:
             return told
 
 
 def stories(task: int, count: int, **knobs: Any) -> list[Told]:
     """Return so many stories of a task."""
-    random = chance(task)
-    return [tell(task, random, **knobs) for _ in range(count)]
+    random, lengths = chance(task), islice(cycle(BY_NUMBER[task].lengths), count)
+    return [tell(task, random, questions=length, **knobs) for length in lengths]
 
 
 def questions(task: int, count: int, **knobs: Any) -> list[Asked]:
     """Return so many questions of a task, or some more: those of whole stories."""
-    each = BY_NUMBER[task].lengths[0]
-    return [one for told in stories(task, -(-count // each), **knobs) for one in answered(task, told)]
+    needed = stories_of(BY_NUMBER[task], count)
+    return [one for told in stories(task, needed, **knobs) for one in answered(task, told)]
 
 
 def knobs(*, people: int = 2, distance: int = 12) -> SearchStrategy[dict[str, Any]]:
