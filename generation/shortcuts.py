@@ -25,8 +25,8 @@ QUESTION = (
     Shortcut("b", "B", "back to the list"),
     Shortcut("a", "A", "ask first, on or off"),
     Shortcut("s", "S", "show the answer"),
-    Shortcut("l", "L", "show the lines it stands on"),
     Shortcut("f", "F", "fill the screen, or leave"),
     Shortcut("Escape", "Esc", "leave the full screen"),
     Shortcut("?", "?", "these keys"),
 )
+OF_STORY = (Shortcut("l", "L", "show the lines that the answer stands on"), *QUESTION)

@@ -14,7 +14,7 @@ from generation.browse import BadAddress, shortened
 from generation.imported import lacking, why_no_picture
 from generation.index import IndexedFacet
 from generation.models import Question, Split
-from generation.shortcuts import QUESTION
+from generation.shortcuts import OF_STORY, QUESTION
 from generation.shown import Shown, show
 from generation.trail import LIST, trail_of
 from generation.views.finding import find_split, pairs_of, refuse
@@ -66,7 +66,7 @@ def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpRes
         "facts": [fact for fact in shown.facts if _may_know(request.user, split, fact.facet, visit=visit)],
         "trail": trail,
         "visit": visit,
-        "shortcuts": QUESTION,
+        "shortcuts": OF_STORY if split.dataset.tells else QUESTION,
         "others": others,
         "scene_list": _scene_list(asked, others) + visit.scene_stance if others else "",
     }

@@ -12,7 +12,7 @@ import yaml
 
 from generation.engine.errors import BadExport
 from generation.engine.formats import lmms_eval_task
-from generation.engine.formats.huggingface_rows import FIRST, PROMPT
+from generation.engine.formats.huggingface_rows import FIRST, PROMPT, STORY
 from generation.engine.formats.lmms_eval import FORMAT
 from tests.engine.formats.sample import Dataset, marbles, picture
 from tests.worlds.marbles import NUMBERS
@@ -157,7 +157,7 @@ def test_a_choice_keeps_its_spelling() -> None:
 
 
 def test_the_functions_know_which_columns_are_no_facets() -> None:
-    assert {*FIRST, PROMPT} == lmms_eval_task.NOT_FACETS
+    assert {*FIRST, PROMPT, STORY} == lmms_eval_task.NOT_FACETS
 
 
 def test_without_pictures_nothing_is_written_and_the_message_says_of_which_splits(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from generation import limited, preview_child, stories
 from generation.models import Dataset, Question, Scene
+from generation.shortcuts import OF_STORY
 from tests.worlds import told
 from tests.worlds.baskets import LINES, SCOPES, WORLD
 from webapp.models import User
@@ -74,6 +75,12 @@ def test_the_lines_an_answer_stands_on_are_a_step_away(tales: Dataset) -> None:
     [address] = re.findall(r'id="supports"[^>]*href="([^"]*)"', page)
     assert address == "?step=2"
     assert 'id="supports"' not in Client().get(question.get_absolute_url() + address).text
+
+
+def test_a_key_leads_to_the_lines(tales: Dataset) -> None:
+    page = Client().get(question_of(tales, "val", "inside").get_absolute_url()).text
+    assert page.count('data-key="l"') == 1
+    assert page.count("<kbd>") == len(OF_STORY)
 
 
 def test_who_is_asked_first_is_told_no_lines(tales: Dataset) -> None:
