@@ -4,7 +4,8 @@ import base64
 import io
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any
 
 from PIL import Image
@@ -26,8 +27,23 @@ def preview(asked: Mapping[str, Any]) -> dict[str, Any]:
     spec = world.read_spec(asked["data"], files=files).for_preview()
     whole = maker.plan(spec, split)[0]
     count = min(asked["scenes"], whole.items)
-    chunk = whole._replace(items=count, questions=whole.questions // whole.items * count)
-    return {"scenes": [_scene(item, world, maker, spec, split) for item in maker.make(spec, split, chunk)]}
+    if world.media == Media.IMAGE:
+        chunk = whole._replace(items=count, questions=whole.questions // whole.items * count)
+        shown = list(islice(maker.make(spec, split, chunk), count))
+    else:
+        shown = _varied(maker.make(spec, split, whole), count)
+    return {"scenes": [_scene(item, world, maker, spec, split) for item in shown]}
+
+
+def _varied(items: Iterable[Item], count: int) -> list[Item]:
+    """Return a few of some items that cost little to make: first those that ask what none before them did."""
+    made, kinds = list(items), set[str]()
+    new, others = list[Item](), list[Item]()
+    for item in made:
+        own = {question.kind for question in item.questions}
+        (others if own <= kinds else new).append(item)
+        kinds |= own
+    return [*new, *others][:count]
 
 
 def _scene(item: Item, world: World, maker: Maker, spec: Any, split: str) -> dict[str, Any]:

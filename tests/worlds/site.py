@@ -210,14 +210,17 @@ def _read_again(site: Site, name: str, folder: Path) -> None:
 
 def people_are_asked(site: Site) -> None:
     """A participant practises, sees each question with what is asked of them, and answers by its buttons."""
-    rows = {row.text: row for row in site.val.question_set.all()}
+    rows: dict[str, list[Question]] = {}
+    for one in site.val.question_set.select_related("scene"):
+        rows.setdefault(one.text, []).append(one)
     study = study_of(site.dataset, questions=min(site.val.questions, 4), practice=1, practice_right=0)
     visitor = Visitor(study)
     visitor.to_questions()
     answered = 0
     while 'name="answer"' in visitor.look():
         if "Practice:" not in visitor.page:
-            row = rows[visitor.asked()]
+            same = rows[visitor.asked()]
+            row = same[0]
             form = site.case.world.answer_form(site.val.read_spec(), engine_question(row))
             if form.parts:
                 assert visitor.choices() == [""]  # one button, and boxes
@@ -226,7 +229,8 @@ def people_are_asked(site: Site) -> None:
                 assert visitor.choices() == list(form.choices or site.case.world.answers(site.val.read_spec()))
                 assert row.answer in visitor.choices()
             assert form.instruction in visitor.page
-            assert all(line in html.unescape(visitor.page) for line in lines_of(site, row))
+            page = html.unescape(visitor.page)
+            assert any(all(line in page for line in lines_of(site, one)) for one in same)
             answered += 1
         visitor.answer()
     assert answered == min(site.val.questions, 4)

@@ -4,18 +4,21 @@ import html
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from django.test import Client
 from pytest_django.plugin import DjangoDbBlocker
 
 from generation import limited, preview_child, stories
+from generation.engine.worlds import Chunk
 from generation.models import Dataset, Question, Scene
 from generation.shortcuts import OF_STORY
 from tests.worlds import told
-from tests.worlds.baskets import LINES, SCOPES, WORLD
+from tests.worlds.baskets import LINES, SCOPES, WINDOW, WORLD
 from webapp.models import User
 
+SPEC = {"world": "baskets", "splits": {"train": {"scenes": 4}}}
 LINE = re.compile(r'<li id="line-(\d+)" value="\d+"( class="pointed")?><(?:mark|span)>(.*?)</')
 
 
@@ -133,7 +136,14 @@ def test_a_new_dataset_of_stories_draws_nothing_and_previews_lines(
     client.force_login(User.objects.create_user("ada", "ada@example.org", "x", is_staff=True))
     page = client.get("/datasets/new/?preset=baskets").text
     assert "Draw pictures" not in page
-    spec = '{"world": "baskets", "splits": {"train": {"scenes": 4}}}'
+    spec = json.dumps(SPEC)
     page = client.post("/datasets/new/", {"spec": spec, "last": "json", "shown": spec, "action": "preview"}).text
-    assert page.count('class="story-box"') == 4
+    assert page.count('class="story-box"') == WINDOW  # what a chunk has
     assert "into the basket." in page and "after line 3" in page
+
+
+def test_a_preview_of_stories_shows_what_is_asked_in_different_ways(kept: int) -> None:
+    items = list(WORLD.maker.make(WORLD.read_spec(SPEC), "train", Chunk(0, 0, 3, 0, 9)))  # type: ignore[union-attr]
+    asking = [replace(items[at % 3], questions=(items[0].questions[kind],)) for at, kind in enumerate((0, 0, 0, 1, 2))]
+    shown = preview_child._varied(asking, 4)
+    assert [item.questions[0].kind for item in shown] == ["inside", "first", "count", "inside"]
