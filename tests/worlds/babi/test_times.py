@@ -107,6 +107,12 @@ def test_verbs_places_and_both_orders_of_words_are_equally_frequent() -> None:
     assert_shares(answers, dict.fromkeys(PLACES, 1 / 6), within=0.015)
 
 
+@pytest.mark.parametrize("knobs", [{"people": 2, "places": 3}, {"people": 3, "distance": 4}, {"distance": 8}])
+def test_nothing_is_asked_twice_of_the_same_lines(knobs: dict[str, Any]) -> None:
+    for told in stories(14, 30, **knobs):
+        assert len({(ask.scope, ask.text) for ask in told.asks}) == 5
+
+
 def test_two_people_suffice() -> None:
     for asked in questions(14, 50, people=2, places=3):
         assert [(asked.answer, list(asked.supports))] == readings(asked)

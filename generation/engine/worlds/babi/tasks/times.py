@@ -93,10 +93,12 @@ class Times:
                 continue
             days.tell(chance)
             found = _candidates(days, knobs)
-            if found:
-                asks.append(self._ask(days, knobs, chance.choice(chance.choice(found)), chance))
-            elif asks or len(days.lines) == before:
+            if not found and not asks and len(days.lines) > before:
+                continue
+            ask = self._ask(days, knobs, chance.choice(chance.choice(found)), chance) if found else None
+            if ask is None or ask in asks:
                 return None
+            asks.append(ask)
         return Told(tuple(days.lines), tuple(asks))
 
     def _ask(self, days: Days, knobs: Knobs, asked: Candidate, chance: Stream) -> Ask:
