@@ -44,7 +44,7 @@ def imported(*paths: Path) -> Dataset:
     found = find_reader("babi").find(list(paths))
     dataset = importing.begin(found, importing.Wanted(slug="again", format="babi"))
     jobs.work(dataset=dataset)
-    assert not Import.objects.get(slug="again").error
+    assert not Import.objects.get(slug="again").message
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset

@@ -31,7 +31,8 @@ MANY = 5_000  # training questions of a task from which on a folder is one of th
 VALIDATION, VALID = "val", "valid"  # the split, and what files call it
 LARGE, WITHOUT_SUPPORTS = "-10k", "-nosf"
 SPACED = (*range(1, 4), *range(5, 15))  # tasks whose questions have a blank before the tab
-FILE = re.compile(r"qa([1-9]|1[0-9]|20)_(?:([a-z]+(?:-[a-z]+)+)_)?([A-Za-z][A-Za-z0-9_-]{0,39})\.txt")
+FILE = re.compile(r"qa([1-9]|1[0-9]|20)_(.+)\.txt")
+SPLIT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 
 
 class Named(NamedTuple):
@@ -62,6 +63,10 @@ def file_name(task: int, split: str, *, has_validation: bool) -> str:
 def named(name: str) -> Named | None:
     """Return what a file's name says; None where it is none of the release's."""
     found = FILE.fullmatch(name)
-    if found is None or found[2] not in (None, TASKS[int(found[1]) - 1]):
+    if found is None:
         return None
-    return Named(int(found[1]), VALIDATION if found[3] == VALID else found[3])
+    task = int(found[1])
+    split = found[2].removeprefix(f"{TASKS[task - 1]}_")
+    if SPLIT.fullmatch(split) is None or split.partition("_")[0] in TASKS:
+        return None
+    return Named(task, VALIDATION if split == VALID else split)

@@ -1,0 +1,30 @@
+"""What the release calls its files."""
+
+import pytest
+
+from generation.engine.worlds.babi.formats import naming
+
+SPLITS = ("train", "val", "test", "hard_2", "valid2")
+
+
+@pytest.mark.parametrize("has_validation", [True, False])
+def test_a_files_name_says_its_task_and_split(has_validation: bool) -> None:
+    for task in range(1, 21):
+        for split in SPLITS:
+            name = naming.file_name(task, split, has_validation=has_validation)
+            assert naming.named(name) == (task, split), name
+
+
+@pytest.mark.parametrize("name", ["qa7_lists-sets_train.txt", "qa21_train.txt", "qa1_.txt", "qa1_train.json", "readme"])
+def test_other_names_say_nothing(name: str) -> None:
+    assert naming.named(name) is None
+
+
+def test_a_folder_is_called_by_language_validation_and_size() -> None:
+    names = {
+        naming.folder_name(language, has_validation=validation, questions=questions)
+        for language in naming.LANGUAGES
+        for validation, questions in ((False, 1_000), (False, 10_000), (True, 900), (True, 9_000))
+    }
+    assert {"en", "hn", "shuffled", "en-10k", "hn-10k", "shuffled-10k", "en-valid", "en-valid-10k"} <= names
+    assert {naming.language_of(name) for name in names} == set(naming.LANGUAGES)
