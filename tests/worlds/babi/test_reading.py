@@ -1,0 +1,171 @@
+"""The reader of texts comes to what programs give, by sentences alone; and reads the released data's sentences."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from generation.engine.program import outputs
+from generation.engine.seeding import Stream
+from generation.engine.worlds import AnswerKind
+from generation.engine.worlds.babi.found import Prefix
+from generation.engine.worlds.babi.functions import ANSWERS, function_table, text_of
+from generation.engine.worlds.babi.reading import sentences
+from generation.engine.worlds.babi.reading.reader import Reader
+from generation.engine.worlds.babi.telling import Told
+from tests import proof
+from tests.worlds.babi.told import chance, tell
+
+QUESTIONS = 20_000  # of each task, in each way of telling
+GATE = 120
+TASKS = range(1, 21)
+HARD = {"people": 9, "places": 10, "things": 6, "distance": 3, "animals": 6, "shapes": 6, "sizes": 8, "steps": 3}
+WAYS: dict[str, dict[str, Any]] = {"default": {}, "faithful": {"faithful": True}, "hard": HARD}
+TABLE = function_table()
+
+
+def disagreements(told: Told) -> Counter[str]:
+    """Return in how many lines, answers and supporting facts of a story the reader and its maker differ."""
+    reader = Reader([line.text for line in told.lines])
+    found = Counter[str]()
+    for line, events, antecedent in zip(told.lines, reader.events, reader.antecedents, strict=True):
+        found["lines"] += (line.events, line.antecedent) != (events, antecedent)
+    for scope, text, program in told.asks:
+        given = outputs(program, Prefix(told.lines, scope), table=TABLE)[-1]
+        kind = ANSWERS[TABLE.functions[program[-1].function].output]
+        expected = ",".join(given.value) if kind == AnswerKind.SET and given.value else text_of(kind, given.value)
+        asked = sentences.question(text)
+        assert asked is not None, text
+        readings = [reader.answer(asked, scope), *(reader.others(asked, scope) if "last" not in text else [])]
+        found["answers"] += (expected, given.lines) not in readings
+    return +found
+
+
+def agree(task: int, way: str, count: int, random: Stream) -> None:
+    done = 0
+    while done < count:
+        told = tell(task, random, **WAYS[way])
+        assert not disagreements(told), "\n".join(
+            [*(line.text for line in told.lines), *(ask.text for ask in told.asks)]
+        )
+        done += len(told.asks)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_reader_of_the_text_agrees_with_the_programs(task: int) -> None:
+    for number, way in enumerate(WAYS):
+        agree(task, way, GATE if way != "hard" else GATE // 4, chance(100 + number))
+
+
+@pytest.mark.full
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("task", TASKS)
+def test_a_reader_agrees_on_as_many_questions_as_are_promised(task: int, way: str) -> None:
+    count = proof.size(QUESTIONS if way != "hard" else QUESTIONS // 10, name=f"questions read, {way}")
+    agree(task, way, count, chance(task))
+
+
+READ = {  # a story in the released data's words, of our own making: its lines, a question, the answer, the facts
+    "1": (("Sandra went back to the office.", "Sandra moved to the garden."), "Where is Sandra? ", "garden", (1,)),
+    "2": (
+        ("John went to the park.", "John grabbed the milk there.", "John left the milk.", "John went to the school."),
+        "Where is the milk? ",
+        "park",
+        (2, 0),
+    ),
+    "3": (
+        (
+            "Mary took the apple.",
+            "Mary moved to the kitchen.",
+            "Mary journeyed to the office.",
+            "Mary put down the apple there.",
+        ),
+        "Where was the apple before the office? ",
+        "kitchen",
+        (3, 2, 1),
+    ),
+    "4": (
+        ("The garden is west of the office.", "The hallway is west of the garden."),
+        "What is the garden west of?",
+        "office",
+        (0,),
+    ),
+    "4 other": (
+        ("The garden is west of the office.", "The hallway is west of the garden."),
+        "What is west of the garden?",
+        "hallway",
+        (1,),
+    ),
+    "5": (
+        ("Jeff passed the milk to Bill.", "Bill handed the milk to Mary."),
+        "Who did Bill give the milk to? ",
+        "Mary",
+        (1,),
+    ),
+    "7": (("Mary got the milk.", "Mary discarded the milk."), "How many objects is Mary carrying? ", "none", (0, 1)),
+    "8": (("Mary got the milk.", "Mary picked up the apple there."), "What is Mary carrying? ", "milk,apple", (0, 1)),
+    "9": (("Mary is no longer in the office.",), "Is Mary in the office? ", "no", (0,)),
+    "10": (("Bill is either in the park or the school.",), "Is Bill in the school? ", "maybe", (0,)),
+    "11": (("Mary went to the park.", "Following that she moved to the office."), "Where is Mary? ", "office", (0, 1)),
+    "13": (("Mary and John went to the park.", "Then they moved to the office."), "Where is John? ", "office", (0, 1)),
+    "14": (
+        ("Julie went to the park this evening.", "Yesterday Julie moved to the office."),
+        "Where was Julie before the park? ",
+        "office",
+        (0, 1),
+    ),
+    "15": (("Mice are afraid of wolves.", "Winona is a mouse."), "What is winona afraid of?", "wolf", (1, 0)),
+    "16": (
+        ("Greg is a lion.", "Lily is a lion.", "Lily is gray.", "Brian is a lion.", "Brian is white."),
+        "What color is Greg?",
+        "white",
+        (0, 3, 4),
+    ),
+    "17": (
+        ("The red square is above the triangle.", "The red sphere is to the left of the red square."),
+        "Is the red sphere above the triangle?",
+        "yes",
+        (1, 0),
+    ),
+    "18": (
+        ("The box of chocolates fits inside the box.", "The chest is bigger than the box."),
+        "Does the box of chocolates fit in the chest?",
+        "yes",
+        (0, 1),
+    ),
+    "19": (
+        ("The garden is west of the office.", "The kitchen is south of the garden."),
+        "How do you go from the office to the kitchen?",
+        "w,s",
+        (0, 1),
+    ),
+    "20": (("Yann is tired.", "Yann went back to the bedroom."), "Why did yann go to the bedroom?", "tired", (0,)),
+}
+
+
+@pytest.mark.parametrize("case", READ)
+def test_the_released_datas_sentences_are_read(case: str) -> None:
+    lines, text, answer, facts = READ[case]
+    reader, asked = Reader(lines), sentences.question(text)
+    assert asked is not None and not reader.unread
+    assert reader.answer(asked) == (answer, facts)
+
+
+def test_what_is_not_told_has_no_answer() -> None:
+    reader = Reader(["Mary got the milk.", "John is not in the office."])
+    for text in ("Where is the milk now?", "Where is Mary now?", "Is John in the garden now?", "Where is John now?"):
+        asked = sentences.question(text)
+        assert asked is not None and reader.answer(asked) is None
+
+
+def test_what_nobody_can_read_is_named_and_harms_nothing() -> None:
+    texts = [
+        "Then she went to the office.",
+        "Colourless ideas sleep.",
+        "",
+        "Mary went to the office.",
+        "Then they left.",
+    ]
+    assert Reader(texts).unread == [0, 1, 2, 4]
+    assert sentences.question("What now?") is None
