@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from annotations.choices import form_of
 from annotations.models import Answer, Study
@@ -12,6 +13,7 @@ from generation.models import Dataset
 from tests.annotations.visitors import Visitor, right_answer, study_of
 from tests.worlds import told
 from tests.worlds.baskets import EMPTY, FRUIT, SCOPES, TEXTS, WORLD
+from webapp.models import User
 
 pytestmark = pytest.mark.django_db
 KINDS = {text: kind for kind, text in TEXTS.items()}
@@ -153,3 +155,32 @@ def test_an_attention_item_is_pressed_as_one_button(tales: Dataset) -> None:
     assert "please press" in visitor.asked()
     assert visitor.choices() == [*FRUIT, EMPTY] and visitor.parts() == []
     assert 'class="story"' not in visitor.page
+
+
+def test_results_take_sets_and_sequences_as_they_are(tales: Dataset) -> None:
+    study = study_of(tales, questions=3, per_question=2)
+    for fruit in ("fig", "pear"):
+        visitor = Visitor(study)
+        visitor.to_questions()
+        while 'name="answer"' in visitor.page:
+            if KINDS[visitor.asked()] == "first":
+                sent(visitor, **{"part-0": fruit, "part-1": fruit})
+            else:
+                sent(visitor, part=[fruit]) if visitor.parts() else sent(visitor, answer="one")
+            visitor.look()
+        visitor.go_on(comment="")
+    owner = Client()
+    owner.force_login(study.owner)
+    page = owner.get(f"/studies/{study.code}/results/")
+    assert page.status_code == 200 and "pear,pear" in html.unescape(page.text)
+    told_by = owner.get(f"/studies/{study.code}/answers.csv")
+    assert told_by.status_code == 200
+    assert '"fig,fig"' in b"".join(told_by.streaming_content if told_by.streaming else [told_by.content]).decode()
+
+
+def test_the_form_of_a_study_speaks_of_stories_and_leaves_colours_out(tales: Dataset) -> None:
+    owner = Client()
+    owner.force_login(User.objects.create_user("ada", "ada@example.org", "x", is_staff=True))
+    page = owner.get("/studies/new/?split=tales/val").text
+    assert "questions about stories" in page and "one story at a time" in page and "Read closely" in page
+    assert "colours" not in page.partition('<form method="post"')[2]
