@@ -37,6 +37,7 @@ class Split:
     images: bool = True
     reference: str | None = None
     parent: str | None = None
+    imported: bool = False
     secret_sha256: str = ""
     secret: str = ""
 
