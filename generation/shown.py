@@ -17,7 +17,7 @@ from generation.outline import Place, Seen
 from generation.pictures import Picture, picture_of, seen_in
 from generation.player import Row, rows_of, width_of
 from generation.store import item_of
-from generation.stories import Told, told
+from generation.stories import Told, supports_of, told
 from webapp.access import What
 
 NOUNS = {Media.IMAGE: "object", Media.STORY: "line", Media.NONE: "element"}
@@ -69,6 +69,8 @@ class Shown:
     ----------
     picture : Picture or None
     story : Told or None
+    supports : list of int
+        The numbers of the lines that the answer stands on, as published, where there is no program that tells them.
     instruction : str
         What is asked where the question's text doesn't say it.
     facts : list of Fact
@@ -93,6 +95,7 @@ class Shown:
 
     picture: Picture | None
     story: Told | None
+    supports: list[int]
     instruction: str
     facts: list[Fact]
     rows: list[Row]
@@ -143,10 +146,12 @@ def show(split: Split, asked: Question, *, allowed: Collection[What]) -> Shown:
     rows, elements, equivalent, trouble = _run(split, asked, allowed=allowed)
     seen = seen_in(asked.scene, split) if elements and What.IDS_IMAGE in allowed else None
     picture = picture_of(asked.scene, split) if What.IMAGE in allowed else None
+    story = told(asked.scene, split.dataset, scope=asked.scope) if What.STORY in allowed else None
     columns = list(dict.fromkeys(name for element in elements for name in element.attributes))
     return Shown(
         picture=picture,
-        story=told(asked.scene, split.dataset, scope=asked.scope) if What.STORY in allowed else None,
+        story=story,
+        supports=supports_of(asked, split.dataset) if story and not rows and What.PROGRAM in allowed else [],
         instruction=_instruction(split, asked),
         facts=facts_of(split, asked.position),
         rows=rows,

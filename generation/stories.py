@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from generation.engine.errors import EngineError
-from generation.engine.worlds.stories import story_of
-from generation.models import Dataset, Scene, Split
+from generation.engine.worlds.stories import HasSupports, story_of
+from generation.models import Dataset, Question, Scene, Split
 from webapp.access import Visitor, What, may_see
 
 BEGINNING = 4  # lines that a list shows
@@ -51,6 +51,21 @@ def told(scene: Scene, dataset: Dataset, *, scope: int | None) -> Told | None:
         return None
     numbered = [Line(number, text) for number, text in enumerate(lines, 1)]
     return Told(numbered[:scope], [] if scope is None else numbered[scope:])
+
+
+def supports_of(asked: Question, dataset: Dataset) -> list[int]:
+    """Return the numbers, from 1, of the lines that a stored answer stands on as it was published; nothing: not known.
+
+    Whoever shows them asks first whether the program may be seen, which says the same.
+    """
+    try:
+        world, data = dataset.get_world(), asked.scene.scene_json
+        if data is None or not isinstance(world, HasSupports):
+            return []
+        number = Question.objects.filter(scene=asked.scene, pk__lt=asked.pk).count()
+        return [line + 1 for line in world.supports(world.read_scene(data), number)]
+    except EngineError:
+        return []
 
 
 def beginnings(scenes: Iterable[Scene], split: Split) -> dict[int, Beginning]:

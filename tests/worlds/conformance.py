@@ -27,7 +27,7 @@ from generation.engine.worlds import Answer, Facet, FacetKind, Item, Maker, Medi
 from generation.engine.worlds.boards import tasks_of
 from generation.engine.worlds.guessing import baselines_of, unanswered
 from generation.engine.worlds.instances import HasInstances, HasWords
-from generation.engine.worlds.stories import HasStory, seen_by, story_of
+from generation.engine.worlds.stories import HasStory, HasSupports, seen_by, story_of
 
 FEW = 4
 NO_SCENE: Mapping[str, Any] = {"nothing": "of use"}
@@ -402,8 +402,10 @@ def stories_are_lines(case: Case) -> None:
         assert story_of(case.world, case.world.read_scene(json.loads(canonical(item.scene.to_json())))) == lines
         told = {element.line for element in case.world.elements(case.own, item)} - {None}
         assert told <= set(range(len(lines)))
-        for question in item.questions:
+        for number, question in enumerate(item.questions):
             assert seen_by(question, lines), question.text
+            stated = case.world.supports(item.scene, number) if isinstance(case.world, HasSupports) else ()
+            assert set(stated) <= set(range(len(seen_by(question, lines)))), question.text
 
 
 def colours_are_drawn_as_they_are_told_apart(case: Case) -> None:

@@ -382,6 +382,7 @@ BROKEN: dict[str, list[MarbleWorld]] = {
         telling(lambda self, scene: ("Ada looks.\nBen listens.",)),
         telling(lambda self, scene: (" ",)),
         type("Broken", (BasketWorld,), {"elements": lambda self, spec, item: (Element(0, "end", line=LINES),)})(),
+        type("Broken", (BasketWorld,), {"supports": lambda self, scene, number: (LINES - 1,)})(),
         telling(lambda self, scene: (f"Tale {id(scene)}.",) * LINES),
     ],
     "what_is_easy_is_said_in_numbers_or_not_at_all": [

@@ -17,6 +17,14 @@ class HasStory(Protocol):
         """
 
 
+@runtime_checkable
+class HasSupports(Protocol):
+    """A world whose stories may say themselves which lines answers stand on, as published ones without programs do."""
+
+    def supports(self, scene: SceneData, number: int) -> tuple[int, ...]:
+        """Return the lines, counted from 0, that the answer to an item's question stands on; nothing: not known."""
+
+
 def is_told(world: World) -> bool:
     """Return whether a world's scenes are told in lines."""
     return isinstance(world, HasStory)

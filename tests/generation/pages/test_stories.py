@@ -11,11 +11,12 @@ from django.test import Client
 from pytest_django.plugin import DjangoDbBlocker
 
 from generation import limited, preview_child, stories
+from generation.engine import worlds
 from generation.engine.worlds import Chunk
 from generation.models import Dataset, Question, Scene
 from generation.shortcuts import OF_STORY
 from tests.worlds import told
-from tests.worlds.baskets import LINES, SCOPES, WINDOW, WORLD
+from tests.worlds.baskets import LINES, SCOPES, WINDOW, WORLD, BasketWorld
 from webapp.models import User
 
 SPEC = {"world": "baskets", "splits": {"train": {"scenes": 4}}}
@@ -84,6 +85,17 @@ def test_a_key_leads_to_the_lines(tales: Dataset) -> None:
     page = Client().get(question_of(tales, "val", "inside").get_absolute_url()).text
     assert page.count('data-key="l"') == 1
     assert page.count("<kbd>") == len(OF_STORY)
+
+
+def test_published_supports_are_told_with_the_answer_alone(tales: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    stating = type("Stating", (BasketWorld,), {"supports": lambda self, scene, number: (number,)})()
+    monkeypatch.setitem(worlds._LOADED.worlds, stating.name, stating)
+    Question.objects.filter(split__dataset=tales).update(program=None)
+    for number, kind in enumerate(SCOPES):
+        address = question_of(tales, "val", kind).get_absolute_url()
+        assert f'<a href="#line-{number + 1}">line {number + 1}</a>' in Client().get(address).text
+        assert 'id="supports"' not in Client().get(f"{address}?ask=1").text
+        assert 'id="supports"' not in Client().get(question_of(tales, "test", kind).get_absolute_url()).text
 
 
 def test_who_is_asked_first_is_told_no_lines(tales: Dataset) -> None:

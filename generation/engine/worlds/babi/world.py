@@ -94,6 +94,9 @@ class Babi:
     def story(self, scene: Any) -> tuple[str, ...]:
         return tuple(line.text for line in scene.lines)
 
+    def supports(self, scene: Any, number: int) -> tuple[int, ...]:
+        return scene.supports[number] if scene.supports is not None and number < len(scene.supports) else ()
+
     def functions(self, spec: BaseSpec) -> FunctionTable:
         return function_table(_own(spec).told.language)
 
