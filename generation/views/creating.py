@@ -199,7 +199,7 @@ def _page(
         "about": about,
         "rows": rows,
         "plain": {field.knob.path: field for field in fields if not field.knob.group},
-        "groups": _grouped([field for field in fields if field.knob.is_common and field.knob.group]),
+        "groups": _grouped([field for field in fields if field.knob.is_common and field.knob.path != "seed"]),
         "others": _grouped([field for field in fields if not field.knob.is_common and field.knob.group]),
         "others_wrong": any(field.error for field in fields if not field.knob.is_common),
         "json_error": "" if drafts.is_beside(refused, fields) else str(draft.refused),

@@ -1,0 +1,26 @@
+"""The form for new datasets has the tasks of stories, typed as ranges, and refuses what makes none."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import Group
+from django.test import Client
+
+from webapp.models import User
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def researcher() -> Client:
+    user = User.objects.create_user("ada", "ada@example.org", "x")
+    user.groups.add(Group.objects.get_or_create(name="researcher")[0])
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_tasks_are_typed_as_ranges(researcher: Client) -> None:
+    page = researcher.get("/datasets/new/", {"preset": "babi"}).text
+    assert re.search(r'<input id="knob-tasks" name="tasks" value="1-20"', page)
+    assert page.count('id="knob-seed"') == page.count('id="knob-told.distance"') == 1
