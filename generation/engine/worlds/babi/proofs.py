@@ -52,7 +52,7 @@ class BabiProver:
         if self.made:
             self._prove_told(english, item, proof)
         for number, question in enumerate(item.questions):
-            supports = _claimed(story, number, given[number])
+            supports = _claimed(item, number, given[number])
             self._prove_question(reader, question, supports, proof, number=number)
 
     def prove_pictures(
@@ -78,9 +78,9 @@ class BabiProver:
     def _prove_told(self, english: Story, item: Item, proof: Proof) -> None:
         """Prove that a story belongs to its split, and is told as the spec wants it."""
         part, place = self.spec.stories, place_of(english)
-        assert part is not None
-        holds = part.low <= place < part.high
-        proof.hold("scenes", holds, f"a story of this split, from {part.low:g} to {part.high:g}", f"{place:.4f}")
+        if part is not None:
+            holds = part.low <= place < part.high
+            proof.hold("scenes", holds, f"a story of this split, from {part.low:g} to {part.high:g}", f"{place:.4f}")
         proof.hold("scenes", english.task in self.spec.tasks, f"a task of {self.spec.tasks}", english.task)
         for number, question in enumerate(item.questions):
             named = BY_NAME[question.kind].number if question.kind in BY_NAME else None
@@ -121,10 +121,13 @@ class BabiProver:
         return said(self.language, question.answer.kind, found.answer)
 
 
-def _claimed(story: Story, number: int, given: Outputs | None) -> Supports | None:
-    """Return the supporting facts of a question by its program or as published; None where nobody tells them."""
+def _claimed(item: Item, number: int, given: Outputs | None) -> Supports | None:
+    """Return the supporting facts of a question by its program or as published; None where nobody tells them.
+
+    Those published are told of all questions of a story: where some were left out it isn't known whose are whose.
+    """
     if given is not None:
         return tuple(given[-1].lines)
-    if story.supports is None or number >= len(story.supports):
-        return None
-    return story.supports[number]
+    assert isinstance(item.scene, Story)
+    published = item.scene.supports
+    return published[number] if published is not None and len(published) == len(item.questions) else None

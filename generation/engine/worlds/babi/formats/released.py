@@ -124,8 +124,8 @@ class _Split:
         scope = count if asked.scope is None else asked.scope
         if not is_released(self.split) or asked.answer is None:
             return RawQuestion(asked.text, "", (), scope, "")
-        facts = supports_of(item.scene, asked, number) if isinstance(item.scene, Story) else None
-        return RawQuestion(asked.text, asked.answer.spelling or asked.answer.text, facts or (), scope, "")
+        facts = _supports(item, number) or ()
+        return RawQuestion(asked.text, asked.answer.spelling or asked.answer.text, facts, scope, "")
 
     def _record(self, task: int, item: Item) -> dict[str, Any]:
         """Return what the release leaves out of an item."""
@@ -146,6 +146,17 @@ class _Split:
         if question.answer is not None and not is_released(self.split):
             found["answer"] = question.answer.spelling or question.answer.text
         return found
+
+
+def _supports(item: Item, number: int) -> tuple[int, ...] | None:
+    """Return a question's supporting facts; None where nobody tells them.
+
+    Those published are told of all questions of a story: where some were left out it isn't known whose are whose.
+    """
+    story = item.scene
+    if not isinstance(story, Story) or (story.supports is not None and len(story.supports) != len(item.questions)):
+        return None
+    return supports_of(story, item.questions[number], number)
 
 
 def task_of(entry: ExportItem) -> int:
