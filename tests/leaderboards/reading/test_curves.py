@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from django.test import Client
 
+from generation.engine.statistics import Averaged
 from generation.engine.worlds.boards import BoardView, Series, Tasks
 from generation.index import SplitIndex
 from generation.models import Split
@@ -17,6 +18,9 @@ from generation.scoring import truth_of
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit
 from webapp.leaderboards import figures, passing, slices
+from webapp.leaderboards.curves import TRAIN_SIZE, Run, curves
+from webapp.leaderboards.curves_chart import left_out, spec_of
+from webapp.leaderboards.withholding import Terms
 from webapp.models import User
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -187,3 +191,15 @@ def test_of_withheld_answers_curves_tell_no_more_than_the_board(withheld, owner,
     views = [view.name for view in withheld.dataset.get_world().board_views if "effective" in view.facets]
     for name in views:
         assert client.get(f"/leaderboards/read/test/curves/?view={name}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("others", "told"), [(("a/train",), "Net 0"), (("a/train", "b/train"), "Net 0, trained on a/train")]
+)
+def test_a_chart_says_once_what_all_were_trained_on(others: tuple[str, ...], told: str) -> None:
+    runs = [Run(f"Net {at}", at, source, 10, None, Averaged(40, (30,))) for at, source in enumerate(others * 3)]
+    found = curves(runs, along=TRAIN_SIZE, target=Fraction(1, 2), terms=Terms(is_open=True))
+    spec = spec_of(found, axis="training examples", target=0.5, is_paper=True, title="a/val")
+    assert spec is not None and spec["data"]["values"][0]["curve"] == told
+    assert ("All trained on a/train." in str(spec["title"])) == (len(others) == 1)
+    assert left_out(found) == ("" if len(found) <= 5 else f"Drawn are the first 5 of {len(found)} curves.")
