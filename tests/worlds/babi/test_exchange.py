@@ -12,7 +12,7 @@ from django.core.management import call_command
 from generation import exporting, importing, intake, jobs
 from generation.engine import formats
 from generation.engine.errors import BadRecord
-from generation.engine.reading import find_reader
+from generation.engine.reading import Known, find_reader
 from generation.models import Dataset, Import, ImportedSplit, Question, Scene
 
 pytestmark = pytest.mark.django_db
@@ -71,6 +71,16 @@ def test_an_export_is_sound_and_comes_back_with_the_same_hash(tmp_path: Path, la
     names = {"english": "en-valid", "shuffled": "shuffled-valid", "hindi": "hn-valid"}
     assert {path.name for path in (folder / ROOT).iterdir()} == {names[language], f"{names[language]}-nosf"}
     call_command("verify", "again", "--workers", "1")
+
+
+def test_a_split_derived_from_ours_is_read_beside_it(tmp_path: Path) -> None:
+    ours = made({"train": {"questions": 3}, "test": {"questions": 3}})
+    reader = find_reader("babi")
+    found = reader.find([exported(ours, tmp_path / "out") / ROOT / "en"])
+    assert [split.name for split in found.splits] == ["train", "test"] and found.spec
+    told = reader.spec(found, {"train": Known(9), "test": Known(9), "hard": Known(4)})
+    assert {name: split["scenes"] for name, split in told["splits"].items()} == {"train": 9, "test": 9, "hard": 4}
+    assert told["told"] == ours.spec_data["told"]
 
 
 def test_what_others_read_has_the_releases_tree_and_lines(tmp_path: Path) -> None:

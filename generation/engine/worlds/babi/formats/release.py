@@ -40,7 +40,8 @@ class BabiReader:
 
     def find(self, paths: Sequence[Path]) -> Found:
         """Return what lies in files, folders and archives."""
-        where, ours = ", ".join(map(str, paths)), beside.beside(paths)
+        where = ", ".join(map(str, paths))
+        ours = beside.beside([*paths, *[path.parent for path in paths]])  # a folder of the release lies one deeper
         parts = finding.chosen(finding.search(paths), is_ours=ours is not None, where=where)
         if ours is None:
             return Found(finding.splits(parts, {}))
