@@ -1,14 +1,18 @@
 """Stories on pages: their lines with numbers, as far as a question sees them, and their beginnings in lists."""
 
+import functools
+import json
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from generation.engine.errors import EngineError
+from generation.engine.worlds import get_world
 from generation.engine.worlds.stories import HasSupports, story_of
 from generation.models import Dataset, Question, Scene, Split
 from webapp.access import Visitor, What, may_see
 
 BEGINNING = 4  # lines that a list shows
+READ = 256  # stories that a process keeps at hand: several questions in a row are about the same
 
 
 class Line(NamedTuple):
@@ -35,13 +39,18 @@ class Beginning(NamedTuple):
 
 def lines_of(scene: Scene, dataset: Dataset) -> tuple[str, ...] | None:
     """Return the lines of a stored scene; None where its world tells none, or can't read it."""
-    if not dataset.tells:
+    if not dataset.tells or scene.data is None:
         return None
     try:
-        world, data = dataset.get_world(), scene.scene_json
-        return None if data is None else story_of(world, world.read_scene(data))
+        return _read(dataset.world, scene.data)
     except EngineError:
         return None
+
+
+@functools.lru_cache(maxsize=READ)
+def _read(name: str, data: str) -> tuple[str, ...] | None:
+    world = get_world(name)
+    return story_of(world, world.read_scene(json.loads(data)))
 
 
 def told(scene: Scene, dataset: Dataset, *, scope: int | None) -> Told | None:
