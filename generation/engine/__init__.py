@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from generation.engine.batches import Batches
     from generation.engine.spec import BaseSpec
 
-ENGINE_VERSION = "1"
+ENGINE_VERSION = "2"
 
 
 def stream(

@@ -14,6 +14,7 @@ from django.db import transaction
 from PIL import Image
 
 from generation import deriving, files, jobs, sealing
+from generation.engine import ENGINE_VERSION
 from generation.engine.canonical import canonical, dataset_fingerprint
 from generation.engine.errors import BadSpec
 from generation.engine.verdict import Finding, Verdict
@@ -349,7 +350,7 @@ def test_the_command_says_what_was_proved():
     out, err = StringIO(), StringIO()
     call_command("verify", "shapes", "--workers", "1", stdout=out, stderr=err)
     lines = out.getvalue().splitlines()
-    assert lines[0] == "shapes: 3 splits, 32 questions, CLEVR, engine 1"
+    assert lines[0] == f"shapes: 3 splits, 32 questions, CLEVR, engine {ENGINE_VERSION}"
     assert "  programs, executed again, give the stored answers: 32 questions" in lines
     assert "Nothing wrong was found." in lines
     out = StringIO()

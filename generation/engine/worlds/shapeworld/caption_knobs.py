@@ -181,7 +181,7 @@ class CaptionKnobs(Frozen):
     )
     corruption: Corruption = Corruption()
     thresholds: Thresholds = Thresholds()
-    tries: int = Field(default=20, ge=1, le=1000, description="for a false caption, before another microworld is taken")
+    tries: int = Field(default=40, ge=1, le=1000, description="for a false caption, before another microworld is taken")
 
     @model_validator(mode="after")
     def _possible(self) -> Self:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from generation.engine.seeding import Stream
 from generation.engine.worlds.shapeworld.caption_knobs import CaptionKnobs
 from generation.engine.worlds.shapeworld.captions.chance import Weighted
-from generation.engine.worlds.shapeworld.captions.seen import Seen
-from generation.engine.worlds.shapeworld.meaning import Noun, There
+from generation.engine.worlds.shapeworld.captions.seen import Seen, form_of
+from generation.engine.worlds.shapeworld.meaning import Noun, Statement, There
 
 ATTRIBUTES = ("shape", "color")
 
@@ -26,6 +26,10 @@ class Existential:
         restrictor, body = random.choice((("shape", "color"), ("color", "shape"), ("thing", "both")))
         return There(seen.called(number, restrictor), seen.called(number, body))
 
+    def like(self, seen: Seen, random: Stream, model: Statement, *, exactly: bool) -> There:
+        """Return a true caption with a model's form, which is its frame."""
+        return _like(seen, random, model)
+
 
 class SingleAttribute:
     """Says that there is an entity of a shape, or one of a colour."""
@@ -37,3 +41,14 @@ class SingleAttribute:
         """Return a true caption."""
         noun: Noun = seen.called(random.below(seen.count), random.choice(ATTRIBUTES))
         return There(noun)
+
+    def like(self, seen: Seen, random: Stream, model: Statement, *, exactly: bool) -> There:
+        """Return a true caption with a model's form, which is its frame."""
+        return _like(seen, random, model)
+
+
+def _like(seen: Seen, random: Stream, model: Statement) -> There:
+    assert isinstance(model, There)
+    number = random.below(seen.count)
+    body = None if model.body is None else seen.called(number, form_of(model.body))
+    return There(seen.called(number, form_of(model.noun)), body)

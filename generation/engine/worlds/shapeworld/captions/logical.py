@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from generation.engine.seeding import Stream
 from generation.engine.worlds.shapeworld.caption_knobs import CaptionKnobs
 from generation.engine.worlds.shapeworld.captions.chance import Weighted
-from generation.engine.worlds.shapeworld.captions.seen import Seen
 from generation.engine.worlds.shapeworld.meaning import Joined, Statement
 
 Truths = tuple[bool, bool]
@@ -21,7 +20,7 @@ FALSE_BY: Mapping[str, tuple[Truths, ...]] = {
     "iff": ((True, False), (False, True)),
 }
 CHANGED: Mapping[str, Truths] = {"first": (False, True), "second": (True, False), "both": (False, False)}
-Make = Callable[..., Statement | None]
+Pair = tuple[Statement, Statement]  # with one frame, the first true and the second false
 TRIES = 4  # kinds of each part
 
 
@@ -31,35 +30,32 @@ class Logical:
     Parameters
     ----------
     knobs : CaptionKnobs
-    true, false : callable
-        `true(kind, seen, random)` gives a definitely true statement of a caption type, `false` one with a part changed
-        that is definitely false; None where there is none.
     """
 
-    def __init__(self, knobs: CaptionKnobs, *, true: Make, false: Make) -> None:
+    def __init__(self, knobs: CaptionKnobs) -> None:
         self.heads: Mapping[str, float] = dict.fromkeys(knobs.connectives, 1.0)
         self.parts = Weighted(knobs.parts)
         self.conjunction = Weighted(knobs.corruption.conjunction)
-        self.makers = {True: true, False: false}
 
-    def true(self, seen: Seen, random: Stream, head: str) -> Joined | None:
-        """Return a true caption; None where too little can be said."""
-        return self._joined(head, random.choice(TRUE_BY[head]), seen, random)
+    def pair(self, pair: Callable[[str], Pair | None], random: Stream, head: str) -> tuple[Joined, Joined] | None:
+        """Return a true and a false caption whose parts have the same frames; None where too little can be said.
 
-    def false(self, seen: Seen, random: Stream, head: str) -> Joined | None:
-        """Return a false caption, of true and of changed statements; None where too little can be said."""
-        truths = CHANGED[self.conjunction.draw(random)] if head == "and" else random.choice(FALSE_BY[head])
-        return self._joined(head, truths, seen, random)
-
-    def _joined(self, connective: str, truths: Truths, seen: Seen, random: Stream) -> Joined | None:
-        first, second = (self._part(is_true, seen, random) for is_true in truths)
-        if first is None or second is None or first == second:
+        `pair(kind)` gives a definitely true statement of a caption type and a definitely false one with its frame; None
+        where there are none.
+        """
+        first, second = self._part(pair, random), self._part(pair, random)
+        if first is None or second is None or not set(first).isdisjoint(second):
             return None
-        return Joined(connective, first, second)
+        false_by = CHANGED[self.conjunction.draw(random)] if head == "and" else random.choice(FALSE_BY[head])
+        true, false = (
+            Joined(head, first[not truths[0]], second[not truths[1]])
+            for truths in (random.choice(TRUE_BY[head]), false_by)
+        )
+        return true, false
 
-    def _part(self, is_true: bool, seen: Seen, random: Stream) -> Statement | None:
+    def _part(self, pair: Callable[[str], Pair | None], random: Stream) -> Pair | None:
         for _ in range(TRIES):
-            found = self.makers[is_true](self.parts.draw(random), seen, random)
+            found = pair(self.parts.draw(random))
             if found is not None:
                 return found
         return None

@@ -1,15 +1,17 @@
 """Most squares are red; at least two of the five squares are red; more squares than circles are red."""
 
 from collections.abc import Mapping
+from functools import cache
 
 from generation.engine.seeding import Stream
 from generation.engine.worlds.shapeworld import truth
 from generation.engine.worlds.shapeworld.caption_knobs import CaptionKnobs
 from generation.engine.worlds.shapeworld.captions.chance import Tally
+from generation.engine.worlds.shapeworld.captions.frames import frame
 from generation.engine.worlds.shapeworld.captions.relational import ANY_NOUN, reference
-from generation.engine.worlds.shapeworld.captions.seen import Seen
+from generation.engine.worlds.shapeworld.captions.seen import Seen, form_of
 from generation.engine.worlds.shapeworld.functions import truth_of
-from generation.engine.worlds.shapeworld.meaning import Compared, Noun, Quantified, Related, program_of
+from generation.engine.worlds.shapeworld.meaning import Compared, Noun, Quantified, Related, Statement, program_of
 from generation.engine.worlds.shapeworld.phrases import COMPARISONS, PROXIMITIES, QUANTIFIERS, Quantifier
 from generation.engine.worlds.shapeworld.truth import TRUE
 
@@ -29,7 +31,6 @@ class Quantification:
         self.patterns = Tally(knobs.patterns)
         self.relations = [relation for relation in knobs.relations if relation not in PROXIMITIES]
         self.bodies = bodies
-        self.fits: dict[str, Fits] = {}
         self.tolerance = knobs.thresholds.ratio
 
     def true(self, seen: Seen, random: Stream, head: str) -> Quantified | None:
@@ -38,9 +39,19 @@ class Quantification:
             make = self._related if pattern == "relation" else self._drawn
             found = make(seen, random, head, pattern)
             if found is not None:
-                self.patterns.add(pattern)
                 return found
         return None
+
+    def count(self, said: Quantified) -> None:
+        """Count the pattern of a caption that was said."""
+        self.patterns.add(pattern_of(said))
+
+    def like(self, seen: Seen, random: Stream, model: Statement, *, exactly: bool) -> Quantified | None:
+        """Return a true caption with a model's form, or exactly its frame; None where there is nothing like that."""
+        assert isinstance(model, Quantified)
+        if isinstance(model.body, Related):
+            return self._related(seen, random, model.quantifier, "relation", model, exactly=exactly)
+        return self._drawn(seen, random, model.quantifier, pattern_of(model), model)
 
     def bound(self, size: int) -> int | None:
         """Return how many the restrictor is said to be about; None for nothing said."""
@@ -50,43 +61,67 @@ class Quantification:
         """Return whether a caption may be about so many."""
         return True
 
-    def table(self, quantifier: str, most: int) -> Fits:
-        """Return for each size of a restrictor and its part whether the quantifier is worth saying and holds."""
-        found = self.fits.get(quantifier)
-        if found is None or len(found) <= most:
-            found = [
-                [fits(quantifier, size, part, tolerance=self.tolerance) for part in range(size + 1)]
-                for size in range(most + 8)
-            ]
-            self.fits[quantifier] = found
-        return found
-
-    def _drawn(self, seen: Seen, random: Stream, quantifier: str, pattern: str) -> Quantified | None:
-        table, options = self.table(quantifier, seen.count), []
-        for (size, part), found in self.bodies.counted(seen, pattern).items():
-            if table[size][part] and self.may_restrict(size):
-                options += found
-        for size, found in self.bodies.uncounted(seen, pattern, table).items():
-            if self.may_restrict(size):
-                options += found
-        if not options:
+    def _drawn(
+        self, seen: Seen, random: Stream, quantifier: str, pattern: str, model: Quantified | None = None
+    ) -> Quantified | None:
+        key = (type(self).__name__, quantifier, pattern, None if model is None else model.bound)
+        if key not in seen.fitting:
+            seen.fitting[key] = self._options(seen, quantifier, pattern, model)
+        if not seen.fitting[key]:
             return None
-        noun, mask, said = random.choice(options)
+        noun, mask, said = random.choice(seen.fitting[key])
         return Quantified(quantifier, noun, said, self.bound(mask.bit_count()))
 
-    def _related(self, seen: Seen, random: Stream, quantifier: str, pattern: str) -> Quantified | None:
+    def _options(self, seen: Seen, quantifier: str, pattern: str, model: Quantified | None) -> list[Option]:
+        table = table_of(quantifier, seen.count, tolerance=self.tolerance)
+        options = []
+        for (size, part), found in self.bodies.counted(seen, pattern).items():
+            if table[size][part] and self._fits(size, model):
+                options += found
+        for size, found in self.bodies.uncounted(seen, pattern, table).items():
+            if self._fits(size, model):
+                options += found
+        return options
+
+    def _fits(self, size: int, model: Quantified | None) -> bool:
+        """Return whether a caption, or one with a model's bound, may be about so many."""
+        return self.may_restrict(size) and (model is None or self.bound(size) == model.bound)
+
+    def _related(
+        self,
+        seen: Seen,
+        random: Stream,
+        quantifier: str,
+        pattern: str,
+        model: Quantified | None = None,
+        *,
+        exactly: bool = False,
+    ) -> Quantified | None:
+        wanted = frame(model) if exactly and model is not None else None
         for _ in range(TRIES if self.relations and seen.count > 1 and quantifier not in ("a", "the") else 0):
-            found = reference(seen, random)
+            restrictor, relation, other = self._parts(random, model)
+            found = reference(seen, random, other)
             if found is None:
                 return None
-            noun = random.choice(list(seen.of_form(ANY_NOUN.draw(random))))
+            noun = random.choice(list(seen.of_form(restrictor)))
             mask = seen.meant_by(noun)
-            body = Related(random.choice(self.relations), found[0], definite=True)
-            said = Quantified(quantifier, noun, body, self.bound(mask.bit_count()))
-            worth = mask != 1 << found[1] and mask.bit_count() > 1 and self.may_restrict(mask.bit_count())
-            if worth and truth_of(program_of(said), seen.world) == TRUE:
+            said = Quantified(
+                quantifier, noun, Related(relation, found[0], definite=True), self.bound(mask.bit_count())
+            )
+            worth = mask != 1 << found[1] and mask.bit_count() > 1 and self._fits(mask.bit_count(), model)
+            if not worth or (wanted is not None and frame(said) != wanted):
+                continue
+            if truth_of(program_of(said), seen.world) == TRUE:
                 return said
         return None
+
+    def _parts(self, random: Stream, model: Quantified | None) -> tuple[str, str, str | None]:
+        """Return a restrictor's form, a relation, and the form of its reference where that is given."""
+        if model is None:
+            return ANY_NOUN.draw(random), random.choice(self.relations), None
+        assert isinstance(model.restrictor, Noun)
+        assert isinstance(model.body, Related)
+        return form_of(model.restrictor), model.body.relation, form_of(model.body.reference)
 
 
 class NumberBound(Quantification):
@@ -119,11 +154,22 @@ class Comparative:
 
     def true(self, seen: Seen, random: Stream, head: str) -> Compared | None:
         """Return a true caption; None where no two numbers compare so."""
+        options = self._options(seen, head)
+        return Compared(head, *random.choice(options)) if options else None
+
+    def like(self, seen: Seen, random: Stream, model: Statement, *, exactly: bool) -> Compared | None:
+        """Return a true caption with a model's form, which is its frame; None where no two numbers compare so."""
+        assert isinstance(model, Compared)
+        form = form_of(model.restrictor)
+        options = [option for option in self._options(seen, model.comparison) if form_of(option[0]) == form]
+        return Compared(model.comparison, *random.choice(options)) if options else None
+
+    def _options(self, seen: Seen, comparison: str) -> list[tuple[Noun, Noun, Noun]]:
         options = []
         for (one, other), found in self.bodies.compared(seen).items():
-            if truth.compares(COMPARISONS[head], one, other) == TRUE:
+            if truth.compares(COMPARISONS[comparison], one, other) == TRUE:
                 options += found
-        return Compared(head, *random.choice(options)) if options else None
+        return options
 
 
 class Bodies:
@@ -151,11 +197,12 @@ class Bodies:
         if pattern not in seen.counted:
             restrictor, _, body = pattern.partition("-")
             found: dict[tuple[int, int], list[Option]] = {}
+            bodies = seen.of_form(body).items()
             for noun, mask in seen.of_form(restrictor).items():
-                for said, other in seen.of_form(body).items():
-                    if self.may_meet(noun, said):
-                        key = (mask.bit_count(), (mask & other).bit_count())
-                        found.setdefault(key, []).append((noun, mask, said))
+                size = mask.bit_count()
+                for said, other in bodies:
+                    if not self.forbidden or self.may_meet(noun, said):
+                        found.setdefault((size, (mask & other).bit_count()), []).append((noun, mask, said))
             seen.counted[pattern] = found
         return seen.counted[pattern]
 
@@ -189,6 +236,18 @@ class Bodies:
     def may_meet(self, one: Noun, other: Noun) -> bool:
         """Return whether what two nouns say together is not held back."""
         return not self.forbidden or (one.shape or other.shape, one.color or other.color) not in self.forbidden
+
+
+def pattern_of(said: Quantified) -> str:
+    """Return what a caption's noun and its body name."""
+    assert isinstance(said.restrictor, Noun)
+    return "relation" if isinstance(said.body, Related) else f"{form_of(said.restrictor)}-{form_of(said.body)}"
+
+
+@cache
+def table_of(quantifier: str, most: int, *, tolerance: float) -> Fits:
+    """Return for each size of a restrictor and its part whether a quantifier is worth saying and holds."""
+    return [[fits(quantifier, size, part, tolerance=tolerance) for part in range(size + 1)] for size in range(most + 1)]
 
 
 def fits(name: str, size: int, part: int, *, tolerance: float) -> bool:

@@ -1,13 +1,15 @@
 """A red square is to the left of a blue circle."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from generation.engine.seeding import Stream
 from generation.engine.worlds.shapeworld.caption_knobs import CaptionKnobs
 from generation.engine.worlds.shapeworld.captions.chance import Weighted, shuffled
-from generation.engine.worlds.shapeworld.captions.seen import Seen
+from generation.engine.worlds.shapeworld.captions.frames import frame
+from generation.engine.worlds.shapeworld.captions.seen import Seen, form_of
 from generation.engine.worlds.shapeworld.functions import truth_of
-from generation.engine.worlds.shapeworld.meaning import NOT, Noun, Quantified, Related, program_of
+from generation.engine.worlds.shapeworld.meaning import NOT, Noun, Quantified, Related, Statement, program_of
 from generation.engine.worlds.shapeworld.microworld import members
 from generation.engine.worlds.shapeworld.phrases import HAVING, PLANAR, PROXIMITIES
 from generation.engine.worlds.shapeworld.truth import TRUE
@@ -15,6 +17,16 @@ from generation.engine.worlds.shapeworld.truth import TRUE
 SINGLE = Weighted({"shape": 1.0, "color": 1.0})
 ANY_NOUN = Weighted({"both": 1.0, "shape": 1.0, "color": 1.0})
 TRIES = 8  # pairs of entities, before another relation is taken
+
+
+class Form(NamedTuple):
+    """What a relational caption is to be like: its relation, its article, and what its two nouns name."""
+
+    relation: str
+    article: str
+    is_negated: bool
+    one: str
+    other: str
 
 
 class Relational:
@@ -32,11 +44,17 @@ class Relational:
 
     def true(self, seen: Seen, random: Stream, head: str) -> Quantified | None:
         """Return a true caption; None where nobody clearly stands so to anybody."""
-        if seen.count < 2:
-            return None
-        relation = head.removeprefix(NOT)
-        make = self._nearness if relation in PROXIMITIES else self._pair
-        return make(seen, random, relation, article=self.articles.draw(random), is_negated=head.startswith(NOT))
+        relation, article = head.removeprefix(NOT), self.articles.draw(random)
+        return _found(seen, random, Form(relation, article, head.startswith(NOT), *self.names(relation, random)))
+
+    def like(self, seen: Seen, random: Stream, model: Statement, *, exactly: bool) -> Quantified | None:
+        """Return a true caption with a model's form, or exactly its frame; None where nobody clearly stands so."""
+        assert isinstance(model, Quantified)
+        assert isinstance(model.restrictor, Noun)
+        assert isinstance(model.body, Related)
+        nouns = form_of(model.restrictor), form_of(model.body.reference)
+        form = Form(model.body.relation, model.quantifier, model.body.negated, *nouns)
+        return _found(seen, random, form, frame(model) if exactly else None)
 
     def names(self, relation: str, random: Stream) -> tuple[str, str]:
         """Return the forms of the two nouns; what a relation is about is not said of its subject already."""
@@ -44,44 +62,6 @@ class Relational:
             return ("color" if relation.endswith("shape") else "shape"), self.nouns.draw(random)
         one, other = self.nouns.draw(random), self.nouns.draw(random)
         return ("both", other) if one != "both" and other != "both" and relation in PLANAR else (one, other)
-
-    def _pair(self, seen: Seen, random: Stream, relation: str, *, article: str, is_negated: bool) -> Quantified | None:
-        one, other = self.names(relation, random)
-        yes, maybe = seen.world.rows(relation)
-        subjects, references = seen.everything, seen.everything
-        if article == "the":
-            subjects, references = seen.unique(one), seen.unique(other)
-        pairs = []
-        for reference in members(references):
-            fit = (seen.everything & ~maybe[reference] & ~(1 << reference)) if is_negated else yes[reference]
-            pairs += [(subject, reference) for subject in members(fit & subjects)]
-        for tried, (subject, reference) in enumerate(shuffled(pairs, random)):
-            body = Related(relation, seen.called(reference, other), article == "the", is_negated)
-            found = Quantified(article, seen.called(subject, one), body)
-            if not (is_negated or article == "the") or truth_of(program_of(found), seen.world) == TRUE:
-                return found
-            if tried == TRIES:
-                break
-        return None
-
-    def _nearness(
-        self, seen: Seen, random: Stream, relation: str, *, article: str, is_negated: bool
-    ) -> Quantified | None:
-        one, other = self.names(relation, random)
-        references = list(members(seen.unique(other)))
-        subjects = seen.unique(one) if article == "the" else seen.everything
-        for _ in range(TRIES if len(references) > 1 else 0):
-            reference, comparison = (random.choice(references) for _ in range(2))
-            if reference == comparison:
-                continue
-            named = [seen.called(number, other) for number in (reference, comparison)]
-            body = Related(relation, named[0], True, is_negated, named[1])
-            pair = ((1 << reference,) * 2, (1 << comparison,) * 2)
-            near = seen.world.not_near if is_negated else seen.world.near
-            fit = list(members(near(*pair, relation)[0] & subjects))
-            if fit:
-                return Quantified(article, seen.called(random.choice(fit), one), body)
-        return None
 
 
 class RelationalSingleAttribute(Relational):
@@ -96,11 +76,59 @@ class RelationalSingleAttribute(Relational):
         return SINGLE.draw(random), SINGLE.draw(random)
 
 
-def reference(seen: Seen, random: Stream, without: int = 0) -> tuple[Noun, int] | None:
-    """Return what somebody who is called so alone is called, and who; None where there is nobody but `without`."""
-    for form in ANY_NOUN.order(random):
-        fit = list(members(seen.unique(form) & ~without))
+def _found(seen: Seen, random: Stream, form: Form, wanted: Statement | None = None) -> Quantified | None:
+    """Return a true caption of a form, with the frame that is wanted, if any."""
+    if seen.count < 2:
+        return None
+    return (_nearness if form.relation in PROXIMITIES else _pair)(seen, random, form, wanted)
+
+
+def _pair(seen: Seen, random: Stream, form: Form, wanted: Statement | None) -> Quantified | None:
+    yes, maybe = seen.world.rows(form.relation)
+    subjects, references = seen.everything, seen.everything
+    if form.article == "the":
+        subjects, references = seen.unique(form.one), seen.unique(form.other)
+    pairs = []
+    for reference in members(references):
+        fit = (seen.everything & ~maybe[reference] & ~(1 << reference)) if form.is_negated else yes[reference]
+        pairs += [(subject, reference) for subject in members(fit & subjects)]
+    tried = 0
+    for subject, reference in shuffled(pairs, random):
+        body = Related(form.relation, seen.called(reference, form.other), form.article == "the", form.is_negated)
+        found = Quantified(form.article, seen.called(subject, form.one), body)
+        if wanted is not None and frame(found) != wanted:
+            continue
+        if not (form.is_negated or form.article == "the") or truth_of(program_of(found), seen.world) == TRUE:
+            return found
+        tried += 1
+        if tried > TRIES:
+            break
+    return None
+
+
+def _nearness(seen: Seen, random: Stream, form: Form, wanted: Statement | None) -> Quantified | None:
+    references = list(members(seen.unique(form.other)))
+    subjects = seen.unique(form.one) if form.article == "the" else seen.everything
+    for _ in range(TRIES if len(references) > 1 else 0):
+        reference, comparison = (random.choice(references) for _ in range(2))
+        if reference == comparison:
+            continue
+        named = [seen.called(number, form.other) for number in (reference, comparison)]
+        body = Related(form.relation, named[0], True, form.is_negated, named[1])
+        pair = ((1 << reference,) * 2, (1 << comparison,) * 2)
+        near = seen.world.not_near if form.is_negated else seen.world.near
+        for subject in shuffled(tuple(members(near(*pair, form.relation)[0] & subjects)), random):
+            found = Quantified(form.article, seen.called(subject, form.one), body)
+            if wanted is None or frame(found) == wanted:
+                return found
+    return None
+
+
+def reference(seen: Seen, random: Stream, form: str | None = None) -> tuple[Noun, int] | None:
+    """Return what somebody who is called so alone is called, in a form or in any, and who; None where nobody is."""
+    for one in ANY_NOUN.order(random) if form is None else (form,):
+        fit = list(members(seen.unique(one)))
         if fit:
             number = random.choice(fit)
-            return seen.called(number, form), number
+            return seen.called(number, one), number
     return None

@@ -13,7 +13,8 @@ FORMS = ("thing", "shape", "color", "both")
 class Seen:
     """A microworld with the nouns that its entities can be called.
 
-    What captioners count of it is kept here, too: `counted` for quantifiers, `compared` for comparisons.
+    What captioners count of it is kept here, too: `counted` for quantifiers, `compared` for comparisons, and `fitting`,
+    what a quantifier can be said of.
 
     Parameters
     ----------
@@ -21,13 +22,14 @@ class Seen:
     thresholds : Thresholds
     """
 
-    __slots__ = ("both", "color", "compared", "count", "counted", "everything", "shape", "thing", "world")
+    __slots__ = ("both", "color", "compared", "count", "counted", "everything", "fitting", "shape", "thing", "world")
 
     def __init__(self, scene: Scene, thresholds: Thresholds) -> None:
         self.world = Microworld(scene, thresholds)
         self.everything = self.world.everything
         self.count = len(scene.entities)
         self.counted: dict[str, dict[tuple[int, int], list[tuple[Noun, int, Noun]]]] = {}
+        self.fitting: dict[tuple[str | int | None, ...], list[tuple[Noun, int, Noun]]] = {}
         self.compared: dict[tuple[int, int], list[tuple[Noun, Noun, Noun]]] = {}
         self.thing: Meant = {THING: self.everything}
         self.shape: Meant = {}
@@ -58,8 +60,7 @@ class Seen:
 
     def meant_by(self, noun: Noun) -> int:
         """Return the mask of those that a noun is about, 0 where there are none."""
-        form = FORMS[(noun.shape is not None) + 2 * (noun.color is not None)]
-        return self.of_form(form).get(noun, 0)
+        return self.of_form(form_of(noun)).get(noun, 0)
 
     def unique(self, form: str) -> int:
         """Return the mask of those that are called so alone."""
@@ -72,3 +73,8 @@ class Seen:
     def values(self, attribute: str) -> tuple[str, ...]:
         """Return the shapes or colours that there are, in the order of entities."""
         return tuple(str(getattr(noun, attribute)) for noun in self.of_form(attribute))
+
+
+def form_of(noun: Noun) -> str:
+    """Return the form of a noun: which attributes it names."""
+    return FORMS[(noun.shape is not None) + 2 * (noun.color is not None)]

@@ -1,0 +1,107 @@
+"""What is guessed of a caption by who doesn't see the picture: nothing, as true and false ones have the same form."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from itertools import islice
+
+import pytest
+
+from generation.engine.worlds.shapeworld.captions import Captioner
+from generation.engine.worlds.shapeworld.captions.frames import frame
+from generation.engine.worlds.shapeworld.meaning import Joined, Meaning, statements
+from generation.engine.worlds.shapeworld.sampling import sample_scene
+from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec, preset, presets, read_spec
+from tests import proof
+from tests.worlds.shapeworld.pictured import chance
+from tests.worlds.shapeworld.test_making import made
+
+Said = tuple[str, bool]  # a caption and whether it is true
+LEARNED, GUESSED = 20_000, 10_000  # captions of each preset, at full size
+BOUND = 0.52  # of what is guessed right, beside chance; half of the captions are true
+
+
+def framed(meaning: Meaning, *, exactly: bool) -> object:
+    """Return a meaning without what shapes and colours are called, and, not `exactly`, without which are the same."""
+    parts = tuple(frame(statement) for statement in statements(meaning))
+    joined = meaning.connective if isinstance(meaning, Joined) else None
+    return joined, parts if exactly else re.sub(r"'\d+'", "'*'", repr(parts))
+
+
+@pytest.mark.parametrize("negatives", ["world", "corrupt"])
+@pytest.mark.parametrize("name", presets()[:-1])
+def test_whether_a_caption_is_to_be_true_changes_nothing_but_its_shapes_and_colours(name: str, negatives: str) -> None:
+    data = {"base": name, "captions": {"negatives": negatives}}
+    for index in range(proof.size(1_000, name=f"{name}, false by {negatives}: one frame for true and false")):
+        spec = read_spec(data).for_split(("train", "validation", "test")[index % 3])
+        one, other = (said(spec, index, fits=fits) for fits in (True, False))
+        if one is None or other is None:
+            assert one == other or name == "shapeworld-multishape"  # nothing false is sought where all is true
+        else:
+            assert framed(one, exactly=negatives == "corrupt") == framed(other, exactly=negatives == "corrupt")
+
+
+def said(spec: ShapeWorldSpec, index: int, *, fits: bool) -> Meaning | None:
+    """Return the first caption that the same chance gives of the same microworld, true or false."""
+    random = chance(index)
+    scene = sample_scene(spec, random)
+    caption = Captioner(spec).caption(scene, random, fits=fits, other=lambda: sample_scene(spec, random))
+    return None if caption is None else caption.meaning
+
+
+def patterns(spec: ShapeWorldSpec) -> dict[str, Callable[[str], str]]:
+    """Return what somebody may go by: ways to leave something out of a caption."""
+    shapes, colors = ("|".join(spec.vocabulary.values(name)) for name in ("shape", "color"))
+    named = re.compile(rf"\b(?:an? )?(?:({shapes})(e?s)?|({colors}))\b")
+
+    def without(text: str) -> str:
+        return named.sub(lambda found: f"SHAPE{'s' * bool(found[2])}" if found[1] else "COLOR", text.lower())
+
+    def numbered(text: str) -> str:
+        numbers: dict[str, int] = {}
+        return named.sub(
+            lambda found: f"{numbers.setdefault(found[1] or found[3], len(numbers))}{'s' * bool(found[2])}",
+            text.lower(),
+        )
+
+    return {
+        "itself": str.lower,
+        "shapes and colours left out": without,
+        "shapes and colours numbered": numbered,
+        "its words": lambda text: " ".join(sorted(re.findall(r"\w+", text.lower()))),
+        "the first four words": lambda text: " ".join(without(text).split()[:4]),
+        "the shapes and colours alone": lambda text: " ".join(re.findall(r"SHAPEs?|COLOR|shapes?", without(text))),
+        "its length": lambda text: str(len(text.split())),
+    }
+
+
+def guessed_right(learned: Iterable[Said], tried: Iterable[Said], key: Callable[[str], str]) -> float:
+    """Return what share is guessed right by what was oftener so, true and false ones counting as much; half unknown."""
+    known = list(learned)
+    counts = Counter(is_true for _, is_true in known)
+    leaning: dict[str, float] = defaultdict(float)
+    for text, is_true in known:
+        leaning[key(text)] += (1 if is_true else -1) / counts[is_true]
+    right: dict[bool, list[float]] = {True: [], False: []}
+    for text, is_true in tried:
+        lean = leaning.get(key(text), 0.0)
+        right[is_true].append(0.5 if lean == 0 else float((lean > 0) == is_true))
+    return sum(sum(found) / len(found) for found in right.values()) / 2
+
+
+def captioned(spec: ShapeWorldSpec, count: int, *, index: int) -> list[Said]:
+    """Return captions of a split, and whether they are true."""
+    questions = (item.questions[0] for item in islice(made(spec, index=index), count))
+    return [(one.text, one.answer is not None and one.answer.text == "yes") for one in questions]
+
+
+@pytest.mark.slow
+@pytest.mark.full
+@pytest.mark.parametrize("name", presets())
+def test_whoever_learns_captions_alone_guesses_others_by_chance(name: str) -> None:
+    train, test = (read_spec(preset(name)).for_split(split) for split in ("train", "test"))
+    learned = captioned(train, proof.size(LEARNED, name=f"{name}: captions learned without pictures"), index=0)
+    tried = captioned(test, proof.size(GUESSED, name=f"{name}: captions guessed without pictures"), index=10_000)
+    by_chance = 4 * 0.5 / len(tried) ** 0.5
+    found = {what: guessed_right(learned, tried, key) for what, key in patterns(train).items()}
+    assert {what: share for what, share in found.items() if share > BOUND + by_chance} == {}, found
