@@ -13,7 +13,7 @@ from generation.engine.errors import BadSpec
 from generation.engine.render import blender
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import Media, get_maker, get_world
-from generation.models import Chunk, Dataset, Job, Quota, Scene
+from generation.models import Chunk, Dataset, Job, Quota, Scene, Split
 from generation.models.datasets import SLICE
 
 JOBS_MEASURED = 40
@@ -165,18 +165,25 @@ def _picture(spec: Mapping[str, Any]) -> tuple[int, int, int]:
 
 
 def _bytes_a_pixel(world: str) -> float:
-    """Return how large the pictures drawn last are, in bytes a pixel; 0 where there are none, or none that is here."""
+    """Return how large the pictures drawn last are, in bytes a pixel; 0 where there are none, or none that is here.
+
+    Pixels are those that `_picture` counts, so that sizes are right of a world, too, whose specs name none.
+    """
     if files.local_path("") is None:
         return 0.0
     last = Dataset.objects.filter(world=world, state=Dataset.State.COMPLETE, with_images=True).order_by("-completed")
-    scenes = Scene.objects.filter(split__dataset=last.first(), split__ordinal=0, position__lt=PICTURES_MEASURED)
+    split = Split.objects.filter(dataset=last.first(), ordinal=0).select_related("dataset").first()
+    if split is None:
+        return 0.0
+    width, height, _ = _picture(pictures_of(split.dataset.spec_data, split.name))
     size = pixels = 0
-    for scene in scenes.exclude(image="").only("image", "ids_image", "width", "height"):
+    scenes = Scene.objects.filter(split=split, position__lt=PICTURES_MEASURED)
+    for scene in scenes.exclude(image="").only("image", "ids_image"):
         try:
             size += default_storage.size(scene.image) + default_storage.size(scene.ids_image)
         except FileNotFoundError:
             continue
-        pixels += scene.width * scene.height
+        pixels += width * height
     return size / pixels if pixels else 0.0
 
 

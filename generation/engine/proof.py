@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CHECKS = {
     "rows": "scenes and questions stand where the plan has them",
     "scenes": "scenes are what the spec asks for",
-    "references": "relations and pixel coordinates follow from positions and camera",
+    "references": "relations and places in the picture follow from the scene",
     "programs": "programs, executed again, give the stored answers",
     "vocabulary": "answers and attribute values are in the vocabulary",
     "families": "programs are what their families allow",

@@ -19,6 +19,8 @@ NOT_FACETS = frozenset(
 NUMBERS = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
            "seventeen eighteen nineteen twenty")  # fmt: skip
 DIGITS = {word: str(number) for number, word in enumerate(NUMBERS.split())}
+TRUTHS = {"true": "yes", "false": "no"}
+BITS = {"1": "yes", "0": "no"}
 
 Doc = Mapping[str, Any]
 
@@ -96,15 +98,16 @@ def values_of(value: Any) -> list[str]:
 def read_answer(text: str, choices: Sequence[str]) -> str:
     """Return which choice a model's text gives: the text itself, or the only choice that it names.
 
-    Of a text that says "answer" counts what follows the last time. Numbers may be words. Where no choice or more than
-    one is named, the text is returned as it is, which is no answer.
+    Of a text that says "answer" counts what follows the last time. Numbers may be words; "true" and "false" alone mean
+    yes and no, as do 1 and 0 where no choice is a number. Where no choice or more than one is named, the text is
+    returned as it is, which is no answer.
     """
     known = {choice.lower(): choice for choice in choices}
     said = re.split(r"\banswer(?:\s+is\b|\s*:)?", text.strip().lower())[-1].strip(" \t\n.,:;!?\"'*`()")
-    if DIGITS.get(said, said) in known:
-        return known[DIGITS.get(said, said)]
-    if any("," in choice for choice in choices):
-        return put_together(said, known) or text.strip()
+    others = DIGITS | TRUTHS | ({} if any(choice.isdecimal() for choice in known) else BITS)
+    for meant in (said, others.get(said)):
+        if meant in known:
+            return known[meant]
     found = {choice for choice in known if re.search(rf"(?<!\w){re.escape(choice)}(?!\w)", said)}
     found |= {DIGITS[word] for word in re.findall(r"\w+", said) if DIGITS.get(word) in known}
     return known[found.pop()] if len(found) == 1 else text.strip()

@@ -152,6 +152,15 @@ def test_yes_and_no_are_words_of_their_own(text: str, answer: str) -> None:
     assert lmms_eval_task.read_answer(text, ("yes", "no")) == answer
 
 
+@pytest.mark.parametrize(("text", "answer"), [("1", "yes"), ("0.", "no"), ("True", "yes"), ("answer: false", "no")])
+def test_yes_and_no_may_be_said_as_bits_and_truths_as_in_predictions(text: str, answer: str) -> None:
+    assert lmms_eval_task.read_answer(text, ("no", "yes")) == answer
+
+
+def test_bits_are_numbers_where_there_are_numbers() -> None:
+    assert [lmms_eval_task.read_answer(text, ("no", "yes", "0", "2")) for text in ("0", "1", "2")] == ["0", "1", "2"]
+
+
 def test_a_choice_keeps_its_spelling() -> None:
     assert lmms_eval_task.read_answer("it is a light blue one", ("Light Blue", "red")) == "Light Blue"
 

@@ -79,8 +79,9 @@ class Vocabulary(Frozen):
 
     @model_validator(mode="after")
     def _told_apart(self) -> Self:
+        taken = CLOSED.union(SHAPES, map(self.plural, SHAPES))
         for name, color in self.colors.items():
-            if name in CLOSED or name in SHAPES:
+            if name in taken:
                 raise ValueError(f"Expected colours that are called otherwise than other words, got {name!r}")
             if color.rgb == self.background:
                 raise ValueError(f"Expected colours other than the background's, got {name!r}")
