@@ -1,0 +1,62 @@
+"""Wrong specs of microworlds: one message each, on the command line and on the page, and nothing is half made."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from generation.models import Dataset, Job
+from tests.generation.pages.drafting import NEW, sent, text
+from tests.worlds.shapeworld.bad_specs import FAULTS
+from webapp.models import User
+
+pytestmark = pytest.mark.django_db
+EVERY = pytest.mark.parametrize(("laid", "where", "words"), FAULTS.values(), ids=FAULTS)
+SMALL = {"train": {"scenes": 4}, "validation": {"scenes": 2}, "test": {"scenes": 2}}
+
+
+def spec_of(laid: dict[str, Any]) -> dict[str, Any]:
+    """Return a small multishape with what is laid over it."""
+    splits = {name: {**own, **laid.get("splits", {}).get(name, {})} for name, own in SMALL.items()}
+    return {"base": "shapeworld-multishape", **laid, "splits": splits}
+
+
+@pytest.fixture
+def page(client: Client) -> Client:
+    """Give a researcher's browser."""
+    user = User.objects.create_user("ada", "ada@example.org", "x")
+    user.groups.add(Group.objects.get_or_create(name="researcher")[0])
+    client.force_login(user)
+    return client
+
+
+@EVERY
+def test_the_command_names_the_field_and_makes_nothing(
+    laid: dict[str, Any], where: str, words: tuple[str, ...], tmp_path: Path
+) -> None:
+    file = tmp_path / "wrong.json"
+    file.write_text(json.dumps(spec_of(laid)))
+    with pytest.raises(CommandError) as refused:
+        call_command("generate", str(file))
+    assert str(refused.value).startswith(f"{where}: " if where else "Expected")
+    assert "\n" not in str(refused.value)
+    assert [word for word in words if word not in str(refused.value)] == []
+    assert not Dataset.objects.exists()
+    assert not Job.objects.exists()
+
+
+@EVERY
+def test_the_page_says_it_once_and_makes_nothing(
+    laid: dict[str, Any], where: str, words: tuple[str, ...], page: Client
+) -> None:
+    answer = page.post(NEW, sent(spec_of(laid), action="create"))
+    assert answer.status_code == 400
+    shown = text(answer).replace("&#x27;", "'").replace("&quot;", '"')
+    said = [line for line in shown.splitlines() if all(word in line for word in words) and "Expected" in line]
+    assert len(said) == 1, said
+    assert not Dataset.objects.exists()
+    assert not Job.objects.exists()
