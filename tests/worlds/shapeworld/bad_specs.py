@@ -14,9 +14,9 @@ FAULTS: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
         ("entities_min", "5", "4"),
     ),
     "more entities than fit": (
-        {"scene": {"entities_max": 50, "size_min": 0.15}},
+        {"scene": {"entities_max": 30, "size_min": 0.19, "size_max": 0.2}},
         "scene",
-        ("50", "0.15", "lower entities_max"),
+        ("30", "0.19", "lower entities_max"),
     ),
     "half an entity": ({"scene": {"entities_max": 2.5}}, "scene.entities_max", ("integer", "2.5")),
     "a size below 0": ({"scene": {"size_min": -0.1}}, "scene.size_min", ("0.03", "-0.1")),
