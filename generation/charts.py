@@ -90,10 +90,10 @@ class Chart(NamedTuple):
 
 
 def charts_of(user: Visitor, dataset: Dataset, splits: Sequence[Split]) -> list[Chart]:
-    """Return a dataset's charts with all that this visitor may know of these complete splits."""
+    """Return a dataset's charts with all that this visitor may know of these complete splits, but for empty ones."""
     indexed = [(split, index) for split in splits if (index := _index(split)) is not None]
     charts = [_chart(view, user, indexed) for view in _views(dataset)]
-    return [chart for chart in charts if chart.columns or chart.withheld]
+    return [chart for chart in charts if chart.rows or chart.withheld]
 
 
 def side_by_side(splits: Sequence[Split], wanted: str | None) -> list[Split]:

@@ -49,8 +49,12 @@ def test_the_brokers_file_is_deleted(embedded_site: Site, undisturbed: Undisturb
             broker.with_name(broker.name + suffix).unlink(missing_ok=True)
     check_end(site, undisturbed)
     broker.unlink(missing_ok=True)
-    site.python(WAKE)  # from another process, which makes a new file: it reaches the one that waits since before
-    site.wait_until(delivered, what="a message in the new file to be taken")
+
+    def woken() -> bool:
+        site.python(WAKE)  # from another process, which makes a new file: it reaches the one that waits since before
+        return delivered()
+
+    site.wait_until(woken, what="a message in the new file to be taken")  # any of them: on a busy machine one is lost
 
 
 @pytest.mark.full

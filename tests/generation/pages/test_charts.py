@@ -113,6 +113,14 @@ def test_a_view_of_a_facet_that_the_index_lacks_is_left_out(
 # Who may see what --------------------------------------------------------------------------------------------
 
 
+def test_a_view_of_which_no_question_has_a_value_is_left_out(
+    client: Client, enough: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = charts._counts
+    monkeypatch.setattr(charts, "_counts", lambda split, facet: {} if facet.name == "words" else counts(split, facet))
+    assert set(charts_on(client)) == set(EVERYTHING) - {"words"}
+
+
 def test_what_tells_of_withheld_answers_is_said_to_be_withheld(
     client: Client, as_owner: Client, enough: Dataset
 ) -> None:
