@@ -156,7 +156,7 @@ def test_comparisons_quantifiers_and_bounds_are_about_as_likely():
     for kind, known in (("quantification", len(QUANTIFIERS)), ("comparative-quantification", len(COMPARISONS))):
         heads = Counter(head_of(one.meaning) for one in found if one.kind == kind)
         assert len(heads) > 0.8 * min(known, heads.total())
-        assert max(heads.values()) < 2 * heads.total() / known + 2, kind
+        assert max(heads.values()) < 2.5 * heads.total() / known + 2, kind  # changed captions turn on what is common
 
 
 def test_every_combination_but_the_held_out_one_is_as_likely():
