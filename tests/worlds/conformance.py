@@ -23,10 +23,25 @@ from generation.engine.errors import BadScene, BadSpec
 from generation.engine.program import execute, from_json, to_json, typecheck
 from generation.engine.spec import BaseSpec
 from generation.engine.vocabulary import split_words
-from generation.engine.worlds import Answer, Facet, FacetKind, Item, Maker, Media, Needs, Question, World, get_world
+from generation.engine.worlds import (
+    JOINT,
+    Answer,
+    AnswerForm,
+    AnswerKind,
+    Facet,
+    FacetKind,
+    Item,
+    Maker,
+    Media,
+    Needs,
+    Question,
+    World,
+    get_world,
+)
 from generation.engine.worlds.boards import tasks_of
 from generation.engine.worlds.guessing import baselines_of, unanswered
 from generation.engine.worlds.instances import HasInstances, HasWords
+from generation.engine.worlds.repeats import HasRepeats
 from generation.engine.worlds.stories import HasStory, HasSupports, seen_by, story_of
 
 FEW = 4

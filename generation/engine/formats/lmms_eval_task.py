@@ -108,6 +108,8 @@ def read_answer(text: str, choices: Sequence[str]) -> str:
     for meant in (said, others.get(said)):
         if meant in known:
             return known[meant]
+    if any("," in choice for choice in choices):
+        return put_together(said, known) or text.strip()
     found = {choice for choice in known if re.search(rf"(?<!\w){re.escape(choice)}(?!\w)", said)}
     found |= {DIGITS[word] for word in re.findall(r"\w+", said) if DIGITS.get(word) in known}
     return known[found.pop()] if len(found) == 1 else text.strip()

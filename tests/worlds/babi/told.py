@@ -19,6 +19,14 @@ from generation.engine.worlds.babi.tasks import BY_NUMBER
 from generation.engine.worlds.babi.telling import Told
 
 TABLE = function_table()
+COUNTS = ("people", "places", "things", "animals", "shapes", "sizes")  # knobs that bring further words
+MOST = {
+    name: bound.le
+    for name, field in Knobs.model_fields.items()
+    if name in COUNTS
+    for bound in field.metadata
+    if hasattr(bound, "le")
+}
 DISTINCT = 4  # standard errors that a share may be off
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from generation.engine.worlds import AnswerForm, AnswerKind, Question
+from generation.engine.worlds import JOINT, AnswerForm, AnswerKind, Question
 from generation.engine.worlds.babi.languages import language_of, said
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.tasks import BY_NAME
@@ -18,7 +18,12 @@ TOLD = {
     AnswerKind.SEQUENCE: "Choose the first letter of each direction, in order.",
 }
 NOTHING = "nothing"
-KINDS = {"lists-sets": AnswerKind.SET, "path-finding": AnswerKind.SEQUENCE}
+YES_NO = ("yes-no-questions", "simple-negation", "positional-reasoning", "size-reasoning")
+KINDS = {
+    "lists-sets": AnswerKind.SET,
+    "path-finding": AnswerKind.SEQUENCE,
+    **dict.fromkeys(YES_NO, AnswerKind.YES_NO),
+}
 
 
 def kind_of_answer(task: str) -> AnswerKind:

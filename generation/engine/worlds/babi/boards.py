@@ -21,7 +21,6 @@ BOARD_VIEWS = (
     BoardView("answers", "By answer", "answer", "answer"),
 )
 TASKS = Tasks("type", "task", Fraction(95, 100))
-BOARD_VIEWS = (BoardView("tasks", "By task", "type", "task"),)
 
 
 def columns(spec: BabiSpec) -> tuple[Column, ...]:

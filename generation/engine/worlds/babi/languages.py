@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from string import ascii_lowercase, ascii_uppercase
 from typing import Protocol
 
+from generation.engine.worlds import AnswerKind
 from generation.engine.worlds.babi.languages_hindi import Hindi
 from generation.engine.worlds.babi.story import Story
 
@@ -22,8 +23,8 @@ class Language(Protocol):
     def story(self, story: Story) -> Story:
         """Return a story with its lines in this language, its events as they are."""
 
-    def english(self, text: str) -> str:
-        """Return the English of a sentence, question or answer, as a reader needs it."""
+    def english(self, text: str) -> str | None:
+        """Return the English of a sentence or question, as a reader needs it; None where it is none of ours."""
 
 
 class English:
@@ -41,7 +42,27 @@ class English:
     def english(self, text: str) -> str:
         return text
 
-LANGUAGES: Mapping[str, Language] = {"english": English(), "hindi": Hindi()}
+
+class Shuffled:
+    """English whose letters are others, word by word as many: nobody reads it, but it can be learned."""
+
+    _there = str.maketrans(ascii_lowercase + ascii_uppercase, SHUFFLED + SHUFFLED.upper())
+    _back = str.maketrans(SHUFFLED + SHUFFLED.upper(), ascii_lowercase + ascii_uppercase)
+
+    def text(self, english: str) -> str:
+        return english.translate(self._there)
+
+    def answer(self, english: str) -> str:
+        return english.translate(self._there)
+
+    def story(self, story: Story) -> Story:
+        return story._replace(lines=tuple([line._replace(text=self.text(line.text)) for line in story.lines]))
+
+    def english(self, text: str) -> str:
+        return text.translate(self._back)
+
+
+LANGUAGES: Mapping[str, Language] = {"english": English(), "shuffled": Shuffled(), "hindi": Hindi()}
 
 
 def language_of(name: str) -> Language:

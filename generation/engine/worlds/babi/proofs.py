@@ -61,7 +61,7 @@ class BabiProver:
         """Prove nothing: stories have no pictures."""
 
     def _english(self, story: Story) -> Story:
-        lines = [Line(self.language.english(line.text), line.events, line.antecedent) for line in story.lines]
+        lines = [Line(self.language.english(line.text) or "", line.events, line.antecedent) for line in story.lines]
         return story._replace(lines=tuple(lines))
 
     def _prove_lines(self, story: Story, reader: Reader, proof: Proof) -> None:
@@ -91,7 +91,7 @@ class BabiProver:
         self, reader: Reader, question: Question, supports: Supports | None, proof: Proof, *, number: int
     ) -> None:
         """Prove a question's answer and supporting facts."""
-        asked = sentences.question(self.language.english(question.text))
+        asked = sentences.question(self.language.english(question.text) or "")
         if not proof.hold(
             "texts", asked is not None, "a question that can be read", repr(question.text), question=number
         ):

@@ -38,6 +38,7 @@ from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.story import Story, read_story
 from generation.engine.worlds.boards import BoardView, Tasks
 from generation.engine.worlds.guessing import Baseline
+from generation.engine.worlds.repeats import Repeatable
 
 
 class BabiMaker:

@@ -17,7 +17,7 @@ from generation.engine.worlds.babi.languages import Language, language_of, said
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.tasks import BY_NAME
 
-MODULES = (looking, space, reasoning)
+MODULES = (looking, holding, knowing, timing, space, reasoning)
 FUNCTIONS: Mapping[str, Function] = {function.name: function for module in MODULES for function in module.FUNCTIONS}
 VALUES: Mapping[str, tuple[str, ...]] = {
     "Task": tuple(BY_NAME),

@@ -2,16 +2,24 @@
 
 from collections.abc import Mapping
 
-from generation.engine.worlds.babi.tasks import animals, motives, one_fact, places, shapes, sizes
+from generation.engine.worlds.babi.tasks import (
+    animals,
+    company,
+    finding,
+    having,
+    knowledge,
+    motives,
+    one_fact,
+    places,
+    shapes,
+    sizes,
+    times,
+)
 from generation.engine.worlds.babi.telling import Task
 
-LISTED: tuple[Task, ...] = (
-    *one_fact.TASKS,
-    *places.TASKS,
-    *animals.TASKS,
-    *shapes.TASKS,
-    *sizes.TASKS,
-    *motives.TASKS,
-)
-BY_NUMBER: Mapping[int, Task] = {task.number: task for task in LISTED}
+TOPICS = (one_fact, finding, places, having, knowledge, company, times, animals, shapes, sizes, motives)
+BY_NUMBER: Mapping[int, Task] = {
+    task.number: task
+    for task in sorted((task for topic in TOPICS for task in topic.TASKS), key=lambda task: task.number)
+}
 BY_NAME: Mapping[str, Task] = {task.name: task for task in BY_NUMBER.values()}
