@@ -54,7 +54,7 @@ def test_a_world_of_another_package_is_as_good_as_ours(install: Install) -> None
 
 def test_without_other_packages_there_are_ours(install: Install) -> None:
     assert set(names()) == set(REGISTRY)
-    with pytest.raises(BadSpec, match=r"Expected one of clevr.*, got 'marbles'"):
+    with pytest.raises(BadSpec, match=r"Expected one of .*clevr.*, got 'marbles'"):
         get_world("marbles")
 
 
