@@ -13,7 +13,7 @@ from generation.engine.checking import IDS_ALIKE, Checker, prove_alike, read_pic
 from generation.engine.errors import EngineError
 from generation.engine.proof import Proof
 from generation.engine.verdict import Finding, of_item
-from generation.engine.worlds import Item, get_maker
+from generation.engine.worlds import Item, Media, get_maker
 from generation.engine.worlds import Question as EngineQuestion
 from generation.keys import KeyColumns
 from generation.models import Chunk, Question, Scene, Split
@@ -171,7 +171,7 @@ class _ChunkProver:
         if not row.image and not row.linked:
             if self.is_made and self.split.dataset.with_images:
                 proof.flaw("images", "a picture", "none")
-            else:
+            elif self.world.media is Media.IMAGE:
                 proof.leave("scenes without a picture")
             return
         if self.is_made:
