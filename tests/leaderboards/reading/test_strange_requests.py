@@ -10,6 +10,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.test import Client
 
+from annotations.throttle import Throttle
 from generation.browse import BadAddress, check_names
 from generation.index import SplitIndex
 from generation.models import Split
@@ -19,6 +20,7 @@ from tests.leaderboards.reading.rows import method, submit
 from tests.proof import size
 from tests.webapp.api.conftest import program_of
 from tests.webapp.api.test_frame import error_of
+from webapp.api import signing_in
 from webapp.leaderboards.finding import suite_named
 from webapp.leaderboards.forms import split_named
 from webapp.leaderboards.models import Method, Submission
@@ -35,6 +37,12 @@ VALUES = (
     *("٣", "²", "..", "1..", "1..2..3", "٣..٤", "<b>", "%", "../../etc/passwd", "m1-1-1-1", "m" + "9" * 18, "h1"),
     *("s1--", "\r\nA: b"),
 )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let one address ask as often as it likes."""
+    monkeypatch.setattr(signing_in, "throttle", Throttle(10**9, 60.0))
 
 
 @pytest.fixture
