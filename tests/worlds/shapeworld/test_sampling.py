@@ -74,6 +74,12 @@ def test_any_knobs_are_kept(knobs: dict[str, Any], index: int) -> None:
         assert flaws(spec, scene) == []
 
 
+def test_what_is_put_near_another_stays_inside_where_nothing_may_lie_outside() -> None:
+    spec = spec_of({"entities_max": 5, "collision_tolerance": 0.1, "boundary_tolerance": 0.0, "collision_rate": 1.0})
+    for scene in sampled(spec, 100):
+        assert flaws(spec, scene) == []
+
+
 def test_training_never_has_what_is_held_out() -> None:
     for name, spec in parts_of("train"):
         for scene in sampled(spec, proof.size(4_000, name="worlds without what is held out", least=50)):

@@ -117,7 +117,8 @@ def _size(shape: str, knobs: SceneKnobs, random: Stream) -> tuple[float, float]:
 
 def _may_stand(one: Footprint, placed: list[Footprint], knobs: SceneKnobs) -> bool:
     """Return whether an entity keeps what is asked of its place beside those that have theirs."""
-    if knobs.outside > 0 and one.outside > knobs.outside:
+    is_drawn_inside = knobs.outside == 0 and knobs.collision_tolerance == 0  # else it may have been put near another
+    if not is_drawn_inside and one.outside > knobs.outside:
         return False
     if knobs.collision_tolerance == 0:
         return not any(_is_near(one.entity, other.entity) and one.touches(other) for other in placed)
