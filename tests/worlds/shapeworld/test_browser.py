@@ -1,14 +1,9 @@
 """Microworlds in a real browser: made by the form, browsed, played, answered by somebody, predicted, on a board."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from django.contrib.auth.models import Group
-from django.test import Client
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from annotations import assign
 from annotations.models import Answer, Study
@@ -18,38 +13,13 @@ from generation.engine.worlds.shapeworld.asking import INSTRUCTION
 from generation.engine.worlds.shapeworld.spec import presets
 from generation.models import Dataset, Question, Split
 from tests.leaderboards.sent import truth_of
+from tests.worlds.conftest import usable
 from webapp.leaderboards import scoring
 from webapp.models import User
 
 pytestmark = [pytest.mark.slow, pytest.mark.full, pytest.mark.django_db(transaction=True)]
 WORLD = get_world("shapeworld")
 SIZES = {"train": 6, "validation": 4, "test": 4}
-
-
-@pytest.fixture
-def ada(transactional_db: None) -> User:
-    user = User.objects.create_user("ada", "ada@example.org", "x")
-    user.groups.add(Group.objects.get_or_create(name="researcher")[0])
-    return user
-
-
-@pytest.fixture
-def page(browser: Browser, live_server: Any, ada: User) -> Iterator[Page]:
-    """Give a researcher's page, which fails the test when a script of ours does."""
-    client = Client()
-    client.force_login(ada)
-    context = browser.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 800})
-    context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
-    page = context.new_page()
-    page.on("pageerror", lambda error: pytest.fail(str(error)))
-    yield page
-    context.close()
-
-
-def usable(page: Page) -> None:
-    """Hold a page to what axe finds, and to its width."""
-    found = Axe().run(page).response["violations"]
-    assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
 
 
 def make(page: Page, preset: str) -> Dataset:
