@@ -26,7 +26,29 @@ import yaml
 from tests.webapp.commands import ROOT, environment_of
 
 FILE = ROOT / "docker-compose.yml"
+MERGE = "tag:yaml.org,2002:merge"
 VARIABLE = re.compile(r"\$(?:(?P<dollar>\$)|\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\})")
+
+
+class StrictLoader(yaml.SafeLoader):
+    """YAML as Docker Compose reads it: a key that stands twice in a mapping is an error."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Return the mapping, or raise `yaml.constructor.ConstructorError` that names the line of the second key."""
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            key = None if key_node.tag == MERGE else self.construct_object(key_node, deep=True)
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    "while reading a mapping", node.start_mark, f"the key {key!r} stands twice", key_node.start_mark
+                )
+            seen |= {key} - {None}
+        return super().construct_mapping(node, deep=deep)
+
+
+def read_yaml(text: str) -> Any:
+    """Return what a YAML file holds; duplicate keys are errors."""
+    return yaml.load(text, Loader=StrictLoader)  # a safe loader
 
 
 def interpolated(node: Any, settings: Mapping[str, str]) -> Any:
@@ -59,7 +81,7 @@ class Compose:
 
     def __init__(self, folder: Path, *, settings: Mapping[str, str], hosts: Mapping[str, str]) -> None:
         self.folder, self.hosts = folder, hosts
-        self.services = interpolated(yaml.safe_load(FILE.read_text()), settings)["services"]
+        self.services = interpolated(read_yaml(FILE.read_text()), settings)["services"]
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         folder.mkdir(parents=True, exist_ok=True)
 

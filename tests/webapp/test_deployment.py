@@ -1,17 +1,21 @@
 """What ships beside the code says the truth: compose, Docker, locks, make."""
 
+import json
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.skips import Unshared
 from tests.webapp.commands import ROOT
+from tests.webapp.compose import FILE, read_yaml
 from webapp.processes import NAMES
 from webapp.settings import VARIABLES
 
@@ -31,8 +35,57 @@ DEFAULT = re.compile(r"\{\$(\w+):([^}]*)\}")  # in the Caddyfile: a variable, an
 
 @pytest.fixture(scope="module")
 def compose() -> dict[str, Any]:
-    parsed: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    parsed: dict[str, Any] = read_yaml(FILE.read_text())
     return parsed
+
+
+def refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in pairs]
+    assert len(names) == len(set(names)), f"A key stands twice among {names}."
+    return dict(pairs)
+
+
+READERS: dict[str, Callable[[str], Any]] = {
+    ".yml": read_yaml,
+    ".yaml": read_yaml,
+    ".json": lambda text: json.loads(text, object_pairs_hook=refuse_duplicates),
+    ".toml": tomllib.loads,
+}
+
+
+def test_no_configuration_file_has_a_key_twice() -> None:
+    names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    paths = [ROOT / name for name in names if Path(name).suffix in READERS]
+    assert FILE in paths
+    for path in paths:
+        assert READERS[path.suffix](path.read_text()), path
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text"), [(".yml", "web:\n  a: 1\nproxy: {}\nweb: {}\n"), (".json", '{"a": {"b": 1, "b": 2}}')]
+)
+def test_a_key_that_stands_twice_is_refused(suffix: str, text: str) -> None:
+    with pytest.raises((yaml.constructor.ConstructorError, AssertionError), match="twice"):
+        READERS[suffix](text)
+
+
+def test_docker_compose_takes_the_file() -> None:
+    command = compose_command()
+    if command is None:
+        raise Unshared("This machine has no Docker Compose.")
+    asked = [*command, "--file", str(FILE), "config", "--quiet"]
+    ended = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def compose_command() -> list[str] | None:
+    """Return how Docker Compose is called here: as a part of Docker's client, by its own name, or not at all."""
+    for command in (["docker", "compose"], ["docker-compose"]):
+        if shutil.which(command[0]) is not None:
+            asked = subprocess.run([*command, "version"], capture_output=True, check=False)
+            if asked.returncode == 0:
+                return command
+    return None
 
 
 def test_compose_has_the_six_services(compose: dict[str, Any]) -> None:
@@ -69,9 +122,9 @@ def test_every_name_in_compose_leads_somewhere(compose: dict[str, Any]) -> None:
         for entry in service.get("volumes", ()):
             source = entry.partition(":")[0]
             assert source in compose["volumes"] or (ROOT / source).is_file(), entry
-        waits = service.get("depends_on", ())
+        waits = service.get("depends_on", {})
         assert set(waits) <= set(services)
-        healthy = [name for name in waits if waits[name]["condition"] == "service_healthy"] if waits != ["web"] else []
+        healthy = [name for name in waits if waits[name]["condition"] == "service_healthy"]
         assert all("healthcheck" in services[name] for name in healthy)
     used = {entry.partition(":")[0] for service in services.values() for entry in service.get("volumes", ())}
     assert set(compose["volumes"]) <= used
