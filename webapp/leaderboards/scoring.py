@@ -25,7 +25,7 @@ from generation.index import SplitIndex
 from generation.models import Split
 from generation.scoring import slicing_of, truth_of
 from webapp.celery import DEFAULT, app
-from webapp.leaderboards import baselines, predictions, removal
+from webapp.leaderboards import baselines, ladder, predictions, removal
 from webapp.leaderboards.models import Score, Submission
 
 TASK = "webapp.leaderboards.tasks.score"
@@ -48,6 +48,7 @@ def work() -> int:
         run(submission)
         done += 1
     catch_up()
+    ladder.catch_up()
     return done
 
 
@@ -81,10 +82,14 @@ def _score(submission: Submission, lease: leases.Lease) -> None:
     splits = [submission.split, *submission.split.derived.filter(state=Split.State.COMPLETE)]
     scores = [score_on(submission, split, found.codes, found.read) for split in splits]
     with transaction.atomic():
+        if ladder.is_closed(submission.split):
+            ladder.lock(submission.split)
         held = Submission.objects.held(submission)
         held.update(predictions=digest, outside=len(found.outside), format=found.format)
         leases.finish(submission)
         Score.objects.bulk_create(scores)
+        if ladder.is_closed(submission.split):
+            ladder.disclose(submission, scores[0], found.codes)
 
 
 def _predictions(submission: Submission, lease: leases.Lease) -> Predictions:
@@ -158,7 +163,7 @@ def sweep() -> None:
     report_jobs.free(Submission.objects.all())
     baselines.begin()
     removal.sweep_files()
-    if Submission.objects.waiting().exists() or missing().exists():
+    if Submission.objects.waiting().exists() or missing().exists() or ladder.has_undecided():
         wake()
 
 

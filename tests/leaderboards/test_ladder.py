@@ -1,0 +1,146 @@
+"""What is published of scores on withheld answers: by the Ladder, once, and within the budget."""
+
+import pytest
+
+from generation import jobs
+from generation.models import Dataset, Split
+from generation.opening import open_answers
+from generation.recipes import read_recipe
+from tests.leaderboards.sent import noisy, submitted, truth_of
+from webapp.leaderboards import baselines, ladder, scoring
+from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Submission
+from webapp.models import User
+
+
+@pytest.fixture
+def free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let an account send as much a day as it likes."""
+    monkeypatch.setattr("webapp.leaderboards.limits.SCORED", 10**6)
+
+
+def allow(split: Split, **settings: int | str) -> None:
+    """Have the owner choose how a split's figures are published."""
+    DisclosureSettings.objects.update_or_create(split=split, defaults=settings)
+
+
+def rungs(split: Split) -> list[tuple[str, int | None, bool]]:
+    """Return the decisions on a split, in order."""
+    rows = Disclosure.objects.filter(split=split).order_by("pk")
+    return [(row.state, row.figure, row.is_new) for row in rows]
+
+
+def with_right(split: Split, share: float) -> list[str]:
+    """Return answers of which this share is right: the first ones."""
+    right, wrong = truth_of(split), noisy(split, wrong=1.0)
+    count = round(share * len(right))
+    return [*right[:count], *wrong[count:]]
+
+
+def test_a_method_climbs_a_step_at_a_time(method: Method, withheld: Split, free: None) -> None:
+    allow(withheld, budget=100)
+    for share in (0.5, 0.55, 0.62, 0.4, 0.72):
+        submitted(method, withheld, with_right(withheld, share))
+    # 120 questions: the step is 0.092
+    assert rungs(withheld) == [
+        ("published", 460, True),
+        ("published", 460, False),
+        ("published", 552, True),
+        ("published", 552, False),
+        ("published", 644, True),
+    ]
+
+
+def test_every_decision_spends_and_what_comes_after_the_budget_opens_with_the_answers(
+    method: Method, withheld: Split, free: None
+) -> None:
+    for _ in range(5):
+        submitted(method, withheld, with_right(withheld, 0.5))
+    assert [state for state, _, _ in rungs(withheld)] == ["published"] * 3 + ["deferred"] * 2
+    assert ladder.spending_on(withheld)[:3] == (3, 1, 1)
+    assert ladder.room_on(withheld) == 0
+    allow(withheld, budget=4)
+    submitted(method, withheld, with_right(withheld, 0.9))
+    assert rungs(withheld)[-1] == ("published", 828, True)
+
+
+def test_what_was_published_counts_after_its_submission_method_and_account_are_gone(
+    method: Method, withheld: Split, member: User, free: None
+) -> None:
+    submitted(method, withheld, with_right(withheld, 0.5))
+    member.delete()
+    assert ladder.spending_on(withheld).figures == 1
+
+
+def test_a_question_set_spends_its_own_budget_and_that_of_its_source(
+    method: Method, withheld: Split, free: None
+) -> None:
+    sets = [
+        jobs.derive(withheld, name=f"part{seed}", recipe=read_recipe({"parent": "test", "sample": 100, "seed": seed}))
+        for seed in range(3)
+    ]
+    for one in sets:
+        row = Split.objects.for_browse().get(pk=one.pk)
+        for _ in range(2):
+            submitted(method, row, with_right(row, 0.5))
+    assert ladder.spending_on(withheld).figures == 3
+    assert [ladder.spending_on(one).figures for one in sets] == [2, 1, 0]
+    submitted(method, withheld, with_right(withheld, 0.5))
+    assert rungs(withheld)[-1][0] == "deferred"
+
+
+def test_a_score_on_a_question_set_that_was_sent_to_its_source_is_not_published(
+    method: Method, withheld: Split, free: None
+) -> None:
+    recipe = read_recipe({"parent": "test", "sample": 100, "seed": 1})
+    part = jobs.derive(withheld, name="part", recipe=recipe)
+    row = submitted(method, withheld, with_right(withheld, 0.5))
+    assert row.scores.count() == 2
+    assert not Disclosure.objects.filter(split=part).exists()
+
+
+def test_parts_have_ladders_of_their_own_and_each_counts(method: Method, withheld: Split, free: None) -> None:
+    [facet, *_] = [one for one in ladder.facets_for_partition(withheld) if len(one.values) > 1]
+    allow(withheld, budget=100, partition=facet.name)
+    withheld = Split.objects.for_browse().get(pk=withheld.pk)
+    parts = ladder.parts_of(withheld, ladder.plan_of(withheld))
+    assert parts and all(part.n >= 30 and part.step**2 * part.n >= 1000**2 for part in parts)
+    submitted(method, withheld, truth_of(withheld))
+    submitted(method, withheld, noisy(withheld, wrong=1.0))
+    first, second = Disclosure.objects.filter(split=withheld).order_by("pk")
+    assert first.part_figures == {part.value: 1000 // part.step * part.step for part in parts} == second.part_figures
+    assert first.cost == second.cost == 1 + len(parts)
+    assert ladder.spending_on(withheld).figures == 2 + 2 * len(parts)
+
+
+def test_of_the_sites_baselines_only_the_guess_by_type_has_a_figure(withheld: Split) -> None:
+    baselines.begin()
+    scoring.work()
+    found = Disclosure.objects.filter(split=withheld, method__baseline__gt="")
+    states = dict(found.values_list("method__baseline", "state"))
+    assert states.pop("type") == "published"
+    assert set(states.values()) == {"deferred"}
+    assert ladder.spending_on(withheld).figures == 1
+
+
+def test_scores_from_before_the_ladder_are_decided_upon_in_the_order_in_which_they_came(
+    method: Method, withheld: Split, free: None
+) -> None:
+    for share in (0.5, 0.3, 0.7, 0.9):
+        submitted(method, withheld, with_right(withheld, share))
+    before = rungs(withheld)
+    Disclosure.objects.all().delete()
+    assert ladder.has_undecided()
+    assert ladder.catch_up() == 4
+    assert rungs(withheld) == before
+    assert (ladder.has_undecided(), ladder.catch_up()) == (False, 0)
+
+
+def test_a_split_whose_answers_are_open_has_no_ladder(
+    method: Method, val: Split, withheld: Split, scored: Dataset, free: None
+) -> None:
+    submitted(method, val, with_right(val, 0.5))
+    assert open_answers(withheld)
+    withheld = Split.objects.for_browse().get(pk=withheld.pk)
+    submitted(method, withheld, with_right(withheld, 0.5))
+    assert not Disclosure.objects.exists()
+    assert Submission.objects.scored().count() == 2

@@ -1,0 +1,154 @@
+"""What has been published about withheld answers, what an owner allows, and who may submit."""
+
+import json
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Count, Max, Q, Sum
+from django.db.models.functions import Now
+
+from annotations.models import Baseline
+from generation.models import Split
+from webapp.leaderboards.models.methods import Method
+from webapp.leaderboards.models.submissions import Submission
+
+
+class DisclosureSettings(models.Model):
+    """What the owner of a split with withheld answers chose; whatever is empty has its usual value."""
+
+    split = models.OneToOneField(Split, on_delete=models.CASCADE, related_name="disclosure_settings")
+    step = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Thousandths of a share.")
+    budget = models.PositiveIntegerField(null=True, blank=True, help_text="Figures in all.")
+    partition = models.CharField(max_length=100, blank=True, help_text="The facet whose parts have figures too.")
+
+    objects = models.Manager()
+
+    class Meta:
+        """A step is a share of the questions."""
+
+        verbose_name_plural = "disclosure settings"
+        constraints = (
+            models.CheckConstraint(condition=Q(step=None) | Q(step__range=(1, 1000)), name="disclosuresettings_step"),
+        )
+
+    def __str__(self) -> str:
+        return f"disclosure settings of {self.split}"
+
+
+class DisclosureQuerySet(models.QuerySet["Disclosure"]):
+    """Which disclosures are meant."""
+
+    def published(self) -> Self:
+        """Return the disclosures that have a figure."""
+        return self.filter(state=Disclosure.State.PUBLISHED)
+
+    def counted_on(self, split: Split) -> Self:
+        """Return the published figures that the budget of a split pays for: its own and those of its question sets."""
+        return self.published().filter(split=split) if split.is_derived else self.published().filter(source=split)
+
+    def summary(self) -> dict[str, Any]:
+        """Return how many figures there are, of how many methods and accounts, and when the last one came."""
+        return self.aggregate(
+            figures=Sum("cost", default=0),
+            methods=Count("method", distinct=True),
+            accounts=Count("account", distinct=True),
+            last=Max("made"),
+        )
+
+
+class Disclosure(models.Model):
+    """What others learn of one scored submission, or of one published human row, on withheld answers.
+
+    Rows are only added. They outlive their submission, method and account, because what was published stays known.
+    A deferred one has no figure: it opens with the answers.
+    """
+
+    class State(models.TextChoices):
+        """Whether there is a figure."""
+
+        PUBLISHED = "published"
+        DEFERRED = "deferred"
+
+    split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="disclosures")
+    source = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="source_disclosures")
+    submission = models.OneToOneField(Submission, null=True, on_delete=models.SET_NULL, related_name="disclosure")
+    people = models.OneToOneField(Baseline, null=True, on_delete=models.SET_NULL, related_name="disclosure")
+    method = models.ForeignKey(Method, null=True, on_delete=models.SET_NULL, related_name="disclosures")
+    account = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="disclosures"
+    )
+    state = models.CharField(max_length=10, choices=State.choices)
+    figure = models.PositiveSmallIntegerField(null=True, help_text="The method's best, in thousandths of a share.")
+    is_new = models.BooleanField(default=False, help_text="Whether this submission set the figure.")
+    partition = models.CharField(max_length=100, blank=True, help_text="The facet that the parts are of.")
+    parts = models.TextField(default="{}", help_text="JSON: the best figure by the parts' values.")
+    cost = models.PositiveIntegerField(default=0, help_text="How many figures it is.")
+    made = models.DateTimeField(db_default=Now())
+
+    objects = DisclosureQuerySet.as_manager()
+
+    class Meta:
+        """What has no figure costs nothing."""
+
+        constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
+            models.CheckConstraint(
+                condition=Q(state="published", figure__isnull=False, cost__gt=0)
+                | Q(state="deferred", figure=None, cost=0),
+                name="disclosure_published_has_figure",
+            ),
+        )
+        indexes = (
+            models.Index(fields=["source", "made"], name="disclosure_by_source"),
+            models.Index(fields=["split", "method"], name="disclosure_by_method"),
+        )
+
+    def __str__(self) -> str:
+        return f"disclosure {self.pk} on {self.split}"
+
+    @property
+    def is_published(self) -> bool:
+        """Return whether it has a figure."""
+        return self.state == self.State.PUBLISHED
+
+    @cached_property
+    def part_figures(self) -> dict[str, int]:
+        """Return the method's best figure by the values of the partition, in thousandths."""
+        data: dict[str, int] = json.loads(self.parts)
+        return data
+
+
+class SubmitterApproval(models.Model):
+    """Whether an account may submit to a split with withheld answers, as the dataset's owner decided."""
+
+    class State(models.TextChoices):
+        """What became of a request."""
+
+        ASKED = "asked"
+        APPROVED = "approved"
+        REFUSED = "refused"
+
+    split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="submitter_approvals")
+    account = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="submitter_approvals")
+    state = models.CharField(max_length=10, choices=State.choices, default=State.ASKED)
+    asked = models.DateTimeField(db_default=Now())
+    decided = models.DateTimeField(null=True, blank=True)
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    objects = models.Manager()
+
+    class Meta:
+        """One for each account and split; the split is never a question set."""
+
+        ordering = ("asked", "pk")
+        constraints = (
+            models.UniqueConstraint(fields=["split", "account"], name="submitterapproval_once"),
+            models.CheckConstraint(
+                condition=Q(state="asked", decided=None) | (~Q(state="asked") & Q(decided__isnull=False)),
+                name="submitterapproval_decided",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.account} on {self.split}: {self.state}"
