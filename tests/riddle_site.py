@@ -33,7 +33,7 @@ from tests.annotations.answered import put
 from tests.crawl import Browser, PlainClient, Replies, Request, crawl
 from webapp.access import RESEARCHERS, Asked, What, recorded
 from webapp.api import questions_file, signing_in
-from webapp.leaderboards import scoring, slices
+from webapp.leaderboards import baselines, scoring, slices
 from webapp.leaderboards.models import Method, Submission, Suite, SuiteMember
 from webapp.models import User
 
@@ -169,6 +169,40 @@ def site(secret: str) -> Iterator[None]:
         transaction.set_rollback(True)
 
 
+@contextmanager
+def site_with_link_only(slug: str, title: str) -> Iterator[None]:
+    """Fill the database with a public dataset, and a link-only one that everything else on the site refers to."""
+    with site(SECRETS[0]):
+        _complete(slug, SECRETS[0], visibility=Dataset.Visibility.LINK, withheld=False)
+        Dataset.objects.filter(slug=slug).update(title=title)
+        _exported(slug)
+        for name in ("train", "test"):
+            _answered(slug, name, code="other")
+        _submit_to_link_only(slug)
+        _stop_clocks()
+        yield
+
+
+def _submit_to_link_only(slug: str) -> None:
+    """Have a member's published method submit to it and learn from it, baselines, and a listed suite with it."""
+    member, own = User.objects.get(username="member"), {"dataset__slug": slug}
+    method = Method.objects.create(pk=4, name="Another rule", owner=member, published=A_MOMENT)
+    for number, (wanted, learned) in enumerate(((own, own), ({"dataset__slug": "riddles"}, own))):
+        split = Split.objects.for_browse().get(**wanted, name="train")
+        row = Submission.objects.create(
+            pk=4 + number, method=method, split=split, file=f"submissions/other-{number}", filename="other.txt",
+            trained_on=Split.objects.get(**learned, name="test"),
+        )  # fmt: skip
+        files.put(row.file, f"{riddles.ANSWERS[0]}\n".encode() * split.questions)
+    baselines.begin()
+    scoring.work()
+    assert set(Submission.objects.filter(split__dataset__slug=slug).values_list("state", flat=True)) == {"done"}
+    suite = Suite.objects.create(slug="mixed", title="Both", owner=User.objects.get(username="owner"), is_public=True)
+    both = Split.objects.filter(dataset__slug__in=("riddles", slug), name="train")
+    for ordinal, one in enumerate(both.order_by("-dataset__slug")):
+        SuiteMember.objects.create(suite=suite, split=one, ordinal=ordinal, label=f"member {ordinal}")
+
+
 def browser(name: str) -> Browser:
     """Return what gives a new client that somebody is logged in with; a visitor is nobody."""
     handler = PlainClient().handler  # which takes 50 ms to set itself up
@@ -267,17 +301,17 @@ def _studied(slug: str) -> None:
     Study.objects.create(split=test, owner=owner, title="How people riddle", code=STUDY, wanted=2)
 
 
-def _answered(slug: str, name: str) -> None:
+def _answered(slug: str, name: str, *, code: str = "asked") -> None:
     """Have a human baseline published: two people, always of one mind, whatever is right."""
     split = Split.objects.for_browse().get(dataset__slug=slug, name=name)
     owner = User.objects.get(username="owner")
     study = Study.objects.create(
-        split=split, owner=owner, title=f"People on {name}", code=f"asked-{name:x<4.4}", per_question=2
+        split=split, owner=owner, title=f"People on {name}", code=f"{code}-{name:x<4.4}", per_question=2
     )
     positions = range(split.questions)
     assign.lay_out(study, [(position, position // 2) for position in positions], ranks=positions)
     for number in range(2):
-        person = Participant.objects.create(study=study, secret=f"{name} {number}")
+        person = Participant.objects.create(study=study, secret=f"{code} {name} {number}")
         for position in positions:
             put(person, study, position, SAID[name], number=number)
     Answer.objects.update(received=A_MOMENT)

@@ -43,7 +43,8 @@ def find_own_method(user: Any, number: int) -> Method:
 def find_submission(user: Any, number: int) -> Submission:
     """Return a submission of a method that this visitor may know of, to a split that they may open.
 
-    What has no score yet is its owner's and staff's alone.
+    Submissions are numbered, so that anybody can try all of them: one to a link-only dataset is shown to the owners of
+    the dataset and of the submission, and to staff. So is one that has no score yet.
     """
     rows = Submission.objects.select_related(
         "method__owner",

@@ -4,16 +4,23 @@ from collections.abc import Iterable
 from typing import Any
 
 from generation.engine.statistics import Averaged
-from webapp.access import What, may_see
+from webapp.access import What, may_mention, may_see
 from webapp.leaderboards.figures import Figure, figure, is_coarse
+from webapp.leaderboards.finding import owns
 from webapp.leaderboards.models import Score, Submission
 
 
 def with_figures(user: Any, rows: Iterable[Submission]) -> list[tuple[Submission, Figure | None]]:
-    """Return submissions to splits that somebody may see, each with its accuracy there; None before it is scored."""
-    shown = [row for row in rows if may_see(user, row.split, What.QUESTION)]
+    """Return the submissions that a list may show somebody, each with its accuracy; None before it is scored."""
+    shown = [row for row in rows if may_list(user, row)]
     scores = {(one.submission_id, one.split_id): one for one in Score.objects.filter(submission__in=shown)}
     return [(row, _figure(user, scores.get((row.pk, row.split_id)), row)) for row in shown]
+
+
+def may_list(user: Any, submission: Submission) -> bool:
+    """Return whether a list may show a submission to somebody: its dataset's name is shown with it."""
+    may_know = may_mention(user, submission.split.dataset) or owns(user, submission)
+    return may_know and may_see(user, submission.split, What.QUESTION)
 
 
 def _figure(user: Any, score: Score | None, row: Submission) -> Figure | None:

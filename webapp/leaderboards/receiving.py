@@ -26,6 +26,7 @@ from generation.models import Split
 from webapp.access import What, may_see
 from webapp.leaderboards import limits
 from webapp.leaderboards.models import Method, Submission, Suite, SuiteMember
+from webapp.leaderboards.suites import members_for
 
 FOLDER = "submissions"
 LARGEST = 100_000_000  # bytes of an upload
@@ -113,9 +114,9 @@ def receive(user: Any, order: Order, file: BinaryIO, filename: str) -> Received:
     before = _repeated(user, order)
     if before:
         return Received(before, True)
-    for split in targets(order):
+    for split in targets(user, order):
         check_limits(user, split)  # before anything is written; once more under a lock
-    parts = parts_of(order, file, filename)
+    parts = parts_of(user, order, file, filename)
     kept: list[Kept] = []
     try:
         for part in parts:
@@ -161,7 +162,7 @@ def checked(user: Any, order: Order, file: BinaryIO, filename: str) -> list[Chec
     """Return what an upload would be taken for; raise `Refused` where it would be refused."""
     check(user, order)
     found = []
-    for part in parts_of(order, file, filename):
+    for part in parts_of(user, order, file, filename):
         limits.note_attempt(user, part.split)
         try:
             one = read_predictions(part.file, expected_of(part.split))
@@ -177,7 +178,7 @@ def check(user: Any, order: Order) -> None:
     """Raise `Refused` for an order that makes no sense or isn't this account's to give."""
     if order.method.owner_id != user.pk:
         raise Refused(404, "no_method", "Expected a method of yours, got none or somebody else's.", field="method")
-    for split in targets(order):
+    for split in targets(user, order):
         if not may_see(user, split, What.QUESTION):
             raise Refused(404, "no_split", "There is no such split, or it isn't yours to see.", field="split")
         if not split.is_complete:
@@ -195,12 +196,11 @@ def check(user: Any, order: Order) -> None:
             raise Refused(422, "bad_number", message, field=name)
 
 
-def targets(order: Order) -> list[Split]:
-    """Return the splits that an order may be for: one, or those of a suite."""
+def targets(user: Any, order: Order) -> list[Split]:
+    """Return the splits that an order may be for: one, or those that a suite shows this account."""
     if isinstance(order.target, Split):
         return [order.target]
-    members = order.target.members.select_related("split__dataset", "split__parent")
-    return [member.split for member in members]
+    return [member.split for member in members_for(user, order.target)[1]]
 
 
 def _check_fingerprint(order: Order) -> None:
@@ -230,23 +230,23 @@ def _repeated(user: Any, order: Order) -> list[Submission]:
         return []
     rows = Submission.objects.filter(method__owner=user, key=order.key).select_related("method", "split__dataset")
     found = list(rows.order_by("pk"))
-    wanted = {split.pk for split in targets(order)}
+    wanted = {split.pk for split in targets(user, order)}
     if any(row.method_id != order.method.pk or row.split_id not in wanted for row in found):
         message = "Expected a new Idempotency-Key for a new submission, got one that another submission has."
         raise Refused(422, "key_reused", message, field="Idempotency-Key")
     return found
 
 
-def parts_of(order: Order, file: BinaryIO, filename: str) -> list[Part]:
+def parts_of(user: Any, order: Order, file: BinaryIO, filename: str) -> list[Part]:
     """Return the files of an upload with their splits: of a suite, those that a zip names by split or label."""
     if isinstance(order.target, Split):
         return [Part(order.target, filename, file)]
-    return _matched(order.target, file)
+    return _matched(user, order.target, file)
 
 
-def _matched(suite: Suite, file: BinaryIO) -> list[Part]:
+def _matched(user: Any, suite: Suite, file: BinaryIO) -> list[Part]:
     """Return the files of a zip with the members of a suite that they are named after."""
-    members = list(suite.members.select_related("split__dataset", "split__parent"))
+    members = members_for(user, suite)[1]
     found, unknown = [], []
     for one in carried(file):
         name = one.name.rpartition("/")[2].partition(".")[0].lower()

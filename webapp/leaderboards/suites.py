@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from webapp.access import What, may_see
+from webapp.access import What, may_mention, may_see
 from webapp.leaderboards import entries
 from webapp.leaderboards.entries import Entry
 from webapp.leaderboards.figures import TENTH, Figure, figure, is_coarse
@@ -64,16 +64,26 @@ class SuiteBoard(NamedTuple):
 
 def board_of(user: Any, suite: Suite) -> SuiteBoard:
     """Return a suite's board with all that this visitor may see of it, the highest mean first."""
-    every = list(suite.members.select_related("split__dataset", "split__parent", "split__reference"))
-    members = [member for member in every if _is_open(user, member)]
+    every, members = members_for(user, suite)
     gaps = [gap for gap in suite.gaps.order_by("pk") if {gap.minuend_id, gap.subtrahend_id} <= {m.pk for m in members}]
     found = _together(user, members)
     rows = [_row(parts, members, gaps) for parts in found.values()]
     return SuiteBoard(suite, members, len(every) - len(members), gaps, _ranked(rows))
 
 
-def _is_open(user: Any, member: SuiteMember) -> bool:
-    return member.split.is_complete and may_see(user, member.split, What.QUESTION)
+def members_for(user: Any, suite: Suite) -> tuple[list[SuiteMember], list[SuiteMember]]:
+    """Return all members of a suite, and those that it may show this visitor.
+
+    A suite is a list: a link-only dataset is shown to its own owner, and to the owner of the suite, who named it.
+    """
+    every = list(suite.members.select_related("split__dataset", "split__parent", "split__reference"))
+    is_own = user.is_authenticated and suite.owner_id == user.pk
+    return every, [one for one in every if one.split.is_complete and _may_show(user, one, is_own=is_own)]
+
+
+def _may_show(user: Any, member: SuiteMember, *, is_own: bool) -> bool:
+    may_know = is_own or may_mention(user, member.split.dataset)
+    return may_know and may_see(user, member.split, What.QUESTION)
 
 
 Parts = dict[int, tuple[Entry, Figure]]

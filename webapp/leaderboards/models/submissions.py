@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.urls import reverse
 
-from generation.models import Split
+from generation.models import Dataset, Split
 from generation.models.work import AbstractJob, AbstractJobQuerySet, from_now
 from webapp.leaderboards.models.methods import Method
 
@@ -25,8 +25,17 @@ class SubmissionQuerySet(AbstractJobQuerySet["Submission"]):
         return self.filter(state=AbstractJob.State.DONE)
 
     def visible_to(self, user: Any) -> Self:
-        """Return the submissions of methods that somebody may know of."""
-        return self.filter(method__in=Method.objects.visible_to(user))
+        """Return the submissions that lists show somebody: of methods and to datasets that they may know of.
+
+        A link-only dataset is named to its owner, to staff, and to those who submitted to it themselves.
+        """
+        known = self.filter(method__in=Method.objects.visible_to(user))
+        if user.is_authenticated and user.is_staff:
+            return known
+        named = Q(split__dataset__visibility=Dataset.Visibility.PUBLIC)
+        if user.is_authenticated:
+            named |= Q(split__dataset__owner=user.pk) | Q(method__owner=user.pk)
+        return known.filter(named)
 
     def waiting(self) -> Self:
         """Return what is to be scored, in the order in which it came."""

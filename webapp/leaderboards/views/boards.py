@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from generation.browse import BadAddress, check_names, shortened
 from generation.models import Dataset, Split
-from webapp.access import What, may_see
+from webapp.access import What, may_mention, may_see
 from webapp.leaderboards import baselines, limits, tables
 from webapp.leaderboards.boards import ACCURACY, ASKED, Board, Wanted, board_of, made_of, sorts_of
 from webapp.leaderboards.entries import BEST, CHOICES
@@ -61,6 +61,7 @@ def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     context |= {
         "board": found,
         "is_open": terms_for(request.user, split).is_open,
+        "is_named": may_mention(request.user, split.dataset),
         "wanted": wanted,
         "choices": CHOICES.items(),
         "sorts": sorts,

@@ -25,7 +25,8 @@ BAD, CONFLICT = 400, 409
 @require_safe
 def methods(request: HttpRequest) -> HttpResponse:
     """Return the list of methods that this visitor may know of, their own first."""
-    scored = Count("submissions", filter=Q(submissions__state=Submission.State.DONE))
+    known = Submission.objects.scored().visible_to(request.user)
+    scored = Count("submissions", filter=Q(submissions__in=known))
     rows = Method.objects.visible_to(request.user).filter(baseline="").annotate(scored=scored).for_list()
     mine = list(rows.filter(owner=request.user.pk)) if request.user.is_authenticated else []
     others = rows.exclude(owner=request.user.pk) if request.user.is_authenticated else rows
@@ -39,7 +40,11 @@ def method(request: HttpRequest, number: int) -> HttpResponse:
     """Return a method's page: what it is, and what it submitted."""
     found = find_method(request.user, number)
     is_own = found.owner_id is not None and found.owner_id == request.user.pk
-    rows = found.submissions.select_related("split__dataset", "split__parent", "trained_on__dataset").order_by("-pk")
+    rows = (
+        found.submissions.visible_to(request.user)
+        .select_related("split__dataset", "split__parent", "trained_on__dataset")
+        .order_by("-pk")
+    )
     rows = rows if is_own or request.user.is_staff else rows.filter(state=Submission.State.DONE)
     page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
     context = {

@@ -1,0 +1,91 @@
+"""A dataset that only its address opens is named nowhere else: the crawler walks every page and list as a stranger."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from annotations.models import Study
+from generation.models import Dataset, Export, Split
+from tests.crawl import Replies, Reply, Request, crawl, reply_of
+from tests.riddle_site import PEOPLE, STUDY, browser, site_with_link_only
+from webapp.leaderboards.models import Method, Submission
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+
+SLUG, TITLE = "undertow", "Murmuring brooks"
+LISTS = (
+    "/", "/datasets/", "/leaderboards/", "/methods/", "/suites/", "/suites/mixed/", "/suites/mixed/board.json",
+    "/suites/mixed/board.csv", "/submissions/", "/api/v1/datasets/", "/api/v1/methods/", "/api/v1/suites/",
+    "/api/v1/suites/mixed/", f"/datasets/?q={SLUG[:4]}", "/leaderboards/riddles/train/",
+    "/leaderboards/riddles/train/board.json", "/leaderboards/riddles/train/curves/",
+)  # fmt: skip
+
+
+@pytest.fixture
+def linked(db: None) -> Iterator[Dataset]:
+    """Give a link-only dataset with board, baselines, published method, suite, study, export and question set."""
+    with site_with_link_only(SLUG, TITLE):
+        yield Dataset.objects.get(slug=SLUG)
+
+
+def names_it(reply: Reply) -> bool:
+    return reply.contains(SLUG) or reply.contains(TITLE)
+
+
+def walked(who: str) -> Replies:
+    """Return what somebody meets who tries every route with every number, and no name of the dataset."""
+    numbers = sorted({*Submission.objects.values_list("pk", flat=True), *Method.objects.values_list("pk", flat=True)})
+    values = {
+        "slug": ["mixed", "riddles", "nothing"],
+        "name": ["train"],
+        "split": ["train"],
+        "number": [*map(str, numbers), "9999"],
+        "position": [*map(str, numbers), "9999"],
+        "export": list(map(str, Export.objects.values_list("pk", flat=True))),
+        "code": [STUDY, *Study.objects.values_list("code", flat=True)],
+        "kind": ["csv", "json", "tex"],
+        "pk": [str(Dataset.objects.get(slug=SLUG).pk)],
+        "job": ["1"],
+    }
+    replies = crawl(browser(who), values=values, queries=["?q=brook", "?format=json"], most=3)
+    client = browser(who)()
+    for address in LISTS:
+        replies[Request("GET", address)] = reply_of(client, Request("GET", address))
+    return replies
+
+
+@pytest.mark.parametrize("who", PEOPLE)
+def test_strangers_find_neither_name_nor_title_anywhere(linked: Dataset, who: str) -> None:
+    replies = walked(who)
+    assert [request for request, reply in replies.items() if names_it(reply)] == []
+    assert [request for request, reply in replies.items() if reply.status >= 500] == []
+    statuses = {request.address: reply.status for request, reply in replies.items() if request.method == "GET"}
+    for number in Submission.objects.filter(split__dataset=linked).values_list("pk", flat=True):
+        assert statuses[f"/submissions/{number}/"] == statuses[f"/api/v1/submissions/{number}/"] == 404
+    assert statuses["/submissions/5/"] == statuses["/methods/4/"] == statuses["/suites/mixed/"] == 200
+
+
+def test_who_has_the_address_reads_pages_and_boards_but_no_link_to_a_hidden_submission(linked: Dataset) -> None:
+    client = browser("visitor")()
+    pages = [f"/datasets/{SLUG}/", f"/leaderboards/{SLUG}/train/", f"/api/v1/boards/{SLUG}/train/"]
+    replies = [reply_of(client, Request("GET", page)) for page in pages]
+    assert [reply.status for reply in replies] == [200, 200, 200]
+    assert all(names_it(reply) for reply in replies)
+    assert b"Another rule" in replies[1].body
+    assert not re.search(rb"/submissions/[0-9]", replies[1].body)
+
+
+@pytest.mark.parametrize("who", ["owner", "member"])
+def test_owner_of_the_dataset_and_of_the_submission_find_it_in_lists(linked: Dataset, who: str) -> None:
+    client = browser(who)()
+    pages = ["/methods/4/", "/submissions/4/", "/api/v1/submissions/4/"]
+    assert all(names_it(reply_of(client, Request("GET", page))) for page in pages)
+
+
+def test_a_file_for_a_suite_is_refused_without_naming_it(linked: Dataset) -> None:
+    assert Split.objects.filter(dataset=linked, kind="derived").exists()
+    client = browser("researcher")()
+    Method.objects.create(name="Mine", owner_id=client.session["_auth_user_id"])
+    page = reply_of(client, Request("GET", "/submissions/new/?to=suite/mixed"))
+    assert page.status == 200 and not names_it(page)
