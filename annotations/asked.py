@@ -1,14 +1,14 @@
 """What somebody is asked next: questions of the sample, and between them some that show who reads.
 
-Where those stand depends on the participant alone, so that loading a page again changes nothing.
+Which these are, and where they stand, is fixed for each participant, so that loading a page again changes nothing.
 """
 
 import functools
-import random
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from annotations import assign, colours, easy, palette
+from annotations.chance import chance_for
 from annotations.choices import form_of, is_told, media_of, plain_form
 from annotations.finding import sealed_split
 from annotations.models import EasyAnswer, Participant, Study, StudyQuestion
@@ -49,20 +49,26 @@ class Progress(NamedTuple):
 
 
 def next_items(sitting: Sitting) -> list[Item]:
-    """Return what a participant who is at the questions is asked now, and the question of the sample after it.
+    """Return what a participant who is at the questions is asked now, and the next item after it that has a picture.
 
-    Both are theirs from now on. There is one where no other question is left, and none where nothing is.
+    Both are theirs from now on. There is one where nothing else is left, and none where nothing is. The page fetches
+    the second one's picture ahead: were that always a question of the sample, a check question would be the one whose
+    picture was not announced.
     """
-    check = _next_check(sitting)
-    questions = [Item(QUESTION, question) for question in _questions(sitting, most=1 if check else 2)]
-    return [*([check] if check else []), *questions]
+    due = _checks_due(sitting, sitting.answered)
+    following = due[1:] if due else _checks_due(sitting, sitting.answered + 1)
+    checks = [item for item in following if item.kind == EasyAnswer.Kind.CHECK]
+    most = 1 if due or checks else 2
+    questions = [Item(QUESTION, question) for question in _questions(sitting, most=most)]
+    if not due and not questions:
+        return []
+    return [*(due or questions)[:1], *[*checks, *(questions if due else questions[1:])][:1]]
 
 
-def _next_check(sitting: Sitting) -> Item | None:
-    """Return the check question or attention item whose turn it is."""
-    answered = sitting.answered
-    due = (item for place, item in _extras(sitting.participant) if place <= answered and item not in sitting.said)
-    return next(due, None)
+def _checks_due(sitting: Sitting, answered: int) -> list[Item]:
+    """Return the check questions and attention items that come before another question, after so many answers."""
+    extras = _extras(sitting.participant)
+    return [item for place, item in extras if place <= answered and item not in sitting.said]
 
 
 def _questions(sitting: Sitting, *, most: int) -> list[int]:
@@ -106,7 +112,7 @@ def _extras(participant: Participant) -> Iterator[tuple[int, Item]]:
     checks = study.checks if study.easy_id is not None else 0
     items = [Item(EasyAnswer.Kind.CHECK, number) for number in range(checks)]
     items += [Item(EasyAnswer.Kind.ATTENTION, number) for number in range(study.attention)]
-    chance = random.Random(f"places {participant.secret}")  # noqa: S311 - decides nothing but an order
+    chance = chance_for(participant, "places")
     chance.shuffle(items)
     span = max(1, study.asked_at_most - 1)
     for index, item in enumerate(items):
@@ -165,7 +171,7 @@ def _position(sitting: Sitting, question: int) -> int:
 def _attention(participant: Participant, item: Item) -> Asked:
     """Return words that say which button to press; the buttons are those of some question of the study."""
     study = participant.study
-    chance = random.Random(f"attention {item.number} {participant.secret}")  # noqa: S311 - as above
+    chance = chance_for(participant, f"attention {item.number}")
     positions = list(study.questions.values_list("position", flat=True)[:100])
     row = words_at(study.split, chance.choice(positions)) if positions else None
     form = plain_form(form_of(study.split, row.kind if row is not None else ""))
@@ -184,7 +190,7 @@ def _easy_position(participant: Participant, item: Item) -> int:
     is_spared = palette.is_spared(participant)
     wanted = (TRIES * study.practice + study.checks) * (STOCK if is_spared else 1)
     found = easy.positions(study.easy, least=TRIES * study.practice + study.checks)
-    chance = random.Random(f"easy {participant.secret}")  # noqa: S311 - as above
+    chance = chance_for(participant, "easy")
     drawn = chance.sample(range(len(found)), min(wanted, len(found)))
     chosen = [int(found[number]) for number in drawn]
     if is_spared:

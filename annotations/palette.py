@@ -5,7 +5,9 @@ Where the dataset's world draws pictures, the pairs are drawn as they are, in th
 
 import functools
 import io
-import random
+import os
+import struct
+import zlib
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
@@ -14,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from annotations.chance import chance_for
 from annotations.choices import swatches_of
 from annotations.finding import sealed_split
 from annotations.models import Participant, Study
@@ -23,6 +26,7 @@ PAIRS, DIFFERENT = 12, 6
 SLIPS = 1  # so many mistakes still pass: fingers slip
 WAYS = 2  # in which colours are shown, in turn: two materials, where things are made of some
 SIZE = 120  # pixels, a ball
+CHUNK = 12  # bytes of a PNG's chunk besides its content
 GROUND = (128, 128, 128)
 Colour = tuple[int, int, int]
 
@@ -48,14 +52,18 @@ class Pair(NamedTuple):
 
 def pairs_for(participant: Participant, swatches: Mapping[str, Colour]) -> list[Pair]:
     """Return the pairs that a participant is shown, always the same ones; those easiest mistaken are among them."""
-    chance = random.Random(f"palette {participant.secret}")  # noqa: S311 - no secret
+    chance = chance_for(participant, "palette")
     colours = sorted(set(swatches.values()))
-    hardest = sorted(combinations(colours, 2), key=lambda pair: (_distance(*pair), pair))[:DIFFERENT]
-    mixed = [chance.sample(pair, 2) for pair in hardest]
+    mixed = [chance.sample(pair, 2) for pair in hardest(colours)]
     pairs = [Pair(left, right) for left, right in mixed]
     pairs += [Pair(colour, colour) for colour in chance.choices(colours, k=PAIRS - len(pairs))]
     chance.shuffle(pairs)
     return [pair._replace(which=number % WAYS) for number, pair in enumerate(pairs)]
+
+
+def hardest(colours: Sequence[Colour]) -> list[tuple[Colour, Colour]]:
+    """Return the pairs of different colours that people mistake most easily."""
+    return sorted(combinations(colours, 2), key=lambda pair: (_distance(*pair), pair))[:DIFFERENT]
 
 
 def mistakes(pairs: Sequence[Pair], answers: Sequence[bool]) -> int:
@@ -74,7 +82,32 @@ def is_spared(participant: Participant) -> bool:
 
 
 def drawn(pair: Pair, split: Split) -> bytes:
-    """Return a PNG of two things in these colours of a split, `SIZE` high and twice as wide."""
+    """Return a PNG of two things in these colours of a split, `SIZE` high and twice as wide.
+
+    All pairs of a split have the same number of bytes: two equal halves take less room than two different ones.
+    """
+    picture = _encoded(pair, split)
+    return _padded(picture, _most_bytes(split.pk, split.index_digest))
+
+
+@functools.lru_cache(maxsize=100)
+def _most_bytes(key: int, digest: str) -> int:
+    """Return how many bytes the largest picture of a pair takes that anybody may be shown of a split."""
+    split = sealed_split(key, digest)
+    colours = sorted(set(swatches_of(split).values()))
+    sides = [*hardest(colours), *((two, one) for one, two in hardest(colours)), *((one, one) for one in colours)]
+    pairs = [Pair(*both, which) for both in sides for which in range(WAYS)]
+    return max(len(_encoded(pair, split)) for pair in pairs) + CHUNK
+
+
+def _padded(png: bytes, size: int) -> bytes:
+    """Return a PNG with a chunk that readers pass over, so that it has so many bytes, if it had fewer."""
+    content = b"paDd" + os.urandom(max(0, size - len(png) - CHUNK))
+    chunk = struct.pack(">I", len(content) - 4) + content + struct.pack(">I", zlib.crc32(content))
+    return png[:-CHUNK] + chunk + png[-CHUNK:]  # the last chunk, which ends the file, has no content
+
+
+def _encoded(pair: Pair, split: Split) -> bytes:
     key = (split.pk, split.index_digest)
     both = np.concatenate([drawn_colour(*key, colour, pair.which) for colour in (pair.left, pair.right)], axis=1)
     file = io.BytesIO()

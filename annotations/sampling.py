@@ -1,15 +1,18 @@
 """Which questions a study asks: drawn of a sealed split, uniformly or evenly over a facet, by the study's seed.
 
-What is drawn follows from the split's name, its number of questions, the study's numbers, filter and seed alone. A
-sample of 500 is part of the sample of 5,500 that is drawn uniformly with the same seed.
+Which questions are drawn follows from the split's name, its number of questions, the study's numbers, filter and seed
+alone. A sample of 500 is part of the sample of 5,500 that is drawn uniformly with the same seed. The order in which
+they are given follows from the site's key as well: nobody computes it from what is public.
 """
 
+import random
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annotations import filtered
+from annotations.chance import seed_of
 from annotations.models import Study
 from generation.engine.errors import EngineError
 from generation.engine.seeding import Stage, stream
@@ -18,7 +21,7 @@ from generation.index import IndexedFacet, SplitIndex
 from generation.models import Split
 from generation.recipes import Chooser, Positions, lowest
 
-DRAWN, RANKED = 2, 3  # streams of chance that question sets leave free
+DRAWN = 2  # a stream of chance that question sets leave free
 
 
 class BadSample(EngineError):
@@ -72,8 +75,12 @@ def draw(study: Study) -> Sample:
     else:
         _check_enough(study, len(pool))
         positions = lowest(pool, keys=keys, count=study.wanted)
-    order = np.argsort(np.argsort(_keys(study, RANKED, index)[positions], kind="stable"), kind="stable")
-    return Sample(positions, index.scenes[positions], tuple(order.tolist()))
+    return Sample(positions, index.scenes[positions], _ranks(study, len(positions)))
+
+
+def _ranks(study: Study, n: int) -> tuple[int, ...]:
+    chance = random.Random(seed_of("ranks", study.code))  # noqa: S311 - the seed is secret
+    return tuple(chance.sample(range(n), n))
 
 
 def even_quotas(sizes: list[int], wanted: int) -> list[int]:

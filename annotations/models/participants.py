@@ -35,6 +35,12 @@ class Participant(models.Model):
         SCREENED_OUT = "screened-out"
         FULL = "full"
 
+    class Drawing(models.IntegerChoices):
+        """From what their checks, colour pairs and the order of both are drawn (`annotations.chance`)."""
+
+        BY_ADDRESS = 1, "their address"
+        BY_KEY = 2, "the site's key"
+
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="participants")
     identity = models.CharField(max_length=200, blank=True)
     session = models.CharField(max_length=200, blank=True)
@@ -47,6 +53,9 @@ class Participant(models.Model):
     ending = models.CharField("code or address given", max_length=300, blank=True)
     mistaken = models.PositiveSmallIntegerField("colour pairs mistaken", null=True, blank=True)
     tries = models.PositiveSmallIntegerField("tries at practice", default=0)
+    drawing = models.PositiveSmallIntegerField(
+        "drawn from", choices=Drawing.choices, default=Drawing.BY_KEY, db_default=Drawing.BY_ADDRESS, editable=False
+    )
     comment = models.TextField(blank=True)
     excluded = models.DateTimeField(null=True, blank=True)
     reason = models.CharField("reason for exclusion", max_length=500, blank=True)

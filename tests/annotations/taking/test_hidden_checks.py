@@ -1,0 +1,173 @@
+"""Somebody who knows the address, the code of this site and every public file, and wants to know what is checked."""
+
+import random
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from PIL import Image
+
+from annotations import asked, palette, sampling
+from annotations.choices import swatches_of
+from annotations.models import EasyAnswer, Participant, Study
+from annotations.sitting import QUESTION, Item, Sitting
+from generation.models import Dataset
+from tests.annotations.visitors import Visitor, study_of, told_apart
+from webapp.models import User
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+CHECKS = {"questions": 8, "checks": 2, "attention": 2, "per_session": 8}
+AHEAD = re.compile(r'data-ahead="([^"]*)"')
+PICTURE = re.compile(r'<img[^>]* src="([^"]*/picture/[^"]*)"')
+
+
+def guessed_places(visitor: Visitor, *, asked_at_most: int) -> list[tuple[int, Item]]:
+    """Return where checks would stand, were they drawn from the address alone."""
+    secret = visitor.address.split("/")[3]
+    items = [Item("check", 0), Item("check", 1), Item("attention", 0), Item("attention", 1)]
+    chance = random.Random(f"places {secret}")
+    chance.shuffle(items)
+    return [(1 + int((index + chance.random()) * (asked_at_most - 1) / 4), item) for index, item in enumerate(items)]
+
+
+def guessed_pairs(visitor: Visitor, study: Study) -> dict[str, str]:
+    """Return the answers to the pairs of colours, were they drawn from the address alone."""
+    chance = random.Random(f"palette {visitor.address.split('/')[3]}")
+    colours = sorted(set(swatches_of(study.split).values()))
+    pairs: list[Any] = [chance.sample(pair, 2) for pair in palette.hardest(colours)]
+    pairs += [(one, one) for one in chance.choices(colours, k=palette.PAIRS - len(pairs))]
+    chance.shuffle(pairs)
+    return {f"pair-{number}": "same" if one == two else "different" for number, (one, two) in enumerate(pairs)}
+
+
+def places_met(visitor: Visitor) -> list[tuple[int, Item]]:
+    """Return after how many answers each check comes, as somebody meets it who answers everything."""
+    visitor.to_questions()
+    found, answered = [], 0
+    while visitor.choices():
+        before = asked.next_items(Sitting(visitor.participant))[0]
+        if before.kind == QUESTION:
+            answered += 1
+        else:
+            found.append((answered, before))
+        visitor.answer()
+    return found
+
+
+def test_checks_are_not_where_the_address_says(shapes: Dataset) -> None:
+    study = study_of(shapes, **CHECKS, per_question=30)
+    right = 0
+    for _ in range(6):
+        visitor = Visitor(study)
+        guessed = guessed_places(visitor, asked_at_most=8)
+        right += [item for _, item in places_met(visitor)] == [item for _, item in guessed]
+    assert right <= 2  # of 24 orders one
+
+
+def test_colours_are_not_told_apart_without_a_look(shapes: Dataset) -> None:
+    study = study_of(shapes)
+    for _ in range(8):
+        visitor = Visitor(study)
+        visitor.look()
+        visitor.go_on()
+        visitor.go_on(**guessed_pairs(visitor, study))
+        assert palette.is_mistaken(visitor.participant.mistaken)
+
+
+def test_pictures_of_pairs_differ_in_nothing_but_what_is_seen(shapes: Dataset) -> None:
+    visitor = Visitor(study_of(shapes))
+    visitor.look()
+    page = visitor.go_on()
+    answers = [visitor.client.get(f"{visitor.address}pair/{number}/") for number in range(palette.PAIRS)]
+    assert {len(answer.content) for answer in answers} == {len(answers[0].content)}
+    assert len({str(sorted(answer.headers.items())) for answer in answers}) == 1
+    fields = [part.split("</fieldset>")[0] for part in page.split('<fieldset class="pair">')[1:]]
+    assert len(fields) == palette.PAIRS
+    assert len({re.sub(r"Pair \d+|pair-\d+|/pair/\d+", "", part) for part in fields}) == 1
+
+
+def test_a_padded_picture_is_still_one(shapes: Dataset, tmp_path: Any) -> None:
+    split = shapes.splits.get(name="val")
+    red, cyan = (swatches_of(split)[name] for name in ("red", "cyan"))
+    for number, pair in enumerate((palette.Pair(red, red), palette.Pair(red, cyan))):
+        (tmp_path / f"{number}.png").write_bytes(palette.drawn(pair, split))
+        with Image.open(tmp_path / f"{number}.png") as image:
+            image.load()
+            assert image.size == (2 * palette.SIZE, palette.SIZE)
+
+
+def pages(visitor: Visitor) -> Iterator[tuple[Item, str]]:
+    """Yield what is asked and its page, to the end."""
+    visitor.to_questions()
+    while visitor.choices():
+        yield asked.next_items(Sitting(visitor.participant))[0], visitor.page
+        visitor.answer()
+
+
+def test_the_picture_that_is_fetched_ahead_does_not_tell_a_check_from_a_question(shapes: Dataset) -> None:
+    visitor = Visitor(study_of(shapes, **CHECKS, per_question=30))
+    announced, seen = "", 0
+    for item, page in pages(visitor):
+        if item.kind == EasyAnswer.Kind.ATTENTION:
+            continue
+        found = PICTURE.search(page)
+        assert found is not None
+        assert announced in ("", found[1])
+        ahead = AHEAD.search(page)
+        announced = ahead[1] if ahead is not None else ""
+        seen += item.kind == EasyAnswer.Kind.CHECK
+    assert seen == CHECKS["checks"]
+
+
+def test_whoever_began_before_the_update_keeps_their_checks(shapes: Dataset) -> None:
+    study = study_of(shapes, **CHECKS)
+    visitor = Visitor(study)
+    Participant.objects.update(drawing=Participant.Drawing.BY_ADDRESS)
+    visitor.look()
+    visitor.go_on()
+    visitor.go_on(**guessed_pairs(visitor, study))
+    assert visitor.participant.mistaken == 0
+    assert places_met(visitor) == guessed_places(visitor, asked_at_most=8)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_update_marks_who_was_there_before_it(shapes: Dataset) -> None:
+    visitor = Visitor(study_of(shapes))
+    try:
+        MigrationExecutor(connection).migrate([("annotations", "0001_initial")])
+        executor = MigrationExecutor(connection)
+        executor.migrate(executor.loader.graph.leaf_nodes("annotations"))
+    finally:
+        executor = MigrationExecutor(connection)
+        executor.migrate(executor.loader.graph.leaf_nodes())
+    assert visitor.participant.drawing == Participant.Drawing.BY_ADDRESS
+    assert Visitor(visitor.study).participant.drawing == Participant.Drawing.BY_KEY
+
+
+def test_another_key_draws_other_checks_and_the_same_key_the_same(shapes: Dataset, settings: Any) -> None:
+    visitor = Visitor(study_of(shapes))
+    person, swatches = visitor.participant, swatches_of(visitor.study.split)
+    before = palette.pairs_for(person, swatches)
+    assert palette.pairs_for(person, swatches) == before
+    settings.SECRET_KEY = "another"
+    assert palette.pairs_for(person, swatches) != before
+
+
+def test_the_order_in_which_questions_are_given_does_not_follow_from_the_seed(shapes: Dataset) -> None:
+    rosa, _ = User.objects.get_or_create(username="rosa")
+    val = shapes.splits.get(name="val")
+    one, other = (Study(split=val, owner=rosa, wanted=8, seed=5) for _ in range(2))
+    assert (sampling.draw(one).positions == sampling.draw(other).positions).all()
+    assert sampling.draw(one).ranks != sampling.draw(other).ranks
+    assert sampling.draw(one).ranks == sampling.draw(one).ranks
+
+
+def test_right_answers_pass(shapes: Dataset) -> None:
+    visitor = Visitor(study_of(shapes))
+    visitor.look()
+    visitor.go_on()
+    visitor.go_on(**told_apart(visitor.participant))
+    assert visitor.participant.mistaken == 0
