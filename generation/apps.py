@@ -12,9 +12,13 @@ class GenerationConfig(AppConfig):
     name = "generation"
 
     def ready(self) -> None:
-        """Tell the engine where Blender is; background processes share the processors. Have worlds checked."""
+        """Tell the engine where Blender is; background processes share the processors. Have worlds checked.
+
+        Kinds of background work register themselves when their modules are loaded, which the tasks do.
+        """
         from django.core import checks
 
+        import generation.tasks  # noqa: F401
         from generation.engine.render import blender
         from generation.foreign import check_worlds
 

@@ -15,12 +15,13 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.urls import resolve, reverse
 
-from generation import files, leases, referrers, sealing
+from generation import files, referrers, sealing
 from generation.engine.canonical import Fingerprint
 from generation.engine.errors import BadScene
 from generation.engine.spec import RESERVED_SPLITS
 from generation.index import FOLDER, FORMAT, MANIFEST, POSITIONS, NotIndexed, SplitIndex
 from generation.models import Dataset, Job, Split
+from generation.queue import leases
 from generation.recipes import BadRecipe, Chooser, Positions, Recipe, in_words, plain_filter, read_recipe
 from generation.store import load_chosen
 
@@ -112,7 +113,7 @@ def _next_ordinal(dataset: Dataset) -> int:
     return int(dataset.splits.aggregate(last=Max("ordinal"))["last"]) + 1
 
 
-def make(split: Split, lease: leases.Lease | sealing.Sole = sealing.SOLE) -> sealing.Sealed:
+def make(split: Split, lease: leases.Lease | leases.NoLease = sealing.NO_LEASE) -> sealing.Sealed:
     """Return the fingerprint of a derived split and the digest of its index, now stored.
 
     Raises `LeaseLost` where somebody else has the work by now, `BadScene` where a row is missing.

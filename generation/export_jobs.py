@@ -6,7 +6,6 @@ next attempt clears.
 """
 
 import json
-import logging
 import secrets
 import time
 from pathlib import Path
@@ -16,24 +15,19 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 
-from generation import archives, exporting, files, leases
+from generation import archives, exporting, files
 from generation.engine import formats
-from generation.engine.errors import EngineError
-from generation.estimates import duration
 from generation.exporting import StoredDataset, Viewer
 from generation.models import Export, from_now
+from generation.queue import leases, runner
 from generation.removal import exports_folder
-from webapp.celery import DEFAULT, app
 
-TASK = "generation.tasks.export"
-HINT_LIFE = 60  # seconds
 LONGEST = 86_400.0  # seconds that building one may take
 DAY = 86_400.0
 CANDIDATES = 8
 NOTED = 1.0  # seconds between two notes of how far it is
 
 State = Export.State
-log = logging.getLogger(__name__)
 
 
 # What becomes of it
@@ -48,10 +42,9 @@ def cancel(export: Export) -> bool:
 def retry(export: Export) -> bool:
     """Return whether this call lets an export that failed or was cancelled be built again."""
     stopped = Export.objects.filter(pk=export.pk, state__in=[State.FAILED, State.CANCELLED])
-    waiting = {"state": State.WAITING, "attempts": 0, "message": "", "done": 0, "expires": None, "finished": None}
-    if stopped.update(**waiting) != 1:
+    if stopped.start_over(done=0, expires=None, finished=None) != 1:
         return False
-    wake()
+    RUNNER.wake()
     return True
 
 
@@ -75,61 +68,30 @@ def work() -> int:
     export = claim()
     if export is None:
         return 0
-    run(export)
+    RUNNER.run(export)
     if Export.objects.claimable().exists():
-        wake()
+        RUNNER.wake()
     return 1
 
 
 def claim() -> Export | None:
     """Return an export that is now ours; None where none waits, one is being built here, or the disk is full."""
     here = Export.objects.filter(state=State.RUNNING, lease__gte=Now(), worker__startswith=f"{leases.host_name()}:")
-    waiting = Export.objects.claimable()
     shortage = files.disk_shortage()
     if shortage:
-        waiting.filter(message="").update(message=shortage)
+        Export.objects.claimable().filter(message="").update(message=shortage)
     if shortage or here.exists():
         return None
-    for export in waiting.select_related("dataset").order_by("pk")[:CANDIDATES]:
-        if leases.take(export, seconds=LONGEST):
-            return export
-    return None
+    return RUNNER.claim()
 
 
-def run(export: Export) -> None:
-    """Build a claimed export; whatever happens is on its row afterwards."""
-    try:
-        with leases.kept(export) as lease, Building(export, lease) as building:
-            building.build()
-    except leases.LeaseLost as lost:
-        log.info("%s", lost)
-    except EngineError as error:  # would come again
-        _fail(export, str(error))
-    except Exception as error:
-        log.exception("%s went wrong", export)
-        _let_go(export, error)
-    except BaseException:  # asked to stop
-        leases.put_back(export)
-        raise
+def _build(export: Export, lease: leases.Lease) -> None:
+    with Building(export, lease) as building:
+        building.build()
 
 
-def _let_go(export: Export, error: Exception) -> None:
-    if files.is_full(error):
-        leases.put_back(export, message=f"Waiting for disk space: {error}. Once there is some, it goes on by itself.")
-    else:
-        _try_again(export, files.in_words(error))
-
-
-def _try_again(export: Export, message: str) -> None:
-    if export.attempts >= leases.ATTEMPTS:
-        _fail(export, f"{message} It was tried {export.attempts} times.")
-    else:
-        leases.give_back(export, message=message)
-
-
-def _fail(export: Export, message: str) -> None:
-    if leases.fail(export, message=message):
-        Export.objects.filter(pk=export.pk, state=State.FAILED).update(expires=_in_days())
+def _keep_for_days(export: Export, message: str) -> None:
+    Export.objects.filter(pk=export.pk).update(expires=_in_days())
 
 
 def viewer_of(view: str) -> Viewer:
@@ -207,19 +169,6 @@ def _drop_drafts(export: Export) -> None:
 # What was left lying
 
 
-def sweep() -> None:
-    """Free what dead processes held, throw away what is kept no longer, wake a background process while any wait."""
-    for export in Export.objects.overdue():
-        _fail(export, f"Expected an end within {duration(LONGEST)}, got none.")
-    running = Export.objects.filter(state=State.RUNNING).select_related("dataset")
-    expired = Export.objects.expired().select_related("dataset")
-    for export in [*expired, *(one for one in running if leases.is_gone(one.worker))]:
-        _try_again(export, "The process that built it stopped answering.")
-    expire()
-    if Export.objects.claimable().exists():
-        wake()
-
-
 def expire() -> int:
     """Return how many exports were thrown away because their days are over."""
     outdated = list(Export.objects.outdated().exclude(state__in=[State.WAITING, State.RUNNING]))
@@ -229,9 +178,17 @@ def expire() -> int:
     return len(outdated)
 
 
-def wake() -> None:
-    """Send a hint that an export is to be built; one that gets lost does no harm."""
-    try:
-        app.send_task(TASK, queue=DEFAULT, expires=HINT_LIFE, retry=False)
-    except Exception:
-        log.warning("Background processes could not be woken; they look for themselves.", exc_info=True)
+RUNNER = runner.register(
+    runner.Runner(
+        name="exports",
+        model=Export,
+        perform=_build,
+        candidates=lambda: Export.objects.claimable().select_related("dataset").order_by("pk")[:CANDIDATES],
+        seconds=lambda export: LONGEST,
+        task="generation.tasks.export",
+        hints=lambda: int(Export.objects.claimable().exists()),
+        related=("dataset",),
+        on_failure=_keep_for_days,
+        chores=expire,
+    )
+)

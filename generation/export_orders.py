@@ -65,7 +65,7 @@ def ask(
         raise TooMany(f"Expected at most {UNFINISHED_EACH} exports of yours on their way, got one more. Wait for one.")
     check_room(stored)
     new.save()
-    export_jobs.wake()
+    export_jobs.RUNNER.wake()
     return new
 
 

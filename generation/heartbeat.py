@@ -12,9 +12,9 @@ from typing import Any
 from celery.signals import worker_ready, worker_shutdown
 from django.db import connection
 
-from generation import ablation_jobs, blind_jobs, export_jobs, jobs, sweeping
 from generation.forks import no_forks
 from generation.models import Heartbeat, from_now
+from generation.queue import runner
 
 INTERVAL = 15.0  # seconds
 FORGOTTEN = 86400.0  # seconds after which the row of a process that died is dropped
@@ -65,11 +65,7 @@ def beat(*, name: str, queues: str) -> None:
 
 def sweep() -> None:
     """Free what dead processes held, wake background processes while there is work, and note that it was done."""
-    jobs.sweep()
-    blind_jobs.sweep()
-    ablation_jobs.sweep()
-    export_jobs.sweep()
-    sweeping.sweep()
+    runner.sweep()
     Heartbeat.objects.note(Heartbeat.SWEEP, host=socket.gethostname(), pid=os.getpid(), queues="")
 
 

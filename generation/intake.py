@@ -17,13 +17,14 @@ from django.db import connection, transaction
 from PIL import Image
 
 from generation import files as storage
-from generation import leases, store
+from generation import store
 from generation.engine import worlds as engine
 from generation.engine.canonical import canonical
 from generation.engine.errors import BadRecord
 from generation.engine.program import Program, Step, to_json
 from generation.engine.reading import Counted, Found, Known, Read, Reader, SplitFiles, find_reader
 from generation.models import Chunk, Dataset, Import, ImportedSplit, Job, Question, Quota, Scene, Split
+from generation.queue import leases
 
 SCENES = 250  # in a batch, at most
 ROWS = 4_900  # in a batch, at most: with the batch's own and the job's they are one transaction

@@ -1,28 +1,27 @@
 """The work of making datasets: planned as rows, claimed one by one, each safe to run twice and to kill half-way.
 
-The command line's processes and Celery's run the same `work`. Messages are hints that there is work; `sweep` finds
-whatever they, or a process that died, left lying.
+The command line's processes and Celery's run the same `work`; `generation.queue.runner` does what is common to every
+kind of job.
 """
 
-import logging
-import time
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from django.db import Error as DatabaseError
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce, Now
 
-from generation import deadlines, deriving, files, intake, leases, referrers, removal, sealing, seen, store
+from generation import deadlines, deriving, files, intake, referrers, removal, sealing, seen, store
 from generation.engine import ENGINE_VERSION
 from generation.engine import worlds as engine
 from generation.engine.canonical import dataset_fingerprint
 from generation.engine.errors import BadRecord, EngineError, NotDrawn
-from generation.estimates import duration
 from generation.models import Chunk, Dataset, Import, Job, Scene, Split, from_now
 from generation.models.datasets import SLICE
+from generation.queue import leases, runner
 from generation.recipes import Recipe
+from webapp.celery import GENERATION
 
 PREVIEW = 10  # the priority of a dataset's first scenes and pictures
 CANDIDATES = 8
@@ -30,8 +29,6 @@ HINTS = 32
 HINT_LIFE = 15  # seconds
 DELETED_AGAIN = 600.0  # seconds after which a deletion that failed is tried once more
 RETRIED_IN = (Dataset.State.MAKING, Dataset.State.FAILED)
-
-log = logging.getLogger(__name__)
 
 
 class WrongVersion(EngineError):
@@ -84,7 +81,7 @@ def resume(dataset: Dataset) -> None:
         Dataset.objects.filter(pk=dataset.pk, state__in=stopped).update(state=Dataset.State.MAKING, error="")
         dataset.splits.filter(state=Split.State.FAILED).update(state=Split.State.MAKING)
         left = dataset.jobs.filter(state__in=[Job.State.CANCELLED, Job.State.FAILED, Job.State.WAITING])
-        left.exclude(kind=Job.Kind.DELETE).update(state=Job.State.WAITING, attempts=0, message="")
+        left.exclude(kind=Job.Kind.DELETE).start_over()
         plan(dataset)
     dataset.refresh_from_db()
 
@@ -94,7 +91,7 @@ def retry(job: Job) -> bool:
     check_version(job.dataset)
     with transaction.atomic():
         failed = Job.objects.filter(pk=job.pk, state=Job.State.FAILED, dataset__state__in=RETRIED_IN)
-        if failed.update(state=Job.State.WAITING, attempts=0, message="") != 1:
+        if failed.start_over() != 1:
             return False
         Dataset.objects.filter(pk=job.dataset_id).update(state=Dataset.State.MAKING, error="")
         Split.objects.filter(jobs=job.pk, state=Split.State.FAILED).update(state=Split.State.MAKING)
@@ -110,7 +107,7 @@ def delete(dataset: Dataset) -> None:
         _call_off(dataset)
         Job.objects.bulk_create([Job(kind=Job.Kind.DELETE, dataset=dataset)], ignore_conflicts=True)
         deletions = dataset.jobs.filter(kind=Job.Kind.DELETE, state__in=[Job.State.FAILED, Job.State.CANCELLED])
-        deletions.update(state=Job.State.WAITING, attempts=0, message="")
+        deletions.start_over()
     dataset.refresh_from_db()
 
 
@@ -136,7 +133,7 @@ def derive(parent: Split, *, name: str, recipe: Recipe) -> Split:
 
 def run_waiting(job: Job) -> bool:
     """Return whether this job waited, and was done here: for work that somebody waits for."""
-    return leases.take(job, seconds=deadlines.seconds_for(job)) and run(job)
+    return RUNNER.take(job) and RUNNER.run(job)
 
 
 def check_version(dataset: Dataset) -> None:
@@ -160,9 +157,9 @@ def claim(*, dataset: Dataset | None = None) -> Job | None:
         waiting.claimable().filter(message="").update(message=shortage)
         waiting = waiting.filter(kind=Job.Kind.DELETE)
     while candidates := _candidates(waiting.claimable()):
-        for job in candidates:
-            if leases.take(job, seconds=deadlines.seconds_for(job)):
-                return job
+        job = RUNNER.claim(candidates)
+        if job is not None:
+            return job
     return None
 
 
@@ -191,74 +188,21 @@ def work(
     seconds: float | None = None,
     keep_going: Callable[[], bool] = lambda: True,
 ) -> int:
-    """Return how many jobs were run: claims and runs until nothing is left to claim or the time is over.
-
-    Where the time is over first, a hint is sent that there is more, so that turns are taken with other work.
-    """
-    end = None if seconds is None else time.monotonic() + seconds
-    done = 0
-    while keep_going():
-        if end is not None and time.monotonic() >= end:
-            wake(1)
-            break
-        job = claim(dataset=dataset)
-        if job is None or not run(job):
-            break
-        done += 1
-    return done
+    """Return how many jobs were run, of one dataset or of any; see `Runner.work`."""
+    return RUNNER.work(claim=functools.partial(claim, dataset=dataset), seconds=seconds, keep_going=keep_going)
 
 
 def run(job: Job) -> bool:
-    """Do a claimed job, and return whether it makes sense to go on with others now.
-
-    Whatever happens is on its row afterwards; where the database can't be reached for that, its lease runs out.
-    """
-    try:
-        with leases.kept(job) as lease:
-            RUNNERS[Job.Kind(job.kind)](job, lease)
-    except leases.LeaseLost as lost:
-        log.info("%s", lost)
-        removal.drop_late_files(job.dataset)
-    except EngineError as error:  # would come again
-        _fail(job, str(error))
-    except Exception as error:
-        log.exception("%s went wrong", job)
-        return _let_go(job, error)
-    except BaseException:  # asked to stop
-        leases.put_back(job)
-        raise
-    return True
+    """Do a claimed job, and return whether it makes sense to go on with others now."""
+    return RUNNER.run(job)
 
 
-def _let_go(job: Job, error: Exception) -> bool:
-    """Let somebody try again what went wrong, and return whether it makes sense to go on with other jobs now."""
-    try:
-        if files.is_full(error):
-            leases.put_back(job, message=f"Waiting for disk space: {error}. Once there is some, it goes on by itself.")
-            return False
-        _try_again(job, f"{job}: {files.in_words(error)}")
-    except DatabaseError:
-        log.warning("%s could not be given back; it is free when its lease is over.", job, exc_info=True)
-        return False
-    return True
-
-
-def _try_again(job: Job, message: str) -> None:
-    if job.attempts >= leases.ATTEMPTS:
-        _fail(job, f"{message} It was tried {job.attempts} times.")
-    else:
-        leases.give_back(job, message=message)
-
-
-def _fail(job: Job, message: str) -> None:
-    """Mark a job, its split and its dataset as failed, unless the job is somebody else's by now."""
-    with transaction.atomic():
-        if not leases.fail(job, message=message):
-            return
-        if job.kind != Job.Kind.SEEN:  # the split is sealed then, and stays so
-            Split.objects.filter(jobs=job.pk).update(state=Split.State.FAILED)
-        making = Dataset.objects.filter(pk=job.dataset_id, state=Dataset.State.MAKING)
-        making.update(state=Dataset.State.FAILED, error=message)
+def _fail_dataset(job: Job, message: str) -> None:
+    """Mark the split and the dataset of a failed job as failed."""
+    if job.kind != Job.Kind.SEEN:  # the split is sealed then, and stays so
+        Split.objects.filter(jobs=job.pk).update(state=Split.State.FAILED)
+    making = Dataset.objects.filter(pk=job.dataset_id, state=Dataset.State.MAKING)
+    making.update(state=Dataset.State.FAILED, error=message)
 
 
 # How it is done
@@ -406,7 +350,7 @@ def run_delete(job: Job, lease: leases.Lease) -> None:
     removal.remove(job.dataset, check=lease.check)
 
 
-RUNNERS: Mapping[Job.Kind, Callable[[Job, leases.Lease], None]] = {
+PERFORMERS: Mapping[Job.Kind, Callable[[Job, leases.Lease], None]] = {
     Job.Kind.ITEMS: run_items,
     Job.Kind.IMPORT: run_import,
     Job.Kind.IMAGES: run_images,
@@ -422,42 +366,12 @@ RUNNERS: Mapping[Job.Kind, Callable[[Job, leases.Lease], None]] = {
 
 def sweep() -> None:
     """Free what dead processes held, and wake background processes while there is work."""
-    recover()
-    settle()
-    delete_again()
-    wake(Job.objects.claimable()[:HINTS].count())
-
-
-def fail_overdue() -> int:
-    """Return how many running jobs failed now because they run far longer than they should.
-
-    Their holders may well renew their leases meanwhile: they are heard of, but get nowhere.
-    """
-    overdue = list(Job.objects.overdue().select_related("dataset", "split__dataset", "chunk__split__dataset"))
-    for job in overdue:
-        took = duration(deadlines.seconds_for(job))
-        _fail(job, f"{job}: expected an end within {took}, got none: it hangs. The log of {job.worker} may say where.")
-    return len(overdue)
+    RUNNER.sweep()
 
 
 def recover() -> int:
     """Return how many jobs were freed, or failed where they were tried too often, because their holder is gone."""
-    fail_overdue()
-    gone = [job for job in Job.objects.filter(state=Job.State.RUNNING) if leases.is_gone(job.worker)]
-    freed = 0
-    for job in [*Job.objects.expired(), *gone]:
-        freed += 1
-        _try_again(job, f"{job}: the process that did it stopped answering.")
-    return freed
-
-
-def put_back_own() -> int:
-    """Return how many jobs that this process held wait again, as if they had not been tried.
-
-    Whoever is asked to stop may have been between claiming a job and beginning it.
-    """
-    own = Job.objects.filter(state=Job.State.RUNNING, worker=leases.worker_name())
-    return sum(leases.put_back(job) for job in own)
+    return RUNNER.recover()
 
 
 def settle() -> int:
@@ -479,16 +393,33 @@ def settle() -> int:
 def delete_again() -> int:
     """Return how many deletions that failed a while ago wait again: nobody sees such a dataset to ask for it."""
     failed = Job.objects.filter(kind=Job.Kind.DELETE, state=Job.State.FAILED, finished__lt=from_now(-DELETED_AGAIN))
-    return failed.update(state=Job.State.WAITING, attempts=0)
+    return failed.start_over()
 
 
 def wake(count: int) -> None:
     """Send hints to background processes that there is work; one that gets lost does no harm."""
-    from webapp.celery import app
+    RUNNER.wake(count)
 
-    for _ in range(count):
-        try:
-            app.send_task("generation.tasks.work", queue="generation", expires=HINT_LIFE, retry=False)
-        except Exception:
-            log.warning("Background processes could not be woken; they look for themselves.", exc_info=True)
-            return
+
+def _chores() -> None:
+    settle()
+    delete_again()
+
+
+RUNNER = runner.register(
+    runner.Runner(
+        name="datasets",
+        model=Job,
+        perform=lambda job, lease: PERFORMERS[Job.Kind(job.kind)](job, lease),
+        candidates=lambda: _candidates(Job.objects.claimable()),
+        seconds=deadlines.seconds_for,
+        task="generation.tasks.work",
+        queue=GENERATION,
+        hint_life=HINT_LIFE,
+        hints=lambda: Job.objects.claimable()[:HINTS].count(),
+        related=("dataset", "split__dataset", "chunk__split__dataset"),
+        on_failure=_fail_dataset,
+        on_loss=lambda job: removal.drop_late_files(job.dataset),
+        chores=_chores,
+    )
+)

@@ -57,7 +57,7 @@ def draw_again(split: Split) -> int:
 
 def _wait(jobs: JobQuerySet) -> None:
     """Let jobs wait as if they had not been tried."""
-    jobs.update(state=Job.State.WAITING, attempts=0, token="", lease=None, message="")
+    jobs.start_over(token="", lease=None)
 
 
 def _names_in(folder: str) -> set[str]:

@@ -21,12 +21,12 @@ from generation.engine.errors import BadScene
 from generation.engine.worlds import Facet, FacetKind, Needs
 from generation.index import FOLDER, FORMAT, MANIFEST, WORD, IndexedFacet
 from generation.keys import KeyColumns
-from generation.leases import Lease, Sole
 from generation.models import Split
+from generation.queue.leases import Lease, NoLease
 from generation.store import Stored, load_items
 
 SCENES = 250  # read at a time
-SOLE = Sole()
+NO_LEASE = NoLease()
 
 
 class Sealed(NamedTuple):
@@ -36,7 +36,7 @@ class Sealed(NamedTuple):
     index_digest: str
 
 
-def seal(split: Split, lease: Lease | Sole = SOLE) -> Sealed:
+def seal(split: Split, lease: Lease | NoLease = NO_LEASE) -> Sealed:
     """Return the fingerprint of a split whose rows are all there, and the digest of its index, now stored.
 
     Raises `LeaseLost` where somebody else has the work by now, `BadScene` where a row is missing or has a value
@@ -184,7 +184,7 @@ class Columns:
 class Draft:
     """A folder in which an index is written before it gets its name."""
 
-    def __init__(self, split: Split, lease: Lease | Sole) -> None:
+    def __init__(self, split: Split, lease: Lease | NoLease) -> None:
         self.split, self.lease = split, lease
         self.home = files.local_path(FOLDER)
         self.folder = _new_draft(split)

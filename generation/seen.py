@@ -16,9 +16,9 @@ from generation import files
 from generation.engine.worlds import Facet, Needs
 from generation.index import FORMAT, MANIFEST, SplitIndex
 from generation.keys import seen_codes
-from generation.leases import Lease
 from generation.models import Split
-from generation.sealing import SOLE, Draft, Sole, facet_entry, save
+from generation.queue.leases import Lease, NoLease
+from generation.sealing import NO_LEASE, Draft, facet_entry, save
 
 
 def train_facets(split: Split) -> tuple[Facet, ...]:
@@ -29,7 +29,7 @@ def train_facets(split: Split) -> tuple[Facet, ...]:
     return tuple(facet for facet in facets if facet.needs == Needs.TRAIN)
 
 
-def compare(split: Split, lease: Lease | Sole = SOLE) -> str:
+def compare(split: Split, lease: Lease | NoLease = NO_LEASE) -> str:
     """Return the digest of what a split's reference had seen, now stored; both are sealed.
 
     It is empty where nothing can be compared: an earlier release, which kept no keys, sealed one of the two. Raises

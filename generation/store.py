@@ -14,7 +14,7 @@ from django.utils.functional import cached_property
 from numpy.typing import NDArray
 from PIL import Image
 
-from generation import __version__, leases
+from generation import __version__
 from generation import files as storage
 from generation.engine import ENGINE_VERSION
 from generation.engine import worlds as engine
@@ -26,6 +26,7 @@ from generation.engine.spec import RESERVED_NAMES, BaseSpec
 from generation.index import SplitIndex
 from generation.models import Chunk, Dataset, Job, Question, Scene, SpecFile, Split
 from generation.models.datasets import SLUG_PATTERN
+from generation.queue import leases
 
 ROWS = 5000  # at most, in one transaction
 CHOSEN = 900  # questions of a derived split that are read at a time

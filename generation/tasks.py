@@ -1,4 +1,4 @@
-"""What background processes are told: there may be work. The work itself is rows; see `generation.jobs`."""
+"""What background processes are told: there may be work. The work itself is rows; see `generation.queue`."""
 
 from celery import shared_task
 
@@ -22,7 +22,7 @@ def sweep() -> None:
 @shared_task(name="generation.tasks.report")
 def report() -> None:
     """Make the reports on shortcuts that wait."""
-    blind_jobs.work()
+    blind_jobs.RUNNER.work()
 
 
 @shared_task(name="generation.tasks.export")
@@ -34,4 +34,4 @@ def export() -> None:
 @shared_task(name="generation.tasks.ablate")
 def ablate() -> None:
     """Find what programs give with a step left out, for splits that wait."""
-    ablation_jobs.work()
+    ablation_jobs.RUNNER.work()

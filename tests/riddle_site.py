@@ -20,12 +20,13 @@ from django.db import connection, models, transaction
 from annotations import assign, baseline, opening
 from annotations.models import Answer, Baseline, Participant, Study
 from annotations.throttle import Throttle
-from generation import blind_shown, charts, charts_drawing, files, jobs, leases
+from generation import blind_shown, charts, charts_drawing, files, jobs
 from generation.charts_drawing import Order
 from generation.engine.worlds import REGISTRY
 from generation.index import SplitIndex
 from generation.models import Dataset, Export, Import, Job, Question, Scene, Split
 from generation.pictures import version_of
+from generation.queue import leases
 from generation.recipes import read_recipe
 from tests import crawl as crawling
 from tests import proof, riddles

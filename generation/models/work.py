@@ -59,6 +59,10 @@ class AbstractJobQuerySet(models.QuerySet[AnyJob]):
         """Return running jobs whose holder has not been heard of in time."""
         return self.filter(state=AbstractJob.State.RUNNING, lease__lt=Now())
 
+    def start_over(self, **more: Any) -> int:
+        """Return how many of these jobs wait now as if they had never been tried."""
+        return self.update(state=AbstractJob.State.WAITING, attempts=0, message="", **more)
+
 
 class AbstractJob(models.Model):
     """A piece of work: claimed with a random token and a lease, by the database's clock.

@@ -31,7 +31,7 @@ from generation.engine.worlds import Item, get_maker  # noqa: E402
 from generation.index import IndexedFacet, SplitIndex  # noqa: E402
 from generation.models import Chunk, Dataset, Question, Scene, Split  # noqa: E402
 from generation.paging import PER_PAGE  # noqa: E402
-from generation.sealing import SOLE, WORD, Columns, Draft  # noqa: E402
+from generation.sealing import NO_LEASE, WORD, Columns, Draft  # noqa: E402
 from tests.benchmarks.generate import peak_of  # noqa: E402
 
 SLUG = "million"
@@ -116,7 +116,7 @@ def _write_index(split: Split, sample: Sequence[Item], order: NDArray[np.int64])
         columns.words[word] = array("I")
         _fill(columns.words[word], np.flatnonzero(np.array([word in words for words in has])[asked]))
     columns.n = len(asked)
-    with Draft(split, SOLE) as draft:
+    with Draft(split, NO_LEASE) as draft:
         columns.write(draft.folder)
         digest = draft.digest()
         draft.publish(digest)

@@ -10,7 +10,8 @@ class FaultsConfig(AppConfig):
     name = "tests.faults"
 
     def ready(self) -> None:
-        from generation import heartbeat, leases, removal, tasks
+        from generation import heartbeat, removal, tasks
+        from generation.queue import leases
         from tests.faults.slow_world import reach
 
         leases.LEASE = float(os.environ.get("FAULTS_LEASE", leases.LEASE))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from generation import leases
+from generation.queue import leases
 from tests import proof
 from tests.faults.stack import SLUG, Site
 from tests.faults.test_paused import has_stopped

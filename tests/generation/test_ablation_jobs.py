@@ -5,10 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from generation import ablation_jobs, ablations, deriving, heartbeat, jobs, leases, tasks
+from generation import ablation_jobs, ablations, deriving, heartbeat, jobs, tasks
 from generation.engine.score import NONE
 from generation.index import SplitIndex
 from generation.models import AblationReport, Dataset, Question, Split, from_now
+from generation.queue import leases, runner
 from generation.recipes import Recipe
 from tests.generation import small
 from tests.worlds.clevr.test_ablations import without
@@ -34,7 +35,7 @@ def val(kept, db):
 def hints(monkeypatch):
     """Count the hints sent to background processes."""
     sent = []
-    monkeypatch.setattr(ablation_jobs.app, "send_task", lambda name, **options: sent.append((name, options["queue"])))
+    monkeypatch.setattr(runner.app, "send_task", lambda name, **options: sent.append((name, options["queue"])))
     return sent
 
 
@@ -84,7 +85,7 @@ def test_it_is_found_once(val, monkeypatch):
     first = ablation_jobs.at_hand(val)
     monkeypatch.setattr(ablations, "find", lambda *args, **options: pytest.fail("found again"))
     assert ablation_jobs.at_hand(val).pk == first.pk
-    assert ablation_jobs.work() == 0
+    assert ablation_jobs.RUNNER.work() == 0
 
 
 def test_another_way_of_finding_makes_it_outdated(val, monkeypatch):
@@ -110,9 +111,9 @@ def test_of_two_who_look_one_writes(val):
     AblationReport.objects.update(state=State.WAITING, token="", lease=None)  # its lease ran out
     other = AblationReport.objects.get()
     assert leases.take(other)
-    ablation_jobs.run(report)
+    ablation_jobs.RUNNER.run(report)
     assert AblationReport.objects.get().state == State.RUNNING
-    ablation_jobs.run(other)
+    ablation_jobs.RUNNER.run(other)
     assert AblationReport.objects.get().state == State.DONE
 
 
@@ -123,7 +124,7 @@ def test_what_goes_wrong_is_tried_three_times_then_told(val, monkeypatch):
     AblationReport.objects.create(split=val)
     with monkeypatch.context() as patch:
         patch.setattr(ablations, "find", broken)
-        assert ablation_jobs.work() == 3
+        assert ablation_jobs.RUNNER.work() == 3
     report = AblationReport.objects.get()
     assert report.state == State.FAILED
     assert "no such index" in report.message and "3 times" in report.message
@@ -135,6 +136,6 @@ def test_what_a_dead_process_held_is_looked_for_again(val, hints):
     report = AblationReport.objects.create(split=val)
     assert leases.take(report)
     AblationReport.objects.update(lease=from_now(-1), worker="elsewhere:1")
-    ablation_jobs.sweep()
+    ablation_jobs.RUNNER.sweep()
     assert AblationReport.objects.get().state == State.WAITING
     assert hints

@@ -2,8 +2,9 @@
 
 import pytest
 
-from generation import blind, blind_jobs, heartbeat, jobs, leases, tasks
+from generation import blind, blind_jobs, heartbeat, jobs, tasks
 from generation.models import BlindReport, Dataset, Split, from_now
+from generation.queue import leases, runner
 
 State = BlindReport.State
 
@@ -12,7 +13,7 @@ State = BlindReport.State
 def hints(monkeypatch):
     """Count the hints sent to background processes."""
     sent = []
-    monkeypatch.setattr(blind_jobs.app, "send_task", lambda name, **options: sent.append((name, options["queue"])))
+    monkeypatch.setattr(runner.app, "send_task", lambda name, **options: sent.append((name, options["queue"])))
     return sent
 
 
@@ -33,7 +34,7 @@ def test_a_report_is_made_once(dataset, monkeypatch):
     monkeypatch.setattr(blind, "report", lambda *args, **options: pytest.fail("made again"))
     again = blind_jobs.at_hand(dataset, splits_of(dataset))
     assert (first.pk, first.figures, State(again.state)) == (again.pk, again.figures, State.DONE)
-    assert blind_jobs.work() == 0
+    assert blind_jobs.RUNNER.work() == 0
 
 
 def test_a_large_one_waits_for_a_background_process(dataset, hints, monkeypatch):
@@ -60,9 +61,9 @@ def test_of_two_who_make_it_one_writes(dataset, monkeypatch):
     BlindReport.objects.update(state=State.WAITING, token="", lease=None)  # its lease ran out
     other = BlindReport.objects.get()
     assert leases.take(other)
-    blind_jobs.run(report)
+    blind_jobs.RUNNER.run(report)
     assert (BlindReport.objects.get().state, BlindReport.objects.get().figures) == (State.RUNNING, "")
-    blind_jobs.run(other)
+    blind_jobs.RUNNER.run(other)
     assert BlindReport.objects.get().state == State.DONE
 
 
@@ -73,7 +74,7 @@ def test_what_goes_wrong_is_tried_three_times_then_told(dataset, monkeypatch):
     blind_jobs.begin(dataset, splits_of(dataset))
     with monkeypatch.context() as patch:
         patch.setattr(blind, "report", broken)
-        assert blind_jobs.work() == 3
+        assert blind_jobs.RUNNER.work() == 3
     report = BlindReport.objects.get()
     assert report.state == State.FAILED
     assert "no such index" in report.message and "3 times" in report.message
@@ -89,13 +90,13 @@ def test_whoever_is_asked_to_stop_puts_it_back(dataset, monkeypatch):
     report = blind_jobs.begin(dataset, splits_of(dataset))
     leases.take(report)
     with pytest.raises(KeyboardInterrupt):
-        blind_jobs.run(report)
+        blind_jobs.RUNNER.run(report)
     assert (BlindReport.objects.get().state, BlindReport.objects.get().attempts) == (State.WAITING, 0)
 
 
 def test_a_sweep_begins_reports_of_complete_datasets_and_wakes(dataset, hints):
     Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.MAKING)
-    blind_jobs.sweep()
+    blind_jobs.RUNNER.sweep()
     assert not BlindReport.objects.exists() and hints == []
     Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.COMPLETE)
     heartbeat.sweep()
@@ -109,7 +110,7 @@ def test_a_sweep_frees_what_nobody_makes_any_more(dataset, lost):
     report = blind_jobs.begin(dataset, splits_of(dataset))
     assert leases.take(report)
     BlindReport.objects.update(**{lost: from_now(-1)})
-    blind_jobs.sweep()
+    blind_jobs.RUNNER.sweep()
     assert BlindReport.objects.get().state == (State.WAITING if lost == "lease" else State.FAILED)
 
 
@@ -124,6 +125,6 @@ def test_no_broker_does_no_harm(dataset, monkeypatch):
     def refused(name, **options):
         raise OSError("connection refused")
 
-    monkeypatch.setattr(blind_jobs.app, "send_task", refused)
+    monkeypatch.setattr(runner.app, "send_task", refused)
     monkeypatch.setattr(blind_jobs, "SMALL", 0)
     assert blind_jobs.at_hand(dataset, splits_of(dataset)).state == State.WAITING

@@ -11,6 +11,7 @@ from django.core.management import call_command
 
 from generation import files, jobs
 from generation.models import Dataset, Job, Question, Scene
+from generation.queue import leases, runner
 from tests.generation.conftest import MANAGE, Child
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -64,10 +65,10 @@ def test_a_deletion_that_was_killed_is_finished(made: Dataset, child: Child, mon
 
     with monkeypatch.context() as patched:
         patched.setattr(files, "drop_folder", die)
-        patched.setattr(jobs.leases, "put_back", lambda job: False)  # as if it had had no time for that
+        patched.setattr(leases, "release_untried", lambda job: False)  # as if it had had no time for that
         with pytest.raises(SystemExit):
             jobs.run(job)
-    Job.objects.filter(pk=job.pk).update(worker=f"{jobs.leases.host_name()}:{2**22 + 1}")
+    Job.objects.filter(pk=job.pk).update(worker=f"{leases.host_name()}:{2**22 + 1}")
     assert not Dataset.objects.visible_to(None).exists()
     finishing = child(MANAGE, "delete", made.slug)
     assert finishing.wait(60) == 0
@@ -93,7 +94,7 @@ def test_one_asked_to_stop_before_it_begins_a_job_gives_it_back(begin: Begin, mo
         os.kill(os.getpid(), signal.SIGTERM)
         pytest.fail("TERM was not noticed")
 
-    monkeypatch.setattr(jobs, "run", asked_to_stop)
+    monkeypatch.setattr(runner.Runner, "run", lambda self, job: asked_to_stop(job))
     call_command("work", "--dataset", "rows")
     assert set(dataset.jobs.values_list("state", "attempts", "token")) == {("waiting", 0, "")}
 

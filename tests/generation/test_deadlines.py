@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from generation import deadlines, heartbeat, jobs, leases
+from generation import deadlines, heartbeat, jobs
 from generation.making import IGNORED, making_of
 from generation.models import Dataset, Job, from_now
+from generation.queue import leases
 from tests.generation.conftest import Child
 
 pytestmark = pytest.mark.django_db
@@ -17,13 +18,14 @@ Begin = Callable[..., Dataset]
 
 HANG = """
 import django; django.setup()
-from generation import jobs, leases
+from generation import jobs
+from generation.queue import leases
 from generation.models import Job
 leases.RENEWAL, leases.GRACE = 0.2, {grace}
 def hang(job, lease):
     while True:
         pass
-jobs.RUNNERS = {{**jobs.RUNNERS, Job.Kind.ITEMS: hang}}
+jobs.PERFORMERS = {{**jobs.PERFORMERS, Job.Kind.ITEMS: hang}}
 job = jobs.claim()
 print(job.pk, flush=True)
 jobs.run(job)
@@ -95,7 +97,7 @@ def test_a_job_has_a_deadline_while_it_runs(begin: Begin) -> None:
     job = claimed()
     least, most = from_now(deadlines.LEAST - 60), from_now(deadlines.LEAST + 3600)
     assert Job.objects.filter(pk=job.pk, deadline__gt=least, deadline__lt=most).exists()
-    leases.put_back(job)
+    leases.release_untried(job)
     assert Job.objects.get(pk=job.pk).deadline is None
 
 
@@ -109,7 +111,7 @@ def test_whoever_finishes_late_but_unswept_has_finished(begin: Begin) -> None:
 def test_whoever_finishes_after_the_sweep_writes_nothing(begin: Begin) -> None:
     dataset = begin()
     overdue(job := claimed())
-    assert jobs.fail_overdue() == 1
+    assert jobs.RUNNER.fail_overdue() == 1
     jobs.run(job)
     assert dataset.jobs.get(pk=job.pk).state == "failed"
     assert not dataset.splits.filter(chunks__made=True).exists()

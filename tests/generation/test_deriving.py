@@ -15,12 +15,13 @@ from django.db import IntegrityError, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation import deriving, files, jobs, leases, recipes, referrers, rows, sealing, store
+from generation import deriving, files, jobs, recipes, referrers, rows, sealing, store
 from generation.engine.canonical import canonical
 from generation.engine.seeding import Stage, stream
 from generation.index import FOLDER, MANIFEST, SplitIndex
 from generation.models import Dataset, Job, Question, Split
 from generation.opening import open_answers
+from generation.queue import leases
 from generation.recipes import BadRecipe, Recipe, read_recipe
 from tests.generation import fake_world
 

@@ -39,7 +39,7 @@ def test_kill_9_while_building(begin: Callable[..., Dataset], child: Child) -> N
     process.wait()
     left = list(export_jobs.drafts_folder().glob(f".export-{export.pk}.*"))
     assert Export.objects.get().state == "running" and len(left) == 1
-    export_jobs.sweep()
+    export_jobs.RUNNER.sweep()
     assert Export.objects.get().state == "waiting"
     assert export_jobs.work() == 1
     assert Export.objects.get().state == "done" and not left[0].exists()

@@ -12,10 +12,11 @@ from django.conf import LazySettings
 from django.db import connection
 from django.db.models.functions import Now
 
-from generation import files, jobs, leases, removal, sealing, store
+from generation import files, jobs, removal, sealing, store
 from generation.engine import worlds
 from generation.engine.canonical import Fingerprint, dataset_fingerprint
 from generation.models import Dataset, Job, Scene, from_now
+from generation.queue import leases, runner
 from tests.generation import fake_world
 
 pytestmark = pytest.mark.django_db
@@ -354,21 +355,22 @@ def test_what_a_killed_sealer_left_goes_with_its_dataset(begin: Begin, monkeypat
 
 
 def test_sweeping_wakes_while_there_is_work(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
-    hints: list[int] = []
-    monkeypatch.setattr(jobs, "wake", hints.append)
+    hints: list[str] = []
+    monkeypatch.setattr(runner.app, "send_task", lambda name, **options: hints.append(name))
     begin()
     jobs.sweep()
+    assert hints == 5 * ["generation.tasks.work"]
     jobs.work()
     jobs.sweep()
-    assert hints == [5, 0]
+    assert len(hints) == 5
 
 
 def test_a_turn_that_is_over_hints_at_the_rest(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
-    hints: list[int] = []
-    monkeypatch.setattr(jobs, "wake", hints.append)
+    hints: list[str] = []
+    monkeypatch.setattr(runner.app, "send_task", lambda name, **options: hints.append(name))
     begin()
     assert jobs.work(seconds=0) == 0
-    assert hints == [1]
+    assert hints == ["generation.tasks.work"]
 
 
 def test_a_broker_that_is_away_does_no_harm(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -412,7 +414,7 @@ def test_the_lease_is_renewed_while_a_job_runs(begin: Begin, monkeypatch: pytest
     begin()
     job = claim()
     expire(job)
-    with leases.kept(job) as lease:
+    with leases.hold(job) as lease:
         _wait_for(lambda: Job.objects.filter(pk=job.pk, lease__gt=Now()).exists())
         lease.check()
         Job.objects.filter(pk=job.pk).update(token="somebody else's")

@@ -10,10 +10,11 @@ import pytest
 from django.db import connection
 from PIL import Image
 
-from generation import files, jobs, leases, store
+from generation import files, jobs, store
 from generation.engine.errors import BadScene, BadSpec
 from generation.engine.worlds import get_maker
 from generation.models import Chunk, Dataset, Job, Question, Scene, SpecFile, Split
+from generation.queue import leases
 from tests.generation.conftest import spec_of
 
 pytestmark = pytest.mark.django_db

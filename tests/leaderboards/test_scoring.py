@@ -8,8 +8,9 @@ import pytest
 from django.core.files.storage import default_storage
 from django.db import transaction
 
-from generation import deriving, files, jobs, leases
+from generation import deriving, files, jobs
 from generation.models import Dataset, Split
+from generation.queue import leases
 from generation.recipes import Recipe
 from tests.leaderboards import sent
 from webapp.leaderboards import predictions, receiving, removal, scoring
@@ -155,7 +156,7 @@ def test_a_submission_whose_process_died_is_scored_by_another(method: Method, va
     assert leases.take(row)
     host = leases.host_name()
     Submission.objects.filter(pk=row.pk).update(worker=f"{host}:999999999")
-    scoring.sweep()
+    scoring.RUNNER.sweep()
     row.refresh_from_db()
     assert row.state == Submission.State.WAITING
     scoring.work()
@@ -165,7 +166,7 @@ def test_a_submission_whose_process_died_is_scored_by_another(method: Method, va
 
 def test_scoring_twice_gives_one_score(method: Method, val: Split) -> None:
     row = sent.submitted(method, val, sent.truth_of(val))
-    scoring.run(row)  # the lease is nobody's: nothing happens
+    scoring.RUNNER.run(row)  # the lease is nobody's: nothing happens
     assert row.scores.count() == 1
 
 

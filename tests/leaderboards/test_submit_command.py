@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from generation import leases
 from generation.models import Split
+from generation.queue import leases
 from tests.leaderboards import sent
 from webapp.leaderboards import scoring
 from webapp.leaderboards.models import Method, Submission, Suite

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from generation import jobs, leases
+from generation import jobs
 from generation.models import Dataset, Question
+from generation.queue import leases
 from tests.crawl import Replies, Request, addresses, routes
 from tests.proof import size
 from tests.riddle_site import PEOPLE, SECRETS, Crawled

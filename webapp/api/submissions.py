@@ -111,7 +111,7 @@ def submit(
         received = receiving.receive(request.user, order, content, file.name or "")
     except Refused as error:
         raise _problem(error) from error
-    scoring.wake()
+    scoring.RUNNER.wake()
     made = [_submission_json(request.user, one) | _own(one) for one in received.submissions]
     first = {name: made[0][name] for name in ("id", "url")}
     return Status(ACCEPTED, first | {"is_repeat": received.is_repeat, "submissions": made})

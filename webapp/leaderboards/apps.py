@@ -10,10 +10,9 @@ class LeaderboardsConfig(AppConfig):
     label = "leaderboards"
 
     def ready(self) -> None:
-        """Say what was submitted, lead from splits to their boards, and let heartbeats sweep what is scored."""
-        from generation import referrers, remarks, sweeping
-        from webapp.leaderboards import linking, referring, scoring
+        """Register what was submitted, the links from splits to their boards, and scoring as background work."""
+        from generation import referrers, remarks
+        from webapp.leaderboards import linking, referring, scoring  # noqa: F401 - scoring registers itself
 
         referrers.register("leaderboards", referring.of_dataset, of_split=referring.of_split)
         remarks.register("leaderboards", of_splits=linking.remarks, of_question=linking.nothing)
-        sweeping.register("leaderboards", scoring.sweep)

@@ -5,8 +5,7 @@ A claimed submission ends as done with its scores, or failed with a message; one
 
 import functools
 import json
-import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, BinaryIO, cast
 
 import numpy as np
@@ -15,27 +14,24 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 
-from generation import files, leases, report_jobs
-from generation.engine.errors import EngineError
+from generation import files
 from generation.engine.predictions import BadPredictions, Predictions, read_predictions
 from generation.engine.score import OUTSIDE, score
 from generation.engine.worlds import Column
 from generation.expected import expected_of
 from generation.index import SplitIndex
 from generation.models import Split
+from generation.queue import leases, runner
 from generation.scoring import slicing_of, truth_of
-from webapp.celery import DEFAULT, app
 from webapp.leaderboards import baselines, ladder, predictions, removal
 from webapp.leaderboards.models import Score, Submission
 
-TASK = "webapp.leaderboards.tasks.score"
-HINT_LIFE = 60  # seconds
 LONGEST = 3600.0  # seconds that one may take
+CANDIDATES = 8
 AT_ONCE = 20  # scores that a sweep catches up on
 NAMED = 20  # lines that a message names
 
 State = Submission.State
-log = logging.getLogger(__name__)
 
 
 # Who scores
@@ -43,27 +39,16 @@ log = logging.getLogger(__name__)
 
 def work() -> int:
     """Return how many submissions were scored or refused: those that wait, one after the other."""
-    done = 0
-    while (submission := claim()) is not None:
-        run(submission)
-        done += 1
+    done = RUNNER.work()
     catch_up()
     ladder.catch_up()
     return done
 
 
-def claim(*, above: int | None = None) -> Submission | None:
-    """Return a submission that is now ours, of a priority above the one given; None where none waits."""
+def _candidates(*, above: int | None = None) -> Iterable[Submission]:
+    """Return waiting submissions, of a priority above the one given."""
     waiting = Submission.objects.waiting().select_related("method", "split__dataset", "split__parent")
-    for submission in (waiting if above is None else waiting.filter(priority__gt=above))[:8]:
-        if leases.take(submission, seconds=LONGEST):
-            return submission
-    return None
-
-
-def run(submission: Submission) -> None:
-    """Score a claimed submission; whatever happens is on its row afterwards."""
-    report_jobs.run(submission, _score_or_refuse)
+    return (waiting if above is None else waiting.filter(priority__gt=above))[:CANDIDATES]
 
 
 def _score_or_refuse(submission: Submission, lease: leases.Lease) -> None:
@@ -71,8 +56,6 @@ def _score_or_refuse(submission: Submission, lease: leases.Lease) -> None:
         _score(submission, lease)
     except BadPredictions as error:
         _refuse(submission, error)
-    except EngineError as error:  # would come again
-        leases.fail(submission, message=str(error))
 
 
 def _score(submission: Submission, lease: leases.Lease) -> None:
@@ -103,8 +86,8 @@ def _predictions(submission: Submission, lease: leases.Lease) -> Predictions:
 def _let_others_go_first(submission: Submission, lease: leases.Lease) -> None:
     """Score what is more urgent than a submission in the middle of it, without its time running out meanwhile."""
     lease.check()
-    while (urgent := claim(above=submission.priority)) is not None:
-        run(urgent)
+    while (urgent := RUNNER.claim(_candidates(above=submission.priority))) is not None:
+        RUNNER.run(urgent)
         leases.prolong(submission, seconds=LONGEST)
 
 
@@ -158,13 +141,13 @@ def _columns(columns: Sequence[Column], index: SplitIndex, facets: Mapping[str, 
 # What was left lying
 
 
-def sweep() -> None:
-    """Free what dead processes held, begin what is missing, and wake a background process while anything waits."""
-    report_jobs.free(Submission.objects.all())
+def _chores() -> None:
     baselines.begin()
     removal.sweep_files()
-    if Submission.objects.waiting().exists() or missing().exists() or ladder.has_undecided():
-        wake()
+
+
+def _hints() -> int:
+    return int(Submission.objects.waiting().exists() or missing().exists() or ladder.has_undecided())
 
 
 def missing() -> Any:
@@ -185,9 +168,16 @@ def catch_up() -> int:
     return added
 
 
-def wake() -> None:
-    """Send a hint that something is to be scored; one that gets lost does no harm."""
-    try:
-        app.send_task(TASK, queue=DEFAULT, expires=HINT_LIFE, retry=False)
-    except Exception:
-        log.warning("Background processes could not be woken; they look for themselves.", exc_info=True)
+RUNNER = runner.register(
+    runner.Runner(
+        name="submissions",
+        model=Submission,
+        perform=_score_or_refuse,
+        candidates=_candidates,
+        seconds=lambda submission: LONGEST,
+        task="webapp.leaderboards.tasks.score",
+        hints=_hints,
+        related=("method", "split__dataset"),
+        chores=_chores,
+    )
+)

@@ -41,7 +41,7 @@ class Command(PlainCommand):
                     self._work_on(self.find_dataset(options["dataset"]), wanted)
             except KeyboardInterrupt:  # what it was at waits for others
                 connection.close()  # it may have been in the middle of a statement
-                jobs.put_back_own()
+                jobs.RUNNER.release_own()
 
     def _work_on(self, dataset: Dataset, wanted: Any) -> None:
         """Work on a dataset until it is made: others may still be at what this process would do next."""

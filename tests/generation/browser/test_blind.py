@@ -43,7 +43,7 @@ def test_the_page_waits_then_shows_the_report_by_itself_on_any_screen(page: Page
     page.goto(PAGE)
     expect(page.get_by_role("heading", name="About to be computed")).to_be_visible()
     assert barriers(page) == []
-    assert blind_jobs.work() == 1
+    assert blind_jobs.RUNNER.work() == 1
     expect(page.get_by_role("heading", name="Q-type mode, type by type").first).to_be_visible(timeout=ENOUGH)
     expect(page.locator(".blind-chart svg")).to_be_visible()
     for width, scheme in ((1280, "light"), (390, "dark")):

@@ -122,7 +122,7 @@ def test_a_large_dataset_is_not_computed_in_the_request(client, shapes, large):
 
 def test_a_background_process_computes_it_and_the_page_shows_it(client, shapes, large):
     client.get(PAGE)
-    assert blind_jobs.work() == 1
+    assert blind_jobs.RUNNER.work() == 1
     progress = text_of(client.get(PROGRESS))
     assert 'data-state="done"' in progress and "It is computed" in progress
     page = text_of(client.get(PAGE))

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from generation import export_jobs, export_orders, files, jobs, leases
-from generation.export_jobs import run
+from generation import export_jobs, export_orders, files, jobs
 from generation.models import Dataset, Export, Heartbeat, Split, from_now
+from generation.queue import leases
 from tests.generation import small
 from tests.services import S3
 from webapp.models import User
@@ -241,7 +241,7 @@ def test_one_that_is_cancelled_while_it_is_built_leaves_nothing(
     claimed = export_jobs.claim()
     assert claimed is not None
     monkeypatch.setattr(export_jobs.exporting, "fill", cancelling(export_jobs.exporting.fill, export))
-    run(claimed)
+    export_jobs.RUNNER.run(claimed)
     export.refresh_from_db()
     assert (export.state, export.file) == ("cancelled", "")
     assert left_over(export) == []
@@ -266,7 +266,7 @@ def test_what_a_killed_process_left_is_built_again(
     (draft / "half").write_bytes(b"x")
     files.put("exports/1/late.zip", b"never told of")
     Export.objects.filter(pk=export.pk).update(lease=from_now(-1), worker="elsewhere:1", file="exports/1/late.zip")
-    export_jobs.sweep()
+    export_jobs.RUNNER.sweep()
     assert Export.objects.get().state == "waiting"
     assert "stopped answering" in Export.objects.get().message
     assert export_jobs.work() == 1

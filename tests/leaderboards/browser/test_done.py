@@ -237,7 +237,7 @@ def check_steps(page: Page, known: Known, val: Split) -> None:
     for _ in range(60):
         if not page.get_by_text("Being found").count():
             break
-        ablation_jobs.work()
+        ablation_jobs.RUNNER.work()
         page.reload()
     wrong = [n - right for right in known.rights("noisy")[0] for n in [known.rights("noisy")[1]]]
     expect(

@@ -15,6 +15,7 @@ from generation import ablation_jobs, ablations, charts_drawing, deriving, jobs
 from generation.engine.score import NONE
 from generation.index import SplitIndex
 from generation.models import AblationReport, Question, Split
+from generation.queue import runner
 from generation.recipes import Recipe
 from generation.scoring import truth_of
 from tests.annotations import answered
@@ -313,7 +314,7 @@ def test_who_skips_a_step_is_named_with_it(val, owner, client, monkeypatch):
 
 def test_steps_wait_for_a_background_process_where_there_is_much(val, board, owner, client, monkeypatch):
     monkeypatch.setattr(ablation_jobs, "SMALL", 0)
-    monkeypatch.setattr(ablation_jobs.app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(runner.app, "send_task", lambda *args, **options: None)
     assert "Being found" in text_of(client.get(at(val, "steps")))
     AblationReport.objects.update(state="failed", message="no such index")
     assert "couldn’t be found" in text_of(client.get(at(val, "steps")))

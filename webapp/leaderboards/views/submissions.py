@@ -73,7 +73,7 @@ def submission_new(request: HttpRequest) -> HttpResponse:
                 checked = receiving.checked(request.user, order, file, file.name)
             else:
                 received = receiving.receive(request.user, order, file, file.name)
-                scoring.wake()
+                scoring.RUNNER.wake()
                 return redirect(received.submissions[0] if len(received.submissions) == 1 else "submissions")
         except Refused as error:
             form.add_error(

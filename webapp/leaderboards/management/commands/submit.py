@@ -9,7 +9,6 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from generation import leases
 from generation.command_line import BAD_INPUT, FAILED, PlainCommand
 from generation.models import Split
 from webapp.leaderboards import receiving, scoring
@@ -111,8 +110,8 @@ def _received(order: Order, path: Path) -> list[Submission]:
 
 def _scored(submission: Submission) -> None:
     """Score a submission here, or wait until the process that was quicker has."""
-    if leases.take(submission, seconds=scoring.LONGEST):
-        scoring.run(submission)
+    if scoring.RUNNER.take(submission):
+        scoring.RUNNER.run(submission)
     deadline = time.monotonic() + scoring.LONGEST
     submission.refresh_from_db()
     while submission.is_under_way:

@@ -69,13 +69,13 @@ def finish(job: AbstractJob) -> None:
         raise LeaseLost(f"{job} is somebody else's now.")
 
 
-def give_back(job: AbstractJob, *, message: str = "") -> bool:
+def release_for_retry(job: AbstractJob, *, message: str = "") -> bool:
     """Return whether the job, ours until now, waits again for whoever comes first."""
     waiting = {"state": AbstractJob.State.WAITING, **FREE, "message": message}
     return _rows(job).held(job).update(**waiting) == 1
 
 
-def put_back(job: AbstractJob, *, message: str = "") -> bool:
+def release_untried(job: AbstractJob, *, message: str = "") -> bool:
     """Return whether the job waits again as if it had not been tried: it was no fault of its own."""
     waiting = {"state": AbstractJob.State.WAITING, **FREE, "attempts": F("attempts") - 1, "message": message}
     return _rows(job).held(job).update(**waiting) == 1
@@ -125,7 +125,7 @@ class Lease:
             os._exit(HUNG)
 
 
-class Sole:
+class NoLease:
     """In place of a lease, where nobody else does the same work."""
 
     def check(self) -> None:
@@ -136,7 +136,7 @@ class Sole:
 
 
 @contextmanager
-def kept(job: AbstractJob) -> Iterator[Lease]:
+def hold(job: AbstractJob) -> Iterator[Lease]:
     """Give the lease of a job, renewed in the background until the end of the block."""
     _hold_no_rows_asleep()
     lease = Lease(job)

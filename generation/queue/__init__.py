@@ -1,0 +1,1 @@
+"""Background work of any kind: rows that are jobs, held under leases, done by one runner."""

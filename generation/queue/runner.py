@@ -1,0 +1,231 @@
+"""The one runner of background jobs: claims them, runs them, tries them again, fails them, and wakes processes.
+
+Each kind of job describes itself in a `Runner` and registers it. A job is a row; Celery's messages are hints that
+there is work, and losing all of them loses nothing, since `sweep` finds whatever waits.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from django.db import Error as DatabaseError
+from django.db import transaction
+
+from generation import files
+from generation.engine.errors import EngineError
+from generation.estimates import duration
+from generation.models import AbstractJob, AbstractJobQuerySet
+from generation.queue import leases
+from webapp.celery import DEFAULT, app
+
+AnyJob = TypeVar("AnyJob", bound=AbstractJob)
+
+log = logging.getLogger(__name__)
+
+
+def nothing(*_: Any) -> None:
+    """Do nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runner(Generic[AnyJob]):
+    """A kind of background job, and what is done with its rows.
+
+    Attributes
+    ----------
+    name : str
+        What the kind is called in figures and logs.
+    model : type
+        The table of the jobs.
+    perform : callable
+        Does a claimed job under its lease, and calls `leases.finish` in the transaction that stores the result.
+    candidates : callable
+        Returns the next few waiting jobs, first those to be done first.
+    seconds : callable
+        Returns after how many seconds a running job counts as hung.
+    task, queue : str
+        The Celery task that is the hint that there is work, and where it is sent.
+    hint_life : float
+        Seconds after which a hint that nobody took is dropped.
+    subject : callable
+        Returns what a message about the job begins with.
+    related : tuple of str
+        What `subject` and `on_failure` need of other tables.
+    on_failure : callable
+        Changes other rows when a job has failed for good, in the same transaction.
+    on_loss : callable
+        Removes what is left of a job that was taken from its holder.
+    chores : callable
+        More to be done by each sweep, before processes are woken.
+    hints : callable
+        Returns how many hints are worth sending now.
+    """
+
+    name: str
+    model: type[AnyJob]
+    perform: Callable[[AnyJob, leases.Lease], None]
+    candidates: Callable[[], Iterable[AnyJob]]
+    seconds: Callable[[AnyJob], float]
+    task: str
+    hints: Callable[[], int]
+    queue: str = DEFAULT
+    hint_life: float = 60.0
+    subject: Callable[[AnyJob], str] = str
+    related: tuple[str, ...] = ()
+    on_failure: Callable[[AnyJob, str], object] = nothing
+    on_loss: Callable[[AnyJob], object] = nothing
+    chores: Callable[[], object] = nothing
+
+    @property
+    def rows(self) -> AbstractJobQuerySet[AnyJob]:
+        """Return the rows of the table, with what messages need of others."""
+        rows: AbstractJobQuerySet[AnyJob] = self.model._default_manager.select_related(*self.related)  # type: ignore[assignment]
+        return rows
+
+    # Who does it
+
+    def take(self, job: AnyJob) -> bool:
+        """Return whether the waiting job is ours now."""
+        return leases.take(job, seconds=self.seconds(job))
+
+    def claim(self, candidates: Iterable[AnyJob] | None = None) -> AnyJob | None:
+        """Return the first candidate that is now ours; None where somebody else was quicker with all of them."""
+        for job in self.candidates() if candidates is None else candidates:
+            if self.take(job):
+                return job
+        return None
+
+    def work(
+        self,
+        *,
+        claim: Callable[[], AnyJob | None] | None = None,
+        seconds: float | None = None,
+        keep_going: Callable[[], bool] = lambda: True,
+    ) -> int:
+        """Return how many jobs were run: claims and runs until nothing is left to claim or the time is over.
+
+        Where the time is over first, a hint is sent that there is more, so that turns are taken with other work.
+        """
+        end = None if seconds is None else time.monotonic() + seconds
+        done = 0
+        while keep_going():
+            if end is not None and time.monotonic() >= end:
+                self.wake()
+                break
+            job = self.claim() if claim is None else claim()
+            if job is None or not self.run(job):
+                break
+            done += 1
+        return done
+
+    def run(self, job: AnyJob) -> bool:
+        """Do a claimed job, and return whether it makes sense to go on with others now.
+
+        Whatever happens is on its row afterwards; where the database can't be reached for that, its lease runs out.
+        """
+        try:
+            with leases.hold(job) as lease:
+                self.perform(job, lease)
+        except leases.LeaseLost as lost:
+            log.info("%s", lost)
+            self.on_loss(job)
+        except EngineError as error:  # would come again
+            self.fail(job, str(error))
+        except Exception as error:
+            log.exception("%s went wrong", job)
+            return self._let_go(job, error)
+        except BaseException:  # asked to stop
+            leases.release_untried(job)
+            raise
+        return True
+
+    def _let_go(self, job: AnyJob, error: Exception) -> bool:
+        """Release a job that went wrong, and return whether it makes sense to go on with other jobs now."""
+        try:
+            if files.is_full(error):
+                message = f"Waiting for disk space: {error}. Once there is some, it goes on by itself."
+                leases.release_untried(job, message=message)
+                return False
+            self._try_again(job, f"{self.subject(job)}: {files.in_words(error)}")
+        except DatabaseError:
+            log.warning("%s could not be given back; it is free when its lease is over.", job, exc_info=True)
+            return False
+        return True
+
+    def _try_again(self, job: AnyJob, message: str) -> None:
+        if job.attempts >= leases.ATTEMPTS:
+            self.fail(job, f"{message} It was tried {job.attempts} times.")
+        else:
+            leases.release_for_retry(job, message=message)
+
+    def fail(self, job: AnyJob, message: str) -> bool:
+        """Return whether the job, ours until now, has failed for good."""
+        with transaction.atomic():
+            if not leases.fail(job, message=message):
+                return False
+            self.on_failure(job, message)
+        return True
+
+    # What was left lying
+
+    def sweep(self) -> None:
+        """Free what dead processes held, fail what hangs, do the chores, wake processes while there is work."""
+        self.recover()
+        self.chores()
+        self.wake(self.hints())
+
+    def recover(self) -> int:
+        """Return how many jobs were freed, or failed where they were tried too often, because their holder is gone."""
+        self.fail_overdue()
+        running = self.rows.filter(state=AbstractJob.State.RUNNING)
+        gone = [job for job in running if leases.is_gone(job.worker)]
+        freed = 0
+        for job in [*self.rows.expired(), *gone]:
+            freed += 1
+            self._try_again(job, f"{self.subject(job)}: the process that did it stopped answering.")
+        return freed
+
+    def fail_overdue(self) -> int:
+        """Return how many running jobs failed now because they run far longer than they should.
+
+        Their holders may well renew their leases meanwhile: they are heard of, but get nowhere.
+        """
+        overdue = list(self.rows.overdue())
+        for job in overdue:
+            within = f"{self.subject(job)}: expected an end within {duration(self.seconds(job))}, got none: it hangs."
+            self.fail(job, f"{within} The log of {job.worker} may say where.")
+        return len(overdue)
+
+    def release_own(self) -> int:
+        """Return how many jobs that this process held wait again, as if they had not been tried.
+
+        A process that is asked to stop may have been between claiming a job and beginning it.
+        """
+        own = self.rows.filter(state=AbstractJob.State.RUNNING, worker=leases.worker_name())
+        return sum(leases.release_untried(job) for job in own)
+
+    def wake(self, count: int = 1) -> None:
+        """Send hints to background processes that there is work; one that gets lost does no harm."""
+        for _ in range(count):
+            try:
+                app.send_task(self.task, queue=self.queue, expires=self.hint_life, retry=False)
+            except Exception:
+                log.warning("Background processes could not be woken; they look for themselves.", exc_info=True)
+                return
+
+
+RUNNERS: dict[str, Runner[Any]] = {}
+
+
+def register(runner: Runner[AnyJob]) -> Runner[AnyJob]:
+    """Return the runner after noting it: every sweep calls its `sweep`. The same name replaces an earlier one."""
+    RUNNERS[runner.name] = runner
+    return runner
+
+
+def sweep() -> None:
+    """Sweep every kind of job that is registered."""
+    for runner in list(RUNNERS.values()):
+        runner.sweep()
