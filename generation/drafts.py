@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from generation import knobs, limits, specs
+from generation.engine.bounded_json import BadJson, Bounds, loads
 from generation.engine.errors import BadSpec
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import get_world
 from generation.knobs import Knob
 
 MOST_CHARACTERS = 300_000
-MOST_DEPTH = 30
+BOUNDS = Bounds(depth=30)
 SPLIT_ROWS = 20
 EMPTY_ROWS = 1
 BUNDLED = "bundled"  # what a box says that takes sent files back
@@ -82,35 +83,26 @@ def parse(text: str) -> dict[str, Any]:
     if len(text) > MOST_CHARACTERS:
         raise BadSpec(f"Expected at most {MOST_CHARACTERS:,} characters of JSON, got {len(text):,}.")
     try:
-        data = json.loads(text, parse_constant=_no_constant)
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise BadSpec(f"Expected JSON, got something else at {place} ({error.msg}).") from error
-    except (ValueError, RecursionError) as error:
-        raise BadSpec("Expected JSON, got numbers or brackets beyond measure.") from error
+        data = loads(text, bounds=BOUNDS)
+    except BadJson as error:
+        raise BadSpec(str(error)) from error
     if not isinstance(data, dict):
         raise BadSpec(f"Expected a JSON object, got {type(data).__name__}.")
-    _check(data, depth=0)
+    _check(data)
     return data
 
 
-def _no_constant(name: str) -> None:
-    raise ValueError(name)
-
-
-def _check(value: Any, *, depth: int) -> None:
-    """Raise `BadSpec` for what no database keeps: texts that are no Unicode, endless brackets."""
-    if depth > MOST_DEPTH:
-        raise BadSpec(f"Expected at most {MOST_DEPTH} brackets within one another, got more.")
+def _check(value: Any) -> None:
+    """Raise `BadSpec` for texts that no database keeps, as they are no Unicode."""
     if isinstance(value, str) and ("\0" in value or any("\ud800" <= sign <= "\udfff" for sign in value)):
         raise BadSpec("Expected texts of Unicode characters, got one with a NUL or half a character.")
     if isinstance(value, dict):
         for key, inner in value.items():
-            _check(key, depth=depth)
-            _check(inner, depth=depth + 1)
+            _check(key)
+            _check(inner)
     elif isinstance(value, list):
         for inner in value:
-            _check(inner, depth=depth + 1)
+            _check(inner)
 
 
 def read(post: Mapping[str, str], *, last: str = "") -> tuple[dict[str, Any], bool]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
 from generation.browse import PAGE, BadAddress, Query, label_of, ranges_joined, read_query, shortened
+from generation.engine.bounded_json import BadJson, loads
 from generation.engine.errors import EngineError
 from generation.engine.seeding import Stage, stream
 from generation.engine.spec import Frozen, Plain, SplitName, read
@@ -96,9 +97,9 @@ class Recipe(Frozen):
 def read_recipe(data: Mapping[str, Any] | str) -> Recipe:
     """Return a validated recipe; raise `BadRecipe` with the path of the field, what was expected and what came."""
     try:
-        return read(Recipe, json.loads(data) if isinstance(data, str) else data)
-    except json.JSONDecodeError as error:
-        raise BadRecipe(f"Expected JSON, got something else ({error.msg}).", where="recipe") from error
+        return read(Recipe, loads(data) if isinstance(data, str) else data)
+    except BadJson as error:
+        raise BadRecipe(str(error), where="recipe") from error
     except EngineError as error:
         raise BadRecipe(error.reason, where=error.where) from error
 

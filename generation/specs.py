@@ -3,17 +3,16 @@
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from generation.engine.bounded_json import BadJson, loads
 from generation.engine.errors import BadSpec
 from generation.engine.spec import merged
 from generation.engine.worlds import NO_FILES, find_preset, get_maker, get_world
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
-DEPTH = 64  # of objects and lists in one another; ours have a dozen
 
 
 class Source(NamedTuple):
@@ -80,37 +79,14 @@ def _named_by_digest(data: Any, folder: Path) -> dict[str, bytes]:
 def read_json(path: Path) -> dict[str, Any]:
     """Return the object in a JSON file, with or without a byte order mark; raise `BadSpec` saying what is wrong."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8-sig"))
+        data = loads(path.read_bytes())
     except OSError as error:
         raise BadSpec(f"Expected a JSON file, got none ({error.strerror}).", where=str(path)) from error
-    except UnicodeDecodeError as error:
-        raise BadSpec(f"Expected UTF-8, got another byte at {error.start}.", where=str(path)) from error
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise BadSpec(f"Expected JSON, got something else at {place} ({error.msg}).", where=str(path)) from error
-    except ValueError as error:  # of what is JSON, this alone can't be read
-        most = f"{sys.get_int_max_str_digits():,}"
-        raise BadSpec(f"Expected numbers of at most {most} digits, got a longer one.", where=str(path)) from error
-    except RecursionError as error:
-        raise BadSpec(_too_deep(), where=str(path)) from error
-    if _depth(data) > DEPTH:
-        raise BadSpec(_too_deep(), where=str(path))
+    except BadJson as error:
+        raise BadSpec(str(error), where=str(path)) from error
     if not isinstance(data, dict):
         raise BadSpec(f"Expected a JSON object, got {type(data).__name__}.", where=str(path))
     return data
-
-
-def _too_deep() -> str:
-    return f"Expected JSON at most {DEPTH} objects and lists deep, got deeper."
-
-
-def _depth(data: Any) -> int:
-    """Return how deep objects and lists lie in one another, `DEPTH + 1` at most."""
-    level, depth = [data], 0
-    while depth <= DEPTH and (nested := [value for value in level if isinstance(value, dict | list)]):
-        depth += 1
-        level = [inner for value in nested for inner in (value.values() if isinstance(value, dict) else value)]
-    return depth
 
 
 def world_of(data: Mapping[str, Any]) -> str:

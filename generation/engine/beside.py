@@ -1,10 +1,10 @@
 """What stands beside a release in our exports: the folder `horsesense/`, which tells what the release leaves out."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from generation.engine.bounded_json import BadJson, loads
 from generation.engine.errors import BadRecord
 
 BESIDE = "horsesense"
@@ -43,9 +43,11 @@ def told(ours: Path) -> Told:
 
 def _object(path: Path) -> dict[str, Any]:
     try:
-        data = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError) as error:
-        raise BadRecord(f"Expected JSON, got something else ({error}).", where=str(path)) from error
+        data = loads(path.read_bytes())
+    except BadJson as error:
+        raise BadRecord(str(error), where=str(path)) from error
+    except OSError as error:
+        raise BadRecord(f"Expected a file that can be read, got: {error.strerror}.", where=str(path)) from error
     if not isinstance(data, dict):
         raise BadRecord(f"Expected a JSON object, got {type(data).__name__}.", where=str(path))
     return data

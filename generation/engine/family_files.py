@@ -5,11 +5,11 @@ A file is a JSON list in the format of CLEVR's original templates, so that peopl
 without a scene is checked here.
 """
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from generation.engine.bounded_json import BadJson, loads
 from generation.engine.errors import BadFamily
 from generation.engine.families import RELATION, Family, Language, Mode, Op, Operation, Param
 from generation.engine.wording import Wording, read_wording
@@ -53,9 +53,9 @@ def read_families(texts: Mapping[str, str], *, language: Language, order: Sequen
 
 def _documents(name: str, text: str) -> list[Any]:
     try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise BadFamily(f"Expected JSON, got something else ({error}).", where=name) from error
+        data = loads(text)
+    except BadJson as error:
+        raise BadFamily(str(error), where=name) from error
     if not isinstance(data, list):
         raise BadFamily(f"Expected a list of families, got {type(data).__name__}.", where=name)
     return data

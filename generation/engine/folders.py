@@ -6,13 +6,13 @@ that, such as the release itself, promises less.
 """
 
 import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from generation.engine import formats
 from generation.engine.beside import BESIDE
+from generation.engine.bounded_json import loads
 from generation.engine.canonical import dataset_fingerprint
 from generation.engine.checking import spread
 from generation.engine.errors import BadExport, BadRecord, EngineError
@@ -284,7 +284,7 @@ def _about(folder: Path) -> Mapping[str, Any]:
     if not path.is_file():
         return {}
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = loads(path.read_bytes())
         assert isinstance(data, dict)
         assert all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in data.get("splits", ()))
     except (ValueError, AssertionError) as error:

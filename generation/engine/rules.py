@@ -4,13 +4,13 @@ A rule names attributes with the values that it is about: what fits it has one o
 ranges, `8..12`, `8..` or `..12`.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from generation.engine.bounded_json import loads
 from generation.engine.errors import BadSpec
 
 RANGE = re.compile(r"(\d{0,9})\.\.(\d{0,9})")
@@ -141,7 +141,7 @@ def of_lines(text: str) -> list[dict[str, list[str]]] | str:
     """Return the rules that lines stand for, whatever they name; JSON stays as it is where it is none of ours."""
     if text.lstrip().startswith("["):
         try:
-            found: list[dict[str, list[str]]] = json.loads(text)
+            found: list[dict[str, list[str]]] = loads(text)
         except ValueError:
             return text
         return found

@@ -6,11 +6,11 @@ build it from events, which matters for files of a gigabyte.
 
 import codecs
 import json
-import math
 import re
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
+from generation.engine.bounded_json import BadJson, Guarded, NoNumber, Readable, real, refuse_constant
 from generation.engine.errors import BadRecord
 
 BUFFER = 1 << 18  # bytes read at a time
@@ -19,13 +19,6 @@ LARGEST = 1 << 63  # whole numbers stay below it, as databases and arrays need
 GOES_ON = ("", ".", "e", "E")  # what may stand after the part of a number
 BLANK = " \t\n\r"
 SPACE = re.compile(f"[{BLANK}]*")
-
-
-class Readable(Protocol):
-    """Something to read bytes from."""
-
-    def read(self, size: int = -1, /) -> bytes:
-        """Return up to `size` bytes; none at the end."""
 
 
 def records(file: Readable, key: str, *, where: str) -> Iterator[Any]:
@@ -38,9 +31,13 @@ def records(file: Readable, key: str, *, where: str) -> Iterator[Any]:
     """
     number = 0
     try:
-        for record in JsonText(file).items(key):
+        for record in JsonText(Guarded(file)).items(key):
             yield record
             number += 1
+    except BadJson as error:
+        raise BadRecord(str(error), where=f"{where}, {key}[{number}]") from error
+    except NoNumber as error:
+        raise BadRecord(f"{error}.", where=f"{where}, {key}[{number}]") from error
     except (ValueError, RecursionError) as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         raise BadRecord(
@@ -52,7 +49,8 @@ def records(file: Readable, key: str, *, where: str) -> Iterator[Any]:
 class JsonText:
     """The part of a file's text that is not parsed yet: from `at` on; what it yields is parsed by `decoder`.
 
-    What is no JSON raises ValueError or RecursionError; so does a value of more than `longest` characters.
+    What is no JSON raises ValueError or RecursionError; so does a value of more than `longest` characters. A file from
+    outside comes in `bounded_json.Guarded`.
     """
 
     def __init__(self, file: Readable, *, decoder: json.JSONDecoder | None = None, longest: int | None = None) -> None:
@@ -64,12 +62,10 @@ class JsonText:
     def items(self, key: str) -> Iterator[Any]:
         """Yield the items of the lists that the whole, an object, has under a key."""
         for name in self._names():
-            if self._next() == "[":
-                for item in self._list():
-                    if name == key:
-                        yield item
+            if name == key and self._next() == "[":
+                yield from self._list()
             else:
-                self._value()
+                self.skip()
         self.end()
 
     def elements(self) -> Iterator[Any]:
@@ -81,6 +77,27 @@ class JsonText:
         """Yield names and values of an object, which begins here; what stands after it is not looked at."""
         for name in self._names():
             yield name, self._value()
+
+    def names(self) -> Iterator[str]:
+        """Yield the names of the whole, an object; none where it is a list. Take the value after each."""
+        if self._next() != "[":
+            yield from self._names()
+
+    def first(self) -> Any:
+        """Return the first item of the list that begins here, None where there is none; nothing is read after it."""
+        return next(self._list(), None) if self._next() == "[" else None
+
+    def skip(self) -> None:
+        """Pass over the value that begins here: of a list one item after the other."""
+        if self._next() != "[":
+            self._value()
+        else:
+            for _ in self._list():
+                pass
+
+    def value(self) -> Any:
+        """Return the value that begins here."""
+        return self._value()
 
     def end(self) -> None:
         """Raise ValueError unless this is the end."""
@@ -169,15 +186,4 @@ def _whole(text: str) -> int:
     return number
 
 
-def _real(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"a number is too large: {text[:20]}")
-    return number
-
-
-def _refused(text: str) -> None:
-    raise ValueError(f"{text} is no JSON")
-
-
-DECODER = json.JSONDecoder(parse_int=_whole, parse_float=_real, parse_constant=_refused)
+DECODER = json.JSONDecoder(parse_int=_whole, parse_float=real, parse_constant=refuse_constant)

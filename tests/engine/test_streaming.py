@@ -77,7 +77,7 @@ def test_what_is_broken_is_told_or_read_as_a_plain_parser_reads_it(
     if is_object:
         assert read(text.encode(), sizes) == plainly(text.encode())
     else:
-        with pytest.raises(BadRecord, match=r"a\.json, list\[\d\]: Expected JSON, got something else after \d records"):
+        with pytest.raises(BadRecord, match=r"a\.json, list\[\d\]: Expected (JSON|a value), got"):
             read(text.encode(), sizes)
 
 
@@ -92,11 +92,11 @@ def test_what_is_broken_is_told_or_read_as_a_plain_parser_reads_it(
         ('{"list": [1],}', "Expecting value"),
         ('{1: []}', "a name is wanted, not 1"),
         ('{"list": []} x', "more after its end: 'x'"),
-        ('{"list": [NaN]}', "NaN is no JSON"),
+        ('{"list": [NaN]}', "Expected JSON, got NaN: NaN and Infinity are no JSON numbers."),
         ('{"list": [1e999]}', "a number is too large: 1e999"),
         ('{"list": [9223372036854775808]}', "a whole number is too large: 9223372036854775808"),
         ('{"list": ["\\ud800"]}', "surrogates not allowed"),
-        ('{"list": [' + "[" * 100_000, "recursion"),
+        ('{"list": [' + "[" * 100_000, "Expected at most 64 lists and objects inside one another, got more"),
         ('{"list": ["\n"]}', "Invalid control character"),
     ],
 )  # fmt: skip

@@ -4,7 +4,6 @@ The file is kept as it came. A scene is found by where it begins, so that a batc
 no more than the first one.
 """
 
-import json
 import math
 import re
 from array import array
@@ -13,6 +12,7 @@ from functools import lru_cache
 from io import BytesIO
 from typing import Any
 
+from generation.engine.bounded_json import BadJson, Guard, decoder
 from generation.engine.errors import BadRecord, BadScene, BadSpec, Exhausted
 from generation.engine.worlds import Chunk, Item
 from generation.engine.worlds.clevr.asking import Asker
@@ -42,6 +42,10 @@ class Given:
         kind, self.split = sniff(BytesIO(content), name="scenes_from")
         if kind != "scenes":
             raise BadRecord(f"Expected a file with a list of scenes, got one of {kind}.", where="scenes_from")
+        try:
+            Guard().feed(content)
+        except BadJson as error:
+            raise BadRecord(str(error), where="scenes_from") from error
         self.content = content
         self.begins = array("Q", _begins(content))
 
@@ -89,7 +93,7 @@ def _decoded(content: bytes, place: int, number: int) -> tuple[Any, int]:
             size *= 4
 
 
-_DECODER = json.JSONDecoder()
+_DECODER = decoder()
 
 
 @lru_cache(maxsize=4)

@@ -1,6 +1,5 @@
 """Reading bAbI as it was published: in any of its folders, or in the archive."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -9,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
 from generation.engine import beside
+from generation.engine.bounded_json import loads
 from generation.engine.errors import BadRecord, EngineError, IllPosed
 from generation.engine.program import FunctionTable, from_json, outputs, typecheck
 from generation.engine.reading import Fault, Found, Known, Open, Read, SplitFiles
@@ -247,10 +247,10 @@ def _joined(files: Mapping[int, Iterator[RawStory]], content: Any, told: _Tellin
 
 def _record(text: bytes, *, where: str) -> dict[str, Any]:
     try:
-        record = json.loads(text)
+        record = loads(text)
         assert isinstance(record, dict)
         assert isinstance(record["task"], int)
-    except (ValueError, AssertionError, KeyError, RecursionError) as error:
+    except (ValueError, AssertionError, KeyError) as error:
         raise BadRecord("Expected an object with the number of a task, got something else.", where=where) from error
     return record
 

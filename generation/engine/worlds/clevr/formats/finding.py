@@ -4,17 +4,20 @@ A folder is searched through, so that the release's own folder, one of its parts
 wrote are all found. Our exports have a folder `horsesense/` beside the release's, which tells more.
 """
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-import ijson
-
 from generation.engine.beside import BESIDE, OURS
+from generation.engine.bounded_json import BadJson, Guarded
 from generation.engine.errors import BadRecord
 from generation.engine.reading import Open, SplitFiles, shortened
 from generation.engine.spec import RESERVED_SPLITS
+from generation.engine.streaming import JsonText
 
 KINDS = ("scenes", "questions", "views")
 ORDER = ("train", "val", "test", "trainA", "valA", "valB", "testA", "testB")
@@ -24,6 +27,7 @@ SPLIT = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,39}")
 NAMED = re.compile(r"CLEVR_([A-Za-z0-9-]+)_(?:scenes|questions)\.json")
 UNNAMED = "main"  # the split of records that name none, or `new`, which is the generating program's word for it
 DEPTH = 4
+MOST_NAMES = 30  # of a scene
 
 
 class Part(NamedTuple):
@@ -109,18 +113,13 @@ def _read_part(path: Path) -> Part:
 
 def _is_single(path: Path) -> bool:
     """Return whether a file is one scene alone: the generating program writes each beside the file of all."""
-    with path.open("rb") as file:
-        try:
-            return any(prefix == "" and value == "objects" for prefix, _, value in _head(file))
-        except ijson.JSONError:
-            return False
-
-
-def _head(file: Any) -> Iterator[tuple[str, str, Any]]:
-    for number, event in enumerate(ijson.parse(file, use_float=True)):
-        yield event
-        if number > 1000:
-            return
+    with path.open("rb") as file, suppress(ValueError):
+        text = JsonText(Guarded(file))
+        for name in islice(text.names(), MOST_NAMES):
+            if name == "objects" or name in KINDS:
+                return name == "objects"
+            text.skip()
+    return False
 
 
 def sort(names: Sequence[str], *, opened: Open) -> Parts:
@@ -136,22 +135,44 @@ def sort(names: Sequence[str], *, opened: Open) -> Parts:
 def sniff(file: Any, *, name: str) -> tuple[str, str]:
     """Return which kind of records a file has, and of which split, by its first record; raise `BadRecord`."""
     kind = split = ""
+    text = JsonText(Guarded(file))
     try:
-        for prefix, event, value in ijson.parse(file, use_float=True):
-            if prefix in ("info.split", f"{kind}.item.split"):
-                split = str(value)
-                if kind and prefix != "info.split":
-                    break
-            elif prefix == "" and event == "map_key" and value in KINDS and not kind:
-                kind = str(value)
-            elif kind and (prefix, event) in ((f"{kind}.item", "end_map"), (kind, "end_array")):
+        for key in text.names():
+            if key == "info":
+                split = _split_of(text.value())
+            elif key in KINDS:
+                kind = key
+                split = _split_of(text.first()) or split
                 break
-    except (ijson.JSONError, UnicodeDecodeError) as error:
-        reason = (str(error).splitlines() or ["it ends too early"])[0]
-        raise BadRecord(f"Expected JSON, got something else ({reason}).", where=name) from error
+            else:
+                text.skip()
+    except BadJson as error:
+        raise BadRecord(str(error), where=name) from error
+    except ValueError as error:
+        if not kind:  # else this is told when the records are read, with the number of the first one that is broken
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+            raise BadRecord(f"Expected JSON, got something else ({reason}).", where=name) from error
     if not kind:
         raise BadRecord("Expected a file with a list of scenes or questions, got one without.", where=name)
     return kind, _named(split, name)
+
+
+def licence_of(file: Any) -> str:
+    """Return the licence that a file of records names before them; empty where it names none."""
+    text = JsonText(Guarded(file))
+    with suppress(ValueError):  # this is told when the records are read
+        for key in text.names():
+            if key == "info":
+                said = text.value()
+                return str(said.get("license", ""))[:100] if isinstance(said, dict) else ""
+            if key in KINDS:
+                break
+            text.skip()
+    return ""
+
+
+def _split_of(record: Any) -> str:
+    return str(record["split"]) if isinstance(record, dict) and "split" in record else ""
 
 
 def _named(split: str, file: str) -> str:

@@ -5,8 +5,6 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, ClassVar
 
-import ijson
-
 from generation.engine import beside
 from generation.engine.errors import BadRecord
 from generation.engine.reading import Found, Known, Open, Read, SplitFiles
@@ -66,12 +64,9 @@ class ClevrReader:
         """Return the licence that a split's files name, where it stands before the records."""
         for kind in ("questions", "scenes"):
             if kind in split.files:
-                with opened(split.files[kind]) as file:
-                    for number, (prefix, _, value) in enumerate(ijson.parse(file, buf_size=1 << 12)):
-                        if prefix == "info.license":
-                            return str(value)[:100]
-                        if number > 100:
-                            break
+                with closing(opened(split.files[kind])) as file:
+                    if licence := finding.licence_of(file):
+                        return licence
         return ""
 
     def read(self, split: SplitFiles, *, spec: BaseSpec, opened: Open, skip: int = 0) -> Iterator[Read]:

@@ -1,0 +1,278 @@
+"""JSON from outside: its depth and the lengths of its texts and numbers are checked before a parser reads it.
+
+A parser needs memory, stack and time that grow faster than the file: with the square of the depth, with the square of
+a number's digits. `Guard` checks the bytes first, in a few passes of C code over each piece, and `loads` parses what
+it has checked. Every file, form field and request body from outside goes through one of them.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+PIECE = 1 << 20  # bytes checked at a time
+QUOTE = ord('"')
+NUMERIC = b"0123456789+-.eE"
+IS_NUMERIC = bytes(ord("0") if code in NUMERIC else ord(" ") for code in range(256))
+STEP = bytes({"[": 1, "{": 1, "]": 255, "}": 255}.get(chr(code), 0) for code in range(256))  # 255 is -1 as int8
+CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*+"|(NaN|-?Infinity)', re.DOTALL)
+
+Hook = Callable[[list[tuple[str, Any]]], Any]
+
+
+class Bounds(NamedTuple):
+    """What JSON may have at most.
+
+    Attributes
+    ----------
+    depth : int
+        Lists and objects inside one another.
+    text : int
+        Bytes of one text (a JSON string), as it is written.
+    number : int
+        Characters of one number.
+    """
+
+    depth: int = 64
+    text: int = 1 << 20
+    number: int = 100
+
+
+BOUNDS = Bounds()
+
+
+class BadJson(ValueError):
+    """Text that is no JSON, or goes beyond the bounds; its text is a sentence for people.
+
+    Attributes
+    ----------
+    byte, line : int
+        Where, both counted from 1; 0 where it is not known.
+    """
+
+    def __init__(self, message: str, *, byte: int = 0, line: int = 0) -> None:
+        self.message, self.byte, self.line = message, byte, line
+        super().__init__(f"{message} (line {line}, byte {byte})." if byte else f"{message}.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_again, (self.message, self.byte, self.line))
+
+
+def _again(message: str, byte: int, line: int) -> BadJson:
+    """Return the error as it was before it travelled between processes."""
+    return BadJson(message, byte=byte, line=line)
+
+
+class Readable(Protocol):
+    """Something to read bytes from."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return up to `size` bytes; none at the end."""
+
+
+class _Fault(NamedTuple):
+    """Something beyond the bounds, at a place of the piece."""
+
+    place: int
+    message: str
+
+
+class Guard:
+    """Checks the bytes of one JSON text, piece by piece; raises `BadJson` at the first byte beyond the bounds.
+
+    It follows a text exactly as a parser does up to the parser's first error, and nobody reads on after that.
+    """
+
+    def __init__(self, bounds: Bounds = BOUNDS) -> None:
+        self.bounds = bounds
+        self.bytes = 0
+        self.lines = 1
+        self.depth = 0
+        self.escaped = False  # the next byte follows a backslash
+        self.inside = -1  # bytes of the text (the JSON string) that goes on in the next piece; -1 between texts
+        self.run = 0  # characters of the number that goes on
+        self.next_depth = 0  # at the end of the piece that is being checked
+
+    def feed(self, content: bytes) -> None:
+        """Check the next bytes."""
+        for start in range(0, len(content), PIECE):
+            self._feed(content[start : start + PIECE])
+
+    def _feed(self, piece: bytes) -> None:
+        plain = self._without_escapes(piece)
+        data = np.frombuffer(plain, np.uint8)
+        quotes = np.flatnonzero(data == QUOTE)
+        faults = [*self._texts(quotes, len(plain)), *self._levels(plain, quotes), *self._numbers(plain, quotes)]
+        if faults:
+            first = min(faults)
+            line = self.lines + piece.count(b"\n", 0, first.place)
+            raise BadJson(first.message, byte=self.bytes + first.place + 1, line=line)
+        self._advance(piece, plain, quotes)
+
+    def _without_escapes(self, piece: bytes) -> bytes:
+        """Return a piece of the same length in which every backslash and quote that is escaped is blotted out."""
+        if self.escaped and piece[:1] in (b"\\", b'"'):
+            piece = b"_" + piece[1:]
+        if b"\\" in piece:
+            piece = piece.replace(b"\\\\", b"__").replace(b'\\"', b"__")
+        return piece
+
+    def _texts(self, quotes: NDArray[np.intp], size: int) -> Iterator[_Fault]:
+        begun = [] if self.inside < 0 else [-1 - self.inside]
+        edges = np.concatenate([np.array(begun, np.intp), quotes, np.array([size], np.intp)])
+        lengths = edges[1::2] - edges[: len(edges) // 2 * 2 : 2] - 1
+        long = np.flatnonzero(lengths > self.bounds.text)
+        if len(long):
+            place = int(edges[2 * long[0]]) + 1 + self.bounds.text
+            yield _Fault(place, f"Expected texts of at most {self.bounds.text:,} bytes, got a longer one")
+
+    def _levels(self, plain: bytes, quotes: NDArray[np.intp]) -> Iterator[_Fault]:
+        steps = np.frombuffer(plain.translate(STEP), np.int8)
+        places = np.flatnonzero(steps)
+        places = places[(np.searchsorted(quotes, places) + (self.inside >= 0)) & 1 == 0]
+        depths = self.depth + np.cumsum(steps[places], dtype=np.int64)
+        deep = np.flatnonzero((depths > self.bounds.depth) | (depths < 0))
+        if len(deep):
+            more = f"Expected at most {self.bounds.depth} lists and objects inside one another, got more"
+            closed = "Expected a value, got the end of a list or an object that has no beginning"
+            yield _Fault(int(places[deep[0]]), closed if depths[deep[0]] < 0 else more)
+        elif len(depths):
+            self.next_depth = int(depths[-1])
+        else:
+            self.next_depth = self.depth
+
+    def _numbers(self, plain: bytes, quotes: NDArray[np.intp]) -> Iterator[_Fault]:
+        marks = b"0" * self.run + plain.translate(IS_NUMERIC)
+        if b"0" * (self.bounds.number + 1) not in marks:
+            return
+        is_numeric = np.frombuffer(marks, np.uint8) == ord("0")
+        is_inside = np.zeros(len(plain) + 1, np.uint8)
+        is_inside[quotes + 1] = 1
+        inside = (np.cumsum(is_inside[:-1], dtype=np.uint8) & 1).astype(bool) ^ (self.inside >= 0)
+        is_numeric[self.run :] &= ~inside
+        others = np.concatenate([[-1], np.flatnonzero(~is_numeric), [len(is_numeric)]])
+        long = np.flatnonzero(np.diff(others) - 1 > self.bounds.number)
+        if len(long):
+            place = int(others[long[0]]) + 1 + self.bounds.number - self.run
+            yield _Fault(place, f"Expected numbers of at most {self.bounds.number} characters, got a longer one")
+
+    def _advance(self, piece: bytes, plain: bytes, quotes: NDArray[np.intp]) -> None:
+        """Take over how the piece ends."""
+        self.depth = self.next_depth
+        if (len(quotes) + (self.inside >= 0)) % 2 == 0:
+            self.inside = -1
+        else:
+            self.inside = len(plain) - 1 - int(quotes[-1]) if len(quotes) else self.inside + len(plain)
+        tail = len(plain) - len(plain.rstrip(NUMERIC))
+        self.run = 0 if self.inside >= 0 else tail + (self.run if tail == len(plain) else 0)
+        self.escaped = plain.endswith(b"\\")
+        self.bytes += len(piece)
+        self.lines += piece.count(b"\n")
+
+
+class Guarded:
+    """A file whose bytes are checked as they are read."""
+
+    def __init__(self, file: Readable, bounds: Bounds = BOUNDS) -> None:
+        self.file, self.guard = file, Guard(bounds)
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes; raise `BadJson`."""
+        content = self.file.read(size)
+        self.guard.feed(content)
+        return content
+
+
+def loads(text: str | bytes, *, bounds: Bounds = BOUNDS, hook: Hook | None = None) -> Any:
+    """Return what a JSON text in UTF-8 means; raise `BadJson` for what is no JSON or goes beyond the bounds.
+
+    Parameters
+    ----------
+    text : str or bytes
+        With or without a byte order mark.
+    bounds : Bounds
+    hook : callable, optional
+        Makes an object of its names and values; `unique` refuses names that occur twice.
+    """
+    if isinstance(text, bytes):
+        text = _decoded(text)
+    text = text.removeprefix("\ufeff")
+    if not _is_small(text, bounds):
+        Guard(bounds).feed(text.encode("utf-8", errors="surrogatepass"))
+    try:
+        return (DECODER if hook is None else decoder(hook)).decode(text)
+    except json.JSONDecodeError as error:
+        message = f"Expected JSON, got something else ({error.msg})"
+        raise _bad(message, text, error.pos) from error
+    except NoNumber as error:
+        found = next((match for match in CONSTANT.finditer(text) if match[1]), None)
+        raise _bad(str(error), text, found.start() if found else 0) from error
+    except ValueError as error:
+        raise BadJson(f"Expected JSON, got something else ({error})") from error
+
+
+def decoder(hook: Hook | None = None) -> json.JSONDecoder:
+    """Return a decoder that takes neither NaN nor Infinity, nor numbers that are as good as infinite."""
+    return json.JSONDecoder(object_pairs_hook=hook, parse_float=real, parse_constant=refuse_constant)
+
+
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; raise ValueError where it has a name twice."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names: set[str] = set()
+        for name, _ in pairs:
+            if name in names:
+                raise ValueError(f"the name {name[:60]!r} occurs twice")
+            names.add(name)
+    return found
+
+
+class NoNumber(ValueError):
+    """NaN or Infinity, which Python's parser takes and JSON does not have."""
+
+
+def _is_small(text: str, bounds: Bounds) -> bool:
+    """Return whether a short text can't go beyond the bounds, which is quicker to see than to check."""
+    return (
+        len(text) * 4 <= min(bounds.text, PIECE)
+        and text.count("[") + text.count("{") <= bounds.depth
+        and _numeric_run(bounds.number).search(text) is None
+    )
+
+
+def _numeric_run(most: int) -> re.Pattern[str]:
+    return re.compile(rf"[-+.0-9eE]{{{most + 1}}}")
+
+
+def _decoded(text: bytes) -> str:
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = text.count(b"\n", 0, error.start) + 1
+        raise BadJson("Expected UTF-8, got another byte", byte=error.start + 1, line=line) from error
+
+
+def _bad(message: str, text: str, place: int) -> BadJson:
+    before = text[:place]
+    return BadJson(message, byte=len(before.encode("utf-8", errors="surrogatepass")) + 1, line=before.count("\n") + 1)
+
+
+def real(text: str) -> float:
+    """Return a number; raise ValueError for one that no float holds."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"a number is too large: {text[:20]}")
+    return number
+
+
+def refuse_constant(text: str) -> None:
+    """Raise `NoNumber`."""
+    raise NoNumber(f"Expected JSON, got {text}: NaN and Infinity are no JSON numbers")
+
+
+DECODER = decoder()
