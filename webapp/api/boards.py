@@ -61,7 +61,7 @@ def suites(request: HttpRequest) -> dict[str, Any]:
 @reads(router, "suites/{slug:slug}/", shapes.SuiteBoard)
 def suite(request: HttpRequest, slug: str) -> dict[str, Any]:
     """Return a suite's board: a column for each of its splits that whoever asks may see, their mean, named gaps."""
-    return dict(tables.of_suite(suite_boards.board_of(request.user, find_suite(slug)), site="").data)
+    return dict(tables.of_suite(suite_boards.board_of(request.user, find_suite(request.user, slug)), site="").data)
 
 
 def _suite_json(one: Suite) -> dict[str, Any]:
@@ -69,6 +69,6 @@ def _suite_json(one: Suite) -> dict[str, Any]:
         "slug": one.slug,
         "title": one.title,
         "description": one.description,
-        "url": f"/api/v1/suites/{one.slug}/",
+        "url": f"/api/v1/suites/{one.address_name}/",
         "page": one.get_absolute_url(),
     }

@@ -159,7 +159,7 @@ def _target(user: Any, said: shapes.NewSubmission) -> Split | Suite:
         )
     if said.split:
         return _split(user, said.split, where="split")
-    found = suite_named(said.suite)
+    found = suite_named(user, said.suite)
     if found is None:
         raise Problem(404, f"Expected a suite, got {said.suite[:60]!r}.", code="no_suite", details={"field": "suite"})
     return found

@@ -1,5 +1,6 @@
 """What the pages are about, fetched with the access check: strangers get the same 404 as for what isn't there."""
 
+import secrets
 from typing import Any
 
 from django.http import Http404
@@ -75,22 +76,39 @@ def owns(user: Any, submission: Submission) -> bool:
     return user.is_authenticated and (user.is_staff or submission.method.owner_id == user.pk)
 
 
-def suite_named(slug: str) -> Suite | None:
-    """Return the suite of this name; None for whatever isn't one."""
-    return None if "\0" in slug else Suite.objects.select_related("owner").filter(slug=slug[:LONGEST_SLUG]).first()
+def suite_named(user: Any, name: str) -> Suite | None:
+    """Return the suite that an address names, or None where there is none that this visitor may open.
+
+    A listed suite opens by its slug. An unlisted one opens by slug and key, and to its owner and staff by its slug.
+    """
+    if "\0" in name:
+        return None
+    name = name[:LONGEST_SLUG]
+    slug, _, key = name.rpartition("-")
+    known = {one.slug: one for one in Suite.objects.select_related("owner").filter(slug__in=(name, slug))}
+    found = known.get(name)
+    if found is not None and (found.is_public or owns_suite(user, found)):
+        return found
+    found = known.get(slug)
+    return found if found is not None and secrets.compare_digest(found.key.encode(), key.encode()) else None
 
 
-def find_suite(slug: str) -> Suite:
-    """Return the suite at this address: whoever knows it may open it, and sees what they may of its members."""
-    found = suite_named(slug)
+def owns_suite(user: Any, suite: Suite) -> bool:
+    """Return whether a suite is this account's, or the account is staff's."""
+    return bool(user.is_authenticated and (user.is_staff or suite.owner_id == user.pk))
+
+
+def find_suite(user: Any, name: str) -> Suite:
+    """Return the suite at this address; visitors see those of its members that they may see."""
+    found = suite_named(user, name)
     if found is None:
         raise Http404(NO_SUITE)
     return found
 
 
-def find_own_suite(user: Any, slug: str) -> Suite:
+def find_own_suite(user: Any, name: str) -> Suite:
     """Return a suite of this account, or to staff any."""
-    found = find_suite(slug)
-    if not (user.is_staff or found.owner_id == user.pk):
+    found = find_suite(user, name)
+    if not owns_suite(user, found):
         raise Http404(NO_SUITE)
     return found

@@ -1,5 +1,6 @@
 """Forms of those who submit: methods, submissions, suites."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,6 +19,7 @@ else:
 
 LONGEST_TEXT = 20_000  # characters of a description or a prompt
 MOST_MEMBERS = 30
+MOST_GAPS = 30
 
 
 class MethodForm(MethodBase):
@@ -123,23 +125,42 @@ class SubmissionForm(forms.Form):
 
 def split_named(user: Any, text: str) -> Split:
     """Return the split that is called `dataset/split`, if this account may see it; raise `ValidationError`."""
-    slug, _, name = text.replace("\0", "/").partition("/")  # which no name has, nor can a database look for it
-    rows = Split.objects.select_related("dataset", "parent").filter(dataset__slug=slug, name=name)
-    found = rows.exclude(dataset__state=Dataset.State.DELETING).first()
-    if found is None or not may_see(user, found, What.QUESTION):
-        raise forms.ValidationError(f"Expected a split such as clevr/train, got {shortened(text)}, which isn't there.")
+    return splits_named(user, [text])[0]
+
+
+def splits_named(user: Any, texts: Sequence[str]) -> list[Split]:
+    """Return the splits that are called `dataset/split`, by one query; raise `ValidationError` if one is missing."""
+    pairs = [_slug_and_name(text) for text in texts]
+    rows = Split.objects.select_related("dataset", "parent").exclude(dataset__state=Dataset.State.DELETING)
+    rows = rows.filter(dataset__slug__in={slug for slug, _ in pairs}, name__in={name for _, name in pairs})
+    known = {(row.dataset.slug, row.name): row for row in rows}
+    found = []
+    for text, pair in zip(texts, pairs, strict=True):
+        split = known.get(pair)
+        if split is None or not may_see(user, split, What.QUESTION):
+            raise forms.ValidationError(
+                f"Expected a split such as clevr/train, got {shortened(text)}, which isn't there."
+            )
+        found.append(split)
     return found
+
+
+def _slug_and_name(text: str) -> tuple[str, str]:
+    slug, _, name = text.replace("\0", "/").partition("/")  # which no name has, nor can a database look for it
+    return slug, name
 
 
 class SuiteForm(SuiteBase):
     """A suite with its members and gaps, each a line of text."""
 
     members = forms.CharField(
+        max_length=LONGEST_TEXT,
         widget=forms.Textarea(attrs={"rows": 5}),
         help_text="One a line: a split or question set, and after = its heading: clevr-cogent/valA = seen.",
     )
     gaps = forms.CharField(
         required=False,
+        max_length=LONGEST_TEXT,
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="One a line: a name, and after = two headings with a minus between them: gap = seen - unseen.",
     )
@@ -160,17 +181,17 @@ class SuiteForm(SuiteBase):
 
     def clean_members(self) -> list[tuple[str, Split]]:
         """Return heading and split of each member."""
-        found: list[tuple[str, Split]] = []
-        for line in _lines(self.cleaned_data["members"]):
-            named, _, label = (part.strip() for part in line.partition("="))
-            split = split_named(self.user, named)
+        lines = _lines(self.cleaned_data["members"])
+        if not 2 <= len(lines) <= MOST_MEMBERS:
+            raise forms.ValidationError(f"Expected 2 to {MOST_MEMBERS} splits, got {len(lines)}.")
+        parts = [line.partition("=") for line in lines]
+        splits = splits_named(self.user, [named.strip() for named, _, _ in parts])
+        found = [(label.strip() or split.name, split) for (_, _, label), split in zip(parts, splits, strict=True)]
+        for split in splits:
             if not split.is_complete:
                 raise forms.ValidationError(f"Expected complete splits, got {split}, which isn't complete yet.")
-            found.append((label or split.name, split))
-        labels, splits = [label for label, _ in found], [split.pk for _, split in found]
-        if not 2 <= len(found) <= MOST_MEMBERS:
-            raise forms.ValidationError(f"Expected 2 to {MOST_MEMBERS} splits, got {len(found)}.")
-        if len(set(labels)) < len(labels) or len(set(splits)) < len(splits):
+        labels = [label for label, _ in found]
+        if len(set(labels)) < len(labels) or len({split.pk for split in splits}) < len(splits):
             raise forms.ValidationError("Expected every split and every heading once, got one twice.")
         if max(map(len, labels)) > 60:
             raise forms.ValidationError("Expected headings of at most 60 characters, got a longer one.")
@@ -180,7 +201,10 @@ class SuiteForm(SuiteBase):
         """Return the name and both headings of each gap."""
         labels = [label for label, _ in self.cleaned_data.get("members", [])]
         found = []
-        for line in _lines(self.cleaned_data["gaps"]):
+        lines = _lines(self.cleaned_data["gaps"])
+        if len(lines) > MOST_GAPS:
+            raise forms.ValidationError(f"Expected at most {MOST_GAPS} gaps, got {len(lines)}.")
+        for line in lines:
             name, _, rest = (part.strip() for part in line.partition("="))
             high, minus, low = (part.strip() for part in rest.partition(" - "))
             if not name or not minus or high == low or not {high, low} <= set(labels):

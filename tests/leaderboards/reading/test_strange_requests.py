@@ -120,8 +120,8 @@ def test_who_submits_to_nothing_is_told_how_to_begin(val: Split, maker: User, to
 def test_no_database_is_asked_for_a_name_with_a_nul(val: Split, maker: User, django_assert_num_queries: Any) -> None:
     sent.suite_of("both", val)
     with django_assert_num_queries(0):
-        assert suite_named("both\0") is None
-    assert suite_named("both") is not None
+        assert suite_named(maker, "both\0") is None
+    assert suite_named(maker, "both") is not None
     for text in ("read/val\0", "read\0/val", "\0"):
         with pytest.raises(ValidationError):
             split_named(maker, text)

@@ -1,5 +1,6 @@
 """Suites: several splits on one board."""
 
+import secrets
 from typing import Any, Self
 
 from django.conf import settings
@@ -11,6 +12,13 @@ from django.urls import reverse
 
 from generation.models import Split
 from generation.models.datasets import SLUG_PATTERN
+
+KEY_BYTES = 16
+
+
+def new_key() -> str:
+    """Return the part of a suite's address that nobody can guess."""
+    return secrets.token_hex(KEY_BYTES)
 
 
 class SuiteQuerySet(models.QuerySet["Suite"]):
@@ -38,6 +46,9 @@ class Suite(models.Model):
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="suites"
     )
     is_public = models.BooleanField("listed for everybody", default=False)
+    key = models.CharField(
+        max_length=32, default=new_key, editable=False, help_text="Ends the address of an unlisted one."
+    )
     created = models.DateTimeField(db_default=Now())
 
     objects = SuiteQuerySet.as_manager()
@@ -52,7 +63,12 @@ class Suite(models.Model):
 
     def get_absolute_url(self) -> str:
         """Return the address of its board."""
-        return reverse("suite", args=[self.slug])
+        return reverse("suite", args=[self.address_name])
+
+    @property
+    def address_name(self) -> str:
+        """Return how addresses name it: by its slug, and as long as it is not listed by slug and key."""
+        return self.slug if self.is_public else f"{self.slug}-{self.key}"
 
 
 class SuiteMember(models.Model):

@@ -103,7 +103,7 @@ def _target(request: HttpRequest) -> Split | Suite | None:
     """Return what the address says a file is for; None where it isn't there for this account."""
     text = request.GET.get("to", "")
     kind, _, slug = text.partition("/")
-    suite = suite_named(slug) if kind == "suite" else None
+    suite = suite_named(request.user, slug) if kind == "suite" else None
     if suite is not None:
         return suite
     try:

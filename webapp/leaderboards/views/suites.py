@@ -15,7 +15,7 @@ from annotations.markdown import rendered
 from generation.browse import shortened
 from webapp.leaderboards import suites as reading
 from webapp.leaderboards import tables
-from webapp.leaderboards.finding import find_own_suite, find_suite
+from webapp.leaderboards.finding import find_own_suite, find_suite, owns_suite
 from webapp.leaderboards.forms import SuiteForm
 from webapp.leaderboards.models import Suite, SuiteGap, SuiteMember
 
@@ -33,12 +33,12 @@ def suites(request: HttpRequest) -> HttpResponse:
 @require_safe
 def suite(request: HttpRequest, slug: str) -> HttpResponse:
     """Return a suite's board."""
-    found = find_suite(slug)
+    found = find_suite(request.user, slug)
     context = {
         "suite": found,
         "board": reading.board_of(request.user, found),
         "description": rendered(found.description),
-        "is_own": request.user.is_authenticated and (request.user.is_staff or found.owner_id == request.user.pk),
+        "is_own": owns_suite(request.user, found),
     }
     return render(request, "leaderboards/suite.html", context)
 
@@ -46,13 +46,13 @@ def suite(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def suite_file(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """Return a suite's board as CSV, JSON or LaTeX."""
-    found = find_suite(slug)
+    found = find_suite(request.user, slug)
     if kind not in tables.KINDS:
         message = f"Expected one of {', '.join(tables.KINDS)}, got {shortened(kind)}."
         return render(request, "generation/refused.html", {"message": message}, status=ABSENT)
     site = request.build_absolute_uri("/").removesuffix("/")
     board = reading.board_of(request.user, found)
-    return tables.response(tables.of_suite(board, site=site), kind=kind, name=f"{slug}-board")
+    return tables.response(tables.of_suite(board, site=site), kind=kind, name=f"{found.slug}-board")
 
 
 @login_required

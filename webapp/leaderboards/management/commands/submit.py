@@ -12,7 +12,6 @@ from django.core.management.base import CommandError
 from generation.command_line import BAD_INPUT, FAILED, PlainCommand
 from generation.models import Split
 from webapp.leaderboards import receiving, scoring
-from webapp.leaderboards.finding import suite_named
 from webapp.leaderboards.models import Method, Score, Submission, Suite
 from webapp.leaderboards.receiving import Order, Refused
 from webapp.models import User
@@ -74,7 +73,7 @@ class Command(PlainCommand):
 
 
 def _suite(slug: str) -> Suite:
-    found = suite_named(slug)
+    found = Suite.objects.filter(slug=slug).first()
     if found is None:
         names = ", ".join(Suite.objects.order_by("slug").values_list("slug", flat=True)[:20]) or "there is none yet"
         raise CommandError(f"Expected a suite ({names}), got {slug!r}.", returncode=BAD_INPUT)
