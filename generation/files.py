@@ -73,7 +73,12 @@ def draft_name(name: str) -> str:
 def drop_abandoned() -> int:
     """Return how many temporary files and folders were deleted: left behind by processes that were killed."""
     places = [place for place in (local_path(""), settings.VAR_DIR / "cache") if place is not None]
-    abandoned = [path for place in places for path in _drafts_below(place) if _age(path) > DRAFT_LIFE]
+    return sum(drop_abandoned_below(place) for place in places)
+
+
+def drop_abandoned_below(place: Path) -> int:
+    """Return how many temporary files and folders below a folder were deleted."""
+    abandoned = [path for path in _drafts_below(place) if _age(path) > DRAFT_LIFE]
     for path in abandoned:
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)

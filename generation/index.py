@@ -12,14 +12,13 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
-from django.conf import settings
 from django.core.files.storage import default_storage
 from numpy.typing import NDArray
 
-from generation import files
+from generation import files, host_cache
 from generation.engine.worlds import FacetKind
 from generation.keys import PARTS, Keys
 from generation.models import Split
@@ -152,6 +151,8 @@ class SplitIndex:
     keys : dict of str to Keys
         By facet that needs the train split: what that split has to have of each question.
     """
+
+    hold: IO[bytes] | None = None  # keeps this machine's copy while the index is open
 
     def __init__(self, folder: Path, *, seen: Path | None = None) -> None:
         manifest = _manifest(folder)
@@ -310,9 +311,22 @@ def _array(folder: Path, name: str) -> Any:
 def open_digest(digest: str, seen: str = "") -> SplitIndex:
     """Return the index of that digest, with the second part `seen` where there is one.
 
-    It is fetched to this machine first where files are kept elsewhere.
+    It is fetched to this machine first where files are kept elsewhere, and stays there while it is open.
     """
-    return SplitIndex(fetched(digest), seen=fetched(f"{digest}/{seen}") if seen else None)
+    folder, hold = _held(digest)
+    index = SplitIndex(folder, seen=fetched(f"{digest}/{seen}") if seen else None)
+    index.hold = hold
+    return index
+
+
+def _held(digest: str) -> tuple[Path, IO[bytes] | None]:
+    """Return the folder of an index, and what keeps a copy from being removed; our own storage has no copies."""
+    while True:
+        folder = fetched(digest)
+        if files.local_path(FOLDER) is not None:
+            return folder, None
+        if (hold := host_cache.hold(folder)) is not None:
+            return folder, hold
 
 
 @functools.lru_cache(maxsize=64)
@@ -324,7 +338,7 @@ def counts_of_all(digest: str, seen: str = "") -> Mapping[str, NDArray[np.int64]
 def fetched(digest: str) -> Path:
     """Return the folder of an index, or of its second part, on this machine's disk."""
     local = files.local_path(f"{FOLDER}/{digest}")
-    folder = local if local is not None else settings.VAR_DIR / "cache" / digest
+    folder = local if local is not None else host_cache.folder() / digest
     if local is None and not (folder / MANIFEST).exists():
         _fetch(digest, folder)
     if not (folder / MANIFEST).exists():
@@ -338,3 +352,4 @@ def _fetch(digest: str, folder: Path) -> None:
     names = default_storage.listdir(f"{FOLDER}/{digest}")[1]
     for name in sorted(names, key=lambda name: name == MANIFEST):
         files.write_whole(folder / name, files.get(f"{FOLDER}/{digest}/{name}"))
+    host_cache.make_room()

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from generation import files
+from generation import files, host_cache
 from generation.models import Upload
 from webapp.api import questions_file
 from webapp.models import LoginLink
@@ -20,6 +20,7 @@ def tidy_up() -> None:
     Upload.objects.outdated().delete()
     files.drop_abandoned()
     questions_file.drop_unused()
+    host_cache.make_room()
     if not settings.REDIS_URL:
         drop_delivered_messages()
 

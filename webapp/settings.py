@@ -174,6 +174,11 @@ VARIABLES = (
               "MEDIA_ROOT.",
     ),
     Variable(
+        name="CACHE_GB", kind="number", default=10.0, group=SPEED, least=0,
+        about="Most that each machine keeps in VAR_DIR/cache: copies of indexes when files are on S3, question files. "
+              "What was used longest ago is removed, but nothing that is open.",
+    ),
+    Variable(
         name="EXPORT_DAYS", kind="whole number", default=7, group=SPEED, least=1,
         about="How many days an export that was built on a page is kept; then its file is deleted.",
     ),
@@ -339,11 +344,14 @@ if REDIS_URL:
         "KEY_PREFIX": env["REDIS_PREFIX"],
     }
 
+S3_CONNECTIONS = 16  # requests to the bucket at the same time, of a backup or restore
 STORAGES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 if env["S3_BUCKET"]:
+    from botocore.config import Config  # type: ignore[import-untyped]  # comes with the extra s3
+
     STORAGES["default"] = {
         "BACKEND": "storages.backends.s3.S3Storage",
         "OPTIONS": {
@@ -355,10 +363,12 @@ if env["S3_BUCKET"]:
             "querystring_auth": True,
             "file_overwrite": True,
             "default_acl": None,
+            "client_config": Config(max_pool_connections=S3_CONNECTIONS),
         },
     }
 FILE_UPLOAD_PERMISSIONS = 0o644
 DISK_RESERVE_GB: float = env["DISK_RESERVE_GB"]
+CACHE_GB: float = env["CACHE_GB"]
 EXPORT_DAYS: int = env["EXPORT_DAYS"]
 
 # Background processes. Messages are hints that there is work; the jobs themselves are rows of the database.

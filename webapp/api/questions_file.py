@@ -14,7 +14,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from generation import files
+from generation import files, host_cache
 from generation.engine.formats.jsonl import question_line
 from generation.engine.formats.writing import facet_rows
 from generation.exporting import StoredDataset, Viewer
@@ -85,6 +85,7 @@ class QuestionsFile:
                     kept.flush()
                     os.fsync(kept.fileno())
                 draft.replace(self.path)
+                host_cache.make_room()
             finally:
                 draft.unlink(missing_ok=True)
 
@@ -108,7 +109,7 @@ class QuestionsFile:
 
 def folder() -> Path:
     """Return where these files are kept: on each machine its own."""
-    return settings.VAR_DIR / "cache" / "questions"
+    return host_cache.folder() / "questions"
 
 
 def drop_unused() -> int:

@@ -9,6 +9,10 @@
     contents.json                     how many of each, and one digest over all that comes before
 
 So it is written and read in one pass, whatever its size, and `tar` and `gunzip` open it where this program is lost.
+
+In a folder of backups the files are outside, once for all backups there: in place of `files/<name>` the tar has
+`stored/<number>.jsonl.gz`, one JSON list a file (name, size, version, SHA-256), and the file's content is
+`objects/<first two digits>/<SHA-256>` beside the tar. That is format 2.
 """
 
 import hashlib
@@ -16,18 +20,23 @@ import io
 import json
 import re
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import IO, Any
+from pathlib import Path
+from typing import IO, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
 from generation.engine.errors import EngineError
 
-FORMAT = 1
+FORMAT, SHARING = 1, 2  # files in the archive, or outside, shared with other archives
+FORMATS = (FORMAT, SHARING)
 HEADER, SECRETS, CONTENTS = "header.json", "secrets.json", "contents.json"
 PART = re.compile(r"tables/([A-Za-z0-9_.]+)/(\d{6})\.jsonl\.gz")
+LIST = re.compile(r"stored/(\d{6})\.jsonl\.gz")
 FILES = "files/"
+OBJECTS = "objects"
+SHA256 = re.compile(r"[0-9a-f]{64}")
 BLOCK = 1024 * 1024
 NAME_LENGTH = 1024
 UNWANTED = re.compile(r"[\x00-\x1f\x7f\\]")
@@ -80,6 +89,20 @@ class Contents(BaseModel):
     rows: dict[str, int]
     files: int
     file_bytes: int
+
+
+class Listed(NamedTuple):
+    """A file whose content is outside of the archive, among the objects beside it."""
+
+    name: str
+    size: int
+    version: str
+    digest: str
+
+
+def object_path(folder: Path, digest: str) -> Path:
+    """Return where the content of that SHA-256 lies in a folder of backups."""
+    return folder / OBJECTS / digest[:2] / digest
 
 
 class Chain:
@@ -139,6 +162,12 @@ class Writer:
         self.chain.add(FILES + name, size, digested.hash.hexdigest())
         self.files += 1
         self.file_bytes += size
+
+    def add_list(self, number: int, part: bytes, *, listed: Sequence[Listed]) -> None:
+        """Write a part of the list of files that are outside, given as rows and as JSON lines."""
+        self.add(f"stored/{number:06d}.jsonl.gz", part)
+        self.files += len(listed)
+        self.file_bytes += sum(file.size for file in listed)
 
     def finish(self, *, rows: Mapping[str, int]) -> Contents:
         """Return what was written, now noted at the end."""

@@ -1,11 +1,14 @@
 """Reading an archive: in one pass, nothing of it believed before it was compared with what it says of itself."""
 
 import gzip
+import io
 import json
+import os
 import tarfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -15,18 +18,23 @@ from webapp.backups.archive import (
     BLOCK,
     CONTENTS,
     FILES,
-    FORMAT,
+    FORMATS,
     HEADER,
+    LIST,
     NAME_LENGTH,
     PART,
     SECRETS,
+    SHA256,
+    SHARING,
     BadArchive,
     Chain,
     Contents,
     Digested,
     Header,
+    Listed,
     forget,
     is_plain_name,
+    object_path,
 )
 
 JSON_BYTES = 16 * BLOCK  # of a member that is read at once
@@ -71,12 +79,17 @@ class Member(NamedTuple):
         The model of which it has rows; empty of secrets and files.
     file : str
         The name of the file in the storage; empty of secrets and tables.
+    stream : Digested
+        Its content; of a list of files an empty one.
+    listed : list of Listed
+        The files that are outside, of a part of the list of them.
     """
 
     table: str
     file: str
     size: int
     stream: Digested
+    listed: Sequence[Listed] = ()
 
 
 class Reader:
@@ -101,6 +114,31 @@ class Reader:
 
     def members(self) -> Iterator[Member]:
         """Yield secrets, rows and files in their order; raise `BadArchive`, at the latest at the end."""
+        for member in self.parts():
+            if member.listed:
+                yield from self._outside(member.listed)
+            else:
+                yield member
+
+    def _outside(self, listed: Sequence[Listed]) -> Iterator[Member]:
+        """Yield files whose content is outside, found as it was written."""
+        for file in listed:
+            path = object_path(self.path.parent, file.digest)
+            expected = f"{path}, the content of {file.name},"
+            try:
+                opened = path.open("rb")
+            except FileNotFoundError as error:
+                raise self._bad(expected, "no file: copy the whole folder of the backup") from error
+            with opened:
+                stream = Unbroken(opened, path=self.path)
+                yield Member("", file.name, file.size, stream)
+                while stream.read(BLOCK):
+                    pass
+                if opened.tell() != file.size or stream.hash.hexdigest() != file.digest:
+                    raise self._bad(f"{expected} as it was written", "something else: it is damaged or was changed")
+
+    def parts(self) -> Iterator[Member]:
+        """Yield secrets, rows, files and lists of files in their order, without what is outside."""
         chain, order = Chain(), _Order(self.header)
         files = file_bytes = 0
         with self._opened() as tar:
@@ -117,8 +155,14 @@ class Reader:
                         file_bytes=file_bytes,
                     )
                     self._check(self._json(stream, info.size, name=name), read)
+                    self._check_end(info)
                     return
-                if name != HEADER:
+                if LIST.fullmatch(name):
+                    listed = self._list(stream)
+                    files, file_bytes = files + len(listed), file_bytes + sum(file.size for file in listed)
+                    order.check_names(listed, bad=self._bad)
+                    yield Member("", "", 0, Digested(io.BytesIO()), listed)
+                elif name != HEADER:
                     table = PART.fullmatch(name)
                     file = name.removeprefix(FILES) if name.startswith(FILES) else ""
                     files, file_bytes = files + bool(file), file_bytes + info.size * bool(file)
@@ -137,6 +181,21 @@ class Reader:
         with refused(self.path), gzip.open(member.stream) as lines:  # type: ignore[call-overload]  # it only reads
             while line := lines.readline(ROW_BYTES):
                 yield self._row(line, table=member.table)
+
+    def _list(self, stream: Digested) -> list[Listed]:
+        """Return a part of the list of files that are outside."""
+        with refused(self.path), gzip.open(stream) as lines:  # type: ignore[call-overload]  # it only reads
+            return [self._listed(line) for line in iter(partial(lines.readline, ROW_BYTES), b"")]
+
+    def _listed(self, line: bytes) -> Listed:
+        try:
+            name, size, version, digest = json.loads(line)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise self._bad("name, size, version and SHA-256 of a file", f"{line[:40]!r}") from error
+        fits = isinstance(name, str) and isinstance(version, str) and isinstance(digest, str) and type(size) is int
+        if not (fits and is_plain_name(name) and size >= 0 and SHA256.fullmatch(digest)):
+            raise self._bad("name, size, version and SHA-256 of a file", f"{line[:40]!r}")
+        return Listed(name, size, version, digest)
 
     def _row(self, line: bytes, *, table: str) -> list[Any]:
         width = len(self.header.tables[table])
@@ -161,11 +220,27 @@ class Reader:
             raise self._bad("the archive that was checked", "another one: it was changed meanwhile")
         self.contents = contents
 
+    def _check_end(self, last: tarfile.TarInfo) -> None:
+        """Raise `BadArchive` unless the file ends after its last member as the writer ended it: with zeros alone."""
+        start = last.offset_data + -(-last.size // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE
+        end = -(-(start + 2 * tarfile.BLOCKSIZE) // tarfile.RECORDSIZE) * tarfile.RECORDSIZE
+        with self.path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(start)
+            rest = file.read(end - start)
+        if size != end or rest.strip(b"\0"):
+            raise self._bad(
+                f"{end:,} bytes, with zeros alone after {CONTENTS}",
+                f"{size:,} bytes, or others there: something was appended, or the end was cut off",
+            )
+
     def _header(self, found: Any) -> Header:
         number = found.get("format") if isinstance(found, dict) else None
-        if number != FORMAT:
+        if number not in FORMATS:
             release = f" by release {found['release']}" if isinstance(found, dict) and "release" in found else ""
-            raise self._bad(f"an archive of format {FORMAT}", f"format {number!r}, written{release}")
+            raise self._bad(
+                f"an archive of format {' or '.join(map(str, FORMATS))}", f"format {number!r}, written{release}"
+            )
         try:
             return Header.model_validate(found)
         except ValidationError as error:
@@ -205,6 +280,8 @@ class _Order:
     """The order of members: each name has exactly one place, and comes after the one before."""
 
     def __init__(self, header: Header) -> None:
+        self.shares = header.format == SHARING
+        self.last_name: tuple[str, ...] = ()
         self.tables = {label: number for number, label in enumerate(header.tables)}
         self.last: tuple[Any, ...] = ()
         self.seen: set[str] = set()
@@ -223,12 +300,24 @@ class _Order:
         if (part := PART.fullmatch(name)) is not None:
             self.seen.add(part[1])
             return (2, self.tables[part[1]], int(part[2])) if part[1] in self.tables else None
-        if name.startswith(FILES) and is_plain_name(name.removeprefix(FILES)):
+        if self.shares and (part := LIST.fullmatch(name)) is not None:
+            return (3, int(part[1]))
+        if not self.shares and name.startswith(FILES) and is_plain_name(name.removeprefix(FILES)):
             return (3, *name.removeprefix(FILES).split("/"))
         return None
 
+    def check_names(self, listed: Sequence[Listed], *, bad: Callable[[str, str], BadArchive]) -> None:
+        """Raise what `bad` makes unless each file comes after the one before, so that none is there twice."""
+        for file in listed:
+            place = tuple(file.name.split("/"))
+            if place <= self.last_name:
+                raise bad("files in their order", repr(file.name))
+            self.last_name = place
+
     def _follows(self, place: tuple[Any, ...]) -> bool:
-        """Return whether no part of a table is left out."""
+        """Return whether no part of a table, or of the list of files, is left out."""
+        if place[0] == 3 and self.shares:
+            return bool(place[1] == (self.last[1] + 1 if self.last[0] == 3 else 0))
         if place[0] != 2:
             return True
         same_table = self.last[:2] == place[:2]

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from generation.models import AbstractJob, Dataset, Split
 from webapp import keys
 from webapp.backups import rows, schema, stored
 from webapp.backups.archive import BadArchive, Contents
+from webapp.backups.pool import in_order
 from webapp.backups.reading import Member, Reader
 from webapp.backups.writing import SILENT, Progress
 from webapp.settings import env
@@ -168,14 +170,8 @@ class Filling:
         self.progress.expect(sum(self.archive.contents.rows.values()))
         rows.clear(self.models, using=USING)
         counts = dict.fromkeys(self.archive.header.tables, 0)
-        for member in self.archive.members():
-            if member.table:
-                counts[member.table] += self._insert(member)
-            elif member.file:
-                stored.write(member.file, member.stream)
-                self.progress.file(member.size)
-            else:
-                self._take_secrets(member)
+        for size in in_order(self._writes(counts)):
+            self.progress.file(size)
         if counts != self.archive.contents.rows:
             raise BadArchive("Expected as many rows as were written, got others.", where=str(self.archive.path))
         self._let_jobs_wait()
@@ -183,6 +179,16 @@ class Filling:
         rows.reset_sequences(self.models, using=USING)
         stored.sync()
         return self.keeps_key
+
+    def _writes(self, counts: dict[str, int]) -> Iterator[Callable[[], int]]:
+        """Insert rows and count them, and yield a job for each file that returns the file's size."""
+        for member in self.archive.members():
+            if member.table:
+                counts[member.table] += self._insert(member)
+            elif member.file:
+                yield partial(_write, stored.write(member.file, member.stream), member.size)
+            else:
+                self._take_secrets(member)
 
     def _insert(self, member: Member) -> int:
         lines = self.archive.read_rows(member)
@@ -206,6 +212,11 @@ class Filling:
                 held.update(
                     state=AbstractJob.State.WAITING, token="", lease=None, attempts=Greatest(F("attempts") - 1, 0)
                 )
+
+
+def _write(job: Callable[[], object], size: int) -> int:
+    job()
+    return size
 
 
 def look_for_pictures() -> Missing:

@@ -1,37 +1,96 @@
-"""The files of the storage: gone through in order, put back, and taken away again where a restore fails."""
+"""The files of the storage: gone through in order, read, put back, and taken away again where a restore fails."""
 
 import os
 import shutil
-from collections.abc import Iterator
-from pathlib import PurePosixPath
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path, PurePosixPath
 from tempfile import SpooledTemporaryFile
-from typing import IO
+from typing import IO, Any, NamedTuple
 
 from django.conf import settings
-from django.core.files import File
 from django.core.files.storage import default_storage
 
 from generation import files, thumbnails
 from webapp.backups.archive import Digested, is_plain_name
 
 MARK = ".restoring"  # holds the digest of the archive while its files are being put back
-IN_MEMORY = 8 * 1024 * 1024  # bytes of a file on its way to a bucket
+IN_MEMORY = 1024 * 1024  # bytes of a file on its way from or to a bucket; larger ones wait on the disk
+DELETED_AT_ONCE = 1000  # as many as a bucket takes in one request
 
 
-def names(folder: str = "") -> Iterator[str]:
-    """Yield the names of all files, in order; drafts of files and what pages make for themselves are none."""
-    try:
-        folders, plain = default_storage.listdir(folder)
-    except FileNotFoundError:
-        return
-    for name, is_folder in sorted([*((name, True) for name in folders), *((name, False) for name in plain)]):
+class Entry(NamedTuple):
+    """A file of the storage.
+
+    Attributes
+    ----------
+    version : str
+        Another one when the content is another: a bucket's ETag, or the time of the last change on a disk.
+    """
+
+    name: str
+    size: int
+    version: str
+
+
+def entries(folder: str = "") -> Iterator[Entry]:
+    """Yield all files, in order; drafts of files and what pages make for themselves are none."""
+    folders, plain = _listed(folder)
+    found: list[tuple[str, Entry | None]] = [*plain.items(), *((name, None) for name in folders)]
+    for name, entry in sorted(found, key=lambda pair: pair[0]):
         path = f"{folder}/{name}" if folder else name
         if not is_plain_name(path):
             continue
-        if is_folder:
-            yield from names(path)
+        if entry is None:
+            yield from entries(path)
         elif not path.endswith(thumbnails.ENDING):
-            yield path
+            yield entry
+
+
+def names() -> Iterator[str]:
+    """Yield the names of all files, in order."""
+    return (entry.name for entry in entries())
+
+
+def _listed(folder: str) -> tuple[list[str], dict[str, Entry]]:
+    """Return the folders in a folder, and the files in it by their names there."""
+    path = files.local_path(folder)
+    if path is None:
+        return _listed_in_bucket(f"{folder}/" if folder else "")
+    folders, plain = [], {}
+    try:
+        found = list(os.scandir(path))
+    except FileNotFoundError:
+        return [], {}
+    for item in found:
+        try:
+            if item.is_dir():
+                folders.append(item.name)
+                continue
+            state = item.stat()
+        except FileNotFoundError:  # deleted since
+            continue
+        name = f"{folder}/{item.name}" if folder else item.name
+        plain[item.name] = Entry(name, state.st_size, str(state.st_mtime_ns))
+    return folders, plain
+
+
+def _listed_in_bucket(prefix: str) -> tuple[list[str], dict[str, Entry]]:
+    bucket: Any = default_storage
+    pages = _client().get_paginator("list_objects_v2").paginate(Bucket=bucket.bucket_name, Delimiter="/", Prefix=prefix)
+    folders, plain = [], {}
+    for page in pages:
+        folders += [found["Prefix"][len(prefix) : -1] for found in page.get("CommonPrefixes", ())]
+        for found in page.get("Contents", ()):
+            name = found["Key"][len(prefix) :]
+            plain[name] = Entry(found["Key"], found["Size"], found["ETag"])
+    return folders, plain
+
+
+def _client() -> Any:
+    """Return what talks to the bucket; several threads may use one. It is made in the caller's thread."""
+    bucket: Any = default_storage
+    return bucket.connection.meta.client
 
 
 def is_empty() -> bool:
@@ -46,21 +105,63 @@ def size_of(stream: IO[bytes]) -> int:
     return size
 
 
-def write(name: str, stream: Digested) -> None:
-    """Store a file under exactly this name; `sync` makes sure that the disk has it."""
+def reader(name: str) -> Callable[[], IO[bytes] | None]:
+    """Return a job that opens a file of the storage, fetched from its bucket; None where it was deleted since."""
+    path = files.local_path(name)
+    if path is not None:
+        return partial(_opened, path)
+    return partial(_fetched, name, _client())
+
+
+def _opened(path: Path) -> IO[bytes] | None:
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        return None
+
+
+def _fetched(name: str, client: Any) -> IO[bytes] | None:
+    bucket: Any = default_storage
+    whole: Any = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  # its reader closes it
+    try:
+        body = client.get_object(Bucket=bucket.bucket_name, Key=name)["Body"]
+    except client.exceptions.NoSuchKey:
+        return None
+    with body:
+        shutil.copyfileobj(body, whole)
+    whole.seek(0)
+    return whole
+
+
+def write(name: str, stream: Digested) -> Callable[[], object]:
+    """Return a job that stores a file under exactly this name; what it has to read was read already.
+
+    `sync` makes sure that the disk has it.
+    """
     path = files.local_path(name)
     if path is None:
-        with SpooledTemporaryFile(max_size=IN_MEMORY) as whole:
-            shutil.copyfileobj(stream, whole)
-            whole.seek(0)
-            default_storage.save(name, File(whole))
-        return
+        whole: Any = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  # `_upload` closes it
+        shutil.copyfileobj(stream, whole)
+        whole.seek(0)
+        return partial(_upload, name, whole, _client())
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(files.draft_name(path.name))
     with draft.open("wb") as file:
         shutil.copyfileobj(stream, file)
     draft.chmod(settings.FILE_UPLOAD_PERMISSIONS or 0o644)
     draft.replace(path)
+    return _nothing
+
+
+def _upload(name: str, whole: IO[bytes], client: Any) -> None:
+    bucket: Any = default_storage
+    with whole:
+        parameters = bucket._get_write_parameters(name)
+        client.upload_fileobj(whole, bucket.bucket_name, name, ExtraArgs=parameters, Config=bucket.transfer_config)
+
+
+def _nothing() -> None:
+    """Do nothing: a disk had the file at once."""
 
 
 def sync() -> None:
@@ -70,9 +171,24 @@ def sync() -> None:
 
 def erase() -> None:
     """Delete everything."""
+    if files.local_path("") is None:
+        _erase_bucket()
+        return
     for top in sorted({PurePosixPath(name).parts[0] for name in names()}):
         files.drop_folder(top)
         files.drop(top)
+
+
+def _erase_bucket() -> None:
+    bucket: Any = default_storage
+    left: list[dict[str, str]] = []
+    for name in names():
+        left.append({"Key": name})
+        if len(left) == DELETED_AT_ONCE:
+            _client().delete_objects(Bucket=bucket.bucket_name, Delete={"Objects": left, "Quiet": True})
+            left = []
+    if left:
+        _client().delete_objects(Bucket=bucket.bucket_name, Delete={"Objects": left, "Quiet": True})
 
 
 def mark(digest: str) -> None:

@@ -7,11 +7,11 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, Protocol
 
 from django.conf import settings
-from django.core.files.storage import default_storage
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from generation import __version__, redrawing
@@ -20,6 +20,7 @@ from generation.engine.errors import EngineError
 from webapp.backups import rows, schema, stored
 from webapp.backups.archive import FORMAT, SECRETS, Contents, Header, Writer
 from webapp.backups.archive import HEADER as HEADER_NAME
+from webapp.backups.pool import in_order
 
 
 class NotWritten(EngineError):
@@ -68,16 +69,33 @@ def write_backup(
     """
     if path.is_dir() or (path.exists() and not overwrite):
         raise NotWritten("Expected a new file, got one that exists. Name another, or say --overwrite.", where=str(path))
-    with _draft(path) as file, rows.snapshot(DEFAULT_DB_ALIAS) as using:
+    with draft_of(path) as file:
+        return write_archive(file, files=InArchive(), pictures=pictures, progress=progress)
+
+
+class Files(Protocol):
+    """Where the files of the storage go, and the format of an archive that is written so."""
+
+    format: int
+
+    def write(self, writer: Writer, entries: Iterator[stored.Entry], *, note: Callable[[int], object]) -> None:
+        """Write the files; `note` is called with the size of each."""
+
+
+def write_archive(file: IO[bytes], *, files: Files, pictures: bool, progress: Progress) -> Contents:
+    """Return what was written into an open file."""
+    with rows.snapshot(DEFAULT_DB_ALIAS) as using:
         migrations = _migrations(using)
         models = schema.backed_up(schema.models_at(migrations))
         progress.expect(sum(model._base_manager.using(using).count() for model in models.values()))
         writer = Writer(file)
-        writer.add_json(HEADER_NAME, _header(migrations, models, pictures=pictures).model_dump(mode="json"))
+        header = _header(migrations, models, number=files.format, pictures=pictures)
+        writer.add_json(HEADER_NAME, header.model_dump(mode="json"))
         writer.add_json(SECRETS, {"secret_key": settings.SECRET_KEY})
         counts = {label: _write_table(writer, model, using=using, progress=progress) for label, model in models.items()}
         left_out = () if pictures else tuple(_drawable_folders(models, using=using))
-        _write_files(writer, left_out=left_out, progress=progress)
+        entries = (entry for entry in stored.entries() if not entry.name.startswith(left_out))
+        files.write(writer, entries, note=progress.file)
         return writer.finish(rows=counts)
 
 
@@ -92,9 +110,9 @@ def _migrations(using: str) -> schema.Migrations:
     return migrations
 
 
-def _header(migrations: schema.Migrations, models: schema.Models, *, pictures: bool) -> Header:
+def _header(migrations: schema.Migrations, models: schema.Models, *, number: int, pictures: bool) -> Header:
     return Header(
-        format=FORMAT,
+        format=number,
         release=__version__,
         engine_version=ENGINE_VERSION,
         made=datetime.now(UTC),
@@ -127,22 +145,28 @@ def _drawable_folders(models: schema.Models, *, using: str) -> Iterator[str]:
             yield redrawing.folder_of(dataset=split.dataset_id, split=split.name) + "/"
 
 
-def _write_files(writer: Writer, *, left_out: tuple[str, ...], progress: Progress) -> None:
-    for name in stored.names():
-        if name.startswith(left_out):
-            continue
-        try:
-            opened = default_storage.open(name, "rb")
-        except FileNotFoundError:  # deleted since: a restore draws the picture again
-            continue
-        with opened as stream:
-            size = stored.size_of(stream)
-            writer.add_file(name, stream, size=size)
-        progress.file(size)
+class InArchive:
+    """Files in the archive itself: one file holds everything."""
+
+    format = FORMAT
+
+    def write(self, writer: Writer, entries: Iterator[stored.Entry], *, note: Callable[[int], object]) -> None:
+        """Write the files, several of which are read at once."""
+        for name, stream in in_order(partial(_opened, entry.name, stored.reader(entry.name)) for entry in entries):
+            if stream is None:  # deleted since: a restore draws the picture again
+                continue
+            with stream:
+                size = stored.size_of(stream)
+                writer.add_file(name, stream, size=size)
+            note(size)
+
+
+def _opened(name: str, job: Callable[[], IO[bytes] | None]) -> tuple[str, IO[bytes] | None]:
+    return name, job()
 
 
 @contextmanager
-def _draft(path: Path) -> Iterator[IO[bytes]]:
+def draft_of(path: Path) -> Iterator[IO[bytes]]:
     """Give a file that only we can read, and that gets this name when it is whole and on the disk."""
     _drop_drafts(path)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")

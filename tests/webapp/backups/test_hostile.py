@@ -82,7 +82,11 @@ def test_a_member_more_or_less_changes_nothing_that_is_right(archive: Path) -> N
 
 
 HEADERS: dict[str, tuple[Callable[[Members], Members], str]] = {
-    "a later format": (with_json("header.json", format=2), "an archive of format 1, got format 2, written by release"),
+    "a later format": (
+        with_json("header.json", format=3),
+        "of format 1 or 2, got format 3, written by release",
+    ),
+    "files elsewhere, but some here": (with_json("header.json", format=2), "members in their order"),
     "no format": (lambda members: members[1:], "its first member to be header.json"),
     "unknown keys": (with_json("header.json", more=1), "header.json to say who wrote it"),
     "a later release": (
@@ -196,6 +200,26 @@ def test_a_cut_archive_is_refused(archive: Path, before: Any, own_folder: Path) 
         archive.write_bytes(good[:share])
         with pytest.raises(BadArchive):
             check_archive(archive)
+    check_nothing_changed(before, own_folder)
+
+
+def test_what_stands_behind_the_end_is_refused(archive: Path, before: Any, own_folder: Path) -> None:
+    good = archive.read_bytes()
+    unended = good.rstrip(b"\0")
+    unended += bytes(-len(unended) % 512)
+    behind = {
+        "one byte": good + b"x",
+        "zeros": good + bytes(10240),
+        "the same archive": good + good,
+        "something in place of the last zeros": good[:-10] + b"something.",
+        "a second last member": unended + good[good.index(b"contents.json") :],
+        "another member": unended + good[: 512 * 4] + bytes(1024),
+    }
+    for case, content in behind.items():
+        archive.write_bytes(content)
+        with pytest.raises(BadArchive, match=r"with zeros alone after contents\.json") as caught:
+            pytest.fail(f"{case}: {check_archive(archive).contents}")
+        assert "\n" not in str(caught.value), case
     check_nothing_changed(before, own_folder)
 
 

@@ -2,17 +2,22 @@
 
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+from django.core.management.base import CommandError
 
-from tests.webapp.commands import environment_of, manage
+from tests.webapp.commands import ROOT, environment_of, manage
 from tests.webapp.test_quickstart import Site, small_site, start  # noqa: F401  # fixtures
-from webapp.backups import schema
-from webapp.backups.before_migrating import KEPT, STEM, back_up_before_migrating, drop_old
+from webapp.backups import before_migrating, schema
+from webapp.backups.before_migrating import KEPT, STEM, back_up_before_migrating, upgrade
+from webapp.backups.folder import drop_old
 from webapp.backups.reading import Reader
 from webapp.models import User
 
@@ -82,8 +87,8 @@ def test_a_start_backs_up_before_it_changes_the_database_or_changes_nothing(
     folder.unlink()
     site = start()
     site.wait_until_ready()
-    (backup,) = folder.iterdir()
-    assert f"The database waits for an update. Writing a backup first: {backup}" in site.lines
+    (backup,) = folder.glob("*.tar")
+    assert f"The database waits for an update. Writing a backup into {folder} first." in site.lines
     assert Reader(backup).header.migrations["generation"] == [FIRST]
     assert seen(old_site) == LATEST
 
@@ -101,7 +106,47 @@ def test_nothing_is_written_where_nothing_waits_or_nothing_is_there(own_folder: 
 
 def test_only_the_last_few_are_kept_and_others_left_alone(own_folder: Path) -> None:
     names = [f"{STEM}2026112{day}-120000.tar" for day in range(KEPT + 2)]
-    for name in [*names, "mine.tar", f".{names[0]}.00.part"]:
+    for name in [*names, "mine.tar"]:
         (own_folder / name).touch()
-    drop_old(own_folder)
+    drop_old(own_folder, stem=STEM, keep=KEPT)
     assert sorted(path.name for path in own_folder.iterdir()) == [*names[-KEPT:], "mine.tar"]
+
+
+def upgraders(environment: dict[str, str], *, count: int) -> "list[subprocess.Popen[str]]":
+    command = [sys.executable, "manage.py", "upgrade"]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return [subprocess.Popen(command, cwd=ROOT, env=environment, **pipes) for _ in range(count)]
+
+
+def test_two_hosts_that_start_at_once_migrate_an_old_database_once(postgres_url: str, tmp_path: Path) -> None:
+    hosts = [environment_of(tmp_path / name) | {"DATABASE_URL": postgres_url} for name in ("one", "two")]
+    assert manage("upgrade", environment=hosts[0], seconds=300).returncode == 0
+    assert not (tmp_path / "one" / "backups").exists()  # there was nothing to lose
+    account = ["createsuperuser", "--noinput", "--username", "grace", "--email", "grace@example.org"]
+    assert manage(*account, environment=hosts[0] | {"DJANGO_SUPERUSER_PASSWORD": "x"}).returncode == 0
+    with psycopg.connect(postgres_url) as server:
+        server.execute("DELETE FROM django_migrations WHERE app = 'sessions'")
+        server.execute("DROP TABLE django_session")
+    running = [upgraders(host, count=1)[0] for host in hosts]
+    said = ["".join(process.communicate(timeout=300)) for process in running]
+    assert [process.returncode for process in running] == [0, 0], said
+    assert sum("Writing a backup" in text for text in said) == 1
+    assert len(list(tmp_path.glob("*/backups/*.tar"))) == 1
+    with psycopg.connect(postgres_url) as server:
+        found = server.execute("SELECT count(*) FROM django_migrations WHERE app = 'sessions'").fetchone()
+    assert found == (1,)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_backup_that_fails_leaves_the_database_as_it_is(own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    User.objects.create_user("grace")
+    monkeypatch.setattr(schema, "is_outdated", lambda _: True)
+    (own_folder / "backups").write_text("in the way")
+    migrated: list[str] = []
+    monkeypatch.setattr(before_migrating, "call_command", lambda name, **_: migrated.append(name))
+    with pytest.raises(CommandError, match=r"^Expected to write a backup before the database is changed, got: .*\.$"):
+        upgrade(say=lambda _: None)
+    assert migrated == []
+    (own_folder / "backups").unlink()
+    upgrade(say=lambda _: None)
+    assert migrated == ["migrate"] and len(list((own_folder / "backups").glob("*.tar"))) == 1

@@ -1,47 +1,75 @@
-"""`manage.py backup FILE`: everything that can't be made again, in one file, while the site runs."""
+"""`manage.py backup [PATH]`: everything that can't be made again, in one file or in a folder, while the site runs."""
 
+import os
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError
 from tqdm import tqdm
 
-from generation.command_line import FAILED, PlainCommand
+from generation.command_line import BAD_INPUT, FAILED, PlainCommand
 from generation.engine.errors import EngineError
+from webapp.backups.archive import Contents
+from webapp.backups.folder import write_into
 from webapp.backups.writing import Progress, write_backup
+
+SECRETS = "It holds secrets: keep it where only you can read it."
 
 
 class Command(PlainCommand):
     """Write a backup."""
 
-    help = "Write a backup of everything that can't be made again into one file, while the site runs."
+    help = "Write a backup of everything that can't be made again, while the site runs: one file, or into a folder."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the file."""
-        parser.add_argument("file", type=Path, metavar="FILE", help="the file to write, for example site.tar")
+        """Take the path."""
+        parser.add_argument(
+            "path", nargs="?", metavar="PATH",
+            help="a new file, for example site.tar; or a folder, where files of earlier backups are not read again "
+                 "(default: backups in VAR_DIR)",
+        )  # fmt: skip
         parser.add_argument("--overwrite", action="store_true", help="replace a file that is there")
+        parser.add_argument("--keep", type=int, metavar="N", help="in a folder, delete all but the last N backups")
         parser.add_argument(
             "--without-pictures", action="store_true",
             help="leave out the pictures that this release can draw again; a restore then draws them",
         )  # fmt: skip
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write the file and say what is in it."""
-        path: Path = options["file"]
+        """Write it and say what is in it."""
+        given = options["path"] or f"{settings.VAR_DIR / 'backups'}/"
+        path = Path(given)
+        is_folder = given.endswith("/") or path.is_dir()
+        if options["keep"] is not None and (options["keep"] < 1 or not is_folder):
+            raise CommandError(
+                f"Expected --keep with a number of 1 or more and a folder, got {options['keep']} and {given}.",
+                returncode=BAD_INPUT,
+            )
         try:
             with Bar("rows") as bar:
-                overwrite, pictures = options["overwrite"], not options["without_pictures"]
-                contents = write_backup(path, overwrite=overwrite, pictures=pictures, progress=bar.progress)
+                pictures, progress = not options["without_pictures"], bar.progress
+                if is_folder:
+                    written = write_into(path, keep=options["keep"], pictures=pictures, progress=progress)
+                    path, contents = written.path, written.contents
+                    files = f"{contents.files:,} files ({written.read:,} read, the others known from before)"
+                else:
+                    overwrite = options["overwrite"]
+                    contents = write_backup(path, overwrite=overwrite, pictures=pictures, progress=progress)
+                    files = f"{contents.files:,} files"
         except EngineError:
             raise
         except Exception as error:
-            raise CommandError(f"{path}: expected to write it, got: {reason_of(error)}.", returncode=FAILED) from error
-        rows, size = sum(contents.rows.values()), path.stat().st_size
-        self.stdout.write(
-            f"{path}: {rows:,} rows of {len(contents.rows)} tables, {contents.files:,} files, {size / 1e6:,.1f} MB. "
-            "It holds secrets: keep it where only you can read it."
-        )
+            hint = "" if os.access(path.parent, os.W_OK) else " Without a path it is written into VAR_DIR."
+            raise CommandError(
+                f"{path}: expected to write it, got: {reason_of(error)}.{hint}", returncode=FAILED
+            ) from error
+        self.stdout.write(f"{path}: {_described(contents)}, {files}, {path.stat().st_size / 1e6:,.1f} MB. {SECRETS}")
+
+
+def _described(contents: Contents) -> str:
+    return f"{sum(contents.rows.values()):,} rows of {len(contents.rows)} tables"
 
 
 class Bar:

@@ -18,10 +18,10 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connections
 
-from generation.command_line import FAILED, PlainCommand
+from generation.command_line import PlainCommand
 from generation.models import Dataset
 from generation.warm import warm
-from webapp.backups.before_migrating import back_up_before_migrating
+from webapp.backups.before_migrating import upgrade
 from webapp.housekeeping import prepare_broker
 from webapp.models import LoginLink, User, address_of
 from webapp.network import ANYWHERE, CannotListen, listen_on, names_of
@@ -58,7 +58,7 @@ class Command(PlainCommand):
 
     def _prepare(self) -> None:
         """Make what a site needs and doesn't have yet."""
-        self._migrate()
+        upgrade(say=self._say)
         prepare_broker()
         if not any(settings.NUMBA_CACHE_DIR.rglob("*.nbc")):
             self._say("Compiling the fast parts, this once (about a minute) ...")
@@ -68,18 +68,6 @@ class Command(PlainCommand):
             self._say(f"Making the demo dataset {DEMO} ...")
             call_command("generate", DEMO)
         connections.close_all()
-
-    def _migrate(self) -> None:
-        """Bring the database up to this release; one with something in it is backed up before it is changed."""
-        try:
-            back_up_before_migrating(say=self._say)
-        except Exception as error:
-            reason = " ".join(str(error).split()) or type(error).__name__
-            raise CommandError(
-                f"Expected to write a backup before the database is changed, got: {reason}. Nothing was changed.",
-                returncode=FAILED,
-            ) from error
-        call_command("migrate", interactive=False, verbosity=0)
 
     def _run(self, listener: socket.socket, host: str) -> None:
         """Start the children and look after them."""

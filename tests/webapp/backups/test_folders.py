@@ -1,0 +1,198 @@
+"""A folder of backups: files are kept once for all of them, and one that is known is not read again."""
+
+import fcntl
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.core.management import CommandError, call_command
+
+from generation import files
+from generation.models import Dataset
+from tests.services import S3
+from tests.webapp.backups.conftest import all_files, everything, lose_everything, restored
+from tests.webapp.backups.slow_bucket import Road, far_away
+from tests.webapp.backups.test_faults import died, run
+from tests.webapp.backups.test_round_trip import bucket_of, freed
+from webapp.backups import folder, stored
+from webapp.backups.archive import OBJECTS, BadArchive
+from webapp.backups.folder import write_into
+from webapp.backups.reading import Reader
+from webapp.backups.restoring import check_archive
+from webapp.backups.writing import NotWritten, write_backup
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+COUNT = 32
+
+
+@pytest.fixture
+def road(s3: S3, settings: LazySettings) -> Iterator[Road]:
+    """Have the site's files in a bucket 50 ms away, 48 of them; return the way there."""
+    settings.STORAGES = {**settings.STORAGES, "default": bucket_of(s3)}
+    for number in range(COUNT):
+        files.put(f"datasets/9/val/{number:06d}.png", b"picture %d" % number)
+    with far_away(s3) as (bucket, road):
+        settings.STORAGES = {**settings.STORAGES, "default": bucket_of(bucket)}
+        yield road
+
+
+def objects(place: Path) -> set[str]:
+    return {path.name for path in (place / OBJECTS).rglob("*") if path.is_file()}
+
+
+def test_files_of_a_bucket_are_read_and_written_many_at_once(road: Road, tmp_path: Path) -> None:
+    contents = write_backup(tmp_path / "site.tar")
+    assert (contents.files, road.requests["GET"], road.requests["HEAD"]) == (COUNT, COUNT + 4, 0)  # with 4 listings
+    assert road.most >= 8
+    before = all_files()
+    assert len(before) == COUNT
+    stored.erase()
+    assert not all_files()
+    road.forget()
+    restored(tmp_path / "site.tar")
+    assert all_files() == before
+    assert COUNT <= road.requests["PUT"] <= COUNT + 2
+    assert road.most >= 8
+
+
+def test_a_second_backup_reads_what_is_new_alone(road: Road, tmp_path: Path) -> None:
+    place = tmp_path / "backups"
+    first = write_into(place)
+    assert first.read == COUNT and len(objects(place)) == COUNT
+    files.put("datasets/9/val/000007.png", b"another 7")  # of the same size
+    files.put("datasets/9/val/900000.png", b"new")
+    files.put("datasets/9/val/900001.png", b"picture 3")  # the same content as another one
+    files.drop("datasets/9/val/000011.png")
+    road.forget()
+    second = write_into(place)
+    assert (second.read, second.contents.files, road.requests["GET"]) == (3, COUNT + 1, 3 + 4)
+    assert len(objects(place)) == COUNT + 2
+    now = all_files()
+    stored.erase()
+    restored(second.path)
+    assert all_files() == now and now["datasets/9/val/000007.png"] == b"another 7"
+    stored.erase()
+    lose_everything()
+    restored(first.path)
+    assert all_files()["datasets/9/val/000011.png"] == b"picture 11"
+
+
+def test_every_table_and_file_comes_back_from_a_folder(rich: Dataset, tmp_path: Path) -> None:
+    before, kept = everything(), all_files()
+    written = write_into(tmp_path / "backups")
+    assert written.read == len(kept) == written.contents.files
+    again = write_into(tmp_path / "backups")
+    assert again.read == 0 and again.path > written.path
+    lose_everything()
+    restored(again.path)
+    assert (everything(), all_files()) == (freed(before), kept)
+    assert [path.stat().st_mode & 0o077 for path in (tmp_path / "backups").rglob("*")] == [0] * (
+        len(list((tmp_path / "backups").rglob("*")))
+    )
+
+
+def test_objects_that_are_damaged_or_missing_are_found_before_anything_is_restored(
+    rich: Dataset, tmp_path: Path
+) -> None:
+    path = write_into(tmp_path / "backups").path
+    before = everything()
+    one = sorted((tmp_path / "backups" / OBJECTS).glob("*/*"))[3]
+    good = one.read_bytes()
+    for damage in (good[:-1], good + b"x", bytes([good[0] ^ 1]) + good[1:]):
+        one.write_bytes(damage)
+        with pytest.raises(BadArchive, match="as it was written, got something else"):
+            check_archive(path)
+    one.unlink()
+    with pytest.raises(BadArchive, match=r"got no file: copy the whole folder of the backup\.$"):
+        check_archive(path)
+    assert everything() == before
+    assert write_into(tmp_path / "backups").read >= 1  # it is read again
+    assert one.read_bytes() == good
+    check_archive(path)
+
+
+def test_a_damaged_backup_is_no_reason_to_trust_it_or_to_delete_what_it_may_need(rich: Dataset, tmp_path: Path) -> None:
+    place = tmp_path / "backups"
+    first = write_into(place).path
+    content = bytearray(first.read_bytes())
+    content[len(content) // 2] ^= 255
+    first.write_bytes(content[: len(content) - 3000])
+    second = write_into(place, keep=5)
+    assert objects(place) >= {file.digest for file in folder._listed_in(second.path)}
+    check_archive(second.path)
+
+
+def test_old_backups_go_with_the_files_that_only_they_had(rich: Dataset, tmp_path: Path) -> None:
+    place = tmp_path / "backups"
+    name = f"datasets/{rich.pk}/note.txt"
+    for number in range(4):
+        files.put(name, b"note %d" % number)
+        (place).mkdir(exist_ok=True)
+        (place / "mine.txt").touch()
+        write_into(place, keep=2)
+    assert len(list(place.glob("site-*.tar"))) == 2
+    assert len(objects(place)) == len({*all_files().values()}) + 1
+    assert (place / "mine.txt").exists()
+    for path in place.glob("*.tar"):
+        check_archive(path)
+
+
+def test_one_backup_at_a_time_is_written_into_a_folder(own_folder: Path, tmp_path: Path) -> None:
+    place = tmp_path / "backups"
+    place.mkdir()
+    with (place / folder.LOCK).open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(NotWritten, match="Expected no other backup to be written here"):
+            write_into(place)
+    assert [path.name for path in place.iterdir()] == [folder.LOCK]
+
+
+def test_a_backup_into_a_folder_that_is_killed_leaves_nothing_half_made(
+    rich: Dataset, child_site: dict[str, str], own_folder: Path
+) -> None:
+    place, kept = own_folder / "backups", everything()
+    for function, after in (("webapp.backups.folder:_keep", 9), ("webapp.backups.archive:Writer.finish", 1)):
+        died(function, "backup", after=after, environment=child_site)
+        assert not list(place.glob("*.tar"))
+    said = run("backup", environment=child_site)
+    assert said.startswith(f"{place}/site-") and " read, the others known from before)" in said
+    [path] = place.glob("*.tar")
+    assert {left.name for left in place.iterdir()} == {path.name, OBJECTS, folder.LOCK}
+    assert objects(place) == {file.digest for file in folder._listed_in(path)}
+    lose_everything()
+    restored(path)
+    assert everything() == freed(kept)
+
+
+def test_list_of_files_that_are_made_up_is_refused(rich: Dataset, tmp_path: Path, monkeypatch: Any) -> None:
+    real = folder._compressed
+    place = tmp_path / "backups"
+    for change in (
+        lambda rows: [rows[0]._replace(name="../evil"), *rows[1:]],
+        lambda rows: [rows[0]._replace(digest="../../../etc/passwd"), *rows[1:]],
+        lambda rows: [rows[0]._replace(size=-1), *rows[1:]],
+        lambda rows: [rows[0], rows[0], *rows[2:]],
+        lambda rows: [rows[1], rows[0], *rows[2:]],
+        lambda rows: [["x"]],
+    ):
+        monkeypatch.setattr(folder, "_compressed", lambda rows, change=change: real(change(rows)))
+        path = write_into(place).path
+        with pytest.raises(BadArchive) as caught:
+            Reader(path).verify()
+        assert "\n" not in str(caught.value)
+        path.unlink()
+
+
+def test_without_a_path_it_goes_where_the_site_may_write(own_folder: Path, monkeypatch: Any, tmp_path: Path) -> None:
+    said = StringIO()
+    call_command("backup", stdout=said)
+    [path] = (own_folder / "backups").glob("site-*.tar")
+    assert said.getvalue().startswith(f"{path}: ")
+    assert (own_folder / "backups").stat().st_mode & 0o077 == 0
+    with pytest.raises(CommandError, match="Expected --keep with a number of 1 or more and a folder, got 0"):
+        call_command("backup", "--keep", "0", stdout=said)
+    with pytest.raises(CommandError, match="Expected --keep"):
+        call_command("backup", str(tmp_path / "x.tar"), "--keep", "2", stdout=said)

@@ -1,0 +1,218 @@
+"""A folder of backups that share their files: what an earlier one there has read is not read again.
+
+::
+
+    site-20261122-030000-123456.tar  a backup: tables, secrets, and a list of files with their SHA-256
+    objects/<two digits>/<SHA-256>   the content of a file, once for all backups that have it
+
+A file counts as unchanged when the last backup lists it with the same name, size and version (see `stored.Entry`) and
+its object still has that size.
+"""
+
+import fcntl
+import gzip
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from webapp.backups import stored
+from webapp.backups.archive import BLOCK, OBJECTS, SHARING, BadArchive, Contents, Listed, Writer, object_path
+from webapp.backups.pool import in_order
+from webapp.backups.reading import Reader
+from webapp.backups.writing import SILENT, NotWritten, Progress, draft_of, write_archive
+
+STEM = "site-"
+LOCK = ".lock"
+DRAFTS = "*.part"
+PART = 20_000  # files in a part of the list
+
+
+class Written(NamedTuple):
+    """A backup in a folder: its path, what it has, and how many of its files had to be read."""
+
+    path: Path
+    contents: Contents
+    read: int
+
+
+def write_into(
+    folder: Path, *, stem: str = STEM, keep: int | None = None, pictures: bool = True, progress: Progress = SILENT
+) -> Written:
+    """Return the backup that was written into a folder; it appears there whole, or not at all.
+
+    Parameters
+    ----------
+    folder : Path
+        Made where it is missing.
+    stem : str
+        What its name begins with.
+    keep : int, optional
+        How many backups of this stem stay; older ones are deleted once the new one is whole.
+    pictures : bool
+        Whether pictures are written that this program can draw again.
+    progress : Progress
+
+    Raises
+    ------
+    NotWritten
+        Where another process is writing there; errors of the disk and the database come as they are.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _alone_in(folder):
+        _drop_drafts(folder)
+        path = folder / f"{stem}{datetime.now(UTC):%Y%m%d-%H%M%S-%f}.tar"
+        files = Shared(folder)
+        with draft_of(path) as file:
+            contents = write_archive(file, files=files, pictures=pictures, progress=progress)
+            stored.sync()  # the objects are on the disk before the backup that lists them has its name
+        if keep is not None:
+            drop_old(folder, stem=stem, keep=keep)
+        return Written(path, contents, files.read)
+
+
+def drop_old(folder: Path, *, stem: str, keep: int) -> None:
+    """Delete all but the last backups of a stem, and the objects that no backup of the folder lists any more."""
+    for old in _backups(folder, stem)[:-keep]:
+        old.unlink(missing_ok=True)
+    listed: set[str] = set()
+    try:
+        for path in folder.glob("*.tar"):
+            listed.update(file.digest for file in _listed_in(path))
+    except (BadArchive, OSError):  # it may list anything: nothing is deleted that it may need
+        return
+    for found in (folder / OBJECTS).glob("*/*"):
+        if found.name not in listed:
+            found.unlink(missing_ok=True)
+
+
+class Shared:
+    """The files of a folder of backups, of which only new ones are read.
+
+    Attributes
+    ----------
+    read : int
+        How many were read.
+    """
+
+    format = SHARING
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.read = folder, 0
+
+    def write(self, writer: Writer, entries: Iterator[stored.Entry], *, note: Callable[[int], object]) -> None:
+        """Keep the files, several at once, and write the list of them."""
+        part: list[Listed] = []
+        number = 0
+        for file in in_order(self._jobs(entries)):
+            if file is None:  # deleted since: a restore draws the picture again
+                continue
+            part.append(file)
+            note(file.size)
+            if len(part) == PART:
+                writer.add_list(number, _compressed(part), listed=part)
+                number, part = number + 1, []
+        if part:
+            writer.add_list(number, _compressed(part), listed=part)
+
+    def _jobs(self, entries: Iterator[stored.Entry]) -> Iterator[Callable[[], Listed | None]]:
+        last = Last(self.folder)
+        for entry in entries:
+            known = last.find(entry)
+            if known is None:
+                self.read += 1
+                yield partial(_keep, self.folder, entry, stored.reader(entry.name))
+            else:
+                yield partial(_same, known)
+
+
+class Last:
+    """The list of files of a folder's last backup, gone through beside that of the storage: both are in one order."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        backups = sorted(_backups(folder, ""), key=lambda path: path.stat().st_mtime)
+        self.rest = _listed_in(backups[-1]) if backups else iter(())
+        self.next: Listed | None = None
+        self._step()
+
+    def find(self, entry: stored.Entry) -> Listed | None:
+        """Return what the last backup says of a file, if it is unchanged and still there."""
+        place = entry.name.split("/")
+        while self.next is not None and self.next.name.split("/") < place:
+            self._step()
+        found = self.next
+        if found is None or found[:3] != tuple(entry):
+            return None
+        with suppress(FileNotFoundError):
+            return found if object_path(self.folder, found.digest).stat().st_size == found.size else None
+        return None
+
+    def _step(self) -> None:
+        try:
+            self.next = next(self.rest, None)
+        except (BadArchive, OSError):  # one that is damaged helps no more; what it said before is checked by `find`
+            self.next = None
+
+
+def _listed_in(path: Path) -> Iterator[Listed]:
+    """Yield the files that a backup lists; raise `BadArchive`."""
+    for part in Reader(path).parts():
+        yield from part.listed
+
+
+def _same(file: Listed) -> Listed:
+    return file
+
+
+def _keep(folder: Path, entry: stored.Entry, job: Callable[[], IO[bytes] | None]) -> Listed | None:
+    """Return a file whose content is now among the objects; None where it was deleted since."""
+    stream = job()
+    if stream is None:
+        return None
+    draft = folder / OBJECTS / f"{secrets.token_hex(8)}.part"
+    draft.parent.mkdir(mode=0o700, exist_ok=True)
+    digest, size = hashlib.sha256(), 0
+    try:
+        with stream, os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            while block := stream.read(BLOCK):
+                digest.update(block)
+                size += file.write(block)
+        path = object_path(folder, digest.hexdigest())
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+    return Listed(entry.name, size, entry.version, digest.hexdigest())
+
+
+def _compressed(part: list[Listed]) -> bytes:
+    return gzip.compress("".join(json.dumps(file) + "\n" for file in part).encode(), mtime=0)
+
+
+def _backups(folder: Path, stem: str) -> list[Path]:
+    return sorted(path for path in folder.glob(f"{stem}*.tar"))
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    with os.fdopen(os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600), "a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise NotWritten(
+                "Expected no other backup to be written here, but one is. Wait until it is done.", where=str(folder)
+            ) from error
+        yield
+
+
+def _drop_drafts(folder: Path) -> None:
+    """Delete what backups left behind that were killed."""
+    for left in [*folder.glob(f".{DRAFTS}"), *folder.glob(f"{OBJECTS}/{DRAFTS}")]:
+        left.unlink(missing_ok=True)

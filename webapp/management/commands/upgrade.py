@@ -1,0 +1,18 @@
+"""`manage.py upgrade`: the database follows the code, after a backup; what a container runs before its web server."""
+
+from typing import Any
+
+from generation.command_line import PlainCommand
+from webapp.backups.before_migrating import upgrade
+
+
+class Command(PlainCommand):
+    """Bring the database up to this release."""
+
+    help = "Bring the database up to this release; one with something in it is backed up first, into VAR_DIR/backups."
+    needs_tables = False
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Back up, then migrate."""
+        upgrade(say=self.stdout.write)
+        self.stdout.write("The database fits this release.")
