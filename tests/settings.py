@@ -40,6 +40,7 @@ if "sqlite" in DATABASES["default"]["ENGINE"]:
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 INSTALLED_APPS = [*INSTALLED_APPS, "tests.referring"]
+HEALTH_SECONDS = 0
 STARTUP_SECONDS = math.inf  # there are no background processes
 VAR_DIR.mkdir(parents=True, exist_ok=True)
 BROKER_FILE.touch()  # as processes do when they start

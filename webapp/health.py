@@ -14,7 +14,9 @@ from django.db.models import F
 from generation import files
 from generation.models import Heartbeat, Job
 from generation.models.work import ago
+from webapp import health_probes
 from webapp.celery import DEFAULT, GENERATION
+from webapp.health_probes import Kept
 
 TIMEOUT = 2.0  # seconds; whoever asks is waiting
 SILENCE = 60  # seconds after which a background process, or the sweep, counts as gone
@@ -33,8 +35,14 @@ def report() -> dict[str, Any]:
             alive = Heartbeat.objects.alive().count()
         except Error as error:
             parts["database"] = _answering(type(error).__name__)
-    parts["disk"] = disk()
+    parts |= {"disk": disk(), "store": _answering(health_probes.store.get())}
     return summary(parts) | {"background_processes": alive, "parts": parts}
+
+
+def ready_report() -> dict[str, Any]:
+    """Return whether requests may be sent to this web process: its database fits and its cache answers."""
+    parts = {name: {"ok": not said, "says": said or "Answers."} for name, said in health_probes.ready.get().items()}
+    return summary(parts) | {"parts": parts}
 
 
 def web_report() -> dict[str, Any]:
@@ -141,3 +149,7 @@ def disk() -> Part:
     return part | {
         "says": f"Expected {least:g} GB free under MEDIA_ROOT, got {free:.1f}. No dataset is made meanwhile."
     }
+
+
+kept = Kept(report, seconds=lambda: settings.HEALTH_SECONDS)
+kept_of_web = Kept(web_report, seconds=lambda: settings.HEALTH_SECONDS)

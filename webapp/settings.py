@@ -121,6 +121,16 @@ VARIABLES = (
         about="DEBUG, INFO, WARNING, ERROR or CRITICAL. Logs go to standard error.",
     ),
     Variable(
+        name="ACCESS_LOG", kind="text", default="off", group=SITE, choices=("off", "json", "combined"),
+        about="Whether each request is written to standard output in one line, as JSON or in the combined format of "
+              "web servers. Addresses of participants, links that sign in and tokens are masked.",
+    ),
+    Variable(
+        name="METRICS_TOKEN", kind="text", default="", shown="none: only staff may read them", group=SITE, secret=True,
+        fits=lambda token: len(token) >= 16, expected="16 characters or more",
+        about="Lets a Prometheus read /metrics: it sends the header Authorization: Bearer TOKEN.",
+    ),
+    Variable(
         name="OIDC_SERVER_URL", kind="text", default="", shown="none: people sign in here", group=OIDC,
         fits=is_web_address, expected="http(s)://host/path",
         about="Where people may sign in besides: the address of an OpenID Connect provider, below which "
@@ -229,7 +239,7 @@ CSRF_FAILURE_VIEW = "webapp.views.csrf_failure"
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^health/(web/)?$"]  # asked from inside, past the proxy
+SECURE_REDIRECT_EXEMPT = [r"^health/((web|ready|live)/)?$", r"^metrics$"]  # asked from inside, past the proxy
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 TRUSTED_PROXIES: list[Network] = [*LOOPBACK, *networks(env["TRUSTED_PROXIES"])]
 PROXY_SENDS_FILES: bool = env["PROXY_SENDS_FILES"]
@@ -282,6 +292,7 @@ INSTALLED_APPS = [
     "ninja",
 ]
 MIDDLEWARE = [
+    "webapp.request_log.RequestLog",
     "annotations.middleware.PrivateAddresses",
     "webapp.incoming.OurProxies",
     "django.middleware.security.SecurityMiddleware",
@@ -391,6 +402,8 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
+HEALTH_SECONDS: float = 3  # for which what a health page found is told again
+STORE_PROBE_SECONDS: float = 30  # between two files that are written to see whether files can be written
 STARTUP_SECONDS: float = 90  # in which background processes may still be on their way
 WEB_THREADS: int = env["WEB_THREADS"]
 WEB_PROCESSES: int = env["WEB_PROCESSES"]
@@ -446,14 +459,21 @@ USE_I18N = False
 USE_TZ = True
 TIME_ZONE: str = env["TIME_ZONE"]
 LOG_LEVEL: str = env["LOG_LEVEL"]
-LOGGING = {
+ACCESS_LOG: str = env["ACCESS_LOG"]
+METRICS_TOKEN: str = env["METRICS_TOKEN"]
+LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "line": {"class": "webapp.logs.Masked", "format": "{asctime} {levelname} {name}: {message}", "style": "{"}
+        "line": {"class": "webapp.logs.Masked", "format": "{asctime} {levelname} {name}: {message}", "style": "{"},
+        "plain": {"format": "{message}", "style": "{"},
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line"},
+        "stdout": {"class": "logging.StreamHandler", "formatter": "plain", "stream": "ext://sys.stdout"},
+    },
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     # Django gives these levels and handlers of their own.
-    "loggers": {name: {"level": LOG_LEVEL, "propagate": True} for name in ("django", "django.server")},
+    "loggers": {name: {"level": LOG_LEVEL, "propagate": True} for name in ("django", "django.server")}
+    | {"webapp.access": {"handlers": ["stdout"], "level": "INFO", "propagate": False}},
 }

@@ -14,11 +14,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from generation.cards import newest_cards
-from webapp import documentation
+from webapp import documentation, metrics
 from webapp.access import is_researcher
 from webapp.api.errors import NOTHING, Problem, is_api
 from webapp.example import example_for
-from webapp.health import report, web_report
+from webapp.health import kept, kept_of_web, ready_report
 from webapp.models import LoginLink
 
 HOME_CARDS = 4
@@ -44,18 +44,42 @@ def home(request: HttpRequest) -> HttpResponse:
 @never_cache
 def health(request: HttpRequest) -> JsonResponse:
     """Return what works and what doesn't; status 503 when the site can't do its job."""
-    return _state(report())
+    return _state(kept.get())
 
 
 @require_safe
 @never_cache
 def health_of_web(request: HttpRequest) -> JsonResponse:
     """Return whether this web process can answer, whatever background processes do; status 503 when it can't."""
-    return _state(web_report())
+    return _state(kept_of_web.get())
+
+
+@require_safe
+@never_cache
+def health_of_process(request: HttpRequest) -> JsonResponse:
+    """Return that this web process answers; one that doesn't has to be started again."""
+    return _state({"ok": True})
+
+
+@require_safe
+@never_cache
+def readiness(request: HttpRequest) -> JsonResponse:
+    """Return whether requests may be sent here; status 503 while the database is away or waits for its update."""
+    return _state(ready_report())
+
+
+@require_safe
+@never_cache
+def show_metrics(request: HttpRequest) -> HttpResponse:
+    """Return what a Prometheus asks for; 404 to strangers."""
+    if not metrics.may_read(request):
+        raise Http404
+    return metrics.answer()
 
 
 def _state(state: dict[str, Any]) -> JsonResponse:
-    return JsonResponse(state, status=200 if state["ok"] else 503, json_dumps_params={"indent": 2})
+    headers = {} if state["ok"] else {"Retry-After": str(RETRY_AFTER)}
+    return JsonResponse(state, status=200 if state["ok"] else 503, headers=headers, json_dumps_params={"indent": 2})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

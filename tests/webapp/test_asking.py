@@ -19,7 +19,18 @@ from webapp.leaderboards.models import Score, Submission
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
 # Routes that show nothing of any dataset. Whatever else there is has to ask about one that it shows.
-ABOUT_NO_DATASET = {"health", "health_web", "login_link", "docs", "docs_page", "dataset_new", "import_new"}
+ABOUT_NO_DATASET = {
+    "health",
+    "health_web",
+    "health_ready",
+    "health_live",
+    "metrics",
+    "login_link",
+    "docs",
+    "docs_page",
+    "dataset_new",
+    "import_new",
+}
 ABOUT_NO_DATASET |= {"submit_script", "own_account", "token_new", "token_revoke", "sign_in_links"}
 ABOUT_NO_DATASET |= {"api:openapi-json", "api:openapi-view", "api:api-root", "api:account"}
 # Methods are their owners', and nothing of a dataset; what they submitted is shown with the access check of its split.

@@ -2,7 +2,9 @@
 
 import json
 import sys
+import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 import redis
 from django.conf import settings
 from django.db import DatabaseError
+from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
 from generation import files, heartbeat, jobs
@@ -18,17 +21,21 @@ from generation.engine.worlds import REGISTRY
 from generation.models import Dataset, Heartbeat, Job, from_now
 from tests import riddles
 from tests.faults.servers import RedisProcess, own_redis
-from webapp import health
+from tests.services import S3
+from tests.webapp.backups.test_round_trip import bucket_of
+from webapp import health, health_probes
 
 pytestmark = pytest.mark.django_db
 
-PARTS = ["database", "broker", "generation", "default", "sweep", "jobs", "disk"]
+PARTS = ["database", "broker", "generation", "default", "sweep", "jobs", "disk", "store"]
 
 
 @pytest.fixture
 def well(settings: Any, tmp_path: Path) -> Any:
     """Give a site that has run for a while, with everything it needs."""
     settings.STARTUP_SECONDS = 0
+    settings.STORE_PROBE_SECONDS = 0
+    settings.MEDIA_ROOT = tmp_path / "media"
     settings.BROKER_FILE = tmp_path / "broker.sqlite3"
     settings.BROKER_FILE.touch()
     settings.DISK_RESERVE_GB = 0
@@ -89,7 +96,7 @@ def test_no_database(client: Client, well: Any, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(health.connection, "cursor", broken)
     parts = asked(client, ["database"])
     assert parts["database"]["says"] == "Expected an answer, got DatabaseError."
-    assert list(parts) == ["database", "broker", "disk"]
+    assert list(parts) == ["database", "broker", "disk", "store"]
     assert "db.internal" not in client.get("/health/").text
 
 
@@ -241,6 +248,101 @@ def test_files_elsewhere_need_no_disk(client: Client, well: Any, monkeypatch: py
     assert asked(client, [])["disk"]["free_gb"] is None
 
 
+# Files
+
+
+def test_files_that_cannot_be_written(client: Client, well: Any, tmp_path: Path) -> None:
+    asked(client, [])
+    assert list((tmp_path / "media").iterdir()) == []  # nothing is left
+    (tmp_path / "media").rmdir()
+    (tmp_path / "media").write_text("in the way")
+    assert asked(client, ["store"])["store"]["says"] == "Expected an answer, got FileExistsError."
+
+
+def test_a_bucket_that_is_away(client: Client, well: Any, s3: S3) -> None:
+    well.STORAGES = {**well.STORAGES, "default": bucket_of(s3)}
+    asked(client, [])
+    well.STORAGES = {**well.STORAGES, "default": bucket_of(replace(s3, bucket="another"))}
+    assert asked(client, ["store"])["store"]["says"] == "Expected an answer, got NoSuchBucket."
+
+
+def test_files_that_hang_are_waited_for_by_one_probe_alone(
+    client: Client, well: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked(client, [])
+    ended, begun = threading.Event(), []
+    monkeypatch.setattr(health_probes, "LIMIT", 0.05)
+    monkeypatch.setattr(files, "put", lambda *_: (begun.append(1), ended.wait(60)))
+    for _ in range(3):
+        assert asked(client, ["store"])["store"]["says"] == "Expected an answer, got none within 0 s."
+    assert len(begun) == 1
+    ended.set()
+
+
+def test_asking_often_costs_as_much_as_asking_once(
+    client: Client, well: Any, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
+) -> None:
+    written: list[str] = []
+    put = files.put
+    monkeypatch.setattr(files, "put", lambda name, content: (written.append(name), put(name, content)))
+    well.HEALTH_SECONDS = well.STORE_PROBE_SECONDS = 600
+    pages = ("/health/", "/health/web/", "/health/ready/", "/health/live/")
+    first = [client.get(page).content for page in pages]
+    with django_assert_num_queries(0):
+        for _ in range(20):
+            assert [client.get(page).content for page in pages] == first
+    assert len(written) == 1
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    yield
+    for kept in (health.kept, health.kept_of_web, health_probes.ready, health_probes.store):
+        kept.forget()
+
+
+# Balancers
+
+
+def test_ready_is_apart_from_alive(client: Client, well: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    Heartbeat.objects.all().delete()  # background processes are another matter
+    answer = client.get("/health/ready/")
+    assert (answer.status_code, answer.json()["failing"]) == (200, [])
+
+    def broken() -> None:
+        raise DatabaseError
+
+    monkeypatch.setattr(health_probes.connection, "cursor", broken)
+    answer = client.get("/health/ready/")
+    assert (answer.status_code, answer.json()["failing"]) == (503, ["database"])
+    assert int(answer["Retry-After"]) > 0
+    assert client.get("/health/live/").json() == {"ok": True}
+
+
+def test_a_database_that_waits_for_its_update_is_not_ready(
+    client: Client, well: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health_probes._Fits, "known", False)
+    MigrationRecorder.Migration.objects.filter(app="sessions").delete()
+    answer = client.get("/health/ready/")
+    assert (answer.status_code, answer["Retry-After"]) == (503, "30")
+    assert "It waits for manage.py upgrade." in answer.json()["parts"]["database"]["says"]
+    MigrationRecorder.Migration.objects.create(app="sessions", name="0001_initial")
+    assert client.get("/health/ready/").status_code == 200
+
+
+@pytest.mark.slow
+def test_a_cache_that_is_away_is_not_ready(client: Client, well: Any, tmp_path: Path) -> None:
+    with own_redis(tmp_path / "redis") as server:
+        backend = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": f"{server.url}/1"}
+        well.CACHES = {"default": backend}
+        assert client.get("/health/ready/").status_code == 200
+        server.kill()
+        answer = client.get("/health/ready/")
+        assert (answer.status_code, answer.json()["failing"]) == (503, ["cache"])
+        assert client.get("/health/live/").status_code == 200
+
+
 # Who looks
 
 
@@ -260,7 +362,7 @@ def test_it_tells_nothing_about_datasets(client: Client, well: Any, riddle: Data
     assert not [word for word in ("riddle", "wiggly", "machine-7", "here", sys.executable) if word in text]
 
 
-@pytest.mark.parametrize("address", ["/health/", "/health/web/"])
+@pytest.mark.parametrize("address", ["/health/", "/health/web/", "/health/ready/", "/health/live/"])
 def test_only_looking_is_allowed(client: Client, address: str) -> None:
     assert client.post(address).status_code == 405
     assert client.head(address).status_code == 200

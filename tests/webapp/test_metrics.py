@@ -1,0 +1,182 @@
+"""What Prometheus reads: who may read it, what it says, and what it never says."""
+
+import re
+import secrets
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from prometheus_client.parser import text_string_to_metric_families
+
+from generation import jobs
+from generation.engine.worlds import REGISTRY
+from generation.models import Dataset, from_now
+from tests import riddles
+from tests.faults.stack import Site
+from tests.webapp.commands import environment_of, manage
+from webapp import metrics
+from webapp.models import User
+
+TOKEN = "a token of 24 characters"
+
+
+def samples(text: str) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
+    """Return each sample's value by its name and labels, read as Prometheus does."""
+    found: dict[str, dict[tuple[tuple[str, str], ...], float]] = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            found.setdefault(sample.name, {})[tuple(sorted(sample.labels.items()))] = sample.value
+    return found
+
+
+def read(client: Client, settings: Any) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
+    settings.METRICS_TOKEN = TOKEN
+    answer = client.get("/metrics", headers={"authorization": f"Bearer {TOKEN}"})
+    assert (answer.status_code, answer["Content-Type"]) == (200, "text/plain; version=0.0.4; charset=utf-8")
+    assert "no-store" in answer["Cache-Control"]
+    return samples(answer.text)
+
+
+@pytest.mark.django_db
+def test_strangers_get_404(client: Client, settings: Any) -> None:
+    headers: list[dict[str, str]] = [{}, {"authorization": "Bearer "}, {"authorization": f"Bearer {TOKEN}"}]
+    for given in headers:
+        assert client.get("/metrics", headers=given).status_code == 404
+    settings.METRICS_TOKEN = TOKEN
+    for wrong in ("", "Bearer", "Bearer ", f"Basic {TOKEN}", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", "Bearer é"):
+        assert client.get("/metrics", headers={"authorization": wrong}).status_code == 404
+    client.force_login(User.objects.create_user("grace"))
+    assert client.get("/metrics").status_code == 404
+    assert client.post("/metrics", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 405
+
+
+@pytest.mark.django_db
+def test_staff_and_the_token_may_read_them(client: Client, settings: Any) -> None:
+    read(client, settings)
+    client.force_login(User.objects.create_user("grace", is_staff=True))
+    assert client.get("/metrics").status_code == 200
+
+
+@pytest.mark.django_db
+def test_requests_are_counted_by_route_verb_and_status(client: Client, settings: Any) -> None:
+    labels = {name: dict(zip(("method", "route", "status"), values, strict=True)) for name, values in {
+        "page": ("GET", "docs_page", "2xx"), "missing": ("GET", "docs_page", "4xx"), "nothing": ("GET", "none", "4xx"),
+        "refused": ("POST", "home", "4xx"), "odd": ("other", "home", "4xx"),
+    }.items()}  # fmt: skip
+    before = read(client, settings).get("horsesense_request_seconds_count", {})
+    client.get("/docs/running/")
+    client.get("/docs/none-of-that-name/")
+    client.get("/nothing/here/")
+    client.post("/")
+    client.generic("BREW", "/")
+    after = read(client, settings)
+    for name, wanted in labels.items():
+        key = tuple(sorted(wanted.items()))
+        assert after["horsesense_request_seconds_count"][key] - before.get(key, 0) == 1, name
+    buckets = after["horsesense_request_seconds_bucket"]
+    page = tuple(sorted({**labels["page"], "le": "+Inf"}.items()))
+    assert buckets[page] == after["horsesense_request_seconds_count"][tuple(sorted(labels["page"].items()))]
+
+
+@pytest.mark.django_db
+def test_addresses_that_people_make_up_make_no_more_labels(client: Client, settings: Any) -> None:
+    read(client, settings)
+    before = len(read(client, settings)["horsesense_request_seconds_count"])
+    for _ in range(30):
+        name = secrets.token_hex(4)
+        client.get(f"/docs/{name}/")
+        client.get(f"/{name}/")
+        client.get(f"/s/{name}/")
+        client.get(f"/datasets/{name}/")
+        client.generic(name.upper(), "/")
+    assert len(read(client, settings)["horsesense_request_seconds_count"]) <= before + 8
+
+
+@pytest.mark.django_db
+def test_waiting_work_is_counted_by_kind(client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(REGISTRY, riddles.NAME, riddles.WHERE)
+    dataset = jobs.start(riddles.SPEC, slug="riddles", secrets={"test": "0f" * 16})
+    dataset.jobs.update(created=from_now(-5000))
+    job = jobs.claim()
+    assert job is not None
+    found = read(client, settings)
+    kinds = dict(dataset.jobs.values_list("kind", "pk"))
+    waiting = {
+        dict(key)["kind"]: value for key, value in found["horsesense_jobs"].items() if ("state", "waiting") in key
+    }
+    assert set(waiting) == set(kinds) and sum(waiting.values()) == dataset.jobs.count() - 1
+    assert found["horsesense_jobs"][("kind", job.kind), ("state", "running")] == 1
+    assert 5000 <= min(found["horsesense_job_oldest_seconds"].values()) < 6000
+    assert sum(found["horsesense_job_attempts"].values()) == 1
+    assert found["horsesense_database_up"][()] == 1
+    assert found["horsesense_disk_free_bytes"][()] > 0
+    [build] = found["horsesense_build_info"]
+    assert dict(build)["release"]
+
+
+@pytest.mark.django_db
+def test_no_label_says_what_only_some_may_know(client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(REGISTRY, riddles.NAME, riddles.WHERE)
+    jobs.start(riddles.SPEC, slug="unseen-slug", visibility=Dataset.Visibility.PRIVATE, secrets={"test": "0f" * 16})
+    User.objects.create_user("unseen-name", "unseen@example.org")
+    for path in ("/datasets/unseen-slug/", "/s/unseen-code/?PROLIFIC_PID=unseen", "/login/unseen/", "/?q=unseen"):
+        client.get(path)
+    settings.METRICS_TOKEN = TOKEN
+    text = client.get("/metrics", headers={"authorization": f"Bearer {TOKEN}"}).text
+    assert "horsesense_jobs{" in text
+    assert not re.search(r"unseen|example\.org|Bearer", text)
+
+
+@pytest.mark.django_db
+def test_without_a_database_the_rest_is_told(client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from django.db import OperationalError
+
+    def broken() -> Iterator[Any]:
+        raise OperationalError
+        yield
+
+    monkeypatch.setattr(metrics, "_of_database", broken)
+    found = read(client, settings)
+    assert found["horsesense_database_up"][()] == 0
+    assert "horsesense_jobs" not in found and found["horsesense_build_info"]
+
+
+@pytest.mark.slow
+def test_several_web_processes_on_postgresql_are_added_up(postgres_url: str, tmp_path: Path) -> None:
+    environment = environment_of(tmp_path / "var") | {"DATABASE_URL": postgres_url, "METRICS_TOKEN": TOKEN}
+    environment |= {"WEB_PROCESSES": "3", "WEB_THREADS": "2", "TMPDIR": str(tmp_path)}
+    assert manage("migrate", "--verbosity", "0", environment=environment, seconds=300).returncode == 0
+    site = Site("services", tmp_path / "var", environment, database=postgres_url)
+    try:
+        site.start("web")
+        wait_until_it_answers(site)
+        for _ in range(60):
+            assert fetched(site, "/docs/")[0] == 200
+        text = fetched(site, "/metrics", Authorization=f"Bearer {TOKEN}")[1]
+        found = samples(text)
+        key = (("method", "GET"), ("route", "docs"), ("status", "2xx"))
+        assert found["horsesense_request_seconds_count"][key] == 60
+        assert sum(found["horsesense_database_connections"].values()) >= 1
+        assert found["horsesense_database_connections_most"][()] >= 10
+        assert len(list(tmp_path.glob("horsesense-metrics-*/*.db"))) == 3
+        site.stop("web")
+        assert not list(tmp_path.glob("horsesense-metrics-*"))
+    finally:
+        site.end()
+
+
+def wait_until_it_answers(site: Site) -> None:
+    site.wait_until(lambda: fetched(site, "/health/live/")[0] == 200, what="the web server answers")
+
+
+def fetched(site: Site, path: str, **headers: str) -> tuple[int, str]:
+    request = urllib.request.Request(f"http://127.0.0.1:{site.port}{path}", headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
