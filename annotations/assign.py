@@ -34,14 +34,17 @@ class NotGiven(EngineError):
 
 
 class Reply(NamedTuple):
-    """What somebody answered: a word of the vocabulary or a reason against, and how long it took in milliseconds."""
+    """What somebody answered: a word of the vocabulary or a reason against.
+
+    `visible` and `idle` are the milliseconds that the browser reports, None where it reports nothing usable.
+    """
 
     client: uuid.UUID
     text: str = ""
     refusal: str = ""
     turn: int = 0
-    visible: int = 0
-    idle: int = 0
+    visible: int | None = None
+    idle: int | None = None
 
 
 # Before the first answer

@@ -19,7 +19,7 @@ from django.db.models import Max, Min
 from django.db.models.functions import Now
 from numpy.typing import NDArray
 
-from annotations import exclusions, results
+from annotations import exclusions, results, timing
 from annotations.methods import methods_text
 from annotations.models import Answer, Baseline, BaselineQuerySet, Slot, Study
 from annotations.people import Person, people_of
@@ -321,7 +321,7 @@ def _circumstances(study: Study, found: Gathered) -> dict[str, Any]:
     return {
         "first": None if times["first"] is None else times["first"].date().isoformat(),
         "last": None if times["last"] is None else times["last"].date().isoformat(),
-        "seconds": results.median_seconds(found),
+        "seconds": results.median_seconds(found, timing.counted(study)),
         "hourly_pay": f"{study.hourly_pay:.2f}",
         "reward": None if study.reward is None else f"{study.reward:.2f}",
         "currency": study.currency,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from annotations.models import Answer, Study
 from annotations.results import Gathered, ties
+from annotations.timing import Counted
 
 
 class Said(NamedTuple):
@@ -67,10 +68,13 @@ class Raw(NamedTuple):
     aside: str
 
 
-def raw_answers(study: Study, positions: list[int], names: Mapping[int, str]) -> dict[int, list[Raw]]:
+def raw_answers(
+    study: Study, positions: list[int], names: Mapping[int, str], *, times: Counted
+) -> dict[int, list[Raw]]:
     """Return the answers to some questions as they were given, in order of claim, those that don't count among them.
 
-    `names` are the pseudonyms of participants by their keys. Answers by the test link are left out.
+    `names` are the pseudonyms of participants by their keys, `times` the study's counted times. Answers by the test
+    link are left out.
     """
     rows = Answer.objects.current().filter(
         question__study=study, question__position__in=positions, participant__is_test=False
@@ -80,15 +84,15 @@ def raw_answers(study: Study, positions: list[int], names: Mapping[int, str]) ->
         aside = "left out" if row.participant.excluded is not None else "surplus" if row.slot_id is None else ""
         name = names.get(row.participant_id, "")
         found[row.question.position].append(
-            Raw(name, row.text or row.get_refusal_display(), row.visible / 1000, aside),
+            Raw(name, row.text or row.get_refusal_display(), times.answers.get(row.pk, 0) / 1000, aside),
         )
     return found
 
 
-def median_times(study: Study, positions: list[int]) -> dict[int, float]:
-    """Return of some questions the median time in seconds that an answer which counts took, with the page visible."""
+def median_times(study: Study, positions: list[int], *, times: Counted) -> dict[int, float]:
+    """Return for some questions the median of the counted times of the answers that fill slots, in seconds."""
     counted = Answer.objects.counted().filter(question__study=study, question__position__in=positions)
-    times: dict[int, list[int]] = defaultdict(list)
-    for position, visible in counted.values_list("question__position", "visible"):
-        times[position].append(visible)
-    return {position: median(each) / 1000 for position, each in times.items()}
+    found: dict[int, list[int]] = defaultdict(list)
+    for position, key in counted.values_list("question__position", "pk"):
+        found[position].append(times.answers.get(key, 0))
+    return {position: median(each) / 1000 for position, each in found.items()}

@@ -5,8 +5,10 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from annotations import timing
 from annotations.models import Answer, EasyAnswer, Study
 from annotations.people import pseudonym
+from annotations.timing import Counted
 from generation.index import SplitIndex
 from generation.models import Split
 
@@ -35,6 +37,10 @@ class Line(NamedTuple):
     correct : bool or None
         None for a refusal, and where it may not be told.
     visible_ms, idle_ms : int or None
+        What the person's browser reported; None where it reported nothing usable.
+    counted_ms : int
+        What pay, rules and results go by (`annotations.timing`). 0 for an answer that another one replaced: its time is
+        part of the one that stands.
     excluded, surplus, superseded : bool
     """
 
@@ -46,8 +52,9 @@ class Line(NamedTuple):
     answer: str
     refusal: str
     correct: bool | None
-    visible_ms: int
+    visible_ms: int | None
     idle_ms: int | None
+    counted_ms: int
     excluded: bool
     surplus: bool
     superseded: bool
@@ -65,11 +72,14 @@ def lines(study: Study, *, correct: bool = True, easy_correct: bool = True) -> I
     people = list(study.participants.order_by("pk").values_list("pk", "is_test", "excluded"))
     names = {key: pseudonym(number) for number, (key, _, _) in enumerate(people, start=1)}
     kept = {key: excluded is not None for key, is_test, excluded in people if not is_test}
-    yield from _easy_lines(study, names, kept, correct=easy_correct)
-    yield from _sample_lines(study, names, kept, correct=correct)
+    times = timing.counted(study)
+    yield from _easy_lines(study, names, kept, times, correct=easy_correct)
+    yield from _sample_lines(study, names, kept, times, correct=correct)
 
 
-def _easy_lines(study: Study, names: dict[int, str], kept: dict[int, bool], *, correct: bool) -> Iterator[Line]:
+def _easy_lines(
+    study: Study, names: dict[int, str], kept: dict[int, bool], times: Counted, *, correct: bool
+) -> Iterator[Line]:
     split = "" if study.easy is None else _name(study.easy)
     rows = EasyAnswer.objects.filter(participant__study=study).order_by("participant", "pk")
     for row in rows.iterator(chunk_size=SOME):
@@ -77,12 +87,14 @@ def _easy_lines(study: Study, names: dict[int, str], kept: dict[int, bool], *, c
             has_place = row.position is not None
             yield Line(
                 names[row.participant_id], row.kind, split if has_place else "", row.position, None, row.text, "",
-                row.is_right if correct or not has_place else None, row.visible, None, kept[row.participant_id],
-                surplus=False, superseded=row.superseded,
+                row.is_right if correct or not has_place else None, row.visible, None, times.easy.get(row.pk, 0),
+                kept[row.participant_id], surplus=False, superseded=row.superseded,
             )  # fmt: skip
 
 
-def _sample_lines(study: Study, names: dict[int, str], kept: dict[int, bool], *, correct: bool) -> Iterator[Line]:
+def _sample_lines(
+    study: Study, names: dict[int, str], kept: dict[int, bool], times: Counted, *, correct: bool
+) -> Iterator[Line]:
     index, split = SplitIndex.open(study.split), _name(study.split)
     values, right = index.answer_values, index.answers
     rows = Answer.objects.filter(question__study=study).select_related("question", "slot")
@@ -103,6 +115,7 @@ def _sample_lines(study: Study, names: dict[int, str], kept: dict[int, bool], *,
             correct=row.text == values[code] if is_known else None,
             visible_ms=row.visible,
             idle_ms=row.idle,
+            counted_ms=times.answers.get(row.pk, 0),
             excluded=kept[row.participant_id],
             surplus=row.slot is None and not row.superseded and not kept[row.participant_id],
             superseded=row.superseded,

@@ -6,7 +6,7 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from annotations import asked, assign, choices, colours, exclusions, palette, throttle, tokens
+from annotations import asked, assign, choices, colours, exclusions, palette, throttle, timing, tokens
 from annotations.asked import TRIES, Asked
 from annotations.assign import Reply
 from annotations.choices import swatches_of
@@ -279,26 +279,31 @@ def _wrong_parts(form: AnswerForm) -> str:
 
 
 def new_reply(*, text: str, refusal: str, client: str, numbers: dict[str, str]) -> Reply:
-    """Return what was sent as a reply; raise `Refused` where it is none."""
+    """Return what was sent as a reply; raise `Refused` where it is none.
+
+    Of the numbers, `turn` decides which answer stands, so that a wrong one is refused. Times decide nothing by
+    themselves: one that is missing or makes no sense is stored as not reported, and the answer is kept.
+    """
     try:
         made = uuid.UUID(client)
     except ValueError as error:
         raise Refused("Expected a UUID, got something else.", where="client") from error
-    return Reply(client=made, text=text, refusal=refusal, **{name: _number(name, it) for name, it in numbers.items()})
+    times = {name: timing.report_of(numbers.get(name, "")) for name in ("visible", "idle")}
+    return Reply(client=made, text=text, refusal=refusal, turn=_turn(numbers.get("turn", "")), **times)
 
 
-MOST = {"turn": 1000, "visible": 86_400_000, "idle": 86_400_000}  # times in milliseconds, up to a day
+MOST_TURNS = 1000
 
 
-def _number(name: str, text: str) -> int:
-    """Return a number that was sent, 0 where none was; times beyond a day are a day."""
+def _turn(text: str) -> int:
+    """Return how often an answer was given anew, 0 where nothing is said."""
     if not text:
         return 0
     if not (text.isascii() and text.isdigit() and len(text) <= 15):
-        raise Refused("Expected a whole number, got something else.", where=name)
-    if name == "turn" and int(text) > MOST[name]:
-        raise Refused(f"Expected a whole number up to {MOST[name]}, got a larger one.", where=name)
-    return min(int(text), MOST[name])
+        raise Refused("Expected a whole number, got something else.", where="turn")
+    if int(text) > MOST_TURNS:
+        raise Refused(f"Expected a whole number up to {MOST_TURNS}, got a larger one.", where="turn")
+    return int(text)
 
 
 def item_named(sitting: Sitting, token: str) -> Item | None:

@@ -9,9 +9,8 @@ from statistics import median
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-from django.db.models import Sum
-
-from annotations.models import Answer, EasyAnswer, Participant, Study
+from annotations import timing
+from annotations.models import Participant, Study
 from annotations.people import Person
 from generation.engine.errors import EngineError
 
@@ -173,13 +172,5 @@ def _add_bonus(found: Payment, study: Study, row: Submission, worked: float) -> 
 
 
 def seconds_worked(study: Study) -> dict[int, float]:
-    """Return how long each participant had questions before them, in seconds, by key."""
-    times: dict[int, float] = {}
-    for rows in (
-        Answer.objects.filter(question__study=study), EasyAnswer.objects.filter(participant__study=study)
-    ):  # fmt: skip
-        for key, visible in rows.order_by().values("participant").annotate(all=Sum("visible")).values_list(
-            "participant", "all"
-        ):  # fmt: skip
-            times[key] = times.get(key, 0.0) + visible / 1000
-    return times
+    """Return for how many seconds of answering each participant is paid, by key: the counted time of all answers."""
+    return {key: time / 1000 for key, time in timing.counted(study).people.items()}

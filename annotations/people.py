@@ -9,7 +9,7 @@ from statistics import median
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotations import rules
+from annotations import rules, timing
 from annotations.models import Answer, AnswerQuerySet, EasyAnswer, Participant, Study
 from annotations.results import Share
 from annotations.rules import Fast, Rules, Straight
@@ -30,7 +30,7 @@ class Person:
     said : list of (question, answer)
         Answers that stand, in the order they came; an answer is empty where it is a reason against.
     times : list of int
-        Milliseconds of each with the page visible.
+        Milliseconds of each that count (`annotations.timing`).
     last : datetime or None
         When the last of them came.
     stated : Rules
@@ -61,7 +61,7 @@ class Person:
 
     @property
     def seconds(self) -> float | None:
-        """Return the median time of an answer with the page visible; None of nothing."""
+        """Return the median of the counted times of answers; None of nothing."""
         return median(self.times) / 1000 if self.times else None
 
     @property
@@ -132,12 +132,16 @@ def pseudonym(number: int) -> str:
     return f"P{number:03}"
 
 
-def people_of(study: Study) -> list[Person]:
-    """Return everybody who followed the study's link, in the order they came."""
+def people_of(study: Study, *, times: timing.Counted | None = None) -> list[Person]:
+    """Return everybody who followed the study's link, in the order they came.
+
+    `times` are the study's counted times, where they are known already.
+    """
+    times = times or timing.counted(study)
     stated = rules.stated(study)
     everybody = enumerate(study.participants.order_by("pk"), start=1)
     people = {one.pk: Person(one, pseudonym(number), stated=stated) for number, one in everybody}
-    said = _add_work(people, Answer.objects.current().filter(question__study=study))
+    said = _add_work(people, Answer.objects.current().filter(question__study=study), times)
     counted = {key for key, person in people.items() if _counts(person.participant)}
     others = _others((key, question, text) for key, question, text in said if text and key in counted)
     for key, person in people.items():
@@ -151,21 +155,22 @@ def person_of(participant: Participant) -> Person:
     """Return one participant's work, without a pseudonym and without agreement, which takes all the others'."""
     person = Person(participant, "", stated=rules.stated(participant.study))
     people = {participant.pk: person}
-    _add_work(people, Answer.objects.current().filter(participant=participant))
+    times = timing.counted(participant.study, people=[participant.pk])
+    _add_work(people, Answer.objects.current().filter(participant=participant), times)
     _add_easy(people, EasyAnswer.objects.current().filter(participant=participant))
     _judge([person], participant.study)
     return person
 
 
-def _add_work(people: dict[int, Person], answers: AnswerQuerySet) -> list[tuple[int, int, str]]:
-    """Say of each what they answered and how fast; return it as (participant, question, answer)."""
-    fields = ("participant", "question", "text", "visible", "received")
+def _add_work(people: dict[int, Person], answers: AnswerQuerySet, times: timing.Counted) -> list[tuple[int, int, str]]:
+    """Add to each person what they answered and how fast; return it as (participant, question, answer)."""
+    fields = ("participant", "question", "text", "pk", "received")
     said = []
-    for key, question, text, visible, received in answers.order_by("pk").values_list(*fields):
+    for key, question, text, answer, received in answers.order_by("pk").values_list(*fields):
         if key in people:  # else they came meanwhile
             person = people[key]
             person.said.append((question, text))
-            person.times.append(visible)
+            person.times.append(times.answers.get(answer, 0))
             person.last = received
             said.append((key, question, text))
     return said

@@ -6,7 +6,7 @@ from decimal import ROUND_HALF_UP, ROUND_UP, Decimal
 from statistics import median
 from typing import NamedTuple
 
-from annotations import sampling
+from annotations import sampling, timing
 from annotations.models import Answer, Study
 from annotations.sampling import Sample
 from generation.engine.statistics import Interval, wilson
@@ -140,7 +140,9 @@ def times_of(study: Study) -> list[int]:
     if study.pk is None or study.is_draft:
         return []
     answers = Answer.objects.current().filter(participant__study=study, participant__is_test=False)
-    return list(answers.order_by("-pk").values_list("visible", flat=True)[:LATEST])
+    latest = dict(answers.order_by("-pk").values_list("pk", "participant")[:LATEST])
+    times = timing.counted(study, people=set(latest.values())).answers
+    return [times.get(key, 0) for key in latest]
 
 
 def breakdowns(study: Study, sample: Sample) -> list[Breakdown]:

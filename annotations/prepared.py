@@ -159,14 +159,26 @@ def _update(rows: "QuerySet[Any]", changes: Mapping[str, Any]) -> _Made:
 
 def _insert(row: Model) -> tuple[str, list[Any]]:
     """Return the SQL that stores a row once for each row of `changed`, and its values; what has a default keeps it."""
+    into, held, values = _columns(row)
+    key = connection.ops.quote_name(str(row._meta.pk.column))
+    return f"INSERT INTO {into} SELECT {held} FROM changed RETURNING {key}", values  # noqa: S608 - names
+
+
+def insert_once(row: Model) -> None:
+    """Store a row, unless one with the same unique values is there."""
+    into, held, values = _columns(row)
+    with _asking(f"INSERT INTO {into} VALUES ({held}) ON CONFLICT DO NOTHING", values):  # noqa: S608 - names
+        pass
+
+
+def _columns(row: Model) -> tuple[str, str, list[Any]]:
+    """Return a row's table with the columns that have a value, marks for these values, and the values."""
     fields = [field for field in row._meta.concrete_fields if field.value_from_object(row) is not None]
     fields = [field for field in fields if not isinstance(field.value_from_object(row), DatabaseDefault)]
     values = [field.get_db_prep_save(field.value_from_object(row), connection) for field in fields]
     quote = connection.ops.quote_name
     columns = ", ".join(quote(str(field.column)) for field in fields)
-    held = ", ".join("%s" for _ in fields)
-    table, key = quote(row._meta.db_table), quote(str(row._meta.pk.column))
-    return f"INSERT INTO {table} ({columns}) SELECT {held} FROM changed RETURNING {key}", values  # noqa: S608 - names
+    return f"{quote(row._meta.db_table)} ({columns})", ", ".join("%s" for _ in fields), values
 
 
 def _marks(given: Sequence[int | str]) -> list[int | str]:

@@ -4,6 +4,7 @@ import functools
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from django.core.cache import cache
 from numpy.typing import NDArray
 
 from annotations.models import Answer, AnswerQuerySet, Study
+from annotations.timing import Counted
 from generation.engine.score import NONE, OUTSIDE, Score, Slicing, banded, score
 from generation.engine.statistics import Interval, Shares, crossed_bootstrap, krippendorff_alpha, wilson
 from generation.engine.votes import Votes, majority
@@ -41,8 +43,8 @@ class Gathered:
     truth : array (votes.n,) of int64
         The right answers' codes, `NONE` where there is none.
     refused : tuple of (position, person, reason)
-    visible : array (answers and refusals,) of int64
-        Milliseconds that each took with the page visible.
+    keys : tuple of int
+        Of the answers and refusals, as they are stored.
     """
 
     votes: Votes
@@ -51,7 +53,7 @@ class Gathered:
     known: int
     truth: NDArray[np.int64]
     refused: tuple[tuple[int, int, str], ...]
-    visible: NDArray[np.int64]
+    keys: tuple[int, ...]
 
     @functools.cached_property
     def majority(self) -> NDArray[np.int64]:
@@ -70,13 +72,13 @@ class Gathered:
 
 
 class Row(NamedTuple):
-    """An answer as it is read: to which question, by whom, what, why not, and how long it took."""
+    """An answer as it is read: to which question, by whom, what, why not, and its key."""
 
     position: int
     participant: int
     text: str
     refusal: str
-    visible: int
+    key: int
 
 
 def gather(study: Study, *, everyone: bool = False) -> Gathered:
@@ -101,7 +103,7 @@ def _answers(study: Study) -> AnswerQuerySet:
 
 
 def _rows_of(answers: AnswerQuerySet) -> list[Row]:
-    fields = ("question__position", "participant", "text", "refusal", "visible")
+    fields = ("question__position", "participant", "text", "refusal", "pk")
     return [Row(*row) for row in answers.order_by("claimed", "pk").values_list(*fields)]
 
 
@@ -134,8 +136,8 @@ def gathered(rows: Iterable[Row], index: SplitIndex) -> Gathered:
         index.n,
     )
     refused = tuple((row.position, numbers[row.participant], row.refusal) for row in rows if not row.text)
-    visible = np.array([row.visible for row in rows], np.int64)
-    return Gathered(votes, tuple(numbers), tuple(codes), len(index.answer_values), truth, refused, visible)
+    keys = tuple(row.key for row in rows)
+    return Gathered(votes, tuple(numbers), tuple(codes), len(index.answer_values), truth, refused, keys)
 
 
 def baseline(study: Study) -> NDArray[np.int64]:
@@ -238,7 +240,7 @@ def headline(found: Gathered) -> Headline:
     whole = score(found.majority, found.truth, {}, among=found.asked)
     return Headline(
         people=len(found.people),
-        answers=len(found.visible),
+        answers=len(found.keys),
         refusals=len(found.refused),
         ties=len(ties(found)),
         majority=Share(whole.right, whole.n),
@@ -377,6 +379,6 @@ def _times(keys: Iterable[int]) -> dict[int, int]:
     return times
 
 
-def median_seconds(found: Gathered) -> float | None:
-    """Return the median time an answer took with the page visible; None of nothing."""
-    return float(np.median(found.visible)) / 1000 if len(found.visible) else None
+def median_seconds(found: Gathered, times: Counted) -> float | None:
+    """Return the median of the counted times of some answers, in seconds; None of nothing."""
+    return median(times.answers.get(key, 0) for key in found.keys) / 1000 if found.keys else None

@@ -1,6 +1,15 @@
 """Studies: people answer a sample of a split's questions, each question several people."""
 
-from annotations.models.answers import Answer, AnswerQuerySet, EasyAnswer, EasyAnswerQuerySet, Given, Slot, SlotQuerySet
+from annotations.models.answers import (
+    Answer,
+    AnswerQuerySet,
+    EasyAnswer,
+    EasyAnswerQuerySet,
+    Given,
+    Showing,
+    Slot,
+    SlotQuerySet,
+)
 from annotations.models.baselines import Baseline, BaselineQuerySet
 from annotations.models.participants import Participant, new_secret
 from annotations.models.studies import Study, StudyQuestion, StudyText, new_code
@@ -14,6 +23,7 @@ __all__ = [
     "EasyAnswerQuerySet",
     "Given",
     "Participant",
+    "Showing",
     "Slot",
     "SlotQuerySet",
     "Study",

@@ -45,7 +45,7 @@ class EasyAnswer(models.Model):
     turn = models.PositiveIntegerField(default=0)
     text = models.CharField(max_length=200, blank=True)
     is_right = models.BooleanField()
-    visible = models.PositiveIntegerField("milliseconds with the page visible", default=0)
+    visible = models.PositiveIntegerField("milliseconds with the page visible, as reported", null=True, blank=True)
     received = models.DateTimeField(db_default=Now())
     superseded = models.BooleanField(default=False)
 
@@ -83,6 +83,28 @@ class Given(models.Model):
 
     def __str__(self) -> str:
         return f"{self.question} for participant {self.participant_id}"
+
+
+class Showing(models.Model):
+    """When something was first shown to a participant: a question of the sample, for practice, or a check.
+
+    `kind` and `number` say what it was, as in `annotations.sitting.Item`. What counts of the time that a browser
+    reports begins here (`annotations.timing`).
+    """
+
+    participant = models.ForeignKey(Participant, on_delete=models.PROTECT, related_name="showings")
+    kind = models.CharField(max_length=10)
+    number = models.PositiveBigIntegerField()
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        """The first time."""
+
+        ordering = ("pk",)
+        constraints = (models.UniqueConstraint(fields=["participant", "kind", "number"], name="showing_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.number} for participant {self.participant_id}"
 
 
 class SlotQuerySet(models.QuerySet["Slot"]):
@@ -154,6 +176,8 @@ class Answer(models.Model):
     `client` is made by the browser: the same answer sent again is the same row. Of several to a question the one with
     the highest `turn` stands, whichever came first. `text` is a word of the vocabulary, or empty where somebody could
     not answer, and `refusal` says why. `claimed` is when its slot was: who lost it claims anew when answering.
+    `visible` and `idle` are what the browser reported, None where it reported nothing usable; what counts of that is
+    for `annotations.timing` to say.
     """
 
     class Refusal(models.TextChoices):
@@ -170,8 +194,8 @@ class Answer(models.Model):
     turn = models.PositiveIntegerField(default=0)
     text = models.CharField(max_length=200, blank=True)
     refusal = models.CharField(max_length=10, choices=Refusal.choices, blank=True)
-    visible = models.PositiveIntegerField("milliseconds with the page visible")
-    idle = models.PositiveIntegerField("milliseconds with the page hidden")
+    visible = models.PositiveIntegerField("milliseconds with the page visible, as reported", null=True, blank=True)
+    idle = models.PositiveIntegerField("milliseconds with the page hidden, as reported", null=True, blank=True)
     claimed = models.DateTimeField()
     received = models.DateTimeField(db_default=Now())
     superseded = models.BooleanField(default=False)

@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from annotations import asked, at_hand, flow, palette, pictures, tokens
+from annotations import asked, at_hand, flow, palette, pictures, timing, tokens
 from annotations.asked import Asked, Progress
 from annotations.assign import NotGiven
 from annotations.choices import choices_of, display_of, media_of, places_of, swatches_of
@@ -30,7 +30,10 @@ ASKING = (Stage.QUESTIONS, Stage.PRACTICE)
 
 
 def next_question(sitting: Sitting, *, is_again: bool = False, zoom: str = "") -> dict[str, Any] | None:
-    """Return what the page shows of what a participant is asked, or is asked once more; None where nothing is left."""
+    """Return what the page shows of what a participant is asked, or is asked once more; None where nothing is left.
+
+    From here on the site knows that it was shown, and since when.
+    """
     participant = sitting.participant
     undone, ahead = None, None
     if participant.stage == Stage.PRACTICE:
@@ -46,6 +49,7 @@ def next_question(sitting: Sitting, *, is_again: bool = False, zoom: str = "") -
     found = asked.look_up(sitting, item)
     if found is None:
         raise Http404(NOTHING)
+    timing.record_showing(participant, item)
     return question_context(sitting, found, undone=undone, ahead=ahead, zoom=zoom)
 
 

@@ -11,13 +11,14 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotations import baseline, doubts, exclusions, kinds, narrowing, results, rules, watching
+from annotations import baseline, doubts, exclusions, kinds, narrowing, results, rules, timing, watching
 from annotations.exporting import Line, as_csv, as_jsonl, lines
 from annotations.methods import methods_text
 from annotations.models import Baseline, Study
 from annotations.narrowing import BadAddress
 from annotations.people import Person, people_of
 from annotations.results import Gathered
+from annotations.timing import Counted
 from annotations.views.studies import NOTHING, find_study
 from generation.index import IndexedFacet, SplitIndex
 from webapp.access import Visitor, What, may_see, may_see_facet
@@ -58,13 +59,14 @@ def _context(request: HttpRequest, study: Study) -> dict[str, Any]:
     if study.is_draft:
         return context
     seen = watching.state_of(study)  # before what it stands for: what comes between is shown twice, not never
-    found, people = results.gather(study), people_of(study)
+    found, times = results.gather(study), timing.counted(study)
+    people = people_of(study, times=times)
     names = {person.participant.pk: person.pseudonym for person in people}
     facets = _facets(request.user, study)
     context |= {
-        **_figures(study, found, people, names),
+        **_figures(study, found, people, names, times=times),
         "breakdowns": results.break_down(found, facets),
-        **_listed(request, study, found, facets, names),
+        **_listed(request, study, found, facets, names, times=times),
         **_published(study, found),
     }
     if study.is_open and not context["trouble"]:
@@ -79,7 +81,9 @@ def _published(study: Study, found: Gathered) -> dict[str, Any]:
     return {"published": latest, "differs": latest is not None and baseline.is_outdated(latest, found)}
 
 
-def _figures(study: Study, found: Gathered, people: list[Person], names: Mapping[int, str]) -> dict[str, Any]:
+def _figures(
+    study: Study, found: Gathered, people: list[Person], names: Mapping[int, str], *, times: Counted
+) -> dict[str, Any]:
     sides = exclusions.sides(study, found, people)
     estimated = kinds.estimate(found, kinds.kinds_of(study, found.asked.nonzero()[0].tolist()))
     return {
@@ -87,7 +91,7 @@ def _figures(study: Study, found: Gathered, people: list[Person], names: Mapping
         "sides": sides,
         "now": sides.now.headline,
         "rules": rules.in_words(rules.stated(study)),
-        "seconds": results.median_seconds(found),
+        "seconds": results.median_seconds(found, times),
         "kinds": [(row, [names[found.people[one]] for one in row.simple]) for row in estimated],
         "confused": results.confusion(found)[:MOST_CONFUSED],
         "methods": methods_text(study, sides, people),
@@ -105,7 +109,13 @@ def _asked(request: HttpRequest) -> dict[str, str]:
 
 
 def _listed(
-    request: HttpRequest, study: Study, found: Gathered, facets: list[IndexedFacet], names: Mapping[int, str]
+    request: HttpRequest,
+    study: Study,
+    found: Gathered,
+    facets: list[IndexedFacet],
+    names: Mapping[int, str],
+    *,
+    times: Counted,
 ) -> dict[str, Any]:
     """Return a page of the questions that are asked for; of those with any flag, where none is; or of all."""
     trouble = ""
@@ -116,9 +126,10 @@ def _listed(
     rows = [row for row in doubts.by_question(found) if narrowed.among[row.position] and narrowed.has(row.flags)]
     page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
     positions = [row.position for row in page.object_list]
-    times, raw = doubts.median_times(study, positions), doubts.raw_answers(study, positions, names)
+    medians = doubts.median_times(study, positions, times=times)
+    raw = doubts.raw_answers(study, positions, names, times=times)
     return {
-        "questions": [(row, times.get(row.position), raw.get(row.position, [])) for row in page.object_list],
+        "questions": [(row, medians.get(row.position), raw.get(row.position, [])) for row in page.object_list],
         "page": page,
         "narrowed": narrowed,
         "trouble": trouble,

@@ -5,8 +5,12 @@ import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from django.db.models import Max
+from django.utils import timezone
+
 from annotations import assign
-from annotations.models import Answer, Given, Participant, Slot, Study
+from annotations.models import Answer, Given, Participant, Showing, Slot, Study
+from annotations.sitting import QUESTION
 from generation.index import SplitIndex
 from generation.models import Dataset, Split
 from webapp.models import User
@@ -28,6 +32,21 @@ def opened(split: Split, positions: list[int], **options: Any) -> Study:
     return study
 
 
+def shown_for(
+    person: Participant, kind: str, number: int, *, milliseconds: int | None, received: datetime | None = None
+) -> datetime:
+    """Store that something was shown to a person for so long before the answer came, and return when that was.
+
+    Where no moment is given, that is after their answers before.
+    """
+    time = timedelta(milliseconds=milliseconds or 0)
+    if received is None:
+        mine = [rows.aggregate(last=Max("received"))["last"] for rows in (person.answers, person.easy_answers)]
+        received = max([timezone.now(), *(one for one in mine if one is not None)]) + time
+    Showing.objects.get_or_create(participant=person, kind=kind, number=number, defaults={"at": received - time})
+    return received
+
+
 def put(
     person: Participant, study: Study, position: int, text: str, *, number: int | None = None, **more: Any
 ) -> Answer:
@@ -36,6 +55,10 @@ def put(
     slot = None if number is None else Slot.objects.get(question=question, number=number)
     Given.objects.get_or_create(participant=person, question=question)
     values = {"visible": 4000, "idle": 0, "claimed": BEGAN + timedelta(seconds=Answer.objects.count()), **more}
+    moment = shown_for(
+        person, QUESTION, question.pk, milliseconds=values["visible"], received=more.get("received")
+    )  # fmt: skip
+    values["received"] = moment
     row = Answer.objects.create(
         participant=person, question=question, slot=slot, client=uuid.uuid4(), text=text, **values
     )  # fmt: skip

@@ -40,22 +40,25 @@ def test_each_answer_is_a_line(asked: Study) -> None:
     first, second = asked.questions.values_list("position", flat=True)
     mine, other = (Participant.objects.create(study=asked) for _ in range(2))
     EasyAnswer.objects.create(
-        participant=mine, kind="check", number=0, position=5, client=uuid.uuid4(), text="no", is_right=False, visible=9
-    )
+        participant=mine, kind="check", number=0, position=5, client=uuid.uuid4(), text="no", is_right=False, visible=9,
+        received=answered.shown_for(mine, "check", 0, milliseconds=9),
+    )  # fmt: skip
     EasyAnswer.objects.create(
-        participant=mine, kind="attention", number=0, client=uuid.uuid4(), text="red", is_right=True
-    )
+        participant=mine, kind="attention", number=0, client=uuid.uuid4(), text="red", is_right=True,
+        received=answered.shown_for(mine, "attention", 0, milliseconds=0),
+    )  # fmt: skip
     answered.put(mine, asked, first, right_of(asked, first), number=0, visible=1200, idle=30)
     answered.put(mine, asked, second, "", refusal="unclear", number=0)
     answered.put(other, asked, first, "perhaps")
     answered.put(other, asked, second, "no", superseded=True)
+    right = right_of(asked, first)
     assert list(lines(asked)) == [
-        Line("P001", "check", "rows/train", 5, None, "no", "", False, 9, None, False, False, False),
-        Line("P001", "attention", "", None, None, "red", "", True, 0, None, False, False, False),
-        Line("P001", "sample", "rows/val", first, 0, right_of(asked, first), "", True, 1200, 30, False, False, False),
-        Line("P001", "sample", "rows/val", second, 0, "", "unclear", None, 4000, 0, False, False, False),
-        Line("P002", "sample", "rows/val", first, None, "perhaps", "", False, 4000, 0, False, True, False),
-        Line("P002", "sample", "rows/val", second, None, "no", "", False, 4000, 0, False, False, True),
+        Line("P001", "check", "rows/train", 5, None, "no", "", False, 9, None, 9, False, False, False),
+        Line("P001", "attention", "", None, None, "red", "", True, None, None, 0, False, False, False),
+        Line("P001", "sample", "rows/val", first, 0, right, "", True, 1200, 30, 1200, False, False, False),
+        Line("P001", "sample", "rows/val", second, 0, "", "unclear", None, 4000, 0, 4000, False, False, False),
+        Line("P002", "sample", "rows/val", first, None, "perhaps", "", False, 4000, 0, 4000, False, True, False),
+        Line("P002", "sample", "rows/val", second, None, "no", "", False, 4000, 0, 0, False, False, True),
     ]
 
 

@@ -140,9 +140,6 @@ ATTACKS: dict[str, tuple[int, Attack]] = {
     "a turn below nought": (400, field("turn", "-1")),
     "a turn beyond all": (400, field("turn", "1001")),
     "a script as a turn": (400, field("turn", SCRIPT)),
-    "a time with other digits": (400, field("visible", "٣")),
-    "a script as a time": (400, field("visible", SCRIPT)),
-    "a time below nought": (400, field("idle", "-5")),
     # Bodies
     "10 MB of an answer": (413, field("answer", HUGE)),
     "10 MB of a comment": (413, lambda scene: scene.post({"comment": HUGE}, part="on")),

@@ -32,6 +32,7 @@ def easy(participant: Participant, kind: str, number: int, *, right: bool, visib
     EasyAnswer.objects.create(
         participant=participant, kind=kind, number=number, client=uuid.uuid4(), text="yes", is_right=right,
         visible=visible,
+        received=answered.shown_for(participant, kind, number, milliseconds=visible),
     )  # fmt: skip
 
 

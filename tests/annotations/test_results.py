@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from annotations import assign, doubts, kinds, results
+from annotations import assign, doubts, kinds, results, timing
 from annotations.models import Answer, Participant, Study
 from annotations.results import Share
 from generation import jobs
@@ -105,7 +105,7 @@ def test_nothing_answered_is_no_figure(three: tuple[Study, list[Participant], li
     found = results.gather(study)
     top = results.headline(found)
     assert (top.majority.value, top.crossed, top.alpha, top.majority.text) == (None, None, None, "too few (n = 0)")
-    assert results.median_seconds(found) is None
+    assert results.median_seconds(found, timing.counted(study)) is None
     assert results.progress(study) == (0, 9, 0, 3, 0)
     assert kinds.estimate(found, kinds.kinds_of(study, three[2])) == []
 
@@ -206,7 +206,7 @@ def same_as_by_hand(study: Study, *, everyone: bool) -> None:
         assert [found.people[one] for one in estimated.simple] == sorted({w for one in asked for w in hand.who[one]})
     if not everyone:
         times = Answer.objects.counted().filter(question__study=study).values_list("visible", flat=True)
-        assert results.median_seconds(found) == (median(times) / 1000 if times else None)
+        assert results.median_seconds(found, timing.counted(study)) == (median(times) / 1000 if times else None)
 
 
 def same_breakdown(found: results.Gathered, hand: ByHand) -> None:

@@ -166,7 +166,7 @@ def test_pages_ask_the_database_as_often_however_many_came(
 ) -> None:
     for page in ("results/", "people/"):
         rosa.get(at + page)
-        with django_assert_max_num_queries(24):
+        with django_assert_max_num_queries(26):
             rosa.get(at + page)
 
 
