@@ -87,6 +87,20 @@ def drop_abandoned_below(place: Path) -> int:
     return len(abandoned)
 
 
+def old_folders(place: str) -> list[str]:
+    """Return the folders of a folder of the storage at which nobody writes any more, by their names in the storage."""
+    path = local_path(place)
+    if path is not None:
+        return [f"{place}/{one.name}" for one in sorted(path.glob("*/")) if _age(one) > DRAFT_LIFE]
+    found = []
+    for folder in default_storage.listdir(place)[0]:
+        name = f"{place}/{folder}"
+        times = [default_storage.get_modified_time(f"{name}/{file}") for file in default_storage.listdir(name)[1]]
+        if times and time.time() - max(times).timestamp() > DRAFT_LIFE:
+            found.append(name)
+    return found
+
+
 def _drafts_below(place: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(place):
         yield from (Path(folder, name) for name in [*folders, *names] if re.fullmatch(r"\..+\.[0-9a-f]{8}", name))

@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from django.db import IntegrityError, transaction
@@ -11,11 +12,11 @@ from django.db.models.functions import Coalesce
 
 from generation import __version__, intake, jobs, store
 from generation.engine import ENGINE_VERSION
-from generation.engine import worlds as engine
 from generation.engine.errors import BadRecord
-from generation.engine.reading import Found, find_reader
-from generation.models import Dataset, Import, ImportedSplit, SpecFile, Split
+from generation.engine.reading import Found, SplitFiles, find_reader
+from generation.models import Dataset, Import, ImportedSplit, Job, SpecFile, Split
 
+UNSORTED = "main"  # the split in the spec of a dataset whose files nobody has looked into yet
 SHOWN = 10  # faults, of each split, that are printed
 
 
@@ -45,29 +46,54 @@ class Wanted(NamedTuple):
 
 def begin(found: Found, wanted: Wanted) -> Dataset:
     """Return a new dataset whose splits wait to be read; raise `BadRecord`, or `BadSpec` for a name that won't do."""
-    store.check_slug(wanted.slug)
-    reader = find_reader(wanted.format)
-    spec = reader.spec(found)
+    spec = find_reader(wanted.format).spec(found)
     about = {name: _text(value) for name, value in found.about.items()}
     folders = [split.images for split in found.splits if split.images]
     has_images = wanted.images != Import.Images.NONE and bool(folders)
+    with _created(wanted, spec, about=about) as imported:
+        dataset = imported.dataset
+        assert dataset is not None
+        dataset.with_images = has_images
+        dataset.images_folder = os.path.commonpath(folders) if has_images and wanted.images == "linked" else ""
+        dataset.save(update_fields=["with_images", "images_folder"])
+        contents = found.contents.items()
+        SpecFile.objects.bulk_create(SpecFile(dataset=dataset, digest=key, content=text) for key, text in contents)
+        intake.create_splits(dataset, found, spec=spec)
+        jobs.plan(dataset)
+    return dataset
+
+
+def order(names: Sequence[str], wanted: Wanted) -> Import:
+    """Return a new import of stored files, which a background process will look into; raise `BadSpec` for its name."""
+    spec = find_reader(wanted.format).spec(Found((SplitFiles(UNSORTED, {}),)))  # until it is known what the files are
+    with _created(wanted, spec, about={}) as imported:
+        imported.files = json.dumps(list(names))
+        imported.save(update_fields=["files"])
+        assert imported.dataset is not None
+        Job.objects.create(kind=Job.Kind.IMPORT, dataset=imported.dataset)
+    return imported
+
+
+@contextmanager
+def _created(wanted: Wanted, spec: Mapping[str, Any], *, about: Mapping[str, str]) -> Iterator[Import]:
+    """Make the rows of a dataset and its import, in one transaction with what the caller makes of them."""
+    store.check_slug(wanted.slug)
     try:
         with transaction.atomic():
             dataset = Dataset.objects.create(
-                **about | {"title": wanted.title or about.get("title", "")},
+                **{**about, "title": wanted.title or about.get("title", "")},
                 slug=wanted.slug,
                 licence=wanted.licence,
-                world=reader.world,
+                world=find_reader(wanted.format).world,
                 spec=json.dumps(spec, ensure_ascii=False),
                 engine_version=ENGINE_VERSION,
                 release=__version__,
                 visibility=wanted.visibility,
                 owner=wanted.owner,
-                with_images=has_images,
+                with_images=False,
                 images_visible=wanted.images_visible,
-                images_folder=os.path.commonpath(folders) if has_images and wanted.images == "linked" else "",
             )
-            Import.objects.create(
+            yield Import.objects.create(
                 dataset=dataset,
                 owner=wanted.owner,
                 slug=wanted.slug,
@@ -75,35 +101,14 @@ def begin(found: Found, wanted: Wanted) -> Dataset:
                 images=wanted.images,
                 stored=wanted.stored,
             )
-            contents = found.contents.items()
-            SpecFile.objects.bulk_create(SpecFile(dataset=dataset, digest=key, content=text) for key, text in contents)
-            _create_splits(dataset, found, spec=spec)
-            jobs.plan(dataset)
     except IntegrityError as error:
         if not Dataset.objects.filter(slug=wanted.slug).exists():
             raise
         raise store.SlugTaken(f"Expected a new name, got {wanted.slug!r}, which exists.", where="slug") from error
-    return dataset
 
 
 def _text(value: Any) -> str:
     return "\n".join(map(str, value)) if isinstance(value, list) else str(value or "")
-
-
-def _create_splits(dataset: Dataset, found: Found, *, spec: dict[str, Any]) -> None:
-    read = engine.get_world(dataset.world).read_spec(spec, files=found.contents)
-    rows = {}
-    for ordinal, one in enumerate(found.splits):
-        rows[one.name] = Split.objects.create(dataset=dataset, name=one.name, ordinal=ordinal, kind=Split.Kind.IMPORTED)
-        ImportedSplit.objects.create(
-            split=rows[one.name],
-            files=intake.described(one, has_spec=bool(found.spec)),
-            total=sum(intake.stamp_of(name)[0] for name in one.files.values()),
-        )
-    for name, row in rows.items():
-        reference = read.reference_of(name)
-        if reference in rows:
-            Split.objects.filter(pk=row.pk).update(reference=rows[reference])
 
 
 def check_same(dataset: Dataset, found: Found, wanted: Wanted) -> None:

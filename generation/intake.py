@@ -10,22 +10,23 @@ from contextlib import suppress
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 from django.core.files.storage import default_storage
 from django.db import connection, transaction
 from PIL import Image
 
 from generation import files as storage
-from generation import store
+from generation import reading, store
 from generation.engine import worlds as engine
 from generation.engine.canonical import canonical
 from generation.engine.errors import BadRecord
 from generation.engine.program import Program, Step, to_json
-from generation.engine.reading import Counted, Found, Known, Read, Reader, SplitFiles, find_reader
+from generation.engine.reading import Found, Known, Read, Reader, SplitFiles, find_reader
 from generation.models import Chunk, Dataset, Import, ImportedSplit, Job, Question, Quota, Scene, Split
 from generation.queue import leases
 
+UPLOADS = "imports"  # the folder of the storage in which sent files wait
 SCENES = 250  # in a batch, at most
 ROWS = 4_900  # in a batch, at most: with the batch's own and the job's they are one transaction
 LISTED = 1000  # faults that are told one by one
@@ -105,6 +106,39 @@ def run(job: Job, lease: leases.Lease, *, then: Callable[[Dataset], None]) -> No
     _Intake(job, lease).run(then)
 
 
+def sort(job: Job, lease: leases.Lease, *, then: Callable[[Dataset], None]) -> None:
+    """Find out what the sent files of an import are, and make its splits; `then` is what follows.
+
+    Raises `EngineError` for files of no use, `LeaseLost` where somebody else has the work by now.
+    """
+    imported = Import.objects.get(dataset=job.dataset_id)
+    found = reading.sort(imported.format, json.loads(imported.files), check=lease.check)
+    spec = find_reader(imported.format).spec(found)
+    with transaction.atomic():
+        leases.finish(job)
+        dataset = Dataset.objects.select_for_update().get(pk=job.dataset_id)
+        Dataset.objects.filter(pk=dataset.pk).update(spec=json.dumps(spec, ensure_ascii=False))
+        create_splits(dataset, found, spec=spec)
+        then(Dataset.objects.get(pk=dataset.pk))
+
+
+def create_splits(dataset: Dataset, found: Found, *, spec: dict[str, Any]) -> None:
+    """Make the splits that were found, which wait to be read."""
+    read = engine.get_world(dataset.world).read_spec(spec, files=found.contents)
+    rows = {}
+    for ordinal, one in enumerate(found.splits):
+        rows[one.name] = Split.objects.create(dataset=dataset, name=one.name, ordinal=ordinal, kind=Split.Kind.IMPORTED)
+        ImportedSplit.objects.create(
+            split=rows[one.name],
+            files=described(one, has_spec=bool(found.spec)),
+            total=sum(stamp_of(name)[0] for name in one.files.values()),
+        )
+    for name, row in rows.items():
+        reference = read.reference_of(name)
+        if reference in rows:
+            Split.objects.filter(pk=row.pk).update(reference=rows[reference])
+
+
 class _Intake:
     def __init__(self, job: Job, lease: leases.Lease) -> None:
         assert job.split is not None
@@ -115,18 +149,20 @@ class _Intake:
         self.files = files_of(self.origin)
         self.report = Report(self.origin.report_json)
         self.read_bytes = 0
-        self.opened: list[tuple[str, Counted]] = []
         self.scenes: list[Scene] = []
         self.questions: list[tuple[Scene, int, engine.Question]] = []
         self.chunk = Chunk(split=self.split, number=self.split.chunks.count())
 
     def run(self, then: Callable[[Dataset], None]) -> None:
         check_unchanged(self.origin)
-        if not self.origin.report:
-            self.report.data["licence"] = self.reader.stated(self.files, opened=open_file)
         spec = self.split.read_spec()
-        for read in self.reader.read(self.files, spec=spec, opened=self._open, skip=self.split.scenes):
+        reads = reading.SplitReading(
+            self.imported.format, self.files, spec=spec, skip=self.split.scenes, check=self.lease.check
+        )
+        for read in reads:
             self.lease.check()
+            self.read_bytes = reads.bytes
+            self.report.data["licence"] = reads.licence
             if self.scenes and self._is_full(read):
                 with transaction.atomic():
                     leases.renew(self.job)
@@ -135,7 +171,7 @@ class _Intake:
         if not self.split.scenes and not self.scenes:
             where = ", ".join([*self.files.files.values(), *filter(None, [self.files.images])])
             raise BadRecord("Expected at least one record, got none.", where=where)
-        self.report.data["sha256"] = {Path(name).name: file.hash.hexdigest() for name, file in self.opened}
+        self.report.data["licence"], self.report.data["sha256"] = reads.licence, reads.sha256
         with transaction.atomic():
             list(Dataset.objects.select_for_update().filter(pk=self.split.dataset_id))
             leases.finish(self.job)
@@ -147,14 +183,6 @@ class _Intake:
                 settle_spec(self.split.dataset, self.reader)
                 then(Dataset.objects.get(pk=self.split.dataset.pk))
         drop_uploads(self.imported)
-
-    def _open(self, name: str) -> BinaryIO:
-        def tick(count: int) -> None:
-            self.read_bytes += count
-
-        file = Counted(open_file(name), tick=tick)
-        self.opened.append((name, file))
-        return cast("BinaryIO", file)
 
     def _is_full(self, read: Read) -> bool:
         rows = len(self.scenes) + len(self.questions) + 1 + len(read.item.questions)
@@ -304,16 +332,6 @@ def check_unchanged(origin: ImportedSplit) -> None:
             raise BadRecord("Expected the file as it was when the import began, got another.", where=name)
 
 
-def open_file(name: str) -> BinaryIO:
-    """Return a file opened to be read: of this machine by its whole path, of the storage by its name there."""
-    try:
-        if Path(name).is_absolute():
-            return Path(name).open("rb")
-        return cast("BinaryIO", default_storage.open(name, "rb"))
-    except OSError as error:
-        raise BadRecord(f"Expected a file that can be read, got: {error.strerror}.", where=name) from error
-
-
 def settle_spec(dataset: Dataset, reader: Reader) -> None:
     """Give the spec its final form, by what all splits turned out to have."""
     origins = list(ImportedSplit.objects.filter(split__dataset=dataset).select_related("split").order_by("split"))
@@ -336,9 +354,18 @@ def drop_uploads(imported: Import) -> None:
             storage.drop_folder(imported.stored)
 
 
+def drop_forgotten_uploads() -> int:
+    """Return how many folders of sent files were deleted that no import waits for: of uploads that were killed."""
+    wanted = set(Import.objects.filter(dataset__isnull=False).exclude(stored="").values_list("stored", flat=True))
+    forgotten = [name for name in storage.old_folders(UPLOADS) if name not in wanted]
+    for name in forgotten:
+        storage.drop_folder(name)
+    return len(forgotten)
+
+
 def is_read(split: Split) -> bool:
     """Return whether an imported split, and with it its whole dataset, is read to its end."""
-    imports = Job.objects.filter(dataset=split.dataset_id, kind=Job.Kind.IMPORT)
+    imports = Job.objects.filter(dataset=split.dataset_id, kind=Job.Kind.IMPORT, split__isnull=False)
     return imports.exists() and not imports.exclude(state=Job.State.DONE).exists()
 
 

@@ -16,7 +16,7 @@ from generation import deadlines, deriving, files, intake, referrers, removal, s
 from generation.engine import ENGINE_VERSION
 from generation.engine import worlds as engine
 from generation.engine.canonical import dataset_fingerprint
-from generation.engine.errors import BadRecord, EngineError, NotDrawn
+from generation.engine.errors import BadRecord, BadSpec, EngineError, NotDrawn
 from generation.models import Chunk, Dataset, Import, Job, Scene, Split, from_now
 from generation.models.datasets import SLICE
 from generation.queue import leases, runner
@@ -243,11 +243,14 @@ def _image_jobs(job: Job, chunk: Chunk) -> list[Job]:
 
 
 def run_import(job: Job, lease: leases.Lease) -> None:
-    """Read a split of somebody else's dataset; of one that can't be read nothing is kept but why."""
+    """Sort the sent files of somebody else's dataset, or read a split; of one that can't be read only why is kept."""
     check_version(job.dataset)
     try:
-        intake.run(job, lease, then=plan)
-    except BadRecord as error:
+        if job.split is None:
+            intake.sort(job, lease, then=plan)
+        else:
+            intake.run(job, lease, then=plan)
+    except (BadRecord, BadSpec) as error:
         _refuse_import(job, str(error))
 
 

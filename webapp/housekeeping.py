@@ -7,7 +7,7 @@ from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from generation import files, host_cache
+from generation import files, host_cache, intake
 from generation.models import Upload
 from webapp.api import questions_file
 from webapp.models import LoginLink
@@ -19,6 +19,7 @@ def tidy_up() -> None:
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
     Upload.objects.outdated().delete()
     files.drop_abandoned()
+    intake.drop_forgotten_uploads()
     questions_file.drop_unused()
     host_cache.make_room()
     if not settings.REDIS_URL:

@@ -38,6 +38,7 @@ class Import(models.Model):
     format = models.CharField(max_length=40)
     images = models.CharField(max_length=10, choices=Images.choices, default=Images.NONE)
     stored = models.CharField(max_length=200, blank=True, help_text="Folder of the storage in which uploads wait.")
+    files = models.TextField(blank=True, help_text="JSON: the names of sent files, in the storage.")
     message = models.TextField(blank=True, help_text="Why nothing was kept.")
     created = models.DateTimeField(db_default=Now())
 

@@ -185,7 +185,7 @@ class Job(AbstractJob):
             models.CheckConstraint(
                 condition=Q(kind__in=["items", "images"], split__isnull=False, chunk__isnull=False)
                 | Q(kind__in=["import", "seal", "seen", "derive"], split__isnull=False, chunk__isnull=True)
-                | Q(kind="delete", split__isnull=True, chunk__isnull=True),
+                | Q(kind__in=["import", "delete"], split__isnull=True, chunk__isnull=True),
                 name="job_kind_names_its_work",
             ),
         )

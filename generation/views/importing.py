@@ -16,14 +16,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 from generation import files as storage
 from generation import importing, intake, jobs
 from generation.engine.errors import EngineError
-from generation.engine.reading import find_reader
 from generation.engine.worlds import READERS
 from generation.forms import ImportForm
 from generation.models import Dataset, Import
 from generation.views.making import making_context
 from webapp.access import is_researcher, owns
 
-FOLDER = "imports"
 BAD, FORBIDDEN = 400, 403
 SHOWN = 10  # imports that the page lists
 HINTS = 4
@@ -42,12 +40,12 @@ def new_import(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _page(request, form, status=BAD)
     try:
-        dataset = _begun(request, form.cleaned_data)
+        imported = _ordered(request, form.cleaned_data)
     except EngineError as error:
         form.add_error("slug" if error.where == "slug" else "files", str(error))
         return _page(request, form, status=BAD)
     jobs.wake(HINTS)
-    return redirect(Import.objects.get(dataset=dataset))
+    return redirect(imported)
 
 
 @login_required
@@ -61,7 +59,7 @@ def import_state(request: HttpRequest, number: int) -> HttpResponse:
     dataset = found.dataset
     if dataset is not None and not found.message and dataset.state == Dataset.State.COMPLETE:
         return redirect(dataset)
-    context: dict[str, Any] = {"run": found}
+    context: dict[str, Any] = {"run": found, "is_sorted": dataset is not None and dataset.splits.exists()}
     if dataset is not None and not found.message:
         context |= making_context(request.user, dataset, list(dataset.splits.select_related("dataset")))
     return render(request, "generation/import_state.html", context)
@@ -84,14 +82,13 @@ def _page(request: HttpRequest, form: ImportForm, *, status: int = 200) -> HttpR
     return render(request, "generation/import.html", context, status=status)
 
 
-def _begun(request: HttpRequest, said: dict[str, Any]) -> Dataset:
-    """Return the new dataset; where it is refused, nothing that was sent is kept."""
-    folder = f"{FOLDER}/{secrets.token_hex(8)}"
+def _ordered(request: HttpRequest, said: dict[str, Any]) -> Import:
+    """Return the new import, whose files wait to be looked into; where it is refused, nothing that was sent is kept."""
+    folder = f"{intake.UPLOADS}/{secrets.token_hex(8)}"
     try:
         names = [_kept(file, folder) for file in said["files"]]
-        found = find_reader(said["format"]).sort(names, opened=intake.open_file)
         about = {name: said[name] for name in ("slug", "format", "licence", "visibility", "title")}
-        return importing.begin(found, importing.Wanted(**about, owner=request.user, stored=folder))
+        return importing.order(names, importing.Wanted(**about, owner=request.user, stored=folder))
     except BaseException:
         storage.drop_folder(folder)
         raise

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from generation import files, importing, intake, jobs, sealing, store, watching
+from generation import files, importing, intake, jobs, reading, sealing, store, watching
 from generation.engine.errors import BadRecord, BadSpec
 from generation.engine.reading import find_reader
 from generation.index import SplitIndex
@@ -277,7 +277,7 @@ def test_an_account_imports_no_more_than_its_quota(tmp_path: Path, django_user_m
 
 def test_only_files_of_the_storage_or_this_machine_are_opened() -> None:
     with pytest.raises(BadRecord, match="Expected a file"):
-        intake.open_file("imports/none/gone.json")
+        reading.sort("clevr", ["imports/none/gone.json"])
 
 
 @pytest.fixture

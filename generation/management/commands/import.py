@@ -8,9 +8,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from generation import importing, jobs, store
+from generation import importing, jobs, reading, store
 from generation.command_line import BAD_INPUT
-from generation.engine.reading import find_reader
 from generation.engine.worlds import READERS
 from generation.models import Dataset, Import
 from generation.watching import Bar, WatchingCommand
@@ -72,7 +71,7 @@ class Command(WatchingCommand):
                 "Or choose another: --name.",
                 where="slug",
             )
-        found = find_reader(wanted.format).find([path.resolve() for path in options["paths"]])
+        found = reading.find(wanted.format, [path.resolve() for path in options["paths"]])
         if existing is None:
             return importing.begin(found, wanted)
         importing.check_same(existing, found, wanted)

@@ -1,6 +1,9 @@
 """Imports on pages: files are sent, progress is seen, what is missing or disagrees is said, strangers see little."""
 
 import json
+import os
+import resource
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +11,13 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from generation import files, importing, jobs
+from generation import files, importing, jobs, reading
 from generation.engine.reading import find_reader
-from generation.models import Dataset, Import, Scene
+from generation.models import Dataset, Import, Job, Scene
 from generation.pictures import version_of
 from tests.worlds.clevr.formats import releases
 from tests.worlds.clevr.formats.releases import questions_of, release, scenes_of, write
+from webapp.housekeeping import tidy_up
 from webapp.models import User
 
 pytestmark = pytest.mark.django_db
@@ -80,8 +84,6 @@ def test_a_broken_record_is_named_where_it_was_sent(page: Client) -> None:
 @pytest.mark.parametrize(
     ("upload", "changed", "message"),
     [
-        (("q.json", b"no json"), {}, "Expected JSON"),
-        (("q.json", {"nothing": []}), {}, "list of scenes or questions"),
         (("q.json", {"questions": []}), {"slug": "new"}, "Expected another name"),
         (("q.json", {"questions": []}), {"slug": "Not A Slug"}, "small letters"),
         (("q.json", {"questions": []}), {"format": "nonsense"}, "Select a valid choice"),
@@ -98,6 +100,78 @@ def test_what_is_refused_at_once_is_said_beside_its_field(
     assert not Dataset.objects.exists() and not Import.objects.exists()
     folder = files.local_path("imports")
     assert folder is not None and not (folder.exists() and any(folder.iterdir()))
+
+
+DEEP = '{"questions": [' + "[" * 200_000
+HOSTILE = {
+    "no json": (b"no json", "Expected JSON"),
+    "nothing of use": (b'{"nothing": []}', "Expected a file with a list of scenes or questions"),
+    "200 KB of brackets": (b"[" * 200_000, "Expected at most 64 lists and objects inside one another"),
+    "brackets in a record": (DEEP.encode(), "Expected at most 64 lists and objects inside one another"),
+    "brackets before the records": (b'{"a":' * 30_000, "Expected at most 64 lists and objects inside one another"),
+    "a number of 100,000 digits": (b'{"info": ' + b"9" * 100_000, "Expected numbers of at most 100 characters"),
+    "a number in a record": (b'{"questions": [{"image_index": 1' + b"0" * 100_000, "Expected numbers of at most 100"),
+    "NaN": (b'{"questions": [{"image_index": NaN}]}', "questions[0]: Expected JSON, got NaN: NaN and Infinity are no"),
+    "a long name": (b'{"questions": [{"' + b"x" * 900_000 + b'": 1}]}', "Expected a whole number, got nothing"),
+    "empty lists": (b'{"questions": [' + b"[],".ljust(3) * 300_000 + b"[]]}", "questions[0]"),
+    "many names": (
+        b'{"questions": [{' + b",".join(b'"%d":0' % number for number in range(90_000)) + b"}]}",
+        "Expected a whole number, got nothing",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file_is_refused_by_a_bounded_child_with_one_message(page: Client, name: str) -> None:
+    content, message = HOSTILE[name]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    assert page.post(NEW, form(sent("q.json", content))).status_code == 302
+    run = Import.objects.get()
+    jobs.work(dataset=run.dataset)
+    run.refresh_from_db()
+    assert message in run.message
+    assert len(run.message) < 400
+    assert not Dataset.objects.exists()
+    folder = files.local_path(run.stored)
+    assert folder is not None and not folder.exists()
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert spent.ru_utime - before < 10
+    assert spent.ru_maxrss < 500 << 10  # KB
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL, signal.SIGXCPU, signal.SIGABRT])
+def test_a_file_that_ends_its_reader_by_a_signal_is_refused_at_once(
+    page: Client, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    monkeypatch.setattr(reading, "CHILD", "tests.generation.dies")
+    monkeypatch.setenv("LANG", str(int(number)))  # one of the few variables that a child is given
+    page.post(NEW, form(sent("q.json", questions_of("val"))))
+    run = Import.objects.get()
+    jobs.work(dataset=run.dataset)
+    run.refresh_from_db()
+    assert "Expected files that can be read within 8 seconds" in run.message
+    assert not Dataset.objects.exists() and not Job.objects.exists()
+
+
+def test_an_import_that_a_worker_refused_already_has_its_page(page: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "wake", lambda count: jobs.work(dataset=Dataset.objects.get()))
+    answer = page.post(NEW, form(sent("q.json", b"no json")))
+    assert answer.status_code == 302
+    assert "Expected JSON" in text(page.get(answer["Location"]))
+
+
+def test_files_of_an_upload_that_was_killed_are_dropped_a_day_later(page: Client) -> None:
+    page.post(NEW, form(sent("q.json", questions_of("val"))))
+    waiting = files.local_path(Import.objects.get().stored)
+    assert waiting is not None
+    killed, young = waiting.with_name("killed"), waiting.with_name("young")
+    for folder in (killed, young):
+        folder.mkdir()
+        (folder / "q.json").write_bytes(b"half")
+    for folder in (waiting, killed):
+        os.utime(folder, (0, 0))
+    tidy_up()
+    assert (waiting.exists(), killed.exists(), young.exists()) == (True, False, True)
 
 
 def test_two_files_of_one_name_are_refused(page: Client) -> None:

@@ -64,7 +64,7 @@ class BabiReader:
     def spec(self, found: Found, known: Mapping[str, Known] | None = None) -> dict[str, Any]:
         """Return the spec; of stories that were published as the release's are."""
         told = known or {split.name: Known() for split in found.splits}
-        tasks = sorted({finding.task_of(kind) for split in found.splits for kind in split.files} - {0})
+        tasks = sorted({finding.task_of(kind) for split in found.splits for kind in split.files} - {0}) or [1]
         data: dict[str, Any] = (
             dict(found.spec) if found.spec else {"told": {"faithful": True, "language": _language(found)}}
         )
@@ -109,7 +109,7 @@ def _called(split: str) -> str:
 
 def _language(found: Found) -> str:
     """Return the language of the release's folder that the files are in."""
-    kind, path = next((kind, path) for split in found.splits for kind, path in split.files.items())
+    kind, path = next(((kind, path) for split in found.splits for kind, path in split.files.items()), ("", ""))
     return naming.language_of(PurePosixPath(kind.partition(finding.INSIDE)[2] or path).parent.name)
 
 
