@@ -1,11 +1,13 @@
 """The site's settings: from optional environment variables (the table below), or defaults that work."""
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
 
 from webapp.assets import version_of
 from webapp.environment import (
@@ -124,6 +126,16 @@ VARIABLES = (
         name="ACCESS_LOG", kind="text", default="off", group=SITE, choices=("off", "json", "combined"),
         about="Whether each request is written to standard output in one line, as JSON or in the combined format of "
               "web servers. Addresses of participants, links that sign in and tokens are masked.",
+    ),
+    Variable(
+        name="ERROR_EMAILS", kind="list", default=[], group=MAIL,
+        about="Who is told by mail of errors of the site, separated by commas: the kind of each and the lines of code, "
+              "nothing that people sent. Needs EMAIL_URL.",
+    ),
+    Variable(
+        name="SENTRY_DSN", kind="text", default="", group=SITE, secret=True, fits=is_web_address,
+        expected="https://key@host/number",
+        about="Address of a Sentry, or of what speaks its language, that is told of errors as ERROR_EMAILS are.",
     ),
     Variable(
         name="METRICS_TOKEN", kind="text", default="", shown="none: only staff may read them", group=SITE, secret=True,
@@ -461,6 +473,11 @@ TIME_ZONE: str = env["TIME_ZONE"]
 LOG_LEVEL: str = env["LOG_LEVEL"]
 ACCESS_LOG: str = env["ACCESS_LOG"]
 METRICS_TOKEN: str = env["METRICS_TOKEN"]
+ERROR_EMAILS: list[str] = env["ERROR_EMAILS"]
+SENTRY_DSN: str = env["SENTRY_DSN"]
+EMAIL_TIMEOUT = 10  # seconds
+if SENTRY_DSN and find_spec("sentry_sdk") is None:
+    raise ImproperlyConfigured("SENTRY_DSN: expected the package sentry-sdk, which is not installed.")
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -471,8 +488,9 @@ LOGGING: dict[str, Any] = {
     "handlers": {
         "stderr": {"class": "logging.StreamHandler", "formatter": "line"},
         "stdout": {"class": "logging.StreamHandler", "formatter": "plain", "stream": "ext://sys.stdout"},
+        "reports": {"class": "webapp.error_reports.Reporter"},
     },
-    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+    "root": {"handlers": ["stderr", *(["reports"] if ERROR_EMAILS or SENTRY_DSN else [])], "level": LOG_LEVEL},
     # Django gives these levels and handlers of their own.
     "loggers": {name: {"level": LOG_LEVEL, "propagate": True} for name in ("django", "django.server")}
     | {"webapp.access": {"handlers": ["stdout"], "level": "INFO", "propagate": False}},

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -128,6 +129,8 @@ class Supervisor:
         while not self.stopping.is_set() and not until():
             for child in self.children:
                 self._look_after(child)
+                if child.log is not None:
+                    cut(child.log)
             self.stopping.wait(TICK)
 
     def ask_to_stop(self, *_: object) -> None:
@@ -174,6 +177,13 @@ def set_aside(log: Path) -> None:
     """Rename a log that has grown large, over the one set aside before."""
     if log.exists() and log.stat().st_size > LARGEST_LOG:
         log.replace(log.with_suffix(".old.log"))
+
+
+def cut(log: Path) -> None:
+    """Move what a log that has grown large holds over what was set aside before; its process goes on writing to it."""
+    if log.exists() and log.stat().st_size > LARGEST_LOG:
+        shutil.copyfile(log, log.with_suffix(".old.log"))
+        os.truncate(log, 0)  # it is open for appending: the next line is its first
 
 
 def _gone(process: subprocess.Popen[bytes], seconds: float) -> bool:
