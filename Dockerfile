@@ -12,7 +12,7 @@ COPY annotations annotations
 COPY generation generation
 COPY static static
 
-RUN useradd --create-home horsesense && install -d -o horsesense -m 700 /data /media
+RUN useradd --create-home --uid 1000 horsesense && install -d -o horsesense -m 700 /data /media
 USER horsesense
 ENV VAR_DIR=/data MEDIA_ROOT=/media
 VOLUME /data /media

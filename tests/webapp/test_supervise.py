@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.webapp.commands import ROOT
-from webapp.supervise import LARGEST_LOG, Child, Supervisor, pause_after, set_aside
+from webapp.supervise import LARGEST_LOG, Child, Supervisor, cut, pause_after, set_aside
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
 # A parent that has a child of its own and writes down both numbers.
@@ -147,3 +147,25 @@ def test_a_log_that_has_grown_large_is_set_aside(tmp_path: Path) -> None:
     log.write_text("short")
     set_aside(log)
     assert log.read_text() == "short"
+
+
+def test_a_log_that_grows_while_its_process_runs_is_cut_and_goes_on(
+    supervise: Callable[..., Supervisor], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.supervise.LARGEST_LOG", 100_000)
+    talk = (
+        "import itertools, time\nfor number in itertools.count(): print(number, 'x' * 90, flush=True); time.sleep(1e-4)"
+    )
+    supervisor = supervise([sys.executable, "-c", talk])
+    log, old = tmp_path / "log" / "worker.log", tmp_path / "log" / "worker.old.log"
+    cuts = 0
+    end = time.monotonic() + 30
+    while cuts < 2:
+        assert time.monotonic() < end
+        size = log.stat().st_size
+        cut(log)
+        cuts += log.stat().st_size < size
+        time.sleep(0.02)
+    supervisor.stop()
+    assert old.stat().st_size < 1_000_000 and log.stat().st_size < 1_000_000
+    assert b"\0" not in log.read_bytes() and log.read_bytes()[:1].isdigit()
