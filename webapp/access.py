@@ -5,7 +5,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple, Protocol
 
+from django.core.exceptions import PermissionDenied
 from django.db.models import TextChoices
+from django.http import HttpRequest
 
 RESEARCHERS = "researcher"  # the group whose members make datasets; a migration makes it
 
@@ -108,6 +110,12 @@ def is_researcher(user: Visitor) -> bool:
     if not user.is_authenticated:
         return False
     return user.is_staff or user.groups.filter(name=RESEARCHERS).exists()
+
+
+def researchers_only(request: HttpRequest, **_: Any) -> None:
+    """Refuse uploads of other accounts; a check for `webapp.incoming.takes_uploads`."""
+    if not is_researcher(request.user):
+        raise PermissionDenied("Expected a researcher's account.")
 
 
 def owns(user: Visitor, dataset: DatasetLike) -> bool:

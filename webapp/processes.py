@@ -9,7 +9,7 @@ from webapp.celery import DEFAULT, GENERATION
 from webapp.supervise import Child
 
 KEEP_ALIVE = 15  # seconds that a browser's connection waits for its next request: longer than most people think
-LONGEST_ADDRESS = 8190  # bytes, as many as gunicorn can: a list of chosen questions stands in the address
+WORKER = "webapp.running.web_worker.BufferedWorker"  # in which slow connections hold no thread
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
 GENERATION_NICENESS = 10  # pages stay quick while datasets are made
 
@@ -57,7 +57,7 @@ def log_of(name: str) -> Path:
 
 def web_command(bind: str) -> list[str]:
     """Return the command of the web server."""
-    command = ["gunicorn", "webapp.wsgi", "--bind", bind or "127.0.0.1:8000", "--worker-class", "gthread"]
+    command = ["gunicorn", "webapp.wsgi", "--bind", bind or "127.0.0.1:8000", "--worker-class", WORKER]
     command += ["--workers", str(settings.WEB_PROCESSES), "--threads", str(settings.WEB_THREADS)]
     command += ["--config", "python:webapp.gunicorn_config"]
     return [
@@ -68,8 +68,6 @@ def web_command(bind: str) -> list[str]:
         "5",
         "--keep-alive",
         str(KEEP_ALIVE),
-        "--limit-request-line",
-        str(LONGEST_ADDRESS),
         "--no-control-socket",
         "--logger-class",
         "webapp.gunicorn_logs.MaskedLogger",

@@ -188,7 +188,8 @@ VARIABLES = (
     ),
     Variable(
         name="UPLOAD_MB", kind="whole number", default=250, group=SPEED, least=1,
-        about="Largest request the site takes, files included, in megabytes.",
+        about="Largest request the site takes, files included, in megabytes. Only pages that take files take so "
+              "much, and only from accounts that may send them; all others take 1 MB.",
     ),
     Variable(
         name="DISK_RESERVE_GB", kind="number", default=2.0, group=SPEED, least=0,
@@ -312,11 +313,11 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "webapp.incoming.UploadLimit",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "webapp.incoming.UploadLimit",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]

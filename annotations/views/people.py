@@ -16,13 +16,21 @@ from annotations.models import Participant, Study
 from annotations.payment import Payment, reconcile
 from annotations.people import people_of, pseudonym
 from annotations.views.studies import NOTHING, find_study
+from webapp.incoming import takes_uploads
 
 A_PAGE = 100
 BAD = 400
+PAYMENT_MEGABYTES = 10  # of a platform's export
+
+
+def study_owners_only(request: HttpRequest, *, code: str) -> None:
+    """Refuse files for somebody else's study."""
+    find_study(request.user, code)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
+@takes_uploads(study_owners_only, megabytes=PAYMENT_MEGABYTES)
 def study_people(request: HttpRequest, code: str) -> HttpResponse:
     """Return what each participant did; a POST with a platform's export, who is to be paid. It stores nothing."""
     study = find_study(request.user, code)

@@ -20,7 +20,8 @@ from generation.estimates import Estimate
 from generation.forms import NewForm
 from generation.models import Dataset, Upload
 from generation.models.makers import UPLOAD_BYTES
-from webapp.access import is_researcher
+from webapp.access import is_researcher, researchers_only
+from webapp.incoming import takes_uploads
 
 FIRST = "-mini"  # the preset to begin with: one that is made in a minute
 HINTS = 8
@@ -41,6 +42,7 @@ class Preset(NamedTuple):
 @login_required
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@takes_uploads(researchers_only)
 def new_dataset(request: HttpRequest) -> HttpResponse:
     """Return the page on which a dataset is described; its button `create` has it made."""
     if not is_researcher(request.user):

@@ -20,7 +20,8 @@ from generation.engine.worlds import READERS
 from generation.forms import ImportForm
 from generation.models import Dataset, Import
 from generation.views.making import making_context
-from webapp.access import is_researcher, owns
+from webapp.access import is_researcher, owns, researchers_only
+from webapp.incoming import takes_uploads
 
 BAD, FORBIDDEN = 400, 403
 SHOWN = 10  # imports that the page lists
@@ -30,6 +31,7 @@ HINTS = 4
 @login_required
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@takes_uploads(researchers_only)
 def new_import(request: HttpRequest) -> HttpResponse:
     """Return the page on which published files are sent; its button has them read."""
     if not is_researcher(request.user):

@@ -1,10 +1,6 @@
 """Addresses of participants are nobody else's business: no log has them, and no answer lets them be sent on or kept."""
 
 import http.client
-import os
-import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -12,11 +8,10 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.faults.servers import free_port, wait_for
+from tests.faults.caddy import Proxy
+from tests.faults.servers import free_port
 from tests.faults.stack import Site
 from tests.faults.studies import begin_study
-from tests.services import missing
-from tests.webapp.commands import ROOT
 
 NAME, VISIT = "pid-5e1f0d7ac2", "visit-93b2f8e1"  # as a platform gives them
 QUERY = f"?PROLIFIC_PID={NAME}&STUDY_ID=st-77&SESSION_ID={VISIT}"
@@ -87,30 +82,14 @@ def test_logs_of_the_web_server_have_neither_secrets_nor_what_a_platform_calls_p
 
 
 @pytest.fixture
-def proxy(tmp_path: Path) -> Iterator[tuple[int, Path]]:
-    """Give the port of a proxy whose site is down, and its log."""
-    program = shutil.which("caddy")
-    if program is None:
-        missing("caddy", "apt install caddy")
-    port, log = free_port(), tmp_path / "caddy.log"
-    text = (ROOT / "webapp/Caddyfile").read_text().replace("web:8000", f"127.0.0.1:{free_port()}")
-    ours = re.sub(r"^http:// \{.*?^\}", "", text, flags=re.MULTILINE | re.DOTALL).replace("lb_try_duration 3s", "")
-    ours = ours.replace("admin off", "admin off\n\tdebug")  # or it says nothing of requests
-    (tmp_path / "Caddyfile").write_text(ours)
-    environment = {**os.environ, "HOME": str(tmp_path), "PUBLIC_URL": f"http://localhost:{port}"}
-    with log.open("wb") as output:
-        command = [program, "run", "--config", str(tmp_path / "Caddyfile"), "--adapter", "caddyfile"]
-        process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
-    try:
-        wait_for(lambda: ask(port, "GET", "/", Host=f"localhost:{port}"), what="Caddy")
-        yield port, log
-    finally:
-        process.terminate()
-        process.wait(30)
+def proxy(tmp_path: Path) -> Iterator[Proxy]:
+    """Give a proxy whose site is down; it logs every request."""
+    with Proxy(tmp_path, site=free_port(), debug=True) as running:
+        yield running
 
 
-def test_a_proxy_whose_site_is_down_tells_nobody_either(proxy: tuple[int, Path]) -> None:
-    port, log = proxy
+def test_a_proxy_whose_site_is_down_tells_nobody_either(proxy: Proxy) -> None:
+    port, log = proxy.port, proxy.log
     answer = ask(port, "GET", f"/s/codecodeco/{QUERY}", Host=f"localhost:{port}", Referer="/s/codecodeco/x/")
     assert answer.status == 502 and answer.is_private
     written = log.read_text()

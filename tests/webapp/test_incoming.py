@@ -3,9 +3,12 @@
 import logging
 
 import pytest
+from django.contrib.auth.models import Group
 from django.test import Client, RequestFactory
 
 from webapp import incoming
+from webapp.access import RESEARCHERS
+from webapp.models import User
 from webapp.network import LOOPBACK, networks
 
 PROXY, STRANGER, VISITOR = "172.18.0.5", "203.0.113.9", "198.51.100.7"
@@ -87,3 +90,38 @@ def test_what_is_larger_than_the_limit_is_refused_before_it_is_read(client: Clie
 @pytest.mark.parametrize("length", ["", "many", "-1"])
 def test_a_length_that_is_none_is_left_to_others(client: Client, length: str) -> None:
     assert client.get("/", CONTENT_LENGTH=length).status_code == 200
+
+
+# Uploads by route
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "path", ["/", "/accounts/login/", "/datasets/new/", "/datasets/new/import/", "/submissions/new/"]
+)
+def test_a_strangers_large_body_is_refused_unread(client: Client, path: str) -> None:
+    body = b"x" * 1_000_001
+    answer = client.generic("POST", path, body, content_type="multipart/form-data; boundary=x")
+    assert answer.status_code in (403, 413)
+    assert len(answer.wsgi_request.read()) == len(body)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("token", "status"), [("", 401), ("Bearer hs_nothing", 401), ("Basic x", 401)])
+def test_a_strangers_large_body_is_refused_by_the_api(client: Client, token: str, status: int) -> None:
+    headers = {"Authorization": token} if token else {}
+    answer = client.generic("POST", "/api/v1/submissions/", b"x" * 1_000_001, headers=headers)
+    assert answer.status_code == status
+
+
+@pytest.mark.django_db
+def test_the_web_server_learns_how_much_a_researcher_may_send(client: Client, settings: object) -> None:
+    user = User.objects.create_user("ada")
+    client.force_login(user)
+    asked = {incoming.HEADERS_ONLY: True, "CONTENT_LENGTH": "2000000"}
+    assert client.generic("POST", "/datasets/new/", **asked).status_code == 403
+    user.groups.add(Group.objects.get(name=RESEARCHERS))
+    answer = client.generic("POST", "/datasets/new/", **asked)
+    assert answer.status_code == 204
+    assert answer.wsgi_request.META[incoming.UPLOAD_BYTES] == settings.UPLOAD_MB * 1_000_000  # type: ignore[attr-defined]
+    assert client.generic("POST", "/account/", **asked).status_code == 413

@@ -1,7 +1,7 @@
 """How the API's functions become its operations: who may call them, what they answer, how that is described."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
@@ -11,6 +11,7 @@ from ninja import Router
 from webapp.api.errors import Problem
 from webapp.api.shapes import ErrorBody
 from webapp.api.signing_in import ACCOUNTS, EVERYBODY
+from webapp.incoming import Uploads
 
 View = Callable[..., Any]
 
@@ -62,7 +63,7 @@ def reads(
 
 
 def changes(router: Router, path: str, answers: dict[int, Any]) -> Callable[[View], View]:
-    """Return a decorator that lets a function answer accounts' POST with these shapes, by status."""
+    """Return a decorator that makes a function answer accounts' POST with these shapes, by status."""
 
     def operation(view: View) -> View:
         described = {"responses": dict(ERRORS)}
@@ -89,3 +90,14 @@ def answered(view: View) -> View:
         return response
 
     return answer
+
+
+def upload_views(routers: Iterable[Router]) -> dict[str, Uploads]:
+    """Return what `takes_uploads` says of the operations, by the names of their addresses."""
+    found = {}
+    for router in routers:
+        for view in router.path_operations.values():
+            for operation in view.operations:
+                if hasattr(operation.view_func, "takes_uploads"):
+                    found[str(view.url_name)] = operation.view_func.takes_uploads
+    return found

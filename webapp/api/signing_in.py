@@ -4,12 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from ninja.security import APIKeyCookie, HttpBearer
 from ninja.utils import check_csrf
 
 from annotations.throttle import Throttle
-from webapp.api.errors import BEARER, Problem, too_many
+from webapp.api.errors import BEARER, NO_TOKEN, Problem, too_many
 from webapp.models import ApiToken, User
 
 REQUESTS, SPAN = 1200, 60.0  # of one account, or of one address without any, in each process of the web server
@@ -67,6 +67,15 @@ def anybody(request: HttpRequest) -> Any:
     _count(address_of(request))
     request.user = AnonymousUser()
     return request.user
+
+
+def refuse_strangers(request: HttpRequest, **_: Any) -> HttpResponse | None:
+    """Return a refusal of uploads for somebody without an account; a check for `takes_uploads`."""
+    try:
+        user = Token()(request) or request.user
+    except Problem as problem:
+        return problem.response
+    return None if user.is_authenticated else Problem(401, NO_TOKEN, headers=BEARER).response
 
 
 def address_of(request: HttpRequest) -> str:

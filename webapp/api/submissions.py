@@ -20,6 +20,8 @@ from webapp.api.errors import Problem
 from webapp.api.operations import changes, reads
 from webapp.api.pages import PAGE, page_json
 from webapp.api.shapes import Page
+from webapp.api.signing_in import refuse_strangers
+from webapp.incoming import takes_uploads
 from webapp.leaderboards import limits, receiving, scoring
 from webapp.leaderboards.boards import columns_of
 from webapp.leaderboards.entries import find_entry
@@ -92,6 +94,7 @@ def findings(request: HttpRequest, number: int) -> HttpResponseBase:
 
 
 @changes(router, "submissions/", {ACCEPTED: shapes.Taken, 200: shapes.CheckedUpload})
+@takes_uploads(refuse_strangers)
 def submit(
     request: HttpRequest,
     said: Form[shapes.NewSubmission],

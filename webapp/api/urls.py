@@ -9,7 +9,7 @@ from generation import (
 )
 from webapp.api import boards, datasets, downloads, methods, questions, reading, studies, submissions
 from webapp.api.errors import handle_errors
-from webapp.api.operations import answered
+from webapp.api.operations import answered, upload_views
 from webapp.api.signing_in import EVERYBODY
 
 ABOUT = """What pages show and take, for programs. `/docs/api/` has examples and tells of tokens, limits and refusals.
@@ -17,10 +17,15 @@ What somebody may not see is absent from what comes back."""
 
 api = NinjaAPI(title="Horsesense", version=__version__, description=ABOUT, urls_namespace="api", auth=EVERYBODY)
 handle_errors(api)
-for module in (datasets, questions, downloads, submissions, methods, boards, reading, studies):
+_modules = (datasets, questions, downloads, submissions, methods, boards, reading, studies)
+for module in _modules:
     api.add_router("", module.router)
 
 urlpatterns, app_name, namespace = api.urls
+_uploads = upload_views(module.router for module in _modules)
+_routes = {str(pattern.pattern): _uploads[pattern.name] for pattern in urlpatterns if pattern.name in _uploads}
 for _pattern in urlpatterns:
     assert isinstance(_pattern, URLPattern)
     _pattern.callback = answered(_pattern.callback)
+    if str(_pattern.pattern) in _routes:  # one for each verb
+        _pattern.callback.takes_uploads = _routes[str(_pattern.pattern)]  # type: ignore[attr-defined]

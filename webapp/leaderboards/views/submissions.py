@@ -20,6 +20,7 @@ from generation.expected import expected_of
 from generation.models import Heartbeat, Split
 from webapp.access import What, may_see
 from webapp.celery import DEFAULT
+from webapp.incoming import accounts_only, takes_uploads
 from webapp.leaderboards import limits, receiving, removal, scoring
 from webapp.leaderboards.figures import figure, is_coarse
 from webapp.leaderboards.finding import find_board, find_own_submission, find_submission, owns, suite_named
@@ -52,6 +53,7 @@ def submissions(request: HttpRequest) -> HttpResponse:
 @login_required
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@takes_uploads(accounts_only)
 def submission_new(request: HttpRequest) -> HttpResponse:
     """Return the form for a split or suite, `?to=clevr/val` or `?to=suite/cogent`, or take what was sent."""
     target = _target(request)

@@ -1,0 +1,301 @@
+"""The web server's connections, with a small application: who is cut off, who is waited for, what is read."""
+
+import io
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from typing import Any
+
+import pytest
+
+from webapp.incoming import HEADERS_ONLY, SMALL, UPLOAD_BYTES
+from webapp.running import web_server
+from webapp.running.web_server import Server
+
+LARGEST = 5_000_000
+THREADS = 2
+PATIENCE = 20.0
+PIECE = b"x" * 100_000
+
+
+class Application:
+    """Answers of all kinds, by address; it notes the bodies that it was given."""
+
+    def __init__(self) -> None:
+        self.bodies: list[int] = []
+        self.questions: list[str] = []
+
+    def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
+        path, headers = environ["PATH_INFO"], [("Content-Type", "text/plain")]
+        if HEADERS_ONLY in environ:
+            self.questions.append(path)
+            if path == "/takes":
+                environ[UPLOAD_BYTES] = LARGEST
+                start("204 No Content", [])
+                return []
+            start("403 Forbidden", [*headers, ("Content-Length", "7")])
+            return [b"refused"]
+        body = environ["wsgi.input"].read()
+        self.bodies.append(len(body))
+        if path == "/endless":
+            start("200 OK", headers)
+            return (PIECE for _ in range(1000))
+        if path == "/file":
+            start("200 OK", headers)
+            wrapper = environ.get("wsgi.file_wrapper")
+            file = io.BytesIO(PIECE * 500)
+            return wrapper(file) if wrapper else [file.read()]
+        text = f"{len(body)} bytes".encode()
+        start("200 OK", [*headers, ("Content-Length", str(len(text)))])
+        return [text]
+
+
+class Running:
+    """A server with its loop in a thread."""
+
+    def __init__(self) -> None:
+        self.application = Application()
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.port = listener.getsockname()[1]
+        self.answers: list[str] = []
+        self.server = Server(
+            self.application,
+            listener,
+            threads=THREADS,
+            keep_alive=PATIENCE,
+            largest=LARGEST,
+            access=lambda answer: self.answers.append(answer.status),
+        )
+        self.is_over = False
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.thread.start()
+
+    def _serve(self) -> None:
+        while not self.is_over:
+            self.server.turn(0.02)
+            self.server.tidy()
+
+    def stop(self) -> None:
+        self.is_over = True
+        self.thread.join(PATIENCE)
+        self.server.stop_accepting()
+        for connection in list(self.server.active_channels.values()):
+            connection.cut_off()
+        self.server.task_dispatcher.shutdown()
+
+    @contextmanager
+    def sent(
+        self, text: str | bytes, *, source: str = "127.0.0.1", window: int | None = 4096
+    ) -> Iterator[socket.socket]:
+        """Give a connection on which something was sent, and which takes in few bytes until they are read."""
+        with closing(socket.socket()) as sock:
+            if window is not None:
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
+            sock.bind((source, 0))
+            sock.settimeout(PATIENCE)
+            sock.connect(("127.0.0.1", self.port))
+            sock.sendall(text if isinstance(text, bytes) else text.replace("\n", "\r\n").encode())
+            yield sock
+
+    def ask(self, text: str | bytes) -> str:
+        """Return all that is answered until the connection ends."""
+        with self.sent(text, window=None) as sock:
+            return read_all(sock).decode()
+
+    def wait_until(self, true: Callable[[], object]) -> None:
+        end = time.monotonic() + PATIENCE
+        while not true():
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
+
+def read_all(sock: socket.socket) -> bytes:
+    """Return what comes until the connection ends, however it ends."""
+    found = []
+    with suppress(ConnectionError):
+        while piece := sock.recv(2**20):
+            found.append(piece)
+    return b"".join(found)
+
+
+@pytest.fixture
+def running() -> Iterator[Running]:
+    server = Running()
+    yield server
+    server.stop()
+
+
+CLOSE = "Host: x\nConnection: close\n"
+
+
+def test_a_request_is_answered(running: Running) -> None:
+    answer = running.ask(f"POST / HTTP/1.1\n{CLOSE}Content-Length: 5\n\nhello")
+    assert answer.startswith("HTTP/1.1 200 OK") and answer.endswith("5 bytes")
+    assert "Server:" not in answer
+    assert running.answers == ["200 OK"]
+
+
+def test_a_connection_is_used_again(running: Running) -> None:
+    with running.sent("GET / HTTP/1.1\nHost: x\n\n") as sock:
+        assert b"0 bytes" in sock.recv(4096)
+        sock.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        assert read_all(sock).endswith(b"0 bytes")
+
+
+@pytest.mark.parametrize("path", ["/", "/file", "/endless"])
+def test_an_answer_to_head_has_no_body(running: Running, path: str) -> None:
+    answer = running.ask(f"HEAD {path} HTTP/1.1\n{CLOSE}\n")
+    head, _, body = answer.partition("\r\n\r\n")
+    assert head.startswith("HTTP/1.1 200 OK") and body == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "GET / HTTP/1.1\nHost: x\nX-Slow: ",
+        "GET /",
+        f"POST / HTTP/1.1\nHost: x\nContent-Length: {SMALL}\n\nhello",
+        "POST / HTTP/1.1\nHost: x\nTransfer-Encoding: chunked\n\n5\nhello\n",
+        "GET /endless HTTP/1.1\nHost: x\n\n",
+        "GET /file HTTP/1.1\nHost: x\n\n",
+    ],
+)
+def test_who_sends_or_reads_too_slowly_is_cut_off(running: Running, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(web_server, "HEADER_SECONDS", 0.3)
+    monkeypatch.setattr(web_server, "WINDOW", 0.3)
+    monkeypatch.setattr(web_server, "SLOWEST", 10_000_000)
+    with running.sent(text):
+        running.wait_until(lambda: running.server.active_channels)
+        running.wait_until(lambda: not running.server.active_channels)
+
+
+def test_who_drips_headers_is_cut_off(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web_server, "HEADER_SECONDS", 0.5)
+    with running.sent("GET / HTTP/1.1\nHost: x\nX-Slow: ") as sock, pytest.raises(ConnectionError):
+        for _ in range(200):
+            sock.sendall(b"x")
+            time.sleep(0.05)
+
+
+def test_who_is_slow_but_fast_enough_is_waited_for(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web_server, "WINDOW", 0.3)
+    monkeypatch.setattr(web_server, "SLOWEST", 1)
+    with running.sent(f"POST / HTTP/1.1\n{CLOSE}Content-Length: 10\n\n") as sock:
+        for _ in range(10):
+            time.sleep(0.1)
+            sock.sendall(b"x")
+        assert read_all(sock).endswith(b"10 bytes")
+
+
+def test_slow_readers_of_what_is_being_made_hold_no_thread(running: Running) -> None:
+    text = "GET /endless HTTP/1.1\nHost: x\n\n"
+    with running.sent(text, window=None) as one, running.sent(text), running.sent(text):
+        running.wait_until(lambda: len(running.server.patient) == 3)
+        assert running.ask(f"GET / HTTP/1.1\n{CLOSE}\n").endswith("0 bytes")
+        assert len(read_all(one)) > 1000 * len(PIECE)
+        running.wait_until(lambda: len(running.server.patient) == 2)
+
+
+def test_of_too_many_slow_readers_some_are_cut_off(running: Running) -> None:
+    text = "GET /endless HTTP/1.1\nHost: x\n\n"
+    with running.sent(text), running.sent(text), running.sent(text), running.sent(text), running.sent(text):
+        running.wait_until(lambda: len(running.server.patient) == 2 * THREADS)
+        running.wait_until(lambda: len(running.server.active_channels) == 2 * THREADS)
+
+
+def test_of_too_many_connections_the_oldest_waiting_one_goes(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web_server, "CONNECTIONS", 2)
+    with running.sent("GET / HT") as first, running.sent("GET / HT") as second, running.sent("GET / HT"):
+        assert read_all(first) == b""
+        second.sendall(b"TP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        assert read_all(second).endswith(b"0 bytes")
+
+
+def test_connections_of_one_address_are_limited_but_not_those_of_a_proxy(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(web_server, "CONNECTIONS_OF_ADDRESS", 1)
+    monkeypatch.setattr(web_server, "is_ours", lambda address: address == "127.0.0.1")
+    with running.sent("GET"), running.sent("GET"), running.sent("GET", source="127.0.0.9") as other:
+        running.wait_until(lambda: len(running.server.active_channels) == 3)
+        with running.sent("GET", source="127.0.0.9"):
+            assert read_all(other) == b""
+        running.wait_until(lambda: len(running.server.active_channels) == 2)
+
+
+# Large bodies
+
+
+def test_a_large_body_is_refused_before_it_is_read(running: Running) -> None:
+    with running.sent(f"POST /other HTTP/1.1\nHost: x\nContent-Length: {SMALL + 1}\n\n") as sock:
+        answer = sock.recv(4096)
+    assert answer.startswith(b"HTTP/1.1 403 Forbidden") and b"Connection: close" in answer
+    assert running.application.questions == ["/other"] and running.application.bodies == []
+
+
+def test_somebody_who_sends_all_the_same_sees_the_refusal(running: Running) -> None:
+    head = f"POST /other HTTP/1.1\r\nHost: x\r\nContent-Length: {2 * SMALL}\r\n\r\n"
+    assert running.ask(head.encode() + b"x" * 2 * SMALL).endswith("refused")
+    assert running.application.bodies == []
+
+
+def test_a_large_body_that_is_taken_is_read_whole(running: Running) -> None:
+    head = f"POST /takes HTTP/1.1\r\n{CLOSE}Content-Length: {LARGEST}\r\n\r\n".replace("x\n", "x\r\n")
+    answer = running.ask(head.replace("close\n", "close\r\n").encode() + b"x" * LARGEST)
+    assert answer.endswith(f"{LARGEST} bytes")
+    assert running.application.questions == ["/takes"]
+    running.wait_until(lambda: not running.server.reserved)
+
+
+def chunked(path: str, size: int) -> bytes:
+    head = f"POST {path} HTTP/1.1\nHost: x\nConnection: close\nTransfer-Encoding: chunked\n\n".replace("\n", "\r\n")
+    pieces = (b"%x\r\n%s\r\n" % (len(PIECE), PIECE) for _ in range(size // len(PIECE)))
+    return head.encode() + b"".join(pieces) + b"0\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "size", "found"),
+    [
+        ("/other", SMALL // 2, f"{SMALL // 2} bytes"),
+        ("/other", 2 * SMALL, "refused"),
+        ("/takes", 3 * SMALL, f"{3 * SMALL} bytes"),
+        ("/takes", LARGEST + SMALL, "413 Request Entity Too Large"),
+    ],
+)
+def test_a_body_in_chunks_has_the_same_limits(running: Running, path: str, size: int, found: str) -> None:
+    assert found in running.ask(chunked(path, size))
+
+
+def test_who_waits_for_a_word_is_asked_to_send_only_what_is_taken(running: Running) -> None:
+    head = f"Host: x\nConnection: close\nExpect: 100-continue\nContent-Length: {2 * SMALL}\n\n"
+    with running.sent(f"POST /other HTTP/1.1\n{head}") as sock:
+        assert sock.recv(4096).startswith(b"HTTP/1.1 403")
+    with running.sent(f"POST /takes HTTP/1.1\n{head}") as sock:
+        assert sock.recv(4096).startswith(b"HTTP/1.1 100 Continue")
+        sock.sendall(b"x" * 2 * SMALL)
+        assert read_all(sock).endswith(f"{2 * SMALL} bytes".encode())
+
+
+def test_uploads_of_one_address_are_bounded_together(running: Running) -> None:
+    head = f"POST /takes HTTP/1.1\nHost: x\nContent-Length: {LARGEST}\n\n"
+    with running.sent(head), running.sent(head):
+        running.wait_until(lambda: len(running.server.reserved) == 2)
+        assert "503 Service Unavailable" in running.ask(head)
+    running.wait_until(lambda: not running.server.reserved)
+    assert running.application.bodies == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"GET /{'x' * 9000} HTTP/1.1\n{CLOSE}\n",
+        f"GET / HTTP/1.1\nX: {'x' * 70_000}\n\n",
+        f"POST / HTTP/1.1\nHost: x\nTransfer-Encoding: chunked\n\n{'1' * 5000}",
+        "GET / HTTP/1.1\nHost: x\nContent-Length: many\n\n",
+    ],
+)
+def test_what_is_no_request_is_refused_once(running: Running, text: str) -> None:
+    assert running.ask(text).startswith("HTTP/1.1 4" if "Transfer" in text or "many" in text else "HTTP/1.")
+    assert running.application.bodies == []

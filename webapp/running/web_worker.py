@@ -1,0 +1,77 @@
+"""A process of the web server: gunicorn starts, watches and replaces it; waitress's loop serves its connections."""
+
+import os
+import resource
+import time
+from datetime import timedelta
+from types import FrameType, SimpleNamespace
+
+from django.conf import settings
+from gunicorn.workers.base import Worker
+
+from webapp.incoming import MEGABYTE
+from webapp.running.web_server import Answer, Server
+
+TURN = 1.0  # seconds between two looks at the clock
+LINGER = 2.0  # seconds that an idle connection stays open while the process stops: a request may be on its way
+FILES = 8192  # open files: connections, and bodies and answers that are kept on the disk for them
+
+
+class BufferedWorker(Worker):
+    """Worker class for gunicorn: threads see whole requests, and never wait for slow clients."""
+
+    servers: "list[Server]"
+
+    def init_process(self) -> None:
+        """Allow as many open files as are needed."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        self.servers = []
+        super().init_process()
+
+    def run(self) -> None:
+        """Serve until gunicorn asks to stop, or is gone."""
+        [listener] = self.sockets  # `process web` and quickstart have one
+        server = Server(
+            self.wsgi,
+            listener.sock,
+            threads=self.cfg.threads,
+            keep_alive=self.cfg.keepalive,
+            largest=settings.UPLOAD_MB * MEGABYTE,
+            access=self._log_access,
+        )
+        self.servers.append(server)
+        tidied = time.monotonic()
+        while self.alive and self.ppid == os.getppid():
+            self.notify()
+            server.turn(TURN)
+            if time.monotonic() - tidied >= TURN:
+                server.tidy()
+                tidied = time.monotonic()
+        self._stop(server)
+
+    def _stop(self, server: Server) -> None:
+        """Take no more connections, and end the answers that were begun."""
+        server.stop_accepting()
+        begun = time.monotonic()
+        while (waited := time.monotonic() - begun) < self.cfg.graceful_timeout and server.active_channels:
+            if waited > LINGER and not server.is_busy:
+                break
+            self.notify()
+            server.turn(0.1)
+            server.tidy()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop; the loop is woken."""
+        self.alive = False
+        for server in self.servers:
+            server.pull_trigger()
+
+    def _log_access(self, answer: Answer) -> None:
+        if answer.environ is None or not self.log.access_log_enabled:
+            return
+        sent = SimpleNamespace(status=answer.status, sent=answer.content_bytes_written, headers=answer.response_headers)
+        request = SimpleNamespace(headers=list(answer.request.headers.items()))
+        self.log.access(sent, request, answer.environ, timedelta(seconds=time.time() - answer.start_time))
