@@ -17,6 +17,7 @@ from django.http import HttpRequest, HttpResponseBase
 
 from annotations.urls import TAKING
 from webapp import metrics
+from webapp.incoming import HEADERS_ONLY
 from webapp.logs import masked
 
 log = logging.getLogger("webapp.access")
@@ -40,7 +41,7 @@ class RequestLog:
         response = self.get_response(request)
         seconds = time.perf_counter() - start
         metrics.observe(request, response.status_code, seconds)
-        if settings.ACCESS_LOG != OFF:
+        if settings.ACCESS_LOG != OFF and HEADERS_ONLY not in request.META:  # the request itself follows
             log.info("%s", line(request, response, seconds, form=settings.ACCESS_LOG))
         return response
 
