@@ -1,14 +1,17 @@
 """Who may see and do what: the one place where views, templates, exports, API and files ask."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db.models import TextChoices
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseBase
 
+View = TypeVar("View", bound=Callable[..., Any])
+MEGABYTE = 1_000_000
 RESEARCHERS = "researcher"  # the group whose members make datasets; a migration makes it
 
 
@@ -112,12 +115,6 @@ def is_researcher(user: Visitor) -> bool:
     return user.is_staff or user.groups.filter(name=RESEARCHERS).exists()
 
 
-def researchers_only(request: HttpRequest, **_: Any) -> None:
-    """Refuse uploads of other accounts; a check for `webapp.incoming.takes_uploads`."""
-    if not is_researcher(request.user):
-        raise PermissionDenied("Expected a researcher's account.")
-
-
 def owns(user: Visitor, dataset: DatasetLike) -> bool:
     """Return whether the dataset is this account's, or the account is staff's."""
     _note(dataset)
@@ -165,3 +162,51 @@ def may_see(user: Visitor, split: SplitLike, what: What) -> bool:
 def may_see_facet(user: Visitor, split: SplitLike, facet: FacetLike) -> bool:
     """Return whether this visitor may filter by, count or read this facet in this split."""
     return may_see(user, split, What.FACET if facet.reveals else What.QUESTION)
+
+
+# Who may send files, before anything of them is read
+
+
+class Uploads(NamedTuple):
+    """What a view takes: its check of who asks, and the most megabytes (None: as many as the site takes at all)."""
+
+    refuse: Callable[..., HttpResponseBase | None]
+    megabytes: int | None
+
+    @property
+    def most(self) -> int:
+        """Return the size of the largest body, in bytes."""
+        return min(self.megabytes or settings.UPLOAD_MB, settings.UPLOAD_MB) * MEGABYTE
+
+
+def takes_uploads(
+    refuse: Callable[..., HttpResponseBase | None], *, megabytes: int | None = None
+) -> Callable[[View], View]:
+    """Return a decorator for a view that takes more than `webapp.incoming.SMALL` bytes.
+
+    Parameters
+    ----------
+    refuse : callable
+        Called before the body is read, with the request and the parts of its address. It returns an answer, or raises
+        `PermissionDenied` or `Http404`, for somebody who may send nothing there; None for others.
+    megabytes : int, optional
+        The most that the view takes; never more than the setting `UPLOAD_MB`.
+    """
+
+    def decorate(view: View) -> View:
+        view.takes_uploads = Uploads(refuse, megabytes)  # type: ignore[attr-defined]
+        return view
+
+    return decorate
+
+
+def accounts_only(request: HttpRequest, **_: Any) -> None:
+    """Refuse uploads of somebody who is not signed in; a check for `takes_uploads`."""
+    if not request.user.is_authenticated:
+        raise PermissionDenied("Expected somebody who is signed in.")
+
+
+def researchers_only(request: HttpRequest, **_: Any) -> None:
+    """Refuse uploads of other accounts; a check for `takes_uploads`."""
+    if not is_researcher(request.user):
+        raise PermissionDenied("Expected a researcher's account.")

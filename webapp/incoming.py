@@ -4,12 +4,13 @@ import logging
 from collections.abc import Callable
 from functools import lru_cache
 from ipaddress import ip_address
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
+from webapp.access import MEGABYTE, Uploads
 from webapp.network import Network
 
 log = logging.getLogger(__name__)
@@ -17,11 +18,8 @@ log = logging.getLogger(__name__)
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 FORWARDED = ("HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_HOST", "HTTP_FORWARDED")
-MEGABYTE = 1_000_000
 SMALL = MEGABYTE  # bytes that any view takes
 HEADERS_ONLY, UPLOAD_BYTES = "horsesense.headers_only", "horsesense.upload_bytes"  # between web server and UploadLimit
-
-View = TypeVar("View", bound=Callable[..., Any])
 
 
 class OurProxies:
@@ -44,45 +42,6 @@ class OurProxies:
         return self.get_response(request)
 
 
-class Uploads(NamedTuple):
-    """What a view takes: its check of who asks, and the most megabytes (None: as many as the site takes at all)."""
-
-    refuse: Callable[..., HttpResponseBase | None]
-    megabytes: int | None
-
-    @property
-    def most(self) -> int:
-        """Return the size of the largest body, in bytes."""
-        return min(self.megabytes or settings.UPLOAD_MB, settings.UPLOAD_MB) * MEGABYTE
-
-
-def takes_uploads(
-    refuse: Callable[..., HttpResponseBase | None], *, megabytes: int | None = None
-) -> Callable[[View], View]:
-    """Return a decorator for a view that takes more than `SMALL` bytes.
-
-    Parameters
-    ----------
-    refuse : callable
-        Called before the body is read, with the request and the parts of its address. It returns an answer, or raises
-        `PermissionDenied` or `Http404`, for somebody who may send nothing there; None for others.
-    megabytes : int, optional
-        The most that the view takes; never more than the setting `UPLOAD_MB`.
-    """
-
-    def decorate(view: View) -> View:
-        view.takes_uploads = Uploads(refuse, megabytes)  # type: ignore[attr-defined]
-        return view
-
-    return decorate
-
-
-def accounts_only(request: HttpRequest, **_: Any) -> None:
-    """Refuse uploads of somebody who is not signed in; a check for `takes_uploads`."""
-    if not request.user.is_authenticated:
-        raise PermissionDenied("Expected somebody who is signed in.")
-
-
 class UploadLimit:
     """Middleware: refuses a request with more than its view takes, before anything of the body is read.
 
@@ -98,7 +57,7 @@ class UploadLimit:
         return self.get_response(request)
 
     def process_view(
-        self, request: HttpRequest, view: View, _arguments: Any, parts: dict[str, Any]
+        self, request: HttpRequest, view: Callable[..., Any], _arguments: Any, parts: dict[str, Any]
     ) -> HttpResponseBase | None:
         """Return a refusal, None where the view is to answer, or raise `RequestDataTooBig`."""
         text = request.META.get("CONTENT_LENGTH") or "0"

@@ -20,8 +20,7 @@ from generation.estimates import Estimate
 from generation.forms import NewForm
 from generation.models import Dataset, Upload
 from generation.models.makers import UPLOAD_BYTES
-from webapp.access import is_researcher, researchers_only
-from webapp.incoming import takes_uploads
+from webapp.access import is_researcher, researchers_only, takes_uploads
 
 FIRST = "-mini"  # the preset to begin with: one that is made in a minute
 HINTS = 8

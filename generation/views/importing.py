@@ -20,8 +20,7 @@ from generation.engine.worlds import READERS
 from generation.forms import ImportForm
 from generation.models import Dataset, Import
 from generation.views.making import making_context
-from webapp.access import is_researcher, owns, researchers_only
-from webapp.incoming import takes_uploads
+from webapp.access import is_researcher, owns, researchers_only, takes_uploads
 
 BAD, FORBIDDEN = 400, 403
 SHOWN = 10  # imports that the page lists

@@ -14,14 +14,13 @@ from generation.index import SplitIndex
 from generation.models import Split
 from generation.paging import page_of
 from generation.views.finding import pairs_of
-from webapp.access import What, may_see
+from webapp.access import What, may_see, takes_uploads
 from webapp.api import submission_shapes as shapes
 from webapp.api.errors import Problem
 from webapp.api.operations import changes, reads
 from webapp.api.pages import PAGE, page_json
 from webapp.api.shapes import Page
 from webapp.api.signing_in import refuse_strangers
-from webapp.incoming import takes_uploads
 from webapp.leaderboards import limits, receiving, scoring
 from webapp.leaderboards.boards import columns_of
 from webapp.leaderboards.entries import find_entry

@@ -18,9 +18,8 @@ from generation.engine.predictions import template
 from generation.engine.statistics import Averaged
 from generation.expected import expected_of
 from generation.models import Heartbeat, Split
-from webapp.access import What, may_see
+from webapp.access import What, accounts_only, may_see, takes_uploads
 from webapp.celery import DEFAULT
-from webapp.incoming import accounts_only, takes_uploads
 from webapp.leaderboards import limits, receiving, removal, scoring
 from webapp.leaderboards.figures import figure, is_coarse
 from webapp.leaderboards.finding import find_board, find_own_submission, find_submission, owns, suite_named
