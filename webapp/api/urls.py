@@ -23,9 +23,9 @@ for module in _modules:
 
 urlpatterns, app_name, namespace = api.urls
 _uploads = upload_views(module.router for module in _modules)
-_routes = {str(pattern.pattern): _uploads[pattern.name] for pattern in urlpatterns if pattern.name in _uploads}
-for _pattern in urlpatterns:
-    assert isinstance(_pattern, URLPattern)
+_patterns = [found for found in urlpatterns if isinstance(found, URLPattern)]
+_routes = {str(found.pattern): _uploads[str(found.name)] for found in _patterns if found.name in _uploads}
+for _pattern in _patterns:
     _pattern.callback = answered(_pattern.callback)
     if str(_pattern.pattern) in _routes:  # one for each verb
         _pattern.callback.takes_uploads = _routes[str(_pattern.pattern)]  # type: ignore[attr-defined]
