@@ -36,7 +36,7 @@ class Broken(Exception):
     """The child ended without a result, by a mistake of ours. The text is what it said."""
 
 
-def run(module: str, given: bytes, *, seconds: int, memory: int) -> bytes:
+def run(module: str, given: bytes, *, seconds: int, memory: int, wait: float | None = None) -> bytes:
     """Return what a module, run as a program, writes when it reads `given`; none of our secrets are in its environment.
 
     Parameters
@@ -49,6 +49,8 @@ def run(module: str, given: bytes, *, seconds: int, memory: int) -> bytes:
         Limit of its processor time; on the clock half as much again may pass, where others are at work too.
     memory : int
         Limit of its address space, in bytes.
+    wait : float or None
+        Seconds on the clock after which it is stopped, where that is earlier.
 
     Raises
     ------
@@ -56,12 +58,13 @@ def run(module: str, given: bytes, *, seconds: int, memory: int) -> bytes:
     """
     command = [sys.executable, "-m", "generation.limited", str(seconds), str(memory), module]
     environment = {name: os.environ[name] for name in KEPT if name in os.environ} | ALONE
+    longest = min(PATIENCE * seconds, wait if wait is not None else PATIENCE * seconds)
     try:
         done = subprocess.run(  # noqa: S603 - our own module
-            command, input=given, capture_output=True, cwd=ROOT, env=environment, timeout=PATIENCE * seconds
+            command, input=given, capture_output=True, cwd=ROOT, env=environment, timeout=longest
         )
     except subprocess.TimeoutExpired as error:
-        raise TooLong(f"{module} was stopped after {PATIENCE * seconds:g} seconds.") from error
+        raise TooLong(f"{module} was stopped after {longest:g} seconds.") from error
     _check_end(module, done.returncode, done.stderr, seconds=seconds, memory=memory)
     return done.stdout
 

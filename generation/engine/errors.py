@@ -21,10 +21,19 @@ Every message says what was expected, what came, where, and what to do.
     +- BadPredictions           a file of predictions can't be scored (``where``: the split; ``findings``: each line)
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from generation.engine.predictions.findings import Findings
+
+class Findings(Protocol):
+    """Everything that is wrong with a file of predictions."""
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Return how many findings there are of each kind that occurs."""
+
+    def lines(self) -> Iterator[str]:
+        """Yield a sentence for each."""
 
 
 class EngineError(Exception):
@@ -115,6 +124,6 @@ class BadRecord(EngineError):
 class BadPredictions(EngineError):
     """A file of predictions can't be scored; `findings` says of each line why, where that is known."""
 
-    def __init__(self, message: str, *, where: str = "", findings: "Findings | None" = None) -> None:
+    def __init__(self, message: str, *, where: str = "", findings: Findings | None = None) -> None:
         super().__init__(message, where=where)
         self.findings = findings

@@ -58,6 +58,7 @@ class JsonText:
         self.scanner, self.longest = decoder or DECODER, longest
         self.decoder = codecs.getincrementaldecoder("utf-8-sig")()
         self.text, self.at, self.has_ended = "", 0, False
+        self.length = 0  # characters of the last value
 
     def items(self, key: str) -> Iterator[Any]:
         """Yield the items of the lists that the whole, an object, has under a key."""
@@ -165,7 +166,7 @@ class JsonText:
             self._read()
         if self.text.find("\\u", self.at, end) >= 0:
             json.dumps(value, ensure_ascii=False).encode()  # half of a character is none
-        self.at = end
+        self.length, self.at = end - self.at, end
         return value
 
     def _read(self) -> None:

@@ -8,12 +8,14 @@ import zipfile
 
 import pytest
 
+from generation import prediction_files
 from generation.engine.predictions import read_predictions, rows, unpacking
 from generation.engine.predictions.checking import EXTRA
 from generation.engine.predictions.vocabulary import NUMBERS
 from tests.engine.predictions.asked import KINDS, VOCABULARY, expected
 from tests.webapp.test_docs import Block, blocks
 from webapp import documentation
+from webapp.leaderboards import receiving
 
 FORMATS = {
     "answers.jsonl": "jsonl",
@@ -61,6 +63,10 @@ def test_names_and_limits_are_those_of_the_code() -> None:
     text = " ".join(documentation.source("predictions").split())
     ids = [f"`{name}`" for name in rows.IDS]
     assert f"An id is called {', '.join(ids[:-1])} or {ids[-1]}, an answer `answer` or `prediction`" in text
-    assert f"At most {unpacking.LARGEST >> 20:,} MB are unpacked, and a row has at most {rows.LONGEST:,}" in text
+    assert f"A row has at most {rows.LONGEST:,} characters" in text
+    assert f"{unpacking.LEAST_ROOM >> 20} MB of text, {unpacking.EACH_ROOM:,} bytes more for each question" in text
+    assert f"{unpacking.RATIO} more for each packed byte, at most {unpacking.LARGEST >> 20:,} MB" in text
+    assert f"{prediction_files.SECONDS} seconds of processor time" in text
+    assert f"a page waits {receiving.LONGEST_CHECK:g} seconds for it" in text
     assert f"where a file has {EXTRA:,} rows more than there are questions" in text
     assert f"`{NUMBERS.split()[0]}` to `{NUMBERS.split()[-1]}`" in text

@@ -9,6 +9,8 @@ import itertools
 import os
 import secrets
 import tempfile
+import threading
+import time
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,9 +19,11 @@ from typing import Any, BinaryIO, NamedTuple
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from generation import files
-from generation.engine.predictions import BadPredictions, read_predictions
+from generation import files, prediction_files
+from generation.engine.predictions import BadPredictions, Member
 from generation.engine.predictions import members as carried
+from generation.engine.predictions.packed import PackedPredictions
+from generation.engine.predictions.unpacking import GZIP, room
 from generation.engine.score import OUTSIDE
 from generation.expected import expected_of
 from generation.models import Split
@@ -34,7 +38,12 @@ PIECE = 1024**2
 LONGEST_SHOWN = 80  # characters of an answer that a page shows
 NAMED = 5  # files that a message names
 LONGEST_KEY = 200  # characters
+SMALL = 1 << 16  # bytes
 LARGEST_NUMBER = 10**15
+LONGEST_CHECK = 20.0  # seconds that a page waits for a file to be checked
+MOST_CHECKS = 2  # files that a web process checks at once: the other threads answer pages
+RETRY = 5  # seconds
+_CHECKS = threading.BoundedSemaphore(MOST_CHECKS)
 
 
 class Refused(Exception):
@@ -159,19 +168,40 @@ class Checked(NamedTuple):
 
 
 def checked(user: Any, order: Order, file: BinaryIO, filename: str) -> list[Checked]:
-    """Return what an upload would be taken for; raise `Refused` where it would be refused."""
+    """Return what an upload would be taken for; raise `Refused` where it would be refused.
+
+    A page waits for it at most `LONGEST_CHECK` seconds, and few files are checked at once.
+    """
     check(user, order)
-    found = []
-    for part in parts_of(user, order, file, filename):
-        limits.note_attempt(user, part.split)
-        try:
-            one = read_predictions(part.file, expected_of(part.split))
-        except BadPredictions as error:
-            raise Refused(422, "bad_predictions", str(error), field="file", findings=error.findings) from error
-        unreadable = int((one.read == OUTSIDE).sum())
-        examples = [(at, text[:LONGEST_SHOWN]) for at, text in itertools.islice(one.outside.items(), NAMED)]
-        found.append(Checked(part.split, len(one.codes), one.format, len(one.outside), unreadable, examples))
-    return found
+    parts = parts_of(user, order, file, filename)
+    if not _CHECKS.acquire(blocking=False):
+        message = f"Expected at most {MOST_CHECKS} files to be checked at once, others are. Try again in a moment."
+        raise Refused(503, "busy", message, retry_after=RETRY)
+    try:
+        until = time.monotonic() + LONGEST_CHECK
+        return [_checked(user, part, wait=max(0.1, until - time.monotonic())) for part in parts]
+    finally:
+        _CHECKS.release()
+
+
+def _checked(user: Any, part: Part, *, wait: float) -> Checked:
+    """Return what a file would be taken for, read under the limits that a submission has."""
+    limits.note_attempt(user, part.split)
+    try:
+        with prediction_files.written(part.file) as path:
+            content, written_as = prediction_files.read_file(path, expected_of(part.split), wait=wait)
+    except BadPredictions as error:
+        raise Refused(422, "bad_predictions", str(error), field="file", findings=error.findings) from error
+    except prediction_files.TooSlow as error:
+        message = f"{error} Submit it instead: a background process reads it and says what is wrong with it."
+        raise Refused(422, "too_slow", message, field="file") from error
+    except prediction_files.NotRead as error:
+        raise Refused(503, "not_read", str(error), retry_after=RETRY) from error
+    found = PackedPredictions(content)
+    outside = found.outside
+    unreadable = int((found.read == OUTSIDE).sum())
+    examples = [(at, text[:LONGEST_SHOWN]) for at, text in itertools.islice(outside.items(), NAMED)]
+    return Checked(part.split, len(found.codes), written_as, len(outside), unreadable, examples)
 
 
 def check(user: Any, order: Order) -> None:
@@ -248,10 +278,11 @@ def _matched(user: Any, suite: Suite, file: BinaryIO) -> list[Part]:
     """Return the files of a zip with the members of a suite that they are named after."""
     members = members_for(user, suite)[1]
     found, unknown = [], []
-    for one in carried(file):
+    for one in _carried(file):
         name = one.name.rpartition("/")[2].partition(".")[0].lower()
         meant = [member for member in members if name in names_of(member)]
         if len(meant) == 1:
+            _check_size(one, meant[0].split)
             found.append(Part(meant[0].split, one.name, one.open()))
         else:
             unknown.append(one.name or "a file that isn't a zip")
@@ -263,6 +294,25 @@ def _matched(user: Any, suite: Suite, file: BinaryIO) -> list[Part]:
     if len({part.split.pk for part in found}) < len(found):
         raise Refused(422, "bad_suite_file", "Expected one file for each split, got two for the same.", field="file")
     return found
+
+
+def _carried(file: BinaryIO) -> list[Member]:
+    """Return the files of a zip; raise `Refused` where it can't be read."""
+    try:
+        return carried(file)
+    except BadPredictions as error:
+        raise Refused(422, "bad_suite_file", str(error), field="file") from error
+
+
+def _check_size(one: Member, split: Split) -> None:
+    """Raise `Refused` for a file that unpacks to far more than answers to a split's questions take."""
+    most = min(LARGEST, room(split.questions, one.packed))
+    with one.open() as file:
+        if file.read(len(GZIP)) == GZIP:  # packed twice: what gzip packs hardly gets smaller in a zip
+            most = SMALL + 2 * one.packed
+    if one.size > most:
+        message = f"Expected at most {most:,} bytes in {one.name[:60]!r}, got {one.size:,}: pack it once."
+        raise Refused(413, "too_large", message, field="file")
 
 
 def names_of(member: SuiteMember) -> list[str]:

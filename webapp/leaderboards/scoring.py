@@ -6,16 +6,16 @@ A claimed submission ends as done with its scores, or failed with a message; one
 import functools
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 import numpy as np
-from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 
-from generation import files
-from generation.engine.predictions import BadPredictions, Predictions, read_predictions
+from generation import files, prediction_files
+from generation.engine.predictions import BadPredictions
+from generation.engine.predictions.packed import PackedPredictions
 from generation.engine.score import OUTSIDE, score
 from generation.engine.worlds import Column
 from generation.expected import expected_of
@@ -59,28 +59,30 @@ def _score_or_refuse(submission: Submission, lease: leases.Lease) -> None:
 
 
 def _score(submission: Submission, lease: leases.Lease) -> None:
-    found = _predictions(submission, lease)
+    content, written_as = _predictions(submission, lease)
     lease.check()
-    digest = predictions.store(found)
+    digest, found = predictions.store(content), PackedPredictions(content)
     splits = [submission.split, *submission.split.derived.filter(state=Split.State.COMPLETE)]
     scores = [score_on(submission, split, found.codes, found.read) for split in splits]
     with transaction.atomic():
         if ladder.is_closed(submission.split):
             ladder.lock(submission.split)
         held = Submission.objects.held(submission)
-        held.update(predictions=digest, outside=len(found.outside), format=found.format)
+        held.update(predictions=digest, outside=len(found.outside), format=written_as)
         leases.finish(submission)
         Score.objects.bulk_create(scores)
         if ladder.is_closed(submission.split):
             ladder.disclose(submission, scores[0], found.codes)
 
 
-def _predictions(submission: Submission, lease: leases.Lease) -> Predictions:
+def _predictions(submission: Submission, lease: leases.Lease) -> prediction_files.ReadFile:
+    """Return the packed predictions of a submission, and the format that its file has."""
     if submission.method.baseline:
         check = functools.partial(_let_others_go_first, submission, lease)
-        return baselines.predictions(submission.method.baseline, submission.split, check=check)
-    with default_storage.open(submission.file, "rb") as file:
-        return read_predictions(cast("BinaryIO", file), expected_of(submission.split))
+        found = baselines.predictions(submission.method.baseline, submission.split, check=check)
+        return prediction_files.ReadFile(predictions.pack_all(found), found.format)
+    with prediction_files.stored(submission.file) as path:
+        return prediction_files.read_file(path, expected_of(submission.split))
 
 
 def _let_others_go_first(submission: Submission, lease: leases.Lease) -> None:

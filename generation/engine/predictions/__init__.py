@@ -45,10 +45,15 @@ class Predictions(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A file that an upload carries: its name, empty where it is the upload itself, and what opens it."""
+    """A file that an upload carries: its name, empty where it is the upload itself, and what opens it.
+
+    `size` and `packed` are the bytes that it has and that it takes in a zip; 0 where it is the upload itself.
+    """
 
     name: str
     open: Callable[[], BinaryIO]
+    size: int = 0
+    packed: int = 0
 
 
 def read_predictions(file: BinaryIO, expected: Expected) -> Predictions:
@@ -71,7 +76,7 @@ def read_predictions(file: BinaryIO, expected: Expected) -> Predictions:
     """
     checker = Checker(expected)
     try:
-        text, packing = unpacked(file)
+        text, packing = unpacked(file, n=expected.n)
         rows = rows_of(text, checker.bad, n=expected.n)
         checker.unit = rows.unit
         for batch in rows.batches:
@@ -122,7 +127,9 @@ def members(file: BinaryIO) -> list[Member]:
         raise _refusal(error) from error
     if not found:
         raise BadPredictions(f"Expected files in the zip, got none. Format: {DOCS}")
-    return [Member(one.name, partial(_opened, archive, one)) for one in found]
+    return [
+        Member(one.name, partial(_opened, archive, one), one.info.file_size, one.info.compress_size) for one in found
+    ]
 
 
 def _opened(archive: ZipFile, member: Packed) -> BinaryIO:

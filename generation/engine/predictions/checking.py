@@ -73,7 +73,8 @@ class Naming:
         if self.sorted is None or self.order is None:
             numbers = [one if one.__class__ is int else _number(one) for one in ids]
             return np.array([one if 0 <= one < self.n else -1 for one in numbers], np.int32)
-        wanted = np.array([str(one).strip().encode() for one in ids], np.bytes_)
+        width = self.sorted.dtype.itemsize + 1  # a longer id is none of them; one array would be as wide as the longest
+        wanted = np.array([str(one).strip()[:width].encode()[:width] for one in ids], np.bytes_)
         at = np.minimum(np.searchsorted(self.sorted, wanted), self.n - 1)
         found = np.where((self.sorted[at] == wanted) & (wanted != b""), self.order[at], -1)
         return found.astype(np.int32)

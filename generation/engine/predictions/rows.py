@@ -8,8 +8,7 @@ import codecs
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from generation.engine.predictions.unpacking import PIECE, Text, Unreadable
@@ -17,7 +16,9 @@ from generation.engine.predictions.vocabulary import shown
 from generation.engine.streaming import JsonText
 
 MANY = 4096  # rows a batch
-LONGEST = 1 << 21  # characters that a row may have
+LONGEST = 1 << 20  # characters that a row may have
+ROOM = 1 << 20  # characters of rows after which a batch ends: parsed JSON takes up to sixty bytes for each
+BLANK = 1_000_000  # empty lines that a file may have
 IDS = ("question_id", "question_index", "questionId", "index", "doc_id")
 SAID = ("prediction", "answer")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -43,6 +44,14 @@ class Batch(NamedTuple):
     ids: Sequence[Any]
     said: Sequence[Any]
     choices: Sequence[dict[str, str]] | None = None
+
+
+class Row(NamedTuple):
+    """A row as it stands in the file: its line or number from 1, what it is, and how many characters it takes."""
+
+    line: int
+    value: Any
+    size: int
 
 
 class Fields(NamedTuple):
@@ -97,10 +106,18 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object; raise ValueError where it has a name twice."""
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the name {shown(twice)} occurs twice")
+        raise ValueError(f"the name {shown(_first_again(name for name, _ in pairs))} occurs twice")
     return found
+
+
+def _first_again(names: Iterable[str]) -> str:
+    """Return the first name that occurred before; there has to be one."""
+    known: set[str] = set()
+    for name in names:
+        if name in known:
+            return name
+        known.add(name)
+    raise ValueError("Expected a name that occurs twice, got none.")
 
 
 DECODER = json.JSONDecoder(object_pairs_hook=_once)
@@ -115,15 +132,16 @@ def _is_record(head: str) -> bool:
         return False
 
 
-def _elements(text: Text) -> Iterator[tuple[int, Any]]:
-    return _numbered(JsonText(text, decoder=DECODER, longest=LONGEST).elements())
+def _elements(text: Text) -> Iterator[Row]:
+    whole = JsonText(text, decoder=DECODER, longest=LONGEST)
+    return _numbered(whole, whole.elements())
 
 
-def _numbered(records: Iterator[Any]) -> Iterator[tuple[int, Any]]:
+def _numbered(whole: JsonText, records: Iterator[Any]) -> Iterator[Row]:
     number = 0
     try:
         for number, record in enumerate(records, 1):
-            yield number, record
+            yield Row(number, record, whole.length)
     except (ValueError, RecursionError) as error:
         raise Unreadable(_json_trouble(error), line=number + 1, unit="record") from error
 
@@ -143,16 +161,27 @@ def _pairs(text: Text) -> Iterator[Batch]:
         yield from whole.pairs()
         whole.end()
 
-    for batch in _batched(_numbered(pairs())):
-        yield Batch([line for line, _ in batch], [pair[0] for _, pair in batch], [pair[1] for _, pair in batch])
+    for batch in _batched(_numbered(whole, pairs())):
+        yield Batch([row.line for row in batch], [row.value[0] for row in batch], [row.value[1] for row in batch])
 
 
-def _batched(rows: Iterator[tuple[int, Any]]) -> Iterator[list[tuple[int, Any]]]:
-    while batch := list(islice(rows, MANY)):
+def _batched(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    """Yield rows that follow each other, few enough that little memory holds them."""
+    while batch := _taken(rows):
         yield batch
 
 
-def _parsed_lines(text: Text, bad: Bad) -> Iterator[tuple[int, Any]]:
+def _taken(rows: Iterator[Row]) -> list[Row]:
+    batch, size = [], 0
+    for row in rows:
+        batch.append(row)
+        size += row.size
+        if len(batch) >= MANY or size >= ROOM:
+            break
+    return batch
+
+
+def _parsed_lines(text: Text, bad: Bad) -> Iterator[Row]:
     scan = DECODER.raw_decode
     for number, line in enumerate(_lines(text), 1):
         said = line.strip(" \t\r")
@@ -167,25 +196,17 @@ def _parsed_lines(text: Text, bad: Bad) -> Iterator[tuple[int, Any]]:
         except (ValueError, RecursionError) as error:
             bad(number, _json_trouble(error))
         else:
-            yield number, record
+            yield Row(number, record, len(said))
 
 
-def _of_records(container: str, unit: str, records: Iterator[tuple[int, Any]], bad: Bad) -> Rows:
+def _of_records(container: str, unit: str, records: Iterator[Row], bad: Bad) -> Rows:
     """Return the rows of records; the first one that says what it is tells what all are."""
-    passed = []
-    fields = None
-    for line, record in records:
-        fields = _fields(record, container)
-        if fields is not None:
-            break
-        passed.append((line, record))
-        if len(passed) == MANY:
-            break
+    first = _taken(records)
+    fields = next((found for row in first if (found := _fields(row.value, container)) is not None), None)
     if fields is None:
-        for line, record in passed:
-            bad(line, _no_fields(record))
+        for row in first:
+            bad(row.line, _no_fields(row.value))
         return Rows(container, unit, "", iter(()))
-    first = iter([*passed, (line, record)])
     return Rows(fields.format, unit, fields.id, _batches(first, records, fields, bad))
 
 
@@ -208,19 +229,18 @@ def _no_fields(record: Any) -> str:
     return f'expected "question_id" and "answer", got {names}'
 
 
-def _batches(
-    first: Iterator[tuple[int, Any]], records: Iterator[tuple[int, Any]], fields: Fields, bad: Bad
-) -> Iterator[Batch]:
-    for source in (first, records):
-        for batch in _batched(source):
-            yield _batch(batch, fields, bad)
+def _batches(first: list[Row], records: Iterator[Row], fields: Fields, bad: Bad) -> Iterator[Batch]:
+    yield _batch(first, fields, bad)
+    first.clear()
+    for batch in _batched(records):
+        yield _batch(batch, fields, bad)
 
 
-def _batch(batch: list[tuple[int, Any]], fields: Fields, bad: Bad) -> Batch:
-    kept = [row for row in batch if isinstance(row[1], dict) and fields.id in row[1] and fields.said in row[1]]
+def _batch(batch: list[Row], fields: Fields, bad: Bad) -> Batch:
+    kept = [row for row in batch if isinstance(row.value, dict) and fields.id in row.value and fields.said in row.value]
     if len(kept) != len(batch):
         _tell(batch, fields, bad)
-    lines, records = [line for line, _ in kept], [record for _, record in kept]
+    lines, records = [row.line for row in kept], [row.value for row in kept]
     ids, said = [record[fields.id] for record in records], [record[fields.said] for record in records]
     if fields.format == "lmms-eval":
         said = [_first_reply(one) for one in said]
@@ -228,8 +248,8 @@ def _batch(batch: list[tuple[int, Any]], fields: Fields, bad: Bad) -> Batch:
     return Batch(lines, ids, said, [_choices(record) for record in records] if has_letters else None)
 
 
-def _tell(batch: list[tuple[int, Any]], fields: Fields, bad: Bad) -> None:
-    for line, record in batch:
+def _tell(batch: list[Row], fields: Fields, bad: Bad) -> None:
+    for line, record, _ in batch:
         if not isinstance(record, dict):
             bad(line, _no_fields(record))
             continue
@@ -267,8 +287,7 @@ def _table(line: str) -> tuple[str, list[str]] | None:
 def _of_table(text: Text, delimiter: str, names: list[str], bad: Bad) -> Rows:
     container = "tsv" if delimiter == "\t" else "csv"
     if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise Unreadable(f"expected every column once, got {shown(twice)} twice", line=1)
+        raise Unreadable(f"expected every column once, got {shown(_first_again(names))} twice", line=1)
     fields = _fields(dict.fromkeys(names, ""), container)
     if fields is None:
         got = ", ".join(shown(name) for name in names[:8])
@@ -282,30 +301,47 @@ def _cells(text: Text, delimiter: str, names: list[str], fields: Fields, bad: Ba
     letters = [(letter, names.index(letter)) for letter in LETTERS if letter in names and fields.said == "prediction"]
     rows = _table_rows(text, delimiter)
     next(rows)
-    while batch := list(islice(rows, MANY)):
-        kept = [row for row in batch if len(row[1]) == len(names)]
+    for batch in _batched(rows):
+        kept = [row for row in batch if len(row.value) == len(names)]
         if len(kept) != len(batch):
-            for line, row in batch:
-                if len(row) != len(names):
-                    bad(line, f"expected {len(names)} columns, got {len(row)}")
+            for row in batch:
+                if len(row.value) != len(names):
+                    bad(row.line, f"expected {len(names)} columns, got {len(row.value)}")
+        cells = [row.value for row in kept]
         yield Batch(
-            [line for line, _ in kept],
-            [row[at_id] for _, row in kept],
-            [row[at_said] for _, row in kept],
-            [{letter: row[at] for letter, at in letters if row[at]} for _, row in kept] if letters else None,
+            [row.line for row in kept],
+            [row[at_id] for row in cells],
+            [row[at_said] for row in cells],
+            [{letter: row[at] for letter, at in letters if row[at]} for row in cells] if letters else None,
         )
 
 
-def _table_rows(text: Text, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line at which each row begins, and its cells; empty lines are none."""
+class _Measured:
+    """The lines of a table, each with its end; `size` counts the characters of the row that is being read."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self.lines, self.size, self.line = lines, 0, 1
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self.lines:
+            self.size += len(line) + 1
+            if self.size > LONGEST + 1:
+                raise Unreadable(f"expected at most {LONGEST:,} characters in a row, got more", line=self.line)
+            yield f"{line}\n"
+
+
+def _table_rows(text: Text, delimiter: str) -> Iterator[Row]:
+    """Yield the rows of a table, each with the line at which it begins; empty lines are none."""
     csv.field_size_limit(LONGEST)
-    reader = csv.reader((f"{line}\n" for line in _lines(text)), delimiter=delimiter, strict=True)
+    measured = _Measured(_lines(text))
+    reader = csv.reader(iter(measured), delimiter=delimiter, strict=True)
     line = 1
     try:
         for row in reader:
             if row:
-                yield line, row
-            line = reader.line_num + 1
+                yield Row(line, row, measured.size)
+            measured.line = line = reader.line_num + 1
+            measured.size = 0
     except csv.Error as error:
         raise Unreadable(f"expected a table, got a row that can't be read ({error})", line=line) from error
 
@@ -313,19 +349,23 @@ def _table_rows(text: Text, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 def _plain(text: Text, n: int) -> Iterator[Batch]:
     """Yield the answers of a file that has one a line, in question order; empty lines after the last are none."""
     lines = enumerate((line.rstrip("\r") for line in _lines(text)), 1)
-    for batch in _batched((number, line) for number, line in lines if number <= n or line):
-        yield Batch([number for number, _ in batch], [number - 1 for number, _ in batch], [line for _, line in batch])
+    for batch in _batched(Row(number, line, len(line)) for number, line in lines if number <= n or line):
+        numbers = [row.line for row in batch]
+        yield Batch(numbers, [number - 1 for number in numbers], [row.value for row in batch])
 
 
 def _lines(text: Text) -> Iterator[str]:
     """Yield the lines of a text, without what ends them."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
-    rest, number = "", 0
+    rest, number, blank = "", 0, 0
     while piece := text.read(PIECE):
         *whole, rest = (rest + decoder.decode(piece)).split("\n")
         number += len(whole)
-        if len(rest) > LONGEST:
+        blank += whole.count("")
+        if len(rest) > LONGEST or (whole and len(whole[0]) > LONGEST):
             raise Unreadable(f"expected at most {LONGEST:,} characters in a line, got more", line=number + 1)
+        if blank > BLANK:
+            raise Unreadable(f"expected at most {BLANK:,} empty lines, got more: reading stopped", line=number + 1)
         yield from whole
     if rest:
         yield rest

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LONGEST = 2000  # characters that are kept of a text
-ROOM = 100 << 20  # bytes of texts; past them only their beginnings are kept
+ROOM = 8 << 20  # bytes of texts; past them only their beginnings are kept
 BEGINNING = 50  # characters
 
 

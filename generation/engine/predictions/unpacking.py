@@ -14,8 +14,12 @@ from pathlib import PurePosixPath
 from typing import BinaryIO, NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipExtFile, ZipFile, ZipInfo
 
-LARGEST = 1 << 30  # bytes that are unpacked of one file
+LARGEST = 1 << 30  # bytes of text in one file
+LEAST_ROOM = 8 << 20  # bytes that every file may unpack to
+EACH_ROOM = 1000  # bytes more for each question
+RATIO = 20  # bytes more for each byte that is packed
 PIECE = 1 << 18  # bytes read at a time
+PACKED_PIECE = 1 << 14  # bytes of gzip read at a time: each member that it has copies what is left of it
 HEAD = 1 << 16  # bytes by which a file is recognised
 MOST_FILES = 1000  # in a zip
 DIRECTORY = 1 << 20  # bytes that a zip's list of its files may take
@@ -63,12 +67,15 @@ class Pieces:
 
     def __init__(self, file: BinaryIO, head: bytes) -> None:
         self.file, self.rest = file, head
+        self.taken = 0
 
     def read(self, size: int) -> bytes:
         """Return about `size` bytes; none at the end."""
         rest, self.rest = self.rest, b""
         with readable():
-            return rest + self.file.read(size)
+            found = rest + self.file.read(size)
+        self.taken += len(found)
+        return found
 
 
 class Inflated:
@@ -79,8 +86,20 @@ class Inflated:
         self.inflater = zlib.decompressobj(wbits=31)
         self.waiting = b""
 
+    @property
+    def taken(self) -> int:
+        """Return how many packed bytes were read."""
+        return self.file.taken
+
     def read(self, size: int) -> bytes:
-        """Return at most `size` bytes; none at the end."""
+        """Return `size` bytes, fewer before the end; none at the end."""
+        pieces, missing = [], size
+        while missing and (piece := self._piece(missing)):
+            pieces.append(piece)
+            missing -= len(piece)
+        return b"".join(pieces)
+
+    def _piece(self, size: int) -> bytes:
         while True:
             if self.inflater.eof and not self._goes_on():
                 return b""
@@ -90,14 +109,14 @@ class Inflated:
             if found:
                 return found
             if not self.inflater.eof and not self.waiting:
-                self.waiting = self.file.read(PIECE)
+                self.waiting = self.file.read(PACKED_PIECE)
                 if not self.waiting:
                     raise Unreadable("expected the end of what is packed with gzip, got the file's end: it was cut off")
 
     def _goes_on(self) -> bool:
         """Return whether another member follows; zeros at the end are none."""
         rest = self.inflater.unused_data.lstrip(b"\0")
-        while not rest and (piece := self.file.read(PIECE)):
+        while not rest and (piece := self.file.read(PACKED_PIECE)):
             rest = piece.lstrip(b"\0")
         if rest:
             self.inflater, self.waiting = zlib.decompressobj(wbits=31), rest
@@ -105,10 +124,19 @@ class Inflated:
 
 
 class Text:
-    """Bytes of UTF-8 text that were looked at: another encoding, a NUL, too many of them are told with their line."""
+    """Bytes of UTF-8 text that were looked at: another encoding, a NUL, too many of them are told with their line.
 
-    def __init__(self, file: "Pieces | Inflated") -> None:
-        self.file = file
+    Parameters
+    ----------
+    file : Pieces or Inflated
+    n : int
+        Questions: there is room for an answer to each.
+    packed : int or None
+        Bytes that the text takes in a zip; None where `file` counts what it has read.
+    """
+
+    def __init__(self, file: "Pieces | Inflated", *, n: int = 0, packed: int | None = None) -> None:
+        self.file, self.n, self.packed = file, n, packed
         self.decoder = codecs.getincrementaldecoder("utf-8")()
         self.size, self.line = 0, 1
         self.head = self.rest = b""
@@ -129,8 +157,13 @@ class Text:
         return piece
 
     def _check(self, piece: bytes) -> None:
-        if self.size > LARGEST:
-            raise Unreadable(f"expected at most {LARGEST >> 20:,} MB of text, got more", line=self.line)
+        taken = self.file.taken if self.packed is None else self.packed
+        most = room(self.n, taken)
+        if self.size > most:
+            reason = f"expected at most {most >> 20:,} MB of text, got more"
+            if most < LARGEST:
+                reason += f" in {taken:,} packed bytes: send it with less packing"
+            raise Unreadable(reason, line=self.line)
         if b"\0" in piece:
             line = self.line + piece.count(b"\n", 0, piece.index(b"\0"))
             raise Unreadable("expected text, got a NUL byte: save the file as UTF-8", line=line)
@@ -166,14 +199,19 @@ def readable() -> Iterator[None]:
         raise Unreadable(f"expected an archive that can be read, got one that can't ({error})") from error
 
 
-def unpacked(file: BinaryIO) -> tuple[Text, str]:
-    """Return the text in a file and how it was packed: "", "gzip" or "zip"; raise `Unreadable`."""
+def room(n: int, packed: int) -> int:
+    """Return how many bytes of text there may be for `n` questions in so many packed bytes."""
+    return min(LARGEST, LEAST_ROOM + EACH_ROOM * n + RATIO * packed)
+
+
+def unpacked(file: BinaryIO, *, n: int) -> tuple[Text, str]:
+    """Return the text in a file for `n` questions and how it was packed: "", "gzip" or "zip"; raise `Unreadable`."""
     with readable():
         head = file.read(len(ZIP[0]))
     if head.startswith(GZIP):
-        return Text(Inflated(Pieces(file, head))), "gzip"
+        return Text(Inflated(Pieces(file, head)), n=n), "gzip"
     if not head.startswith(ZIP):
-        return Text(Pieces(file, head)), ""
+        return Text(Pieces(file, head), n=n), ""
     if isinstance(file, ZipExtFile):
         raise Unreadable("expected a file of predictions in the zip, got another zip")
     archive, found = packed_files(file)
@@ -184,7 +222,7 @@ def unpacked(file: BinaryIO) -> tuple[Text, str]:
     with readable():
         head = inner.read(len(GZIP))
     pieces = Pieces(inner, head)
-    return Text(Inflated(pieces) if head == GZIP else pieces), "zip"
+    return Text(Inflated(pieces) if head == GZIP else pieces, n=n, packed=found[0].info.compress_size), "zip"
 
 
 def packed_files(file: BinaryIO) -> tuple[ZipFile, list[Packed]]:

@@ -6,7 +6,7 @@ import numpy as np
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from generation.engine.predictions import Predictions
+from generation.engine.predictions.packed import pack
 from generation.models import Split
 from webapp.leaderboards import predictions, scoring
 from webapp.leaderboards.models import Method, Submission
@@ -22,7 +22,7 @@ def submit(
 ) -> Submission:
     """Return a scored submission of these codes."""
     own = codes.astype(np.int32)
-    digest = predictions.store(Predictions(own, own, outside or {}, "json", ""))
+    digest = predictions.store(pack(own, own, outside or {}))
     made = Submission.objects.create(
         method=by, split=split, state=Submission.State.DONE, predictions=digest, finished=Now(), **more
     )
