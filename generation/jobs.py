@@ -19,7 +19,8 @@ from generation.engine.canonical import dataset_fingerprint
 from generation.engine.errors import BadRecord, BadSpec, EngineError, NotDrawn
 from generation.models import Chunk, Dataset, Import, Job, Scene, Split, from_now
 from generation.models.datasets import SLICE
-from generation.queue import leases, runner
+from generation.queue import leases, runner, stopping
+from generation.queue.outages import find_outage
 from generation.recipes import Recipe
 from webapp.celery import GENERATION
 
@@ -156,7 +157,7 @@ def claim(*, dataset: Dataset | None = None) -> Job | None:
     if shortage:
         waiting.claimable().filter(message="").update(message=shortage)
         waiting = waiting.filter(kind=Job.Kind.DELETE)
-    while candidates := _candidates(waiting.claimable()):
+    while not stopping.is_asked() and (candidates := _candidates(waiting.claimable())):
         job = RUNNER.claim(candidates)
         if job is not None:
             return job
@@ -251,6 +252,8 @@ def run_import(job: Job, lease: leases.Lease) -> None:
         else:
             intake.run(job, lease, then=plan)
     except (BadRecord, BadSpec) as error:
+        if find_outage(error) is not None:  # the file could not be read; nobody knows what is in it
+            raise
         _refuse_import(job, str(error))
 
 

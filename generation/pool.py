@@ -107,7 +107,8 @@ def stoppable() -> Iterator[None]:
             signal.signal(asked, handler)
 
 
-def note(dataset: Dataset) -> str:
-    """Return what a waiting job says about why it waits, if one does."""
+def note(dataset: Dataset, *, outages: bool = False) -> str:
+    """Return what a waiting job says about why it waits, if one does; of outages alone where those are asked for."""
     waiting = Job.objects.filter(dataset=dataset, state=Job.State.WAITING).exclude(message="")
-    return waiting.values_list("message", flat=True).first() or ""
+    job = (waiting.filter(waits__gt=0) if outages else waiting).order_by("-waits", "pk").first()
+    return "" if job is None else job.waiting_note

@@ -27,23 +27,35 @@ def children(*, listener: int, hosts: list[str]) -> list[Child]:
     hosts : list of str
         Names and addresses under which it is reached.
     """
-    web, *others = [child(name, bind=f"fd://{listener}", log=log_of(name)) for name in NAMES]
+    processes = settings.MACHINE_PROCESSES
+    web, *others = [child(name, bind=f"fd://{listener}", log=log_of(name), processes=processes) for name in NAMES]
     web.sockets = (listener,)
-    web.environment = {"ALLOWED_HOSTS": ",".join(dict.fromkeys([*settings.ALLOWED_HOSTS, *hosts]))}
+    web.environment = {
+        **web.environment, "ALLOWED_HOSTS": ",".join(dict.fromkeys([*settings.ALLOWED_HOSTS, *hosts]))
+    }  # fmt: skip
     return [web, *others]
 
 
-def child(name: str, *, bind: str = "", log: Path | None = None) -> Child:
-    """Return one of the four processes, not started; without a log it writes where we write."""
-    nice = GENERATION_NICENESS if name == GENERATION else 0
-    return Child(name=name, command=command(name, bind=bind), log=log, folder=settings.BASE_DIR, nice=nice)
+def child(name: str, *, bind: str = "", log: Path | None = None, processes: int | None = None) -> Child:
+    """Return one of the four processes, not started; without a log it writes where we write.
+
+    `processes` says how many make datasets, where it is not `GENERATION_PROCESSES`.
+    """
+    return Child(
+        name=name,
+        command=command(name, bind=bind, processes=processes),
+        log=log,
+        environment={"GENERATION_PROCESSES": str(processes or settings.GENERATION_PROCESSES)},
+        folder=settings.BASE_DIR,
+        nice=GENERATION_NICENESS if name == GENERATION else 0,
+    )
 
 
-def command(name: str, *, bind: str = "") -> list[str]:
+def command(name: str, *, bind: str = "", processes: int | None = None) -> list[str]:
     """Return the command line of one of the four processes."""
     arguments = {
         "web": web_command(bind),
-        "generation": worker_command(GENERATION, settings.GENERATION_PROCESSES),
+        "generation": worker_command(GENERATION, processes or settings.GENERATION_PROCESSES),
         "default": worker_command(DEFAULT, 2),
         "beat": beat_command(),
     }

@@ -182,9 +182,16 @@ VARIABLES = (
               "its own.",
     ),
     Variable(
-        name="GENERATION_PROCESSES", kind="whole number", default=None, shown="one for each processor",
-        group=SPEED, least=1,
-        about="Background processes that make datasets on this machine, each with up to 500 MB of memory.",
+        name="GENERATION_PROCESSES", kind="whole number", default=None,
+        shown="2; with make run, generate and verify one for each processor", group=SPEED, least=1,
+        about="Processes in each background process that makes datasets, each with up to 500 MB of memory and one "
+              "connection to the database.",
+    ),
+    Variable(
+        name="STOP_SECONDS", kind="whole number", default=50, group=SPEED, least=1,
+        about="How long processes that are asked to stop may take; then they are killed. Background processes give "
+              "back what they are in the middle of. What kills the site as a whole has to wait longer: 60 seconds in "
+              "docker-compose.yml.",
     ),
     Variable(
         name="UPLOAD_MB", kind="whole number", default=250, group=SPEED, least=1,
@@ -420,7 +427,10 @@ STORE_PROBE_SECONDS: float = 30  # between two files that are written to see whe
 STARTUP_SECONDS: float = 90  # in which background processes may still be on their way
 WEB_THREADS: int = env["WEB_THREADS"]
 WEB_PROCESSES: int = env["WEB_PROCESSES"]
-GENERATION_PROCESSES: int = env["GENERATION_PROCESSES"] or os.cpu_count() or 1
+STOP_SECONDS: int = env["STOP_SECONDS"]
+PROCESSORS = os.cpu_count() or 1
+GENERATION_PROCESSES: int = env["GENERATION_PROCESSES"] or min(2, PROCESSORS)  # for each `process generation`
+MACHINE_PROCESSES: int = env["GENERATION_PROCESSES"] or PROCESSORS  # where this machine is ours alone
 
 # Accounts
 AUTH_USER_MODEL = "webapp.User"

@@ -16,7 +16,6 @@ from typing import IO
 
 LONGEST_PAUSE = 30.0  # seconds between two starts of a child that keeps crashing
 HEALTHY_AFTER = 30.0  # seconds after which a child counts as well again
-GRACE = 10.0  # seconds a child has to stop before it is killed
 TICK = 0.2
 LARGEST_LOG = 10_000_000  # bytes; a larger one is set aside at the next start
 PR_SET_PDEATHSIG = 1
@@ -110,10 +109,13 @@ class Supervisor:
         What to keep alive.
     say : callable
         Told in one line about everything that people should know.
+    grace : float
+        Seconds that the children have to stop before they are killed.
     """
 
-    def __init__(self, children: Sequence[Child], *, say: Callable[[str], object]) -> None:
+    def __init__(self, children: Sequence[Child], *, say: Callable[[str], object], grace: float) -> None:
         self.children = children
+        self.grace = grace
         self.say = say
         self.stopping = threading.Event()
 
@@ -141,10 +143,10 @@ class Supervisor:
         """Stop every child and its grandchildren: asked first, killed when they take too long."""
         for child in self.children:
             child.ask_to_end()
-        deadline = time.monotonic() + GRACE
+        deadline = time.monotonic() + self.grace
         for child in self.children:
             if child.process is not None and not _gone(child.process, deadline - time.monotonic()):
-                self.say(f"{child.name} took more than {GRACE:.0f} s to stop and was killed")
+                self.say(f"{child.name} took more than {self.grace:.0f} s to stop and was killed")
         for child in self.children:
             child.kill()
             if child.process is not None:

@@ -27,8 +27,7 @@ class ExportQuerySet(AbstractJobQuerySet["Export"]):
 
     def claimable(self) -> "ExportQuerySet":
         """Return those that wait to be built."""
-        complete = Q(dataset__state=Dataset.State.COMPLETE)
-        return self.filter(complete, state=Export.State.WAITING)
+        return self.ready().filter(dataset__state=Dataset.State.COMPLETE)
 
     def outdated(self) -> "ExportQuerySet":
         """Return those that are kept no longer."""

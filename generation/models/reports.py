@@ -13,8 +13,8 @@ class BlindReportQuerySet(AbstractJobQuerySet["BlindReport"]):
     """Reads of reports."""
 
     def waiting(self) -> "BlindReportQuerySet":
-        """Return reports that are to be made, in the order in which they were asked for."""
-        return self.filter(state=AbstractJob.State.WAITING).order_by("pk")
+        """Return reports that are to be made now, in the order in which they were asked for."""
+        return self.ready().order_by("pk")
 
 
 class BlindReport(AbstractJob):
@@ -56,8 +56,8 @@ class AblationReportQuerySet(AbstractJobQuerySet["AblationReport"]):
     """Reads of reports."""
 
     def waiting(self) -> "AblationReportQuerySet":
-        """Return reports that are to be made, in the order in which they were asked for."""
-        return self.filter(state=AbstractJob.State.WAITING).order_by("pk")
+        """Return reports that are to be made now, in the order in which they were asked for."""
+        return self.ready().order_by("pk")
 
 
 class AblationReport(AbstractJob):

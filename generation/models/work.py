@@ -20,6 +20,7 @@ from django.db.models import (
     Value,
 )
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from generation.models.datasets import Dataset, Split
 from generation.models.items import Chunk
@@ -61,7 +62,12 @@ class AbstractJobQuerySet(models.QuerySet[AnyJob]):
 
     def start_over(self, **more: Any) -> int:
         """Return how many of these jobs wait now as if they had never been tried."""
-        return self.update(state=AbstractJob.State.WAITING, attempts=0, message="", **more)
+        untried = {"attempts": 0, "crashes": 0, "waits": 0, "not_before": None, "message": ""}
+        return self.update(state=AbstractJob.State.WAITING, **untried, **more)
+
+    def ready(self) -> Self:
+        """Return waiting jobs whose pause, if they have one, is over."""
+        return self.filter(Q(not_before=None) | Q(not_before__lte=Now()), state=AbstractJob.State.WAITING)
 
 
 class AbstractJob(models.Model):
@@ -83,7 +89,10 @@ class AbstractJob(models.Model):
 
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     priority = models.SmallIntegerField(default=0, help_text="Higher goes first.")
-    attempts = models.PositiveSmallIntegerField(default=0)
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="Runs, but those that were no fault of the job.")
+    crashes = models.PositiveSmallIntegerField(default=0, help_text="Runs whose process died.")
+    waits = models.PositiveIntegerField(default=0, help_text="Runs that met an outage of storage, database or network.")
+    not_before = models.DateTimeField(null=True, blank=True, help_text="When it may be tried again.")
     token = models.CharField(max_length=32, blank=True)
     worker = models.CharField(max_length=200, blank=True, help_text="The process that claimed it last.")
     lease = models.DateTimeField(null=True, blank=True)
@@ -109,6 +118,53 @@ class AbstractJob(models.Model):
             ),
         )
 
+    @property
+    def waiting_note(self) -> str:
+        """Return why the job waits, and when it is tried again; empty where there is nothing to say."""
+        if self.state != self.State.WAITING or not self.message:
+            return ""
+        if self.not_before is None or self.not_before <= timezone.now():
+            return self.message
+        return f"{self.message} It is tried again at {timezone.localtime(self.not_before):%H:%M:%S}."
+
+
+class JobEventQuerySet(models.QuerySet["JobEvent"]):
+    """Writes of counts."""
+
+    def note(self, kind: str, event: str) -> None:
+        """Count one event more."""
+        if not self.filter(kind=kind, event=event).update(count=F("count") + 1):
+            self.bulk_create([self.model(kind=kind, event=event)], ignore_conflicts=True)
+            self.filter(kind=kind, event=event).update(count=F("count") + 1)
+
+
+class JobEvent(models.Model):
+    """How often something happened to jobs of a kind, ever: the counts outlive the jobs."""
+
+    class Event(models.TextChoices):
+        """What happened."""
+
+        CRASHED = "crashed", "its process died"
+        RETRIED = "retried", "an error, and it was tried again"
+        WAITED = "waited", "an outage, and it waited"
+        RELEASED = "released", "its process was asked to stop"
+        LOST = "lost", "its holder found that the lease was somebody else's"
+        FAILED = "failed", "it failed for good"
+
+    kind = models.CharField(max_length=40, help_text="The name of the kind's runner.")
+    event = models.CharField(max_length=10, choices=Event.choices)
+    count = models.PositiveBigIntegerField(default=0)
+
+    objects = JobEventQuerySet.as_manager()
+
+    class Meta:
+        """Each count is kept once."""
+
+        constraints = (models.UniqueConstraint(fields=["kind", "event"], name="jobevent_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.count} {self.kind} {self.event}"
+
 
 class JobQuerySet(AbstractJobQuerySet["Job"]):
     """Reads of jobs."""
@@ -126,7 +182,7 @@ class JobQuerySet(AbstractJobQuerySet["Job"]):
         deriving = Q(kind=Job.Kind.DERIVE, dataset__state=Dataset.State.COMPLETE)
         deleting = Q(kind=Job.Kind.DELETE, dataset__state=Dataset.State.DELETING)
         both = Q(split__state=Split.State.COMPLETE, split__reference__state=Split.State.COMPLETE)
-        may = self.filter(making | deriving | deleting, ~Q(kind=Job.Kind.SEEN) | both, state=Job.State.WAITING)
+        may = self.ready().filter(making | deriving | deleting, ~Q(kind=Job.Kind.SEEN) | both)
         return may.exclude(Q(kind=Job.Kind.SEAL) & Exists(left))
 
     def queue(self) -> Queue:

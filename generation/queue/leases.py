@@ -5,6 +5,7 @@ import os
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from generation.models import AbstractJob, from_now
+from generation.queue import stopping
 
 LEASE = 60.0  # seconds
 RENEWAL = 10.0  # seconds
@@ -22,7 +24,13 @@ LONGEST = 21_600.0  # seconds that a job may run, where its taker does not say
 GRACE = 120.0  # seconds that a holder has to notice that the job is not its own any more
 HUNG = 70  # the exit status of a process that did not
 FREE = {"token": "", "lease": None, "deadline": None}
-ATTEMPTS = 3
+ATTEMPTS = 3  # runs of a job that end in an error
+CRASHES = 30  # runs whose process died: kills and deployments are no fault of the job
+LONGEST_PAUSE = 120.0  # seconds between two runs of a job whose process keeps dying
+FIRST_WAIT = 5.0  # seconds until a job is tried again that met an outage
+LONGEST_WAIT = 180.0  # seconds, when the outage lasts
+LOOKING = 1.0  # seconds between two looks whether this process was asked to stop
+LAST = 5.0  # seconds before it is killed in which a process that was asked to stop gives its job back
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +42,7 @@ class LeaseLost(Exception):
 def take(job: AbstractJob, *, seconds: float = LONGEST) -> bool:
     """Return whether the waiting job is ours now, for so many seconds at most; `job` then carries our token."""
     token = secrets.token_hex(16)
-    taken = _rows(job).filter(pk=job.pk, state=AbstractJob.State.WAITING).update(
+    taken = _rows(job).ready().filter(pk=job.pk).update(
         state=AbstractJob.State.RUNNING,
         token=token,
         worker=worker_name(),
@@ -42,6 +50,7 @@ def take(job: AbstractJob, *, seconds: float = LONGEST) -> bool:
         deadline=from_now(seconds),
         started=Now(),
         attempts=F("attempts") + 1,
+        not_before=None,
         message="",
     )  # fmt: skip
     if taken:
@@ -81,6 +90,24 @@ def release_untried(job: AbstractJob, *, message: str = "") -> bool:
     return _rows(job).held(job).update(**waiting) == 1
 
 
+def release_after_crash(job: AbstractJob, *, message: str) -> bool:
+    """Return whether the job, whose process died, waits again; from its second crash on only after a pause."""
+    pause = 0.0 if job.crashes == 0 else min(2.0 ** (job.crashes - 1), LONGEST_PAUSE)
+    return _release(job, message=message, pause=pause, crashes=F("crashes") + 1)
+
+
+def release_to_wait(job: AbstractJob, *, message: str) -> bool:
+    """Return whether the job, which met an outage, waits again: ever longer, as long as the outage lasts."""
+    pause = min(FIRST_WAIT * 2.0 ** min(job.waits, 20), LONGEST_WAIT)
+    return _release(job, message=message, pause=pause, waits=F("waits") + 1)
+
+
+def _release(job: AbstractJob, *, message: str, pause: float, **counts: Any) -> bool:
+    """Return whether the job waits again without having used an attempt."""
+    waiting = {"state": AbstractJob.State.WAITING, **FREE, "attempts": F("attempts") - 1, "message": message}
+    return _rows(job).held(job).update(**waiting, **counts, not_before=from_now(pause)) == 1
+
+
 def fail(job: AbstractJob, *, message: str) -> bool:
     """Return whether the job, ours until now, has failed for good."""
     failed = {"state": AbstractJob.State.FAILED, **FREE, "finished": Now(), "message": message}
@@ -96,7 +123,9 @@ class Lease:
         self.ended = threading.Event()
 
     def check(self) -> None:
-        """Raise `LeaseLost` where the job is not ours any more."""
+        """Raise `LeaseLost` where the job is not ours any more, and `Stopped` where this process is to stop."""
+        if stopping.is_asked():
+            raise stopping.Stopped(f"{self.job} waits for another process: this one was asked to stop.")
         if self.lost.is_set():
             raise LeaseLost(f"{self.job} is somebody else's now.")
 
@@ -106,7 +135,13 @@ class Lease:
 
     def keep(self) -> None:
         """Renew until the end; a database that can't be reached is tried again while the lease may still hold."""
-        while not self.ended.wait(RENEWAL):
+        due = time.monotonic() + RENEWAL
+        while not self.ended.wait(min(RENEWAL, LOOKING)):
+            if stopping.seconds_left() < LAST and self._let_go():
+                return
+            if time.monotonic() < due:
+                continue
+            due = time.monotonic() + RENEWAL
             try:
                 renew(self.job)
             except LeaseLost:
@@ -117,6 +152,18 @@ class Lease:
                 log.warning("The lease of %s was not renewed; trying again.", self.job, exc_info=True)
             finally:
                 connection.close()
+
+    def _let_go(self) -> bool:
+        """Return whether the job, whose process did not notice in time that it is to stop, waits for others now."""
+        try:
+            release_untried(self.job)
+        except Exception:
+            log.warning("%s was not given back; trying again.", self.job, exc_info=True)
+            return False
+        finally:
+            connection.close()
+        self.lost.set()
+        return True
 
     def _end_hung(self) -> None:
         """End this process where it goes on with a job that is not its own: others have to have its place."""
@@ -142,9 +189,11 @@ def hold(job: AbstractJob) -> Iterator[Lease]:
     lease = Lease(job)
     thread = threading.Thread(target=lease.keep, name=f"lease of job {job.pk}", daemon=True)
     thread.start()
+    stopping.begin(job.token)
     try:
         yield lease
     finally:
+        stopping.end(job.token)
         lease.ended.set()
         thread.join()
 

@@ -11,17 +11,19 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from django.db import Error as DatabaseError
-from django.db import transaction
+from django.db import connection, transaction
 
 from generation import files
 from generation.engine.errors import EngineError
 from generation.estimates import duration
-from generation.models import AbstractJob, AbstractJobQuerySet
-from generation.queue import leases
+from generation.models import AbstractJob, AbstractJobQuerySet, JobEvent
+from generation.queue import leases, stopping
+from generation.queue.outages import find_outage
 from webapp.celery import DEFAULT, app
 
 AnyJob = TypeVar("AnyJob", bound=AbstractJob)
 
+Event = JobEvent.Event
 log = logging.getLogger(__name__)
 
 
@@ -88,7 +90,7 @@ class Runner(Generic[AnyJob]):
 
     def take(self, job: AnyJob) -> bool:
         """Return whether the waiting job is ours now."""
-        return leases.take(job, seconds=self.seconds(job))
+        return not stopping.is_asked() and leases.take(job, seconds=self.seconds(job))
 
     def claim(self, candidates: Iterable[AnyJob] | None = None) -> AnyJob | None:
         """Return the first candidate that is now ours; None where somebody else was quicker with all of them."""
@@ -110,7 +112,7 @@ class Runner(Generic[AnyJob]):
         """
         end = None if seconds is None else time.monotonic() + seconds
         done = 0
-        while keep_going():
+        while keep_going() and not stopping.is_asked():
             if end is not None and time.monotonic() >= end:
                 self.wake()
                 break
@@ -130,35 +132,67 @@ class Runner(Generic[AnyJob]):
                 self.perform(job, lease)
         except leases.LeaseLost as lost:
             log.info("%s", lost)
+            self._note(Event.LOST)
             self.on_loss(job)
-        except EngineError as error:  # would come again
-            self.fail(job, str(error))
+        except stopping.Stopped as stopped:
+            log.info("%s", stopped)
+            self._write(job, lambda: self._release(job))
+            stopping.leave_if_asked_alone()
+            return False
         except Exception as error:
-            log.exception("%s went wrong", job)
             return self._let_go(job, error)
         except BaseException:  # asked to stop
-            leases.release_untried(job)
+            self._release(job)
             raise
         return True
 
     def _let_go(self, job: AnyJob, error: Exception) -> bool:
-        """Release a job that went wrong, and return whether it makes sense to go on with other jobs now."""
-        try:
-            if files.is_full(error):
-                message = f"Waiting for disk space: {error}. Once there is some, it goes on by itself."
-                leases.release_untried(job, message=message)
-                return False
-            self._try_again(job, f"{self.subject(job)}: {files.in_words(error)}")
-        except DatabaseError:
-            log.warning("%s could not be given back; it is free when its lease is over.", job, exc_info=True)
+        """Release or fail a job that went wrong, and return whether it makes sense to go on with other jobs now."""
+        outage = find_outage(error)
+        if outage is not None:
+            log.warning("%s: %s", job, outage, exc_info=True)
+            self._write(job, lambda: self._wait(job, str(outage)))
             return False
-        return True
+        if isinstance(error, EngineError):  # would come again
+            return self._write(job, lambda: self.fail(job, str(error)))
+        log.error("%s went wrong", job, exc_info=error)
+        return self._write(job, lambda: self._try_again(job, f"{self.subject(job)}: {files.in_words(error)}"))
+
+    def _write(self, job: AnyJob, write: Callable[[], object]) -> bool:
+        """Return whether the end of a run was written down; a database that is away is waited for, for a while."""
+        end, pause = time.monotonic() + leases.LEASE, 1.0
+        while True:
+            try:
+                if not connection.in_atomic_block:
+                    connection.close_if_unusable_or_obsolete()
+                write()
+                return True
+            except DatabaseError:
+                if time.monotonic() + pause > end or stopping.is_asked():
+                    log.warning("%s could not be given back; it is free when its lease is over.", job, exc_info=True)
+                    return False
+            time.sleep(pause)
+            pause *= 2
 
     def _try_again(self, job: AnyJob, message: str) -> None:
         if job.attempts >= leases.ATTEMPTS:
             self.fail(job, f"{message} It was tried {job.attempts} times.")
-        else:
-            leases.release_for_retry(job, message=message)
+        elif leases.release_for_retry(job, message=message):
+            self._note(Event.RETRIED)
+
+    def _wait(self, job: AnyJob, message: str) -> None:
+        if leases.release_to_wait(job, message=message):
+            self._note(Event.WAITED)
+
+    def _release(self, job: AnyJob) -> bool:
+        """Return whether the job waits again as if it had not been tried: its process was asked to stop."""
+        released = leases.release_untried(job)
+        if released:
+            self._note(Event.RELEASED)
+        return released
+
+    def _note(self, event: Event) -> None:
+        JobEvent.objects.note(self.name, event)
 
     def fail(self, job: AnyJob, message: str) -> bool:
         """Return whether the job, ours until now, has failed for good."""
@@ -166,6 +200,7 @@ class Runner(Generic[AnyJob]):
             if not leases.fail(job, message=message):
                 return False
             self.on_failure(job, message)
+            self._note(Event.FAILED)
         return True
 
     # What was left lying
@@ -184,8 +219,18 @@ class Runner(Generic[AnyJob]):
         freed = 0
         for job in [*self.rows.expired(), *gone]:
             freed += 1
-            self._try_again(job, f"{self.subject(job)}: the process that did it stopped answering.")
+            self._recover(job)
         return freed
+
+    def _recover(self, job: AnyJob) -> None:
+        """Release a job whose process died, or fail it where one process after the other died of it."""
+        message = f"{self.subject(job)}: the process that did it stopped answering."
+        crashes = job.crashes + 1
+        if crashes >= leases.CRASHES:
+            why = "A signal, such as 11, or too little memory may end each of them: the log says which on"
+            self.fail(job, f"{message} That happened {crashes} times. {why} {job.worker or 'its machine'}.")
+        elif leases.release_after_crash(job, message=message):
+            self._note(Event.CRASHED)
 
     def fail_overdue(self) -> int:
         """Return how many running jobs failed now because they run far longer than they should.
@@ -204,7 +249,7 @@ class Runner(Generic[AnyJob]):
         A process that is asked to stop may have been between claiming a job and beginning it.
         """
         own = self.rows.filter(state=AbstractJob.State.RUNNING, worker=leases.worker_name())
-        return sum(leases.release_untried(job) for job in own)
+        return sum(self._release(job) for job in own)
 
     def wake(self, count: int = 1) -> None:
         """Send hints to background processes that there is work; one that gets lost does no harm."""

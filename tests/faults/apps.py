@@ -16,6 +16,10 @@ class FaultsConfig(AppConfig):
 
         leases.LEASE = float(os.environ.get("FAULTS_LEASE", leases.LEASE))
         leases.RENEWAL = min(leases.RENEWAL, leases.LEASE / 6)
+        leases.FIRST_WAIT = float(os.environ.get("FAULTS_WAIT", leases.FIRST_WAIT))
+        leases.LONGEST_WAIT = min(leases.LONGEST_WAIT, 8 * leases.FIRST_WAIT)
+        leases.LONGEST_PAUSE = float(os.environ.get("FAULTS_PAUSE", leases.LONGEST_PAUSE))
+        leases.CRASHES = int(os.environ.get("FAULTS_CRASHES", leases.CRASHES))
         heartbeat.INTERVAL = float(os.environ.get("FAULTS_HEARTBEAT", heartbeat.INTERVAL))
         finish = leases.finish
 

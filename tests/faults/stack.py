@@ -12,6 +12,9 @@ site's `environment`, which may be changed between two starts:
 
     FAULTS_PACE       seconds that the slow world takes for a scene, and again for its picture (default 0)
     FAULTS_LEASE      seconds of a lease (default: the product's, 60)
+    FAULTS_WAIT       seconds until a job is tried again that met an outage, an eighth of the most (default: 5)
+    FAULTS_PAUSE      most seconds between two runs of a job whose process keeps dying (default: 120)
+    FAULTS_CRASHES    how often a job's process may die (default: 30)
     FAULTS_HEARTBEAT  seconds between two heartbeats of a background process (default: the product's, 15)
     FAULTS_SLICE      seconds that a background process works before it lets other work go first (default: 10)
     FAULTS_BATCH      rows that are deleted in one transaction (default: 1,000)
@@ -238,7 +241,8 @@ class Site:
         """Return what can be known about a site that does not do what it should."""
         lines = [f"stack {self.stack}, processes: {self.alive()}"]
         with suppress(sqlite3.Error, psycopg.Error):
-            query = "SELECT kind, state, attempts, worker, message, count(*) FROM generation_job GROUP BY 1, 2, 3, 4, 5"
+            columns = "kind, state, attempts, crashes, waits, not_before, worker, message"
+            query = f"SELECT {columns}, count(*) FROM generation_job GROUP BY {columns}"
             lines += [f"jobs: {row}" for row in self.ask(query)]
         logs = [*self.folder.parent.glob("logs/*.log"), *self.folder.glob("log/*.log")]
         for log in logs:

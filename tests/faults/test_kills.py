@@ -75,13 +75,8 @@ def carry_out(site: Site, kill: Kill) -> None:
 
 
 def finish(site: Site) -> None:
-    """Wait for a complete dataset; a failure on the way must say what happened, and resuming must mend it."""
-    end = site.wait_for_end()
-    if end.state == "failed":
-        assert end.error.endswith("the process that did it stopped answering. It was tried 3 times.")
-        site.resume()
-        end = site.wait_for_end()
-    assert end == ("complete", "")
+    """Wait for a complete dataset: no number of kills is a fault of the jobs."""
+    assert site.wait_for_end() == ("complete", "")
 
 
 def check_pages(site: Site) -> None:
@@ -105,18 +100,18 @@ def test_killed_workers_clock_and_web_server_change_nothing(site: Site, undistur
 
 
 @pytest.mark.full
-def test_who_is_killed_thrice_by_the_same_job_says_so_and_resuming_mends_it(
+def test_a_job_of_which_every_process_dies_fails_at_last_and_resuming_mends_it(
     embedded_site: Site, undisturbed: Undisturbed
 ) -> None:
     site = embedded_site
-    site.environment.update(FAULTS_HEARTBEAT="0.5", FAKE_WORLD_DIES_AT="items:85")
+    site.environment.update(FAULTS_HEARTBEAT="0.5", FAULTS_PAUSE="0.1", FAULTS_CRASHES="4")
+    site.environment["FAKE_WORLD_DIES_AT"] = "items:85"
     site.begin()
     site.start("generation")
     end = site.wait_for_end()
     assert end.state == "failed"
-    assert end.error == (
-        "items of rows/train batch 8: the process that did it stopped answering. It was tried 3 times."
-    )
+    died = "items of rows/train batch 8: the process that did it stopped answering. That happened 4 times. A signal"
+    assert end.error.startswith(died)
     site.kill("generation")
     del site.environment["FAKE_WORLD_DIES_AT"]
     site.resume()

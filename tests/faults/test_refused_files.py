@@ -1,4 +1,4 @@
-"""Files can't be written any more in the middle of a run: it fails saying why, and resuming mends it."""
+"""Files can't be written for a while in the middle of a run: it waits, says why, and goes on by itself."""
 
 import random
 import signal
@@ -12,7 +12,7 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
-from tests.faults.servers import free_port
+from tests.faults.servers import Bucket, free_port
 from tests.faults.stack import SPEC, Site
 from tests.services import S3, missing
 
@@ -51,9 +51,12 @@ def s3(store: Store) -> S3:
     return service
 
 
-def run_until_refused(site: Site, refuse: Callable[[], None]) -> str:
-    """Return why a run failed whose files were refused at a random moment."""
-    site.environment["FAULTS_PACE"] = "0.02"
+WAITING = "SELECT message, attempts, crashes FROM generation_job WHERE state = %s AND waits > 1"
+
+
+def check_waits(site: Site, refuse: Callable[[], None], allow: Callable[[], None], *, undisturbed: Undisturbed) -> str:
+    """Return why a job waits whose files are refused from a random moment on; then let everything end well."""
+    site.environment.update(FAULTS_PACE="0.02", FAULTS_WAIT="0.3", FAULTS_HEARTBEAT="0.5")
     site.begin()
     site.start("work", kept=False)
     moment = random.SystemRandom().randrange(1, 13)
@@ -61,43 +64,61 @@ def run_until_refused(site: Site, refuse: Callable[[], None]) -> str:
     site.send("work", signal.SIGSTOP)
     refuse()
     site.send("work", signal.SIGCONT)
-    state, error = site.wait_for_end()
-    assert state == "failed"
-    return error
-
-
-def check_resumed(site: Site, undisturbed: Undisturbed) -> None:
-    site.resume()
-    site.start("work", kept=False)
+    site.wait_until(lambda: site.ask(WAITING, "waiting"), what="a job that was refused twice and says so")
+    [(why, attempts, crashes), *_] = site.ask(WAITING, "waiting")
+    assert site.state() == ("making", "")
+    allow()
+    assert (attempts, crashes) == (0, 0)
     assert site.wait_for_end() == ("complete", "")
     assert site.fingerprint() == undisturbed(SPEC)
+    assert site.ask("SELECT max(attempts), max(crashes) FROM generation_job") == [(1, 0)]
     site.check_stored_once()
-
-
-@pytest.mark.full
-def test_the_folder_of_files_can_not_be_written(embedded_site: Site, undisturbed: Undisturbed) -> None:
-    media = embedded_site.folder / "media"
-    away = media.with_name("media.away")
-
-    def replace() -> None:
-        media.mkdir(exist_ok=True)
-        media.rename(away)
-        media.write_text("not a folder")
-
-    error = run_until_refused(embedded_site, replace)
-    assert f"{media}" in error
-    assert "Make MEDIA_ROOT a folder that can be written, then go on." in error
-    assert error.endswith("It was tried 3 times.")
-    media.unlink()
-    away.rename(media)
-    check_resumed(embedded_site, undisturbed)
+    return str(why)
 
 
 @pytest.fixture
-def mounted(embedded_site: Site) -> Iterator[Path]:
+def folder_site(site: Site) -> Site:
+    """Give a site, not started, whose files are in a folder: once on each database."""
+    if site.bucket is not None:
+        for name in site.bucket.environment:
+            del site.environment[name]
+        site.bucket = None
+    (site.folder / "media").mkdir(parents=True, exist_ok=True)
+    return site
+
+
+@pytest.fixture
+def bucket_site(site: Site, s3: S3) -> Site:
+    """Give a site, not started, whose files are in a bucket: once on each database."""
+    if site.bucket is None:
+        site.bucket = Bucket(s3)
+        site.environment.update(site.bucket.environment)
+    site.environment["AWS_MAX_ATTEMPTS"] = "1"
+    return site
+
+
+@pytest.mark.full
+def test_the_folder_of_files_can_not_be_written(folder_site: Site, undisturbed: Undisturbed) -> None:
+    media = folder_site.folder / "media"
+    away = media.with_name("media.away")
+
+    def replace() -> None:
+        media.rename(away)
+        media.write_text("not a folder")
+
+    def restore() -> None:
+        media.unlink()
+        away.rename(media)
+
+    why = check_waits(folder_site, replace, restore, undisturbed=undisturbed)
+    assert why.startswith("Waiting for the store of files: ") and f"{media}" in why
+    assert "Make MEDIA_ROOT a folder that can be written" in why
+
+
+@pytest.fixture
+def mounted(folder_site: Site) -> Iterator[Path]:
     """Give the site's folder of files, mounted by itself."""
-    media = embedded_site.folder / "media"
-    media.mkdir(exist_ok=True)
+    media = folder_site.folder / "media"
     done = subprocess.run(["mount", "--bind", media, media], capture_output=True, text=True, check=False)
     if done.returncode:
         missing(f"folder that can be mounted ({done.stderr.strip()})", "be root, and allowed to mount")
@@ -106,18 +127,19 @@ def mounted(embedded_site: Site) -> Iterator[Path]:
 
 
 @pytest.mark.full
-def test_the_disk_of_files_becomes_read_only(embedded_site: Site, mounted: Path, undisturbed: Undisturbed) -> None:
+def test_the_disk_of_files_becomes_read_only(folder_site: Site, mounted: Path, undisturbed: Undisturbed) -> None:
     def refuse() -> None:
         while not _remounted(mounted, "ro"):  # not in the middle of a file
-            embedded_site.send("work", signal.SIGCONT)
+            folder_site.send("work", signal.SIGCONT)
             time.sleep(0.01)
-            embedded_site.send("work", signal.SIGSTOP)
+            folder_site.send("work", signal.SIGSTOP)
 
-    error = run_until_refused(embedded_site, refuse)
-    assert "Read-only file system: " in error
-    assert "Make MEDIA_ROOT a folder that can be written, then go on." in error
-    assert _remounted(mounted, "rw")
-    check_resumed(embedded_site, undisturbed)
+    def allow() -> None:
+        assert _remounted(mounted, "rw")
+
+    why = check_waits(folder_site, refuse, allow, undisturbed=undisturbed)
+    assert "Read-only file system: " in why
+    assert "Make MEDIA_ROOT a folder that can be written" in why
 
 
 def _remounted(folder: Path, way: str) -> bool:
@@ -126,10 +148,27 @@ def _remounted(folder: Path, way: str) -> bool:
     return done.returncode == 0
 
 
+def test_the_bucket_can_not_be_reached_for_a_while(bucket_site: Site, store: Store, undisturbed: Undisturbed) -> None:
+    why = check_waits(bucket_site, store.stop, store.start, undisturbed=undisturbed)
+    assert "Could not connect to the endpoint URL" in why or "Connection was closed" in why, why
+
+
 @pytest.mark.full
-def test_the_bucket_can_not_be_reached(services_site: Site, store: Store, undisturbed: Undisturbed) -> None:
-    services_site.environment["AWS_MAX_ATTEMPTS"] = "1"
-    error = run_until_refused(services_site, store.stop)
-    assert "Could not connect to the endpoint URL" in error or "Connection was closed" in error, error
-    store.start()
-    check_resumed(services_site, undisturbed)
+def test_the_bucket_is_missing_for_a_while(bucket_site: Site, undisturbed: Undisturbed) -> None:
+    bucket = bucket_site.bucket
+    assert bucket is not None
+    kept: dict[str, bytes] = {}
+
+    def remove() -> None:
+        for name in bucket.names():
+            kept[name] = bucket.client.get_object(Bucket=bucket.name, Key=name)["Body"].read()
+            bucket.client.delete_object(Bucket=bucket.name, Key=name)
+        bucket.client.delete_bucket(Bucket=bucket.name)
+
+    def restore() -> None:
+        bucket.client.create_bucket(Bucket=bucket.name)
+        for name, content in kept.items():
+            bucket.client.put_object(Bucket=bucket.name, Key=name, Body=content)
+
+    why = check_waits(bucket_site, remove, restore, undisturbed=undisturbed)
+    assert "The specified bucket does not exist" in why, why

@@ -49,7 +49,8 @@ def test_killed_half_way_it_ends_the_same(
     dataset.refresh_from_db()
     assert (dataset.state, dataset.fingerprint) == ("complete", expected)
     assert Question.objects.filter(split__dataset=dataset).count() == 7500
-    assert dataset.jobs.get(pk=held.pk).attempts == 2
+    found = dataset.jobs.get(pk=held.pk)
+    assert (found.attempts, found.crashes) == (1, 1)
     folder = files.local_path("index")
     assert folder is not None and not list(folder.glob(".split*"))
 

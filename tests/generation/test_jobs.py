@@ -136,7 +136,7 @@ def test_an_expired_lease_frees_the_job_and_the_old_holder_writes_nothing(begin:
     expire(old)
     assert jobs.recover() == 1
     new = claim()
-    assert new.pk == old.pk and new.token != old.token and new.attempts == 2
+    assert new.pk == old.pk and new.token != old.token and (new.attempts, new.crashes) == (1, 1)
     jobs.run(old)
     assert not Scene.objects.exists()
     jobs.run(new)
@@ -176,18 +176,6 @@ def test_a_job_of_another_host_waits_for_its_lease(begin: Begin) -> None:
     job = claim()
     Job.objects.filter(pk=job.pk).update(worker=f"elsewhere:{2**22 + 1}")
     assert jobs.recover() == 0
-
-
-def test_what_was_tried_three_times_fails_and_says_so(begin: Begin) -> None:
-    dataset = begin()
-    for _ in range(leases.ATTEMPTS):
-        expire(claim())
-        jobs.recover()
-    dataset.refresh_from_db()
-    assert dataset.state == "failed"
-    assert "stopped answering. It was tried 3 times." in dataset.error
-    assert dataset.splits.get(name="train").state == "failed"
-    assert jobs.claim() is None
 
 
 def test_a_bug_is_tried_three_times_and_named(begin: Begin) -> None:
@@ -308,6 +296,7 @@ def test_a_disk_that_is_full_in_the_middle_of_a_job_makes_it_wait(
     job = dataset.jobs.filter(kind="images").exclude(message="")[0]
     assert (job.state, job.attempts) == ("waiting", 0)
     assert job.message.startswith("Waiting for disk space: [Errno 28] No space left on device.")
+    Job.objects.update(not_before=None)
     jobs.work()
     dataset.refresh_from_db()
     assert dataset.state == "complete"

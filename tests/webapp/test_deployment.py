@@ -15,7 +15,7 @@ import yaml
 
 from tests.skips import Unshared
 from tests.webapp.commands import ROOT
-from tests.webapp.compose import FILE, read_yaml
+from tests.webapp.compose import FILE, interpolated, read_yaml
 from webapp.processes import NAMES
 from webapp.settings import VARIABLES
 
@@ -310,3 +310,16 @@ def test_managepy_can_be_read_by_old_pythons() -> None:
     assert "->" not in text
     assert 'f"' not in text
     assert "print(" not in text
+
+
+@pytest.mark.parametrize("service", ["web", "worker", "beat"])
+def test_containers_have_longer_to_stop_than_the_processes_in_them(compose: dict[str, Any], service: str) -> None:
+    services = interpolated(compose, {})["services"]
+    grace = services[service]["stop_grace_period"]
+    assert grace.endswith("s") and int(grace[:-1]) > int(services[service]["environment"]["STOP_SECONDS"])
+    [default] = [variable.default for variable in VARIABLES if variable.name == "STOP_SECONDS"]
+    assert int(services[service]["environment"]["STOP_SECONDS"]) == default
+
+
+def test_a_worker_container_has_few_processes_however_many_processors_there_are(compose: dict[str, Any]) -> None:
+    assert interpolated(compose, {})["services"]["worker"]["environment"]["GENERATION_PROCESSES"] == "2"

@@ -54,9 +54,9 @@ def supervise(tmp_path: Path, said: list[str]) -> Iterator[Callable[..., Supervi
     """Give a function that starts one child under a supervisor; it is stopped afterwards."""
     started: list[Supervisor] = []
 
-    def start(command: list[str], **options: object) -> Supervisor:
+    def start(command: list[str], *, grace: float = 20, **options: object) -> Supervisor:
         child = Child(name="worker", command=command, log=tmp_path / "log" / "worker.log", folder=tmp_path, **options)
-        supervisor = Supervisor([child], say=said.append)
+        supervisor = Supervisor([child], say=said.append, grace=grace)
         started.append(supervisor)
         supervisor.start()
         return supervisor
@@ -106,10 +106,9 @@ def test_a_crash_takes_the_grandchildren_along(supervise: Callable[..., Supervis
 
 
 def test_a_child_that_will_not_stop_is_killed(
-    supervise: Callable[..., Supervisor], said: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    supervise: Callable[..., Supervisor], said: list[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("webapp.supervise.GRACE", 0.5)
-    supervisor = supervise([sys.executable, "-c", STUBBORN])
+    supervisor = supervise([sys.executable, "-c", STUBBORN], grace=0.5)
     wait_for((tmp_path / "log" / "worker.log").read_text)
     supervisor.stop()
     assert said == ["worker took more than 0 s to stop and was killed"]
@@ -127,7 +126,7 @@ def test_children_do_not_outlive_a_supervisor_that_was_killed(tmp_path: Path) ->
     code = (
         "import sys, pathlib; from webapp.supervise import Child, Supervisor\n"
         f"child = Child(name='c', command={SLEEP!r}, folder=pathlib.Path({str(tmp_path)!r}))\n"
-        "s = Supervisor([child], say=print); s.start(); print(child.process.pid, flush=True); s.watch()"
+        "s = Supervisor([child], say=print, grace=10); s.start(); print(child.process.pid, flush=True); s.watch()"
     )
     supervisor = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert supervisor.stdout is not None

@@ -22,6 +22,7 @@ from generation.expected import expected_of
 from generation.index import SplitIndex
 from generation.models import Split
 from generation.queue import leases, runner
+from generation.queue.outages import find_outage
 from generation.scoring import slicing_of, truth_of
 from webapp.leaderboards import baselines, ladder, predictions, removal
 from webapp.leaderboards.models import Score, Submission
@@ -55,6 +56,8 @@ def _score_or_refuse(submission: Submission, lease: leases.Lease) -> None:
     try:
         _score(submission, lease)
     except BadPredictions as error:
+        if find_outage(error) is not None:  # the file could not be read; nobody knows what is in it
+            raise
         _refuse(submission, error)
 
 

@@ -52,7 +52,7 @@ class Command(WatchingCommand):
         """Make the dataset; Ctrl-C leaves it so that it can be gone on with."""
         dataset = self._dataset(options)
         if dataset.state != Dataset.State.COMPLETE:
-            self._make(dataset, workers=options["workers"] or settings.GENERATION_PROCESSES)
+            self._make(dataset, workers=options["workers"] or settings.MACHINE_PROCESSES)
         self.stdout.write(dataset.fingerprint)
 
     def _dataset(self, options: dict[str, Any]) -> Dataset:

@@ -57,7 +57,7 @@ class Command(PlainCommand):
             self._verify_folder(options)
 
     def _verify_folder(self, options: dict[str, Any]) -> None:
-        workers = options["workers"] or settings.GENERATION_PROCESSES
+        workers = options["workers"] or settings.MACHINE_PROCESSES
         if workers > 1:
             warm()
         scope = folders.Scope(
@@ -74,7 +74,7 @@ class Command(PlainCommand):
     def _verify_rows(self, options: dict[str, Any]) -> None:
         dataset = self.find_dataset(options["dataset"])
         scope = verifying.scope_of(dataset, names=options["split"], rerender=options["rerender"])
-        workers = options["workers"] or settings.GENERATION_PROCESSES
+        workers = options["workers"] or settings.MACHINE_PROCESSES
         if workers > 1:
             warm()
         head = (

@@ -39,7 +39,7 @@ class SubmissionQuerySet(AbstractJobQuerySet["Submission"]):
 
     def waiting(self) -> Self:
         """Return what is to be scored, in the order in which it came."""
-        return self.filter(state=AbstractJob.State.WAITING).order_by("-priority", "pk")
+        return self.ready().order_by("-priority", "pk")
 
     def under_way(self) -> Self:
         """Return what came and has neither scores nor a refusal."""

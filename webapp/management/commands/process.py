@@ -6,6 +6,7 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError
 
 from generation.command_line import BAD_INPUT, PlainCommand
@@ -40,7 +41,7 @@ class Command(PlainCommand):
             os.nice(processes[0].nice)
             os.chdir(processes[0].folder)
             os.execv(sys.executable, list(processes[0].command))  # noqa: S606  # our own command
-        supervisor = Supervisor(processes, say=self.stderr.write)
+        supervisor = Supervisor(processes, say=self.stderr.write, grace=settings.STOP_SECONDS)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, supervisor.ask_to_stop)
         try:

@@ -73,7 +73,9 @@ class Command(PlainCommand):
         """Start the children and look after them."""
         port = listener.getsockname()[1]
         names = names_of(host)
-        supervisor = Supervisor(children(listener=listener.fileno(), hosts=names), say=self._say)
+        supervisor = Supervisor(
+            children(listener=listener.fileno(), hosts=names), say=self._say, grace=settings.STOP_SECONDS
+        )
         signal.signal(signal.SIGTERM, supervisor.ask_to_stop)
         signal.signal(signal.SIGINT, supervisor.ask_to_stop)
         try:

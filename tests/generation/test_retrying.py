@@ -1,0 +1,310 @@
+"""What becomes of a job whose process died, that met an outage, or whose process was asked to stop."""
+
+import errno
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import botocore.exceptions
+import psycopg
+import pytest
+import redis
+from django.conf import LazySettings
+from django.db import OperationalError, ProgrammingError
+from django.utils import timezone
+
+from generation import jobs, sealing, store
+from generation.engine.errors import BadRecord
+from generation.making import making_of
+from generation.models import Dataset, Job, JobEvent, from_now
+from generation.queue import leases, runner, stopping
+from generation.queue.outages import find_outage
+
+pytestmark = pytest.mark.django_db
+Begin = Callable[..., Dataset]
+
+
+def claim() -> Job:
+    job = jobs.claim()
+    assert job is not None
+    return job
+
+
+def row(job: Job) -> Job:
+    return Job.objects.get(pk=job.pk)
+
+
+def count(event: str) -> int:
+    return sum(JobEvent.objects.filter(kind="datasets", event=event).values_list("count", flat=True))
+
+
+def crash(job: Job) -> None:
+    Job.objects.filter(pk=job.pk).update(lease=from_now(-1), worker="elsewhere:1")
+    assert jobs.recover() == 1
+
+
+# Crashes
+
+
+def test_a_crash_uses_no_attempt_and_the_next_run_follows_at_once(begin: Begin) -> None:
+    begin()
+    job = claim()
+    crash(job)
+    assert (row(job).state, row(job).attempts, row(job).crashes) == ("waiting", 0, 1)
+    assert claim().pk == job.pk
+    assert count("crashed") == 1
+
+
+def test_pauses_between_crashes_grow_up_to_a_limit(begin: Begin) -> None:
+    dataset = begin(splits={"train": {"scenes": 5}})
+    pauses = []
+    for _ in range(12):
+        crash(job := claim())
+        until = row(job).not_before
+        assert until is not None
+        pauses.append((until - timezone.now()).total_seconds())
+        if len(pauses) > 1:
+            assert jobs.claim() is None
+        Job.objects.update(not_before=None)
+    expected = [0, 1, 2, 4, 8, 16, 32, 64, 120, 120, 120, 120]
+    assert pauses == pytest.approx(expected, abs=1), pauses
+    assert dataset.jobs.filter(kind="items", attempts=0, crashes=12).exists()
+
+
+def test_a_job_whose_process_always_dies_fails_at_last_and_says_so(begin: Begin) -> None:
+    dataset = begin(splits={"train": {"scenes": 5}})
+    for _ in range(leases.CRASHES):
+        Job.objects.update(not_before=None)
+        crash(claim())
+    dataset.refresh_from_db()
+    assert dataset.state == "failed"
+    assert dataset.error == (
+        f"items of rows/train batch 0: the process that did it stopped answering. That happened {leases.CRASHES} "
+        "times. A signal, such as 11, or too little memory may end each of them: the log says which on elsewhere:1."
+    )
+    assert dataset.splits.get(name="train").state == "failed"
+    assert jobs.claim() is None
+    jobs.resume(dataset)
+    assert claim().crashes == 0
+
+
+def test_crashes_and_errors_are_counted_apart(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = begin(splits={"train": {"scenes": 5}})
+    for _ in range(5):
+        crash(claim())
+        Job.objects.update(not_before=None)
+    monkeypatch.setattr(store.ChunkWriter, "write", lambda *_, **__: 1 / 0)
+    for left in (2, 1, 0):
+        assert dataset.jobs.filter(kind="items", state="waiting").count() == (1 if left < 3 else 0)
+        jobs.run(claim())
+    dataset.refresh_from_db()
+    assert dataset.state == "failed" and dataset.error.endswith("It was tried 3 times.")
+    assert (count("crashed"), count("retried"), count("failed")) == (5, 2, 1)
+
+
+# Outages
+
+CLIENT = botocore.exceptions.ClientError
+OUTAGES = [
+    OSError(errno.EROFS, "Read-only file system", "/media/x"),
+    OSError(errno.ENOSPC, "No space left on device"),
+    ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused"),
+    ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"),
+    TimeoutError("timed out"),
+    botocore.exceptions.EndpointConnectionError(endpoint_url="http://s3"),
+    botocore.exceptions.ConnectTimeoutError(endpoint_url="http://s3"),
+    botocore.exceptions.ReadTimeoutError(endpoint_url="http://s3"),
+    CLIENT({"Error": {"Code": "NoSuchBucket"}, "ResponseMetadata": {"HTTPStatusCode": 404}}, "PutObject"),
+    CLIENT({"Error": {"Code": "InternalError"}, "ResponseMetadata": {"HTTPStatusCode": 500}}, "PutObject"),
+    CLIENT({"Error": {"Code": "SlowDown"}, "ResponseMetadata": {"HTTPStatusCode": 503}}, "PutObject"),
+    redis.ConnectionError("refused"),
+]
+FAULTS = [
+    ZeroDivisionError("division by zero"),
+    FileNotFoundError(errno.ENOENT, "No such file", "/elsewhere"),
+    OSError(errno.EACCES, "Permission denied", "/elsewhere"),
+    MemoryError(),
+    CLIENT({"Error": {"Code": "NoSuchKey"}, "ResponseMetadata": {"HTTPStatusCode": 400}}, "PutObject"),
+]
+
+
+@pytest.fixture(autouse=True)
+def media(settings: LazySettings) -> Path:
+    """Give the folder of files, which is there."""
+    folder = Path(settings.MEDIA_ROOT)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.mark.parametrize("error", OUTAGES, ids=lambda error: f"{type(error).__name__}-{error}"[:50])
+def test_an_outage_is_known_also_as_the_cause_of_another_error(error: Exception) -> None:
+    assert find_outage(error) is not None
+    caused = BadRecord("cannot be read", where="a")
+    caused.__cause__ = error
+    assert find_outage(caused) is not None
+
+
+@pytest.mark.parametrize("error", FAULTS, ids=lambda error: f"{type(error).__name__}-{error}"[:50])
+def test_a_fault_of_the_job_is_no_outage(error: Exception) -> None:
+    assert find_outage(error) is None
+
+
+def test_a_refused_folder_of_files_is_an_outage(media: Path) -> None:
+    assert find_outage(PermissionError(errno.EACCES, "Permission denied", str(media / "datasets"))) is not None
+    assert find_outage(NotADirectoryError(errno.ENOTDIR, "Not a directory", str(media / "datasets"))) is not None
+
+
+def test_a_folder_of_files_that_is_gone_is_an_outage(settings: LazySettings, tmp_path: Path) -> None:
+    settings.MEDIA_ROOT = tmp_path / "unmounted"
+    assert find_outage(FileNotFoundError(errno.ENOENT, "No such file", "a")) is not None
+
+
+def error_of_database(cause: BaseException, kind: type[Exception] = OperationalError) -> Exception:
+    error = kind(str(cause))
+    error.__cause__ = cause
+    return error
+
+
+def test_a_database_that_is_away_is_an_outage_and_a_wrong_statement_is_none() -> None:
+    refused = psycopg.OperationalError("connection refused")
+    assert find_outage(error_of_database(refused)) is not None
+    assert find_outage(error_of_database(psycopg.errors.AdminShutdown("terminating"))) is not None
+    assert find_outage(error_of_database(psycopg.errors.DeadlockDetected("deadlock"))) is not None
+    assert find_outage(error_of_database(psycopg.errors.UndefinedTable("none"), ProgrammingError)) is None
+    with sqlite3.connect(":memory:") as database, pytest.raises(sqlite3.OperationalError) as caught:
+        database.execute("SELECT * FROM nothing")
+    assert find_outage(error_of_database(caught.value)) is None
+
+
+def test_an_outage_uses_no_attempt_waits_ever_longer_and_the_page_says_so(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = begin(splits={"train": {"scenes": 5}})
+
+    def away(*_: Any) -> None:
+        raise botocore.exceptions.EndpointConnectionError(endpoint_url="http://s3.example.org")
+
+    jobs.run(claim())
+    pauses = []
+    with monkeypatch.context() as patched:
+        patched.setattr(store.Pictures, "store", away)
+        for _ in range(8):
+            assert jobs.work() == 0
+            job = dataset.jobs.get(kind="images")
+            assert (job.state, job.attempts) == ("waiting", 0) and job.not_before is not None
+            pauses.append((job.not_before - timezone.now()).total_seconds())
+            note = making_of(dataset).note
+            assert note.startswith("Waiting for the store of files: Could not connect to the endpoint URL: ")
+            assert note.endswith(f"It is tried again at {timezone.localtime(job.not_before):%H:%M:%S}.")
+            Job.objects.update(not_before=None)
+    assert pauses == pytest.approx([5, 10, 20, 40, 80, 160, 180, 180], abs=1)
+    assert count("waited") == 8
+    jobs.work()
+    dataset.refresh_from_db()
+    assert (dataset.state, dataset.error) == ("complete", "")
+
+
+def test_a_paused_job_leaves_others_their_turn(begin: Begin) -> None:
+    begin("one", splits={"train": {"scenes": 5}})
+    begin("two", splits={"train": {"scenes": 5}})
+    Job.objects.filter(dataset__slug="one").update(not_before=from_now(60))
+    assert claim().dataset.slug == "two"
+    assert jobs.claim() is None
+
+
+def test_a_lost_lease_is_counted(begin: Begin) -> None:
+    begin()
+    crash(old := claim())
+    jobs.run(claim())
+    jobs.run(old)
+    assert count("lost") == 1
+
+
+def test_every_kind_of_job_is_retried_by_the_same_rules() -> None:
+    assert set(runner.RUNNERS) == {
+        "datasets", "exports", "shortcut reports", "skipped-step reports", "submissions",
+    }  # fmt: skip
+
+
+# Being asked to stop
+
+
+@pytest.fixture
+def asked(settings: LazySettings) -> Iterator[None]:
+    """Ask to stop, and forget it afterwards."""
+    settings.STOP_SECONDS = 50
+    stopping.ask()
+    yield
+    stopping.forget()
+
+
+def test_whoever_is_asked_to_stop_claims_nothing(begin: Begin, asked: None) -> None:
+    begin()
+    assert jobs.claim() is None
+    assert jobs.work() == 0
+
+
+def test_a_long_seal_notices_that_it_is_to_stop_and_waits_again_untried(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = begin(splits={"train": {"scenes": 5}})
+    while (job := claim()).kind != "seal":
+        jobs.run(job)
+    sealed = sealing.seal
+
+    def meanwhile(*given: Any) -> Any:
+        stopping.ask()
+        return sealed(*given)
+
+    monkeypatch.setattr(sealing, "seal", meanwhile)
+    try:
+        assert jobs.run(job) is False
+    finally:
+        stopping.forget()
+    assert (row(job).state, row(job).attempts, row(job).crashes) == ("waiting", 0, 0)
+    assert count("released") == 1
+    monkeypatch.undo()
+    jobs.work()
+    dataset.refresh_from_db()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_job_that_does_not_look_is_given_back_before_its_process_is_killed(
+    begin: Begin, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin()
+    job = claim()
+    settings.STOP_SECONDS = 1
+    monkeypatch.setattr(leases, "LOOKING", 0.05)
+    with leases.hold(job) as lease:
+        stopping.ask()
+        try:
+            assert lease.lost.wait(20)
+        finally:
+            stopping.forget()
+    assert (row(job).state, row(job).attempts, row(job).crashes) == ("waiting", 0, 0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_comes_back_is_told_how_the_run_ended(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin()
+    job = claim()
+    back = threading.Event()
+    write = leases.release_to_wait
+
+    def away(*_: Any, **__: Any) -> None:
+        raise error_of_database(psycopg.OperationalError("the server went away"))
+
+    def release(*given: Any, **more: Any) -> bool:
+        if not back.is_set():
+            back.set()
+            away()
+        return write(*given, **more)
+
+    monkeypatch.setattr(leases, "release_to_wait", release)
+    monkeypatch.setattr(store.ChunkWriter, "write", away)
+    jobs.run(job)
+    assert (row(job).state, row(job).attempts, row(job).crashes, row(job).waits) == ("waiting", 0, 0, 1)
+    assert row(job).message.startswith("Waiting for the database: the server went away.")
