@@ -20,6 +20,7 @@ ORDER = (
     "index",
     "running",
     "settings",
+    "operating",
     "backups",
     "datasets",
     "browsing",

@@ -1,0 +1,135 @@
+"""Two web servers with folders of their own behind one balancer: it doesn't matter which of them is asked."""
+
+import html
+import json
+import re
+import secrets
+import urllib.error
+import urllib.request
+from http.cookiejar import CookieJar
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.faults.stack import SLUG, Site
+from tests.generation import small
+
+BOUNDARY = "part-of-a-test"
+SPEC: dict[str, Any] = {**small.SPEC, "splits": {"train": {"scenes": 2}}}
+MESH = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
+ACCOUNT = """
+from webapp.models import LoginLink, User
+user = User.objects.create_user("grace", is_staff=True, is_superuser=True)
+print(LoginLink.objects.make(user))
+"""
+
+
+class Browser:
+    """A browser whose every request may go to another host; cookies are the same for all of them."""
+
+    def __init__(self, hosts: list[Site]) -> None:
+        self.hosts, self.cookies = hosts, CookieJar()
+        self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies))
+
+    def ask(self, host: int, path: str, form: dict[str, str] | None = None, file: str = "") -> tuple[int, str]:
+        address = f"http://127.0.0.1:{self.hosts[host].port}{path}"
+        request = urllib.request.Request(address)
+        if form is not None:
+            token = next(cookie.value for cookie in self.cookies if cookie.name == "csrftoken") or ""
+            request.add_header("X-CSRFToken", token)
+            request.data = multipart(form, file) if file else urlencode(form).encode()
+            kind = f"multipart/form-data; boundary={BOUNDARY}" if file else "application/x-www-form-urlencoded"
+            request.add_header("Content-Type", kind)
+        try:
+            with self.opener.open(request, timeout=60) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+
+def multipart(form: dict[str, str], file: str) -> bytes:
+    parts = [f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+             for name, value in form.items()]  # fmt: skip
+    parts.append(
+        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="files"; filename="wedge.obj"\r\n\r\n{file}\r\n'
+    )
+    return "".join([*parts, f"--{BOUNDARY}--\r\n"]).encode()
+
+
+@pytest.fixture
+def hosts(services_site: Site) -> list[Site]:
+    """Give two hosts with folders of their own and one database, Redis, bucket and secret key."""
+    key = secrets.token_hex(20)
+    services_site.environment["SECRET_KEY"] = key
+    folder = services_site.folder.with_name("second")
+    second = Site(
+        "services",
+        folder,
+        services_site.environment | {"VAR_DIR": str(folder)},
+        database=services_site.database,
+        bucket=services_site.bucket,
+    )
+    return [services_site, second]
+
+
+def test_two_hosts_serve_one_session_uploads_drafts_charts_and_pictures(hosts: list[Site]) -> None:
+    first, second = hosts
+    try:
+        first.begin(SPEC)
+        assert first.manage("work", "--dataset", SLUG).returncode == 0
+        token = first.python(ACCOUNT).strip()
+        for number, site in enumerate(hosts):
+            site.start("web", name=f"web{number}")
+        for site in hosts:
+            site.wait_for_web("/health/ready/")
+        browser = Browser(hosts)
+
+        # A session that begins at one is known at the other.
+        assert browser.ask(0, f"/login/{token}/")[0] == 200
+        assert browser.ask(1, f"/login/{token}/", {})[0] == 200
+        assert all("Sign out" in browser.ask(host, "/")[1] for host in (0, 1))
+        assert browser.ask(0, f"/login/{token}/")[0] == 410  # spent at the other
+
+        # An upload and what was typed at one go on at the other.
+        data = {**SPEC, "vocabulary": {"shapes": {"wedge": {"solid": "mesh", "mesh": "wedge.obj"}}}}
+        text = json.dumps(data)
+        about = {"slug": "mine", "visibility": "private", "licence": "CC BY 4.0", "images": "on"}
+        status, page = browser.ask(0, "/datasets/new/", {"shown": text, "spec": text, "action": "json", **about}, MESH)
+        assert status == 200
+        typed = re.search(r'<textarea[^>]*name="spec"[^>]*>(.*?)</textarea>', page, re.DOTALL)
+        assert typed is not None
+        text = html.unescape(typed[1])
+        assert re.search(r'"mesh": "[0-9a-f]{64}"', text)
+        sent = {"shown": text, "spec": text, "last": "json", "action": "create", **about}
+        status, page = browser.ask(1, "/datasets/new/", sent)
+        assert (status, "did not come" in page) == (200, False)
+        assert first.ask("SELECT count(*) FROM generation_specfile") == [(1,)]
+
+        # Pages, charts, pictures and files are the same from both, though each has a folder of its own.
+        paths = [f"/datasets/{SLUG}/train/?type=count", f"/datasets/{SLUG}/train/q/0/?step=1", f"/datasets/{SLUG}/"]
+        for path in paths:
+            assert [browser.ask(host, path)[0] for host in (0, 1)] == [200, 200], path
+        chart = re.search(rf'/datasets/{SLUG}/charts/[^"]+\.svg', browser.ask(0, f"/datasets/{SLUG}/")[1])
+        assert chart is not None
+        drawn = [browser.ask(host, html.unescape(chart[0])) for host in (0, 1)]
+        assert drawn[0][0] == 200 and "<svg" in drawn[0][1]
+        assert [len(text) for _, text in drawn] == [len(drawn[0][1])] * 2
+        files = [fetched(site, f"/api/v1/datasets/{SLUG}/splits/train/questions.jsonl.gz") for site in hosts]
+        assert files[0] == files[1] and files[0].startswith(b"\x1f\x8b")
+        assert len(list(first.folder.glob("cache/*/manifest.json"))) == 1  # its own copy of the index
+        assert len(list(second.folder.glob("cache/*/manifest.json"))) == 1
+
+        # One host goes away: the other one goes on.
+        first.processes["web0"].kept = False
+        first.kill("web0")
+        assert "Sign out" in browser.ask(1, "/")[1]
+        assert browser.ask(1, paths[0])[0] == 200
+    finally:
+        second.end()
+
+
+def fetched(site: Site, path: str) -> bytes:
+    with urllib.request.urlopen(f"http://127.0.0.1:{site.port}{path}", timeout=60) as answer:
+        content: bytes = answer.read()
+        return content
