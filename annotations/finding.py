@@ -10,7 +10,7 @@ from annotations.models import Participant, Study
 from annotations.prepared import Prepared
 from generation.models import Split
 
-TEXTS = ("consent", "instructions")
+TEXTS = ("consent", "instructions", "consent_html", "instructions_html")
 OWN = tuple(field.attname for field in Participant._meta.concrete_fields)
 OF_STUDY = tuple(field.attname for field in Study._meta.concrete_fields if field.attname not in TEXTS)
 

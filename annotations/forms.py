@@ -14,7 +14,7 @@ from django.core.validators import (
     URLValidator,
 )
 
-from annotations import filtered, opening, palette, rules, sampling
+from annotations import filtered, markdown, opening, palette, rules, sampling
 from annotations.filtered import BadFilter
 from annotations.models import Study
 from annotations.rules import Fast, Rules, Straight
@@ -208,6 +208,7 @@ class StudyForm(Base):
         names = [data[name] for name in PARAMETERS if data.get(name)]
         if len(set(names)) < len(names):
             self.add_error("session_parameter", "Expected three different parameters, got one twice.")
+        self.html_fields = markdown.check_fields(self, TEXTS)
         return data
 
     def _post_clean(self) -> None:

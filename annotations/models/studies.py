@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models.functions import Now
 from django.urls import reverse
 
+from annotations.markdown import html_field
 from generation.models import Split
 
 
@@ -96,7 +97,9 @@ class Study(models.Model):
     rules_frozen = models.DateTimeField(null=True, blank=True, editable=False)
 
     consent = models.TextField(blank=True, help_text="Markdown")
+    consent_html = html_field()
     instructions = models.TextField(blank=True, help_text="Markdown")
+    instructions_html = html_field()
     completed = models.CharField(max_length=300, blank=True)
     screened_out = models.CharField(max_length=300, blank=True)
     full = models.CharField(max_length=300, blank=True)

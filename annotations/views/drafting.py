@@ -134,7 +134,7 @@ def _saved(form: StudyForm) -> Study | None:
         if now.is_draft != study.is_draft or now.split_id != study.split_id:
             return None
         form.save(commit=False)
-        study.save(update_fields=[name for name in form.cleaned_data if name != "not_from"])
+        study.save(update_fields=[*(name for name in form.cleaned_data if name != "not_from"), *form.html_fields])
         form.save_m2m()
     return study
 

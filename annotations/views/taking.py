@@ -105,13 +105,13 @@ def _page(request: HttpRequest, participant: Participant, name: str, context: di
 
 
 def _consent(sitting: Sitting) -> dict[str, Any]:
-    return {"text": rendered(sitting.study.consent), "progress": asked.progress(sitting)}
+    return {"text": rendered(sitting.study, "consent"), "progress": asked.progress(sitting)}
 
 
 def _instructions(sitting: Sitting) -> dict[str, Any]:
     study = sitting.study
     return {
-        "text": rendered(study.instructions),
+        "text": rendered(study, "instructions"),
         "practice": asked.practice_of(study),
         "practice_right": min(study.practice_right, study.practice),
         "progress": asked.progress(sitting),

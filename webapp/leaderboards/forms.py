@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
 
+from annotations import markdown
 from generation.browse import shortened
 from generation.models import Dataset, Split
 from webapp.access import What, may_see
@@ -31,7 +32,7 @@ class MethodForm(MethodBase):
         model = Method
         fields = ("name", "made", "shots", "description", "link", "model", "model_date", "prompt", "anonymous")
         widgets: ClassVar[dict[str, forms.Widget]] = {
-            "description": forms.Textarea(attrs={"rows": 4, "maxlength": LONGEST_TEXT}),
+            "description": forms.Textarea(attrs={"rows": 4, "maxlength": markdown.LONGEST}),
             "prompt": forms.Textarea(attrs={"rows": 4, "maxlength": LONGEST_TEXT}),
             "model_date": forms.DateInput(attrs={"type": "date"}),
         }
@@ -53,16 +54,9 @@ class MethodForm(MethodBase):
             raise forms.ValidationError(f"Expected a new name, got {shortened(name)}, which another of yours has.")
         return name
 
-    def clean_description(self) -> str:
-        """Return the description, as long as it may be."""
-        return self._text("description")
-
     def clean_prompt(self) -> str:
         """Return the prompt, as long as it may be."""
-        return self._text("prompt")
-
-    def _text(self, name: str) -> str:
-        text = str(self.cleaned_data[name])
+        text = str(self.cleaned_data["prompt"])
         if len(text) > LONGEST_TEXT:
             raise forms.ValidationError(f"Expected at most {LONGEST_TEXT:,} characters, got {len(text):,}.")
         return text
@@ -74,6 +68,7 @@ class MethodForm(MethodBase):
             data["shots"] = None
         elif data.get("shots") is None and "shots" not in self.errors:
             self.add_error("shots", "Expected how many examples the prompt has, got nothing.")
+        markdown.check_fields(self, ["description"])
         return data
 
 
@@ -171,7 +166,7 @@ class SuiteForm(SuiteBase):
         model = Suite
         fields = ("title", "slug", "description", "is_public")
         widgets: ClassVar[dict[str, forms.Widget]] = {
-            "description": forms.Textarea(attrs={"rows": 4, "maxlength": LONGEST_TEXT})
+            "description": forms.Textarea(attrs={"rows": 4, "maxlength": markdown.LONGEST})
         }
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
@@ -215,6 +210,12 @@ class SuiteForm(SuiteBase):
         if len({name for name, _, _ in found}) < len(found):
             raise forms.ValidationError("Expected every name of a gap once, got one twice.")
         return found
+
+    def clean(self) -> dict[str, Any]:
+        """Return what was typed, with its description rendered."""
+        data = super().clean() or {}
+        markdown.check_fields(self, ["description"])
+        return data
 
 
 def _lines(text: str) -> list[str]:

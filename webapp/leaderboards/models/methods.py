@@ -9,6 +9,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.urls import reverse
 
+from annotations.markdown import html_field
+
 
 class MethodQuerySet(models.QuerySet["Method"]):
     """Whose methods are meant."""
@@ -55,6 +57,7 @@ class Method(models.Model):
 
     name = models.CharField(max_length=100, help_text="As tables name it, for example “CNN+LSTM+SA”.")
     description = models.TextField(blank=True, help_text="What it is and how it answers. Markdown.")
+    description_html = html_field()
     link = models.URLField("paper or code", blank=True, max_length=500, help_text="An address, https://…")
     made = models.CharField("how it was made", max_length=12, choices=Made.choices, default=Made.TRAINED)
     shots = models.PositiveIntegerField(

@@ -10,6 +10,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.urls import reverse
 
+from annotations.markdown import html_field
 from generation.models import Split
 from generation.models.datasets import SLUG_PATTERN
 
@@ -42,6 +43,7 @@ class Suite(models.Model):
     )
     title = models.CharField(max_length=200)
     description = models.TextField(blank=True, help_text="What it is to show. Markdown.")
+    description_html = html_field()
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="suites"
     )

@@ -50,7 +50,7 @@ def method(request: HttpRequest, number: int) -> HttpResponse:
     context = {
         "method": found,
         "is_own": is_own,
-        "description": rendered(found.description),
+        "description": rendered(found, "description"),
         "said": baselines.said_of(found),
         "page": page,
         "rows": with_figures(request.user, page.object_list),

@@ -37,7 +37,7 @@ def suite(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "suite": found,
         "board": reading.board_of(request.user, found),
-        "description": rendered(found.description),
+        "description": rendered(found, "description"),
         "is_own": owns_suite(request.user, found),
     }
     return render(request, "leaderboards/suite.html", context)
