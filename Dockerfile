@@ -14,6 +14,11 @@ COPY static static
 
 RUN useradd --create-home --uid 1000 horsesense && install -d -o horsesense -m 700 /data /media
 USER horsesense
+
+# The fast parts are compiled here, not at the first start. A processor unlike this one compiles them once more.
+ENV NUMBA_CACHE_DIR=/home/horsesense/numba
+RUN VAR_DIR=/tmp/warm python manage.py warm && rm -r /tmp/warm
+
 ENV VAR_DIR=/data MEDIA_ROOT=/media
 VOLUME /data /media
 EXPOSE 8000

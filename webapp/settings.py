@@ -315,6 +315,7 @@ MIDDLEWARE = [
     "webapp.request_log.RequestLog",
     "annotations.middleware.PrivateAddresses",
     "webapp.incoming.OurProxies",
+    "webapp.incoming.KnownPort",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -373,6 +374,9 @@ if REDIS_URL:
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": _redis._replace(path="/1").geturl(),
         "KEY_PREFIX": env["REDIS_PREFIX"],
+        "VERSION": 2,  # what was kept as pickles has other keys, and is never read
+        # Whoever can write there must not be able to run code here, as with the default, which unpickles.
+        "OPTIONS": {"serializer": "webapp.running.cache_json.JSONSerializer"},
     }
 
 S3_CONNECTIONS = 16  # requests to the bucket at the same time, of a backup or restore
@@ -411,6 +415,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
     if REDIS_URL
     else {"connect_args": {"timeout": 20}}
 )
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = "json"
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_TASK_IGNORE_RESULT = True

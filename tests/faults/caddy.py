@@ -22,16 +22,18 @@ class Proxy:
         Of its log and its configuration.
     site : int
         Port of the site, where one runs or not.
+    port : int, optional
+        Of the proxy; otherwise a free one.
     debug : bool
         Whether it logs every request.
     """
 
-    def __init__(self, folder: Path, *, site: int, debug: bool = False) -> None:
+    def __init__(self, folder: Path, *, site: int, port: int | None = None, debug: bool = False) -> None:
         program = shutil.which("caddy")
         if program is None:
             missing("caddy", "apt install caddy")
         folder.mkdir(parents=True, exist_ok=True)
-        self.port, self.log, self.file = free_port(), folder / "caddy.log", folder / "Caddyfile"
+        self.port, self.log, self.file = port or free_port(), folder / "caddy.log", folder / "Caddyfile"
         text = (ROOT / "webapp/Caddyfile").read_text().replace("web:8000", f"127.0.0.1:{site}")
         text = re.sub(r"^http:// \{.*?^\}", "", text, flags=re.MULTILINE | re.DOTALL)
         self.file.write_text(text.replace("admin off", "admin off\n\tdebug") if debug else text)

@@ -91,7 +91,9 @@ def proxy(tmp_path: Path) -> Iterator[Proxy]:
 def test_a_proxy_whose_site_is_down_tells_nobody_either(proxy: Proxy) -> None:
     port, log = proxy.port, proxy.log
     answer = ask(port, "GET", f"/s/codecodeco/{QUERY}", Host=f"localhost:{port}", Referer="/s/codecodeco/x/")
-    assert answer.status == 502 and answer.is_private
+    assert answer.status == 503 and answer.is_private
+    for address in ("login", "accounts/password/reset/key", "accounts/confirm-email", "accounts/oidc"):
+        ask(port, "GET", f"/{address}/codecodeco/?code=codecodeco", Host=f"localhost:{port}")
     written = log.read_text()
-    assert written.count('"uri":"/s/…"') > 1
+    assert written.count('"uri":"/s/…"') > 1 and '"uri":"/login/…"' in written
     assert not any(private in written for private in (NAME, VISIT, "codecodeco"))

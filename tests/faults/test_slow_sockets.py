@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from tests.faults.caddy import Proxy
+from tests.faults.servers import free_port
 from tests.faults.stack import Site
 
 SOCKETS = 200
@@ -20,6 +22,7 @@ PAGES = 20
 @pytest.fixture
 def site(embedded_site: Site) -> Site:
     """Give a site, served as `make run` does, with large files to download."""
+    embedded_site.environment["PUBLIC_URL"] = f"http://localhost:{free_port()}"
     embedded_site.environment["DJANGO_SETTINGS_MODULE"] = "tests.faults.download_settings"
     embedded_site.start("web")
     embedded_site.wait_for_web("/health/web/")
@@ -89,7 +92,8 @@ def seconds_for_a_page(port: int) -> float:
 
 
 def test_slow_connections_delay_no_page_with_and_without_the_proxy(site: Site, tmp_path: Path) -> None:
-    with Proxy(tmp_path / "caddy", site=site.port) as proxy:
+    port = urlsplit(site.environment["PUBLIC_URL"]).port
+    with Proxy(tmp_path / "caddy", site=site.port, port=port) as proxy:
         for port in (site.port, proxy.port):
             seconds_for_a_page(port)
             quiet = seconds_for_a_page(port)

@@ -133,6 +133,12 @@ class Compose:
         assert kind == "CMD"
         return self.run(name, *command).returncode == 0
 
+    def patience(self, name: str) -> float:
+        """Return how many seconds after its start a service is given up that is not healthy."""
+        check = self.services[name]["healthcheck"]
+        wait, interval = (float(check[part].removesuffix("s")) for part in ("start_period", "interval"))
+        return wait + int(check.get("retries", 3)) * interval
+
     def environment(self, name: str) -> dict[str, str]:
         """Return a service's variables, over those that every process of this machine has."""
         mapped = self.mapper(name)

@@ -140,14 +140,14 @@ class Site:
         settings = {"PUBLIC_URL": f"{ORIGIN}/", "UPLOAD_MB": "1", "GENERATION_PROCESSES": "1", "WEB_PROCESSES": "1"}
         web = f"127.0.0.1:{self.web}"
         hosts = dict.fromkeys(("web:8000", "localhost:8000", "0.0.0.0:8000"), web) | {
-            "redis://redis:6379": self.redis_url,
+            "redis:6379": f"127.0.0.1:{self.redis}",
             "postgres://horsesense:horsesense@postgres:5432/horsesense": database,
         }
         self.compose = Compose(folder, settings={**settings, "DISK_RESERVE_GB": "0"}, hosts=hosts)
 
     @property
     def redis_url(self) -> str:
-        return f"redis://127.0.0.1:{self.redis}"
+        return f"redis://:horsesense@127.0.0.1:{self.redis}"
 
     @property
     def trust(self) -> ssl.SSLContext:
@@ -166,8 +166,11 @@ class Site:
         folder = str(self.volume("redis", "/data"))
         self.compose.start("redis", "--port", str(self.redis), "--bind", "127.0.0.1", "--dir", folder)
         self.wait_until(lambda: redis.from_url(self.redis_url).ping(), what="Redis answers")
+        with pytest.raises(redis.AuthenticationError):
+            redis.from_url(f"redis://127.0.0.1:{self.redis}").ping()
         self.compose.start("web")
-        self.wait_until(lambda: self.compose.is_healthy("web"), what="the web server is healthy")
+        longest = self.compose.patience("web")
+        self.wait_until(lambda: self.compose.is_healthy("web"), what="the web server is healthy", seconds=longest)
         for name in ("worker", "beat"):
             self.compose.start(name)
         self.start_proxy()
@@ -188,8 +191,8 @@ class Site:
     def stop(self) -> None:
         self.compose.stop()
 
-    def wait_until(self, true: Callable[[], object], *, what: str) -> None:
-        end = time.monotonic() + PATIENCE
+    def wait_until(self, true: Callable[[], object], *, what: str, seconds: float = PATIENCE) -> None:
+        end = time.monotonic() + seconds
         while True:
             with suppress(OSError, http.client.HTTPException, redis.RedisError):
                 if true():
@@ -403,8 +406,8 @@ def too_much_is_refused(site: Site, head: Visitor) -> None:
 def without_web_there_is_a_page_that_says_so(site: Site) -> None:
     site.compose.kill("web")
     answer = Visitor(site).get("/datasets/")
-    assert (answer.status, answer.headers["Content-Type"]) == (502, "text/html; charset=utf-8")
-    assert "<h1>The site is not answering</h1>" in answer.text
+    assert (answer.status, answer.headers["Content-Type"]) == (503, "text/html; charset=utf-8")
+    assert "<h1>The site is restarting</h1>" in answer.text
     assert answer.headers["Retry-After"]
     assert answer.headers["Cache-Control"] == "no-store"
     site.compose.start("web")  # as docker does
