@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from generation.addresses import site_address
 from webapp.account_forms import NameForm, SignInLinkForm, TokenForm
 from webapp.models import LOGIN_LINK_LIFE, ApiToken, LoginLink, User, address_of
 
@@ -66,7 +67,7 @@ def sign_in_links(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"form": form, "hours": int(LOGIN_LINK_LIFE.total_seconds() // 3600)}
     if form.is_bound and form.is_valid():
         account = form.cleaned_data["account"]
-        site = settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
+        site = site_address(request)
         context |= {"account": account, "address": f"{site}{address_of(LoginLink.objects.make(account))}"}
         context["form"] = SignInLinkForm(by=user)
     return render(request, "webapp/sign_in_links.html", context, status=BAD if form.errors else 200)

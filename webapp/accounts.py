@@ -1,4 +1,7 @@
-"""Who may make an account."""
+"""Who may make an account, and the mails about accounts."""
+
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from allauth.account.adapter import DefaultAccountAdapter
 from django.conf import settings
@@ -11,3 +14,34 @@ class AccountAdapter(DefaultAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Return whether visitors may make accounts."""
         return settings.SIGNUP
+
+    def get_reset_password_from_key_url(self, key: str) -> str:
+        """Return the link in a mail for a forgotten password."""
+        return at_public_url(super().get_reset_password_from_key_url(key))
+
+    def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
+        """Return the link in a mail that confirms an address."""
+        return at_public_url(super().get_email_confirmation_url(request, emailconfirmation))
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Send a mail, which calls the site what PUBLIC_URL does."""
+        name = urlsplit(settings.PUBLIC_URL).netloc
+        named = {"current_site": {"name": name, "domain": name}} if name else {}
+        super().send_mail(template_prefix, email, named | context)
+
+    def format_email_subject(self, subject: str) -> str:
+        """Return the subject of a mail after the site's name."""
+        name = urlsplit(settings.PUBLIC_URL).netloc
+        return f"[{name}] {subject}" if name else super().format_email_subject(subject)
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """Return under what failed tries are counted: the account alone, whatever address the site was asked at."""
+        return f"login:{(credentials.get('email') or credentials.get('username') or '').lower()}"
+
+
+def at_public_url(address: str) -> str:
+    """Return an address of this site under PUBLIC_URL, where that is set, and not under the one it was asked at."""
+    if not settings.PUBLIC_URL:
+        return address
+    parts = urlsplit(address)
+    return settings.PUBLIC_URL + urlunsplit(("", "", parts.path, parts.query, parts.fragment))

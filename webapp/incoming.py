@@ -5,10 +5,12 @@ from collections.abc import Callable
 from functools import lru_cache
 from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import DisallowedHost, RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http.request import split_domain_port
 
 from webapp.access import MEGABYTE, Uploads
 from webapp.network import Network
@@ -39,6 +41,27 @@ class OurProxies:
             request.META["REMOTE_ADDR"] = visitor(sender, request.META.get("HTTP_X_FORWARDED_FOR", ""))
         else:
             disbelieve(request.META, sender)
+        return self.get_response(request)
+
+
+class KnownPort:
+    """Middleware: refuses a request whose `Host` names a port at which the site isn't reached.
+
+    Links are made from that header where `PUBLIC_URL` is not set, and some answers are kept by it.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Return the site's answer, or raise `DisallowedHost`."""
+        port = split_domain_port(request.get_host())[1] if "HTTP_HOST" in request.META else ""
+        known = {"", "80", "443", str(urlsplit(settings.PUBLIC_URL).port or ""), request.META.get("SERVER_PORT", "")}
+        if port not in known:
+            raise DisallowedHost(
+                f"Expected Host without a port, or with one of {', '.join(sorted(known - {''}))}, got {port}. If the "
+                "site is reached there through a proxy or tunnel, set PUBLIC_URL."
+            )
         return self.get_response(request)
 
 

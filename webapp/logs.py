@@ -3,8 +3,11 @@
 import logging
 import re
 
+# Addresses whose rest only one person knows: of participants, links to sign in, for a new password, to confirm an
+# address, and the way back from an OpenID Connect provider. Caddyfile has the same list.
+PRIVATE = "s/|login/|accounts/password/reset/key/|accounts/confirm-email/|accounts/oidc/"
 MASKED = (
-    (re.compile(r"""(/|(?<=['"]))s/[^\s"'<>]+"""), r"\1s/…"),
+    (re.compile(rf"""(/|(?<=['"]))({PRIVATE})[^\s"'<>]+"""), r"\1\2…"),
     (re.compile(r"Failing row contains \(.*\)"), "Failing row contains (…)"),
     (re.compile(r"(Key \([^)]*\))=\(.*\)"), r"\1=(…)"),
 )

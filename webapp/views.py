@@ -13,6 +13,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from generation.addresses import site_address
 from generation.cards import newest_cards
 from webapp import documentation, metrics
 from webapp.access import is_researcher
@@ -102,7 +103,7 @@ def docs(request: HttpRequest, name: str = "index") -> HttpResponse:
         page = documentation.page(name)
     except documentation.NoSuchPage as error:
         raise Http404(str(error)) from error
-    site = settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
+    site = site_address(request)
     return render(request, "webapp/docs.html", {"page": page.at(site), "contents": documentation.contents()})
 
 

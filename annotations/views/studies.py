@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -16,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotations import filtered, opening, planning, rules, tokens
 from annotations.models import Participant, Study
 from annotations.opening import NotReady, may_study
+from generation.addresses import site_address
 from webapp.access import Visitor, is_researcher
 
 NOTHING = "There is no such study, or it isn't yours."
@@ -110,7 +110,7 @@ def address_of(study: Study, site: str) -> str:
 
 
 def _overview(request: HttpRequest, study: Study, *, refused: str = "", status: int = 200) -> HttpResponse:
-    site = settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
+    site = site_address(request)
     plan = planning.plan(study, times=planning.times_of(study))
     context: dict[str, Any] = {
         "study": study,

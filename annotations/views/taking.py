@@ -15,6 +15,7 @@ from annotations.models import EasyAnswer, Participant, Study
 from annotations.sitting import Item, Sitting
 from annotations.views.answering import ASKING, next_question, question_context
 from annotations.views.private import NOTHING, find_sitting, page, private
+from generation.addresses import site_address
 
 SEE_OTHER = 303
 LONGEST_COMMENT = 5000
@@ -98,7 +99,7 @@ def _page(request: HttpRequest, participant: Participant, name: str, context: di
         "noun": media_of(participant.study.split).noun,
         "participant": participant,
         "address": address,
-        "resume": request.build_absolute_uri(address),
+        "resume": site_address(request) + address,
         "token": tokens.token_of(participant, f"stage:{participant.stage}"),
     }
     return page(name, shared | context)

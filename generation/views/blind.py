@@ -4,6 +4,7 @@ import csv
 import io
 from typing import Any
 
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.safestring import SafeString, mark_safe
@@ -102,8 +103,7 @@ def _for_paper(request: HttpRequest, dataset: Dataset, shown: Shown, *, kind: st
     spec = spec_of(shown.drawn, colors=OF_PAPER, title=dataset.name)
     if spec is None:
         return None
-    site = request.build_absolute_uri("/").removesuffix("/")
-    [drawing] = drawings(dataset.slug, [Order(spec, kind=kind, site=site)])
+    [drawing] = drawings(dataset.slug, [Order(spec, kind=kind, site=settings.PUBLIC_URL)])
     return drawing
 
 

@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from generation import offers, remarks, rows
+from generation.addresses import site_address
 from generation.browse import PAGE, BadAddress, Query, ranges_joined, read_query
 from generation.choosing import address_of, parted, read_choice
 from generation.deriving import described
@@ -86,7 +87,7 @@ def _page(
         "chips": chips(query),
         "trail": query.trail,
         "chosen": _chosen(query),
-        "shared": request.build_absolute_uri(address_of(split, list(query.chosen))) if query.chosen else "",
+        "shared": site_address(request) + address_of(split, list(query.chosen)) if query.chosen else "",
         "shortcuts": BROWSE,
         "of_all": index.n,
         "absent": absent_of(split),

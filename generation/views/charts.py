@@ -2,6 +2,7 @@
 
 import hashlib
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import get_conditional_response, patch_vary_headers
@@ -58,7 +59,7 @@ def _drawing(request: HttpRequest, dataset: Dataset, chart: Chart, *, kind: str)
     spec = spec_of(chart, colors=OF_PAPER, title=dataset.name)
     if spec is None:
         raise NoChart(f"Expected enough questions for shares, got {', '.join(chart.left_out) or 'none'}.")
-    order = Order(spec, kind=kind, site=request.build_absolute_uri("/").removesuffix("/"))
+    order = Order(spec, kind=kind, site=settings.PUBLIC_URL)
     [drawing] = drawings(dataset.slug, [order])
     if drawing is None:
         raise NoChart("This chart can't be drawn just now. Its figures are in the CSV file.")

@@ -1,11 +1,13 @@
 """Who is believed about where a request comes from, and how large one may be."""
 
 import logging
+import re
 
 import pytest
 from django.contrib.auth.models import Group
 from django.test import Client, RequestFactory
 
+from tests.webapp.commands import ROOT
 from webapp import incoming
 from webapp.access import RESEARCHERS
 from webapp.models import User
@@ -125,3 +127,32 @@ def test_the_web_server_learns_how_much_a_researcher_may_send(client: Client, se
     assert answer.status_code == 204
     assert answer.wsgi_request.META[incoming.UPLOAD_BYTES] == settings.UPLOAD_MB * 1_000_000  # type: ignore[attr-defined]
     assert client.generic("POST", "/account/", **asked).status_code == 413
+
+
+# The host that somebody names
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [("127.0.0.1", 200), ("127.0.0.1:80", 200), ("127.0.0.1:1", 400), ("localhost:9999", 400), ("evil.example", 400)],
+)
+def test_a_port_at_which_the_site_is_not_reached_is_refused(client: Client, host: str, status: int) -> None:
+    assert client.get("/docs/", headers={"Host": host}).status_code == status
+
+
+@pytest.mark.django_db
+def test_the_port_of_the_public_address_is_known(client: Client, settings: object) -> None:
+    settings.PUBLIC_URL = "https://localhost:8443"  # type: ignore[attr-defined]
+    assert client.get("/docs/", headers={"Host": "localhost:8443"}).status_code == 200
+
+
+def test_links_that_leave_the_site_are_made_in_one_place() -> None:
+    asking = re.compile(r"build_absolute_uri|get_host\(|get_current_site|get_port\(")
+    found = {
+        str(path.relative_to(ROOT))
+        for folder in ("webapp", "generation", "annotations")
+        for path in (ROOT / folder).rglob("*.py")
+        if asking.search(path.read_text())
+    }
+    assert found == {"generation/addresses.py", "webapp/incoming.py"}

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from generation.addresses import site_address
 from generation.browse import BadAddress, check_names, shortened
 from generation.models import Dataset, Split
 from webapp.access import What, may_mention, may_see
@@ -87,7 +88,7 @@ def board_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpRes
         found, _ = _sorted(request, split, _wanted(request))
     except (BadAddress, BadBoard) as error:
         return render(request, "generation/refused.html", {**context, "message": str(error)}, status=BAD)
-    site = request.build_absolute_uri("/").removesuffix("/")
+    site = site_address(request)
     return tables.response(tables.of_board(found, site=site), kind=kind, name=f"{slug}-{name}-board")
 
 

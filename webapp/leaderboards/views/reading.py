@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
@@ -203,8 +204,8 @@ def for_paper(reading: Reading, panel: Panel, *, kind: str) -> bytes:
 
 def paper_of(reading: Reading, spec: dict[str, Any] | None, *, kind: str) -> bytes:
     """Return a chart as a file; raise `Unreadable` where there is none."""
-    site = reading.request.build_absolute_uri("/").removesuffix("/")
-    drawing = drawings(reading.split.dataset.slug, [Order(spec, kind=kind, site=site)])[0] if spec is not None else None
+    orders = [Order(spec, kind=kind, site=settings.PUBLIC_URL)] if spec is not None else []
+    [drawing] = drawings(reading.split.dataset.slug, orders) or [None]
     if drawing is None:
         raise Unreadable("There is nothing to draw here just now. The figures are in the CSV file.")
     return drawing

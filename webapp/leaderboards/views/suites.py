@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotations.markdown import rendered
+from generation.addresses import site_address
 from generation.browse import shortened
 from webapp.leaderboards import suites as reading
 from webapp.leaderboards import tables
@@ -50,7 +51,7 @@ def suite_file(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     if kind not in tables.KINDS:
         message = f"Expected one of {', '.join(tables.KINDS)}, got {shortened(kind)}."
         return render(request, "generation/refused.html", {"message": message}, status=ABSENT)
-    site = request.build_absolute_uri("/").removesuffix("/")
+    site = site_address(request)
     board = reading.board_of(request.user, found)
     return tables.response(tables.of_suite(board, site=site), kind=kind, name=f"{found.slug}-board")
 

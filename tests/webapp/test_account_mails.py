@@ -1,0 +1,87 @@
+"""Mails about accounts, the admin pages' way in, and links for others."""
+
+import re
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.core import mail
+from django.core.cache import cache
+from django.test import Client
+
+from webapp.account_forms import SignInLinkForm
+from webapp.logs import masked
+from webapp.models import User
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def fresh_limits() -> None:
+    cache.clear()
+
+
+@pytest.fixture
+def ada() -> User:
+    user = User.objects.create_user("ada", "ada@example.org", "clever-hans-1904")
+    EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
+    return user
+
+
+def test_a_link_for_a_new_password_leads_to_the_public_address(client: Client, ada: User, settings: object) -> None:
+    settings.PUBLIC_URL = "https://horsesense.example.org"  # type: ignore[attr-defined]
+    answer = client.post("/accounts/password/reset/", {"email": ada.email}, headers={"Host": "127.0.0.1:80"})
+    assert answer.status_code == 302
+    [sent] = mail.outbox
+    links = re.findall(r"https?://\S+", str(sent.body))
+    assert links and all(link.startswith("https://horsesense.example.org/") for link in links)
+    assert "127.0.0.1" not in f"{sent.subject} {sent.body}"
+
+
+def test_a_link_for_a_new_password_takes_no_port_from_who_asks(client: Client, ada: User) -> None:
+    answer = client.post("/accounts/password/reset/", {"email": ada.email}, headers={"Host": "127.0.0.1:666"})
+    assert answer.status_code == 400
+    assert mail.outbox == []
+
+
+def test_the_admin_pages_have_no_sign_in_form_of_their_own(client: Client, ada: User) -> None:
+    for answer in (client.get("/admin/login/"), client.post("/admin/login/", {"username": "ada", "password": "x"})):
+        assert (answer.status_code, answer.headers["Location"]) == (302, "/accounts/login/?next=%2Fadmin%2Flogin%2F")
+    client.force_login(ada)
+    assert client.get("/admin/login/").status_code == 403
+
+
+def test_failed_tries_are_counted_whatever_host_is_named(client: Client, ada: User) -> None:
+    said = {"login": "ada", "password": "wrong"}
+    for number in range(12):
+        answer = client.post("/accounts/login/", said, headers={"Host": ("localhost", "127.0.0.1")[number % 2]})
+    assert "Too many failed login attempts" in answer.text or answer.status_code == 429
+
+
+def test_only_superusers_make_links_for_staff() -> None:
+    chief = User.objects.create_superuser("chief")
+    staff = User.objects.create_user("staff", is_staff=True)
+    User.objects.create_user("other", is_staff=True)
+    User.objects.create_user("visitor")
+    for by, account, allowed in [
+        (staff, "visitor", True),
+        (staff, "other", False),
+        (staff, "staff", False),
+        (staff, "chief", False),
+        (chief, "other", True),
+        (chief, "chief", True),
+    ]:
+        assert SignInLinkForm({"account": account}, by=by).is_valid() == allowed, (by, account)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/s/codecode/secret/",
+        "/login/secret/",
+        "/accounts/password/reset/key/3-secret/",
+        "/accounts/confirm-email/secret/",
+        "/accounts/oidc/main/login/callback/?code=secret&state=secret",
+    ],
+)
+def test_no_log_says_an_address_that_only_one_person_knows(address: str) -> None:
+    assert "secret" not in masked(f'"GET {address} HTTP/1.1" 200 from https://host{address}')
