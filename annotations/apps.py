@@ -1,6 +1,7 @@
 """Annotations as a Django app: answers that people give, and the human baseline."""
 
 from django.apps import AppConfig
+from django.db.models import Q
 
 
 class AnnotationsConfig(AppConfig):
@@ -14,10 +15,15 @@ class AnnotationsConfig(AppConfig):
         from annotations.models import Study
         from generation import offers, referrers, remarks
 
+        def named(needed: Q, *, owner: int | None) -> list[str]:
+            """Return studies in words; a dataset's owner reads no titles of others, staff reads all."""
+            found = Study.objects.filter(needed).order_by("pk")
+            return [f"study {one}" if owner in (None, one.owner_id) else "a study of another account" for one in found]
+
         referrers.register(
             "studies",
-            lambda dataset: [f"study {study}" for study in Study.objects.filter(split__dataset=dataset)],
-            of_split=lambda split: [f"study {study}" for study in Study.objects.filter(split=split)],
+            lambda dataset: named(Q(split__dataset=dataset) | Q(easy__dataset=dataset), owner=dataset.owner_id),
+            of_split=lambda split: named(Q(split=split) | Q(easy=split), owner=split.dataset.owner_id),
         )
         remarks.register("people", of_splits=shown.remarks, of_question=shown.said_of)
         offers.register("studies", filtered.offer)

@@ -188,6 +188,7 @@ def remove(split: Split) -> None:
     with transaction.atomic():
         Split.objects.select_for_update().filter(pk=split.pk).update(state=Split.State.FAILED)
         referrers.check_split_unreferred(split)
+        referrers.release(Split.objects.filter(pk=split.pk))
         split.jobs.all().delete()
     sealing.drop_drafts(split)
     split.refresh_from_db(fields=["index_digest"])

@@ -105,6 +105,7 @@ def delete(dataset: Dataset) -> None:
     with transaction.atomic():
         Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.DELETING)
         referrers.check_unreferred(dataset)
+        referrers.release(dataset.splits.all())
         _call_off(dataset)
         Job.objects.bulk_create([Job(kind=Job.Kind.DELETE, dataset=dataset)], ignore_conflicts=True)
         deletions = dataset.jobs.filter(kind=Job.Kind.DELETE, state__in=[Job.State.FAILED, Job.State.CANCELLED])

@@ -1,19 +1,25 @@
-"""What refers to datasets from higher layers: such a dataset can be archived, never deleted.
+"""What refers to datasets from higher layers: some of it keeps a dataset from being deleted, the rest goes with it.
 
-A lower layer does not know the upper ones. Each of them registers, when it is loaded, a function that says which of
-its things refer to a dataset.
+A lower layer does not know the upper ones. Each of them registers, when it is loaded, functions that say which of its
+things keep a dataset, which are lost with it, and one that removes these. A page names what keeps a dataset, so a
+referrer names nothing that the dataset's owner may not know of.
 """
 
 from collections.abc import Callable, Iterable
+
+from django.db.models import QuerySet
 
 from generation.engine.errors import EngineError
 from generation.models import Dataset, Split
 
 Referrer = Callable[[Dataset], Iterable[str]]
 SplitReferrer = Callable[[Split], Iterable[str]]
+Losses = Callable[[QuerySet[Split]], Iterable[str]]
+Release = Callable[[QuerySet[Split]], None]
 
 _REFERRERS: dict[str, Referrer] = {}
 _OF_SPLITS: dict[str, SplitReferrer] = {}
+_LOSSES: dict[str, tuple[Losses, Release]] = {}
 NAMED = 5
 
 
@@ -29,6 +35,25 @@ def register(name: str, referrer: Referrer, *, of_split: SplitReferrer | None = 
     """
     _REFERRERS[name] = referrer
     _OF_SPLITS[name] = of_split or (lambda split: referrer(split.dataset))
+
+
+def register_losses(name: str, losses: Losses, release: Release) -> None:
+    """Let `losses` say in words what goes with splits that are deleted, and `release` remove it.
+
+    `release` runs within the transaction that decides on the deletion, and perhaps again later.
+    """
+    _LOSSES[name] = (losses, release)
+
+
+def losses_of(splits: QuerySet[Split]) -> list[str]:
+    """Return what would go with splits, a sentence each: counted, never named."""
+    return [sentence for name in sorted(_LOSSES) for sentence in _LOSSES[name][0](splits)]
+
+
+def release(splits: QuerySet[Split]) -> None:
+    """Remove what goes with splits."""
+    for name in sorted(_LOSSES):
+        _LOSSES[name][1](splits)
 
 
 def referring_to(dataset: Dataset) -> list[str]:

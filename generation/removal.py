@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 
-from generation import files, sealing
+from django.db import transaction
+
+from generation import files, referrers, sealing
 from generation.charts_drawing import drop_drawings
 from generation.index import FOLDER
 from generation.models import Chunk, Dataset, Import, Question, Scene, Split
@@ -15,6 +17,8 @@ def remove(dataset: Dataset, *, check: Callable[[], None] = lambda: None) -> Non
 
     `check` is called between batches and may raise to stop.
     """
+    with transaction.atomic():
+        referrers.release(dataset.splits.all())  # what came since the deletion was decided
     for split in dataset.splits.all():
         _remove_split(split, check=check)
     check()

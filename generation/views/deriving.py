@@ -100,6 +100,7 @@ def delete(request: HttpRequest, slug: str, name: str) -> HttpResponse:
             "here": "Delete",
             "said": deriving.described(split),
             "referring": referrers.referring_to_split(split),
+            "losses": referrers.losses_of(Split.objects.filter(pk=split.pk)),
         }
         return render(request, "generation/delete_split.html", context)
     try:

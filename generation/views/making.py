@@ -137,7 +137,12 @@ def find_own(user: Visitor, slug: str) -> Dataset:
 
 
 def _parting(dataset: Dataset) -> dict[str, Any]:
-    return {"dataset": dataset, "referring": referrers.referring_to(dataset), "here": "Delete"}
+    return {
+        "dataset": dataset,
+        "referring": referrers.referring_to(dataset),
+        "losses": referrers.losses_of(dataset.splits.all()),
+        "here": "Delete",
+    }
 
 
 def _conflict(request: HttpRequest, dataset: Dataset, *, wanted: str) -> HttpResponse:

@@ -252,16 +252,6 @@ def test_what_counts_today_can_not_be_deleted(method: Method, withheld: Split, a
     assert Submission.objects.filter(pk=row.pk).exists()
 
 
-def test_a_split_that_was_submitted_to_can_not_be_deleted(method: Method, val: Split, scored: Dataset) -> None:
-    from generation.referrers import referring_to, referring_to_split
-
-    while baselines.begin():
-        pass
-    assert referring_to(scored) == []
-    row = sent.submitted(method, val, sent.truth_of(val))
-    assert referring_to_split(val) == referring_to(scored) == [f"submission {row.pk} of {method}"]
-
-
 def test_a_suite_reads_splits_together(member: User, val: Split, scored: Dataset, as_member: Client) -> None:
     fields = {
         "title": "Seen and unseen", "slug": "both", "is_public": "on",

@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class LeaderboardsConfig(AppConfig):
-    """The leaderboards' app: a split that was submitted to can't be deleted."""
+    """The leaderboards' app: submissions go with the splits that they are to."""
 
     name = "webapp.leaderboards"
     label = "leaderboards"
@@ -14,5 +14,5 @@ class LeaderboardsConfig(AppConfig):
         from generation import referrers, remarks
         from webapp.leaderboards import linking, referring, scoring  # noqa: F401 - scoring registers itself
 
-        referrers.register("leaderboards", referring.of_dataset, of_split=referring.of_split)
+        referrers.register_losses("leaderboards", referring.losses, referring.release)
         remarks.register("leaderboards", of_splits=linking.remarks, of_question=linking.nothing)

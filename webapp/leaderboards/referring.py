@@ -1,25 +1,56 @@
-"""What of leaderboards refers to datasets and splits: they can't be deleted while it is there.
+"""What of leaderboards goes with splits that are deleted: submissions, members of suites, the splits named as training.
 
-A split's own baselines hold nothing: they go with it.
+None of it keeps an owner from deleting a dataset, and none is named to that owner: methods of others may be private.
 """
 
-from django.db.models import Q
+from collections.abc import Iterator
+
+from django.db.models import Count, QuerySet
 
 from generation.models import Dataset, Split
-from webapp.leaderboards.models import Submission, Suite
+from webapp.leaderboards.models import RemovedSubmissions, Submission, Suite, SuiteMember
 
 
-def of_dataset(dataset: Dataset) -> list[str]:
-    """Return what refers to a dataset, in words."""
-    return _said(Q(split__dataset=dataset) | Q(trained_on__dataset=dataset), Q(members__split__dataset=dataset))
+def losses(splits: QuerySet[Split]) -> Iterator[str]:
+    """Yield a sentence for each kind of thing that goes with splits: how many, and of how many."""
+    sent = _sent(splits)
+    if count := sent.count():
+        methods = sent.values("method").distinct().count()
+        owners = sent.values("method__owner").distinct().count()
+        yield (
+            f"{_counted(count, 'submission')} of {_counted(methods, 'method')} by {_counted(owners, 'account')}, with "
+            "their scores. The pages of the methods will say that they were removed."
+        )
+    if count := Suite.objects.filter(members__split__in=splits).distinct().count():
+        yield f"A column of {_counted(count, 'suite')}."
+    if count := _trained(splits).count():
+        yield f"{_counted(count, 'submission')} to other splits keep its name as what they were trained on."
 
 
-def of_split(split: Split) -> list[str]:
-    """Return what refers to a split, in words."""
-    return _said(Q(split=split) | Q(trained_on=split), Q(members__split=split))
+def release(splits: QuerySet[Split]) -> None:
+    """Delete submissions to splits and leave a note with each method; keep the splits' names where others name them."""
+    for split in splits.filter(trained__isnull=False).select_related("dataset").distinct():
+        is_listed = split.dataset.visibility == Dataset.Visibility.PUBLIC
+        _trained(Split.objects.filter(pk=split.pk)).update(
+            trained_on=None, trained_on_name=str(split), trained_on_listed=is_listed
+        )
+    counts = _sent(splits).order_by().values_list("method").annotate(count=Count("pk"))
+    RemovedSubmissions.objects.bulk_create(
+        [RemovedSubmissions(method_id=method, submissions=count) for method, count in counts]
+    )
+    _sent(splits).delete()  # the sweep deletes their files
+    SuiteMember.objects.filter(split__in=splits).delete()
 
 
-def _said(submitted: Q, members: Q) -> list[str]:
-    rows = Submission.objects.filter(submitted, method__baseline="").select_related("method").order_by("pk")
-    suites = Suite.objects.filter(members).distinct().order_by("pk")
-    return [*(f"submission {row.pk} of {row.method}" for row in rows), *(f"suite {suite}" for suite in suites)]
+def _sent(splits: QuerySet[Split]) -> QuerySet[Submission]:
+    """Return the submissions to splits that somebody sent."""
+    return Submission.objects.filter(split__in=splits, method__baseline="")
+
+
+def _trained(splits: QuerySet[Split]) -> QuerySet[Submission]:
+    """Return the submissions to other splits that were trained on these."""
+    return Submission.objects.filter(trained_on__in=splits).exclude(split__in=splits)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -2,7 +2,7 @@
 
 from webapp.leaderboards.models.disclosures import Disclosure, DisclosureSettings, SubmitterApproval
 from webapp.leaderboards.models.methods import Method
-from webapp.leaderboards.models.submissions import Attempt, Score, Submission
+from webapp.leaderboards.models.submissions import Attempt, RemovedSubmissions, Score, Submission
 from webapp.leaderboards.models.suites import Suite, SuiteGap, SuiteMember
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Disclosure",
     "DisclosureSettings",
     "Method",
+    "RemovedSubmissions",
     "Score",
     "Submission",
     "SubmitterApproval",

@@ -1,6 +1,7 @@
 """What methods submitted, and how it scored."""
 
 import json
+import zlib
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -15,6 +16,7 @@ from generation.models.work import AbstractJob, AbstractJobQuerySet, from_now
 from webapp.leaderboards.models.methods import Method
 
 A_DAY = 86_400.0  # seconds
+GONE = 10**12  # numbers from here on stand for splits that are deleted
 
 
 class SubmissionQuerySet(AbstractJobQuerySet["Submission"]):
@@ -64,9 +66,15 @@ class Submission(AbstractJob):
         Split,
         null=True,
         blank=True,
-        on_delete=models.PROTECT,
+        on_delete=models.SET_NULL,
         related_name="trained",
         help_text="A split of this site.",
+    )
+    trained_on_name = models.CharField(
+        max_length=130, blank=True, editable=False, help_text="What that split was called, once it is deleted."
+    )
+    trained_on_listed = models.BooleanField(
+        default=False, editable=False, help_text="Whether its dataset was public when it was deleted."
     )
     train_size = models.PositiveBigIntegerField(
         "training examples", null=True, blank=True, help_text="How many different ones."
@@ -123,8 +131,14 @@ class Submission(AbstractJob):
 
     @property
     def configuration(self) -> tuple[int | None, int | None, int | None]:
-        """Return what its runs have in common: the split it was trained on, how many examples, how many seen."""
-        return (self.trained_on_id, self.train_size, self.examples_seen)
+        """Return what its runs have in common: the split it was trained on, how many examples, how many seen.
+
+        A split that is deleted counts by its name, under a number that no split has.
+        """
+        number = self.trained_on_id
+        if number is None and self.trained_on_name:
+            number = GONE + zlib.crc32(self.trained_on_name.encode())
+        return (number, self.train_size, self.examples_seen)
 
 
 class ScoreQuerySet(models.QuerySet["Score"]):
@@ -193,3 +207,21 @@ class Attempt(models.Model):
 
     def __str__(self) -> str:
         return f"attempt of {self.user} at {self.split}"
+
+
+class RemovedSubmissions(models.Model):
+    """A note on a method's page: submissions of it went with a dataset or question set that its owner deleted."""
+
+    method = models.ForeignKey(Method, on_delete=models.CASCADE, related_name="removed")
+    submissions = models.PositiveIntegerField(help_text="How many.")
+    made = models.DateTimeField(db_default=Now())
+
+    objects = models.Manager()
+
+    class Meta:
+        """The latest first."""
+
+        ordering = ("-made", "-pk")
+
+    def __str__(self) -> str:
+        return f"{self.submissions} submissions of {self.method}"

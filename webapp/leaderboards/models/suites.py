@@ -77,7 +77,7 @@ class SuiteMember(models.Model):
     """A split or question set of a suite, under its label there."""
 
     suite = models.ForeignKey(Suite, on_delete=models.CASCADE, related_name="members")
-    split = models.ForeignKey(Split, on_delete=models.PROTECT, related_name="memberships")
+    split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="memberships")
     ordinal = models.PositiveSmallIntegerField()
     label = models.CharField(max_length=60)
 

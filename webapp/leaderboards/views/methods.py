@@ -52,6 +52,7 @@ def method(request: HttpRequest, number: int) -> HttpResponse:
         "is_own": is_own,
         "description": rendered(found, "description"),
         "said": baselines.said_of(found),
+        "removed": found.removed.all()[:A_PAGE] if is_own or request.user.is_staff else [],
         "page": page,
         "rows": with_figures(request.user, page.object_list),
     }
