@@ -1,37 +1,99 @@
-"""How often somebody may ask: by session and by study, never by address, since a lab shares one."""
+"""How often somebody may ask: limits that all web processes count together, in the cache that they share.
 
-import threading
+Sessions and studies are counted, and addresses only where nobody has said yet who they are: a lab shares one.
+"""
+
+import hashlib
+import logging
 import time
-from collections.abc import Callable
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from ipaddress import IPv6Address, ip_address, ip_network
+
+from django.core.cache import cache
+from redis.exceptions import RedisError
 
 from annotations.models import Participant, Study
 from generation.models import from_now
 
-REQUESTS, SPAN = 400, 10.0  # of one session in so many seconds, in each process of the web server
+REQUESTS, SPAN = 400, 10.0  # of one session in so many seconds
 JOINING, A_MINUTE = 1000, 60.0  # people of one study in so many seconds
-MOST = 20_000  # sessions that a process remembers
+ARRIVALS, TEN_MINUTES = 600, 600.0  # people from one address in so many seconds who have not agreed to take part
+
+log = logging.getLogger(__name__)
 
 
 class Throttle:
-    """Requests of each session in spans of a few seconds. It keeps a process from being busy with one alone."""
+    """So many requests of each session, account or address in spans of some seconds, counted by all processes.
 
-    def __init__(self, most: int, span: float, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self.most, self.span, self.clock = most, span, clock
-        self._lock = threading.Lock()
-        self._counts: dict[str, int] = {}
-        self._began = clock()
+    What is counted is forgotten when its span is over, and nothing else is: each counter is an entry of the cache that
+    expires by itself. Where the cache can't be reached everybody is let through.
+    """
+
+    def __init__(self, most: int, span: float, *, name: str = "") -> None:
+        """Begin to count; throttles of one name count together, one without a name counts alone."""
+        self.most, self.span = most, span
+        self.name = name or uuid.uuid4().hex
 
     def wait(self, who: str) -> float:
-        """Return for how many seconds somebody has to wait, 0 where they needn't; the request counts."""
-        with self._lock:
-            now = self.clock()
-            if now - self._began >= self.span or len(self._counts) >= MOST:
-                self._counts, self._began = {}, now
-            self._counts[who] = self._counts.get(who, 0) + 1
-            return self._began + self.span - now if self._counts[who] > self.most else 0.0
+        """Return for how many seconds somebody has to wait, 0 where they need not; the request counts."""
+        key = self._key(who)
+        if self._add(key, 1) <= self.most:
+            return 0.0
+        with _tolerant():
+            return max(0.001, cache.get(f"{key}-since", time.time()) + self.span - time.time())
+        return 0.0
+
+    def give_back(self, who: str) -> None:
+        """Count a request less in this span: what it was counted for is over."""
+        self._add(self._key(who), -1)
+
+    def _key(self, who: str) -> str:
+        return f"throttle-{self.name}-{hashlib.sha256(who.encode(errors='surrogatepass')).hexdigest()[:32]}"
+
+    def _add(self, key: str, by: int) -> int:
+        """Return how much is counted in the span that runs, or begins, with what is added now."""
+        with _tolerant():
+            try:
+                return int(cache.incr(key, by))
+            except ValueError:  # a span begins
+                pass
+            if cache.add(key, by, self.span):
+                cache.set(f"{key}-since", time.time(), self.span)
+                return by
+            with suppress(ValueError):  # another process was first; and now the span may be over
+                return int(cache.incr(key, by))
+        return 0
 
 
-sessions = Throttle(REQUESTS, SPAN)
+@contextmanager
+def _tolerant() -> Iterator[None]:
+    """Go on after what is within where the cache can't be reached."""
+    try:
+        yield
+    except (OSError, RedisError) as error:
+        log.warning("Expected to count requests in the cache, got: %s", error)
+
+
+def network_of(address: str) -> str:
+    """Return what limits count as one visitor: an IPv4 address, or the /64 of an IPv6 address.
+
+    Whoever has one IPv6 address has 2^64 of them. What is no address, such as a socket's name, is returned as it is.
+    """
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, IPv6Address):
+        if found.ipv4_mapped is not None:
+            return str(found.ipv4_mapped)
+        return str(ip_network((int(found) >> 64 << 64, 64)))
+    return str(found)
+
+
+sessions = Throttle(REQUESTS, SPAN, name="sessions")
+arrivals = Throttle(ARRIVALS, TEN_MINUTES, name="arrivals")
 
 
 def is_crowded(study: Study) -> bool:

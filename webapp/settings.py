@@ -178,8 +178,8 @@ VARIABLES = (
     ),
     Variable(
         name="WEB_PROCESSES", kind="whole number", default=1, group=SPEED, least=1,
-        about="Processes of the web server, each with its threads. Without REDIS_URL each keeps a cache of "
-              "its own.",
+        about="Processes of the web server, each with its threads. Limits are counted for all of them together, "
+              "in the cache: Redis, or without it a file in VAR_DIR.",
     ),
     Variable(
         name="GENERATION_PROCESSES", kind="whole number", default=None,
@@ -368,7 +368,9 @@ DATABASES["default"] |= {"CONN_MAX_AGE": 60}  # seconds: opening one takes as lo
 
 REDIS_URL: str = env["REDIS_URL"]
 _redis = urlsplit(REDIS_URL)
-CACHES: dict[str, dict[str, Any]] = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+CACHES: dict[str, dict[str, Any]] = {
+    "default": {"BACKEND": "webapp.shared_cache.SharedFileCache", "LOCATION": str(VAR_DIR / "cache.sqlite3")}
+}
 if REDIS_URL:
     CACHES["default"] = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",

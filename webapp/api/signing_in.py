@@ -8,12 +8,12 @@ from django.http import HttpRequest, HttpResponse
 from ninja.security import APIKeyCookie, HttpBearer
 from ninja.utils import check_csrf
 
-from annotations.throttle import Throttle
+from annotations.throttle import Throttle, network_of
 from webapp.api.errors import BEARER, NO_TOKEN, Problem, too_many
 from webapp.models import ApiToken, User
 
-REQUESTS, SPAN = 1200, 60.0  # of one account, or of one address without any, in each process of the web server
-throttle = Throttle(REQUESTS, SPAN)
+REQUESTS, SPAN = 1200, 60.0  # of one account, or of one address without any (of IPv6, a network of /64)
+throttle = Throttle(REQUESTS, SPAN, name="api")
 
 
 class Token(HttpBearer):
@@ -80,7 +80,7 @@ def refuse_strangers(request: HttpRequest, **_: Any) -> HttpResponse | None:
 
 def address_of(request: HttpRequest) -> str:
     """Return from where somebody asks who isn't known."""
-    return f"address {request.META.get('REMOTE_ADDR', '')}"
+    return f"address {network_of(request.META.get('REMOTE_ADDR', ''))}"
 
 
 def _count(who: str) -> None:
