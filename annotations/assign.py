@@ -9,12 +9,13 @@ import random
 import uuid
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Exists, Q, QuerySet
+from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from annotations import palette
 from annotations.models import Answer, Given, Participant, Slot, Study, StudyQuestion
@@ -26,6 +27,8 @@ TRIES = 30
 NO_SCENE = -1  # the position of none
 SOME = 40  # of the slots that come next, one is taken by chance, so that people rarely reach for the same
 ROWS = 4000  # in a transaction, at most
+GRACE = 60.0  # seconds for which a question is safe with somebody who has answered none yet
+RENEWALS = 3  # so many leases after it was claimed, a question that was not answered is not kept for anybody longer
 PARTS = ("pk", "question", "question__position", "question__scene")
 
 
@@ -153,7 +156,7 @@ def claims(participant: Participant, *, most: int, held: Iterable[Claim], given:
 
     `held` and `given` are what `held_by` and `given_to` said just now.
     """
-    places = list(given)
+    held, places = list(held), list(given)
     turns = {place.question: turn for turn, place in enumerate(places)}  # two may be claimed at one moment
     waiting = sorted(held, key=lambda one: turns.get(one.question_id, len(turns)))
     sure = (one for one in waiting if one.is_sure or _renew(participant, one))
@@ -161,6 +164,8 @@ def claims(participant: Participant, *, most: int, held: Iterable[Claim], given:
     while len(found) < most and (new := _claim_new(participant, places)) is not None:
         found.append(new)
         places.append(new.place)
+    if not found and (taken := _take_over(participant, places)) is not None:
+        found.append(taken)
     return found
 
 
@@ -186,6 +191,67 @@ def _claim_new(participant: Participant, given: Collection[Place]) -> Claim | No
         except IntegrityError:  # another tab of theirs has a slot of that question now
             given = given_to(participant)
     return None
+
+
+def _take_over(participant: Participant, given: Collection[Place]) -> Claim | None:
+    """Return a slot that idle people held, and that is this participant's now; only where none is free.
+
+    Anybody who has the link can open sessions and leave them at their first question. Who has answered nothing yet
+    therefore keeps a question from others for `GRACE` seconds only. They still may answer it.
+    """
+    study = participant.study
+    if len(given) >= study.per_session:
+        return None
+    mine = [place.question for place in given]
+    rows = _idle(study.pk).exclude(question__in=mine).exclude(participant=participant)
+    rows = rows.filter(question__coloured=False) if palette.is_spared(participant) else rows
+    idle = list(rows.order_by("claimed", "pk").values_list("participant", "claimed", *PARTS)[:SOME])
+    for holder, claimed, *parts in random.sample(idle, len(idle)):
+        one = Claim(*parts)
+        theirs = Slot.objects.filter(_is_open(study.pk), pk=one.pk, participant=holder, claimed=claimed, answered=False)
+        with suppress(IntegrityError), transaction.atomic():
+            changed = theirs.update(participant=participant, claimed=Now(), **_lease(study.lease_minutes))
+            if changed == 1:
+                Given.objects.create(participant=participant, question_id=one.question_id)
+                return one
+    return None
+
+
+def _idle(study: int, *, seconds: float | None = None) -> "QuerySet[Slot]":
+    """Return slots that people have held for some time who have answered nothing; for `GRACE` where none is said."""
+    has_answered = Answer.objects.filter(participant=OuterRef("participant"))
+    rows = Slot.objects.filter(~Exists(has_answered), study=study, answered=False, participant__isnull=False)
+    return rows.filter(claimed__lt=from_now(-(GRACE if seconds is None else seconds)))
+
+
+def is_anything_unanswered(study: Study) -> bool:
+    """Return whether answers are still wanted, whoever holds the questions now."""
+    return Slot.objects.filter(study=study, answered=False).exists()
+
+
+def is_anything_to_be_had(study: Study) -> bool:
+    """Return whether a question is free, or held by idle people alone."""
+    return Slot.objects.free().filter(study=study).exists() or _idle(study.pk).exists()
+
+
+def may_wait(participant: Participant) -> bool:
+    """Return whether a question that was never given to a participant may still come back from who holds it."""
+    study = participant.study
+    given = Given.objects.filter(participant=participant)
+    if not Study.objects.filter(pk=study.pk, state=Study.State.OPEN).exists() or given.count() >= study.per_session:
+        return False
+    rows = Slot.objects.filter(study=study, answered=False).exclude(question__in=given.values("question"))
+    return (rows.filter(question__coloured=False) if palette.is_spared(participant) else rows).exists()
+
+
+def seconds_to_wait(study: Study) -> float:
+    """Return after how many seconds the next question may be had that somebody holds now."""
+    slots = Slot.objects.filter(study=study, answered=False, lease__isnull=False)
+    moments = [slots.aggregate(first=Min("lease"))["first"]]
+    claimed = _idle(study.pk, seconds=0).aggregate(first=Min("claimed"))["first"]
+    moments.append(claimed + timedelta(seconds=GRACE) if claimed is not None else None)
+    known = [moment for moment in moments if moment is not None]
+    return max(0.0, (min(known) - timezone.now()).total_seconds()) if known else 0.0
 
 
 def _next(participant: Participant, given: Collection[Place]) -> Claim | None:
@@ -252,7 +318,7 @@ def _hold(slot: int, participant: int, study: int, *, minutes: int) -> "Change":
 
 def _renewed(slot: int, participant: int, study: int, *, minutes: int) -> "Change":
     rows = Slot.objects.filter(_is_open(study), pk=slot, participant=participant, answered=False)
-    return rows, _lease(minutes)
+    return rows.filter(claimed__gt=from_now(-60.0 * minutes * RENEWALS)), _lease(minutes)
 
 
 def _filled(slot: int, participant: int) -> "Change":
@@ -291,7 +357,8 @@ def try_out(participant: Participant, *, most: int = 1) -> list[int]:
 def answer(participant: Participant, question: int, reply: Reply, *, held: Claim | None = None) -> Answer:
     """Return the stored answer to a question; the same reply again gives the same one.
 
-    It fills the slot that is claimed for it, or else one that is free, or else it is surplus. Who has the claim at hand
+    It fills the slot that is claimed for it, or else one that is free or that idle people hold, or else it is
+    surplus. Who has the claim at hand
     says so: mostly that is the slot that is filled, and nothing else has to be looked at.
 
     Raises
@@ -367,10 +434,11 @@ def _fill(participant: Participant, question: int) -> tuple[int | None, Any]:
     if Participant.objects.filter(pk=participant.pk).exclude(excluded=None).exists():
         mine.update(participant=None, claimed=None, lease=None)
         return None, Now()
-    for slot in slots.free().order_by("number"):
-        anew = {**FILLED, "participant": participant, "claimed": Now()}
-        if Slot.objects.free().filter(pk=slot.pk).update(**anew) == 1:
-            return slot.pk, Slot.objects.values_list("claimed", flat=True).get(pk=slot.pk)
+    anew = {**FILLED, "participant": participant, "claimed": Now()}
+    for rows in (Slot.objects.free(), _idle(participant.study_id)):
+        for slot in rows.filter(question=question).order_by("number"):
+            if rows.filter(pk=slot.pk, participant=slot.participant_id).update(**anew) == 1:
+                return slot.pk, Slot.objects.values_list("claimed", flat=True).get(pk=slot.pk)
     return None, Now()
 
 

@@ -6,11 +6,11 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from annotations import asked, assign, choices, colours, exclusions, palette, throttle, timing, tokens
+from annotations import asked, assign, choices, colours, exclusions, identities, palette, throttle, timing, tokens
 from annotations.asked import TRIES, Asked
 from annotations.assign import Reply
 from annotations.choices import swatches_of
-from annotations.models import Answer, EasyAnswer, Participant, Slot, Study
+from annotations.models import Answer, EasyAnswer, Participant, Study
 from annotations.sitting import QUESTION, Item, Said, Sitting
 from generation.engine.errors import EngineError
 from generation.engine.worlds import AnswerForm, AnswerKind
@@ -28,25 +28,31 @@ class Refused(EngineError):
 class TooMany(Refused):
     """So many come at once that it can't be people; after `wait` seconds others are let in."""
 
-    wait = throttle.A_MINUTE
+    def __init__(self, reason: str, *, wait: float = throttle.A_MINUTE) -> None:
+        super().__init__(reason)
+        self.wait = wait
 
 
 class Elsewhere(Refused):
-    """Somebody of this identity takes part already, and nothing shows that it is the same person."""
+    """Somebody came with this identity already, and nothing shows that it is the same person."""
 
 
 # Joining
 
 
-def join(study: Study, *, identity: str, session: str, there: str = "", is_test: bool = False) -> Participant:
-    """Return who follows a study's link: somebody new, or whoever came with the same session before.
+def join(
+    study: Study, *, identity: str, session: str, there: str = "", is_test: bool = False, anew: bool = False
+) -> Participant:
+    """Return who follows a study's link: somebody new, or whoever came with the same identity and session before.
 
-    `there` is what the platform calls the study: it is kept of somebody new, and decides nothing.
+    `there` is what the platform calls the study: it is kept of somebody new, and decides nothing. Anybody can type an
+    identity, so that nobody is kept out because another one came with theirs: with `anew` they are somebody new, and
+    the researcher sees both.
 
     Raises
     ------
     Elsewhere
-        Where they came before, and the link has nothing that only they know.
+        Where somebody else came with this identity, and it is not said that this is somebody new.
     Refused
         Where nobody new can come, or the link makes no sense.
     """
@@ -54,9 +60,11 @@ def join(study: Study, *, identity: str, session: str, there: str = "", is_test:
     for name, text in zip(names, (identity, session, there), strict=True):
         if len(text) > LONGEST or not text.isprintable():
             raise Refused(f"Expected at most {LONGEST} printable characters, got others.", where=name)
-    known = _known(study, identity)
+    known = _known(study, identity, session)
     if known is None:
         _check_open(study, is_test=is_test)
+        if not anew and _is_taken(study, identity, session):
+            raise Elsewhere("Expected somebody new, got a name that somebody came with.", where=study.person_parameter)
         if throttle.is_crowded(study):
             raise TooMany(f"Expected at most {throttle.JOINING} new people a minute, got more. Try again in a minute.")
         _check_new(study, identity)
@@ -66,24 +74,31 @@ def join(study: Study, *, identity: str, session: str, there: str = "", is_test:
                     study=study, identity=identity, session=session, study_there=there, is_test=is_test
                 )
         except IntegrityError:
-            known = _known(study, identity)
+            known = _known(study, identity, session)
         else:
-            if not is_test and not Slot.objects.free().filter(study=study).exists():
-                _move(new, Stage.CONSENT, Stage.FULL)
+            leave_complete(new)
             return new
-    if known is None or not session or known.session != session:
-        raise Elsewhere("Expected somebody new, got somebody who takes part already.", where=study.person_parameter)
+    assert known is not None  # nothing else keeps a row from being stored
     return known
 
 
-def _known(study: Study, identity: str) -> Participant | None:
-    return Participant.objects.filter(study=study, identity=identity).first() if identity else None
+def _known(study: Study, identity: str, session: str) -> Participant | None:
+    if not identity or not session:
+        return None
+    return Participant.objects.filter(study=study, identity=identity, session=session).first()
+
+
+def _is_taken(study: Study, identity: str, session: str) -> bool:
+    """Return whether somebody came with an identity in another session, and found a question or may still."""
+    if not identity:
+        return False
+    others = Participant.objects.filter(study=study, identity=identity).exclude(stage=Stage.FULL)
+    return (others.exclude(session=session) if session else others).exists()
 
 
 def _check_new(study: Study, identity: str) -> None:
     """Raise `Refused` for somebody who took part in one of the studies whose people this one does without."""
-    earlier = Participant.objects.filter(study__in=study.not_from.all(), identity=identity, is_test=False)
-    if identity and earlier.exclude(stage=Stage.FULL).exists():
+    if identities.took_part(study, identity):
         raise Refused(
             "This study is for people who were not in an earlier one, and you were. Thank you for that; please return "
             "your place at the platform that sent you.",
@@ -141,8 +156,42 @@ def tell_apart(participant: Participant, answers: list[bool]) -> None:
 
 
 def finish_questions(sitting: Sitting) -> None:
-    """Let a participant leave the questions, of which none is left for them."""
-    _move(sitting.participant, Stage.QUESTIONS, Stage.COMMENT if sitting.answered else Stage.FULL)
+    """Let a participant leave the questions, of which none is left for them at this moment.
+
+    Who has answered nothing stays where others only hold what is left: that comes back, or is answered.
+    """
+    if sitting.answered:
+        _move(sitting.participant, Stage.QUESTIONS, Stage.COMMENT)
+    elif not assign.may_wait(sitting.participant):
+        _move(sitting.participant, Stage.QUESTIONS, Stage.FULL)
+
+
+def leave_complete(participant: Participant) -> None:
+    """Let somebody who has not begun leave a study that has all its answers."""
+    may_leave = participant.stage == Stage.CONSENT and not participant.is_test
+    if may_leave and not assign.is_anything_unanswered(participant.study):
+        _move(participant, Stage.CONSENT, Stage.FULL)
+
+
+def is_waiting(participant: Participant) -> bool:
+    """Return whether somebody can't begin or go on only because others hold every question that is left."""
+    if participant.is_test:
+        return False
+    match participant.stage:
+        case Stage.QUESTIONS:
+            return assign.may_wait(participant)
+        case Stage.CONSENT:
+            return assign.may_wait(participant) and not assign.is_anything_to_be_had(participant.study)
+    return False
+
+
+def come_again(participant: Participant) -> bool:
+    """Let somebody who found every question taken go on where questions are left after all; return whether it did."""
+    if participant.stage != Stage.FULL or participant.is_test or not assign.may_wait(participant):
+        return False
+    has_practised = participant.tries > 0 or participant.given.exists()
+    stage = Stage.QUESTIONS if has_practised else Stage.CONSENT
+    return _move(participant, Stage.FULL, stage, finished=None, ending="")
 
 
 def comment(participant: Participant, text: str) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_UP, Decimal
@@ -51,6 +52,8 @@ class Payment:
         Began here and never came to the end.
     unknown : list of Submission
         Never came here.
+    unclear : list of Submission
+        Several came here with the person's id, and none in the submission's session.
     missing : list of Person
         Finished here, and the platform doesn't know of them.
     bonuses : list of (participant's id there, amount)
@@ -63,6 +66,7 @@ class Payment:
     left: list[Submission] = field(default_factory=list)
     unfinished: list[Submission] = field(default_factory=list)
     unknown: list[Submission] = field(default_factory=list)
+    unclear: list[Submission] = field(default_factory=list)
     missing: list[Person] = field(default_factory=list)
     bonuses: list[tuple[str, Decimal]] = field(default_factory=list)
 
@@ -137,17 +141,25 @@ def code_of(ending: str) -> str:
 
 
 def reconcile(study: Study, submissions: list[Submission], people: list[Person]) -> Payment:
-    """Return what to do about each submission; those by the test link are nobody's."""
+    """Return what to do about each submission; those by the test link are nobody's.
+
+    A submission is the work of whoever came with its id as their session. Only where nobody did, it is the work of who
+    came with the person's id, if that is one person: anybody can type the id of somebody else.
+    """
     found = Payment()
     known = [person for person in people if not person.participant.is_test]
-    by_identity = {one.participant.identity: one for one in known if one.participant.identity}
-    by_session = {one.participant.session: one for one in known if one.participant.session}
+    by_identity: dict[str, list[Person]] = defaultdict(list)
+    by_session: dict[str, list[Person]] = defaultdict(list)
+    for one in known:
+        by_identity[one.participant.identity].append(one)
+        by_session[one.participant.session].append(one)
     seen, worked = set(), seconds_worked(study)
     for row in submissions:
-        person = by_session.get(row.submission) or by_identity.get(row.person)
-        if person is None:
-            found.unknown.append(row)
+        came = _whose(row, by_session, by_identity)
+        if len(came) != 1:
+            (found.unclear if came else found.unknown).append(row)
             continue
+        [person] = came
         seen.add(person.participant.pk)
         stage = person.participant.stage
         if stage in DONE:
@@ -162,6 +174,15 @@ def reconcile(study: Study, submissions: list[Submission], people: list[Person])
             _add_bonus(found, study, row, worked.get(person.participant.pk, 0.0))
     found.missing = [one for one in known if one.participant.stage in DONE and one.participant.pk not in seen]
     return found
+
+
+def _whose(
+    row: Submission, by_session: Mapping[str, list[Person]], by_identity: Mapping[str, list[Person]]
+) -> list[Person]:
+    """Return who may have done the work of a submission: in its session, or else with its person's id."""
+    there = by_session.get(row.submission, []) if row.submission else []
+    same = [one for one in there if one.participant.identity == row.person]
+    return same or there or (by_identity.get(row.person, []) if row.person else [])
 
 
 def _add_bonus(found: Payment, study: Study, row: Submission, worked: float) -> None:

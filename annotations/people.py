@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from statistics import median
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotations import rules, timing
+from annotations.identities import keyed_hash
 from annotations.models import Answer, AnswerQuerySet, EasyAnswer, Participant, Study
 from annotations.results import Share
 from annotations.rules import Fast, Rules, Straight
@@ -41,6 +43,8 @@ class Person:
         Of those questions right. `Share` says no share of so few: pages show both numbers.
     agreement : Share
         Of answers that can be compared those that are what most of the others said.
+    namesakes : list of str
+        Pseudonyms of others who came with the same platform id.
     """
 
     participant: Participant
@@ -53,6 +57,7 @@ class Person:
     checks: Share = NOTHING
     attention: Share = NOTHING
     agreement: Share = NOTHING
+    namesakes: list[str] = field(default_factory=list)
 
     @property
     def given(self) -> int:
@@ -104,7 +109,8 @@ class Person:
             straight=self.stated.straight or Straight(),
             unfinished=self.stated.unfinished if self.has_ended else None,
         )
-        return [self._say(name) for name in rules.broken(looked_at, self)]
+        names = [f"same platform id as {', '.join(self.namesakes)}"] if self.namesakes else []
+        return names + [self._say(name) for name in rules.broken(looked_at, self)]
 
     @property
     def rule_reason(self) -> str:
@@ -148,7 +154,19 @@ def people_of(study: Study, *, times: timing.Counted | None = None) -> list[Pers
         person.agreement = _agreement(key, person.said, others)
     _add_easy(people, EasyAnswer.objects.current().filter(participant__study=study))
     _judge(people.values(), study)
+    _add_namesakes(people.values())
     return list(people.values())
+
+
+def _add_namesakes(people: Iterable[Person]) -> None:
+    """Tell each person who else came with their platform id: only one of them can be whom the platform sent."""
+    same: dict[str, list[Person]] = defaultdict(list)
+    for person in people:
+        if person.participant.identity and not person.participant.is_test:
+            same[person.participant.identity].append(person)
+    for group in same.values():
+        for person in group:
+            person.namesakes = [other.pseudonym for other in group if other is not person]
 
 
 def person_of(participant: Participant) -> Person:
@@ -222,6 +240,14 @@ def _add_easy(people: dict[int, Person], answers: QuerySet[EasyAnswer]) -> None:
 
 
 def erase(participant: Participant) -> None:
-    """Remove whatever says who somebody is and what they wrote freely; their answers stay, and every score."""
-    Participant.objects.filter(pk=participant.pk).update(identity="", session="", study_there="", comment="")
+    """Remove whatever says who somebody is and what they wrote freely; their answers stay, and every score.
+
+    Of the platform's name for them a keyed hash stays, so that studies that do without this one's people still do.
+    """
+    with transaction.atomic():
+        mine = Participant.objects.select_for_update().get(pk=participant.pk)
+        kept = keyed_hash(mine.identity) if mine.identity else mine.erased_identity
+        Participant.objects.filter(pk=participant.pk).update(
+            identity="", session="", study_there="", comment="", erased_identity=kept
+        )
     participant.refresh_from_db()

@@ -41,9 +41,10 @@ class Throttle:
         key = self._key(who)
         if self._add(key, 1) <= self.most:
             return 0.0
+        since = time.time()
         with _tolerant():
-            return max(0.001, cache.get(f"{key}-since", time.time()) + self.span - time.time())
-        return 0.0
+            since = cache.get(f"{key}-since", since)
+        return max(0.001, since + self.span - time.time())
 
     def give_back(self, who: str) -> None:
         """Count a request less in this span: what it was counted for is over."""

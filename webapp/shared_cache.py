@@ -35,7 +35,8 @@ class SharedFileCache(BaseCache):
 
     def __init__(self, location: str, params: dict[str, Any]) -> None:
         super().__init__(params)
-        self._path, self._file, self._process = Path(location), None, 0
+        self._path, self._process = Path(location), 0
+        self._file: sqlite3.Connection | None = None
 
     def get(self, key: str, default: Any = None, version: int | None = None) -> Any:
         """Return what is kept under a key."""

@@ -18,8 +18,10 @@ class Participant(models.Model):
     """Somebody who follows a study's link.
 
     `identity`, `session` and `study_there` are what the platform that sent them calls them, their visit and the study;
-    nothing but the first two says who they are. Who came by the test link never counts. Whom somebody took back, no
-    rule leaves out again.
+    nothing but the first two says who they are. Several may have one identity: anybody can type a platform's name for
+    somebody, so that it is the identity and the session together that bring somebody back to their own page. Who came
+    by the test link never counts. Whom somebody took back, no rule leaves out again. `erased_identity` is all that
+    is kept of the identity of somebody who was erased (`annotations.identities`).
     """
 
     class Stage(models.TextChoices):
@@ -44,6 +46,7 @@ class Participant(models.Model):
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="participants")
     identity = models.CharField(max_length=200, blank=True)
     session = models.CharField(max_length=200, blank=True)
+    erased_identity = models.CharField("keyed hash of an erased identity", max_length=64, blank=True, db_default="")
     study_there = models.CharField("the platform's name for the study", max_length=200, blank=True)
     secret = models.CharField(max_length=22, unique=True, default=new_secret, editable=False)
     is_test = models.BooleanField(default=False)
@@ -63,12 +66,18 @@ class Participant(models.Model):
     taken_back = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        """Nobody takes part twice."""
+        """Nobody takes part twice in one session of the platform."""
 
         ordering = ("study", "pk")
+        indexes = (
+            models.Index(fields=["study", "identity"], name="participant_identity"),
+            models.Index(fields=["erased_identity"], condition=~Q(erased_identity=""), name="participant_erased"),
+        )
         constraints = (
             models.UniqueConstraint(
-                fields=["study", "identity"], condition=~Q(identity=""), name="study_participant_once"
+                fields=["study", "identity", "session"],
+                condition=~Q(identity="") & ~Q(session=""),
+                name="study_session_once",
             ),
         )
 

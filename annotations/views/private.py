@@ -18,6 +18,8 @@ from annotations.flow import Elsewhere, Refused, TooMany
 from annotations.sitting import Sitting
 
 LARGEST = 20_000  # bytes that somebody sends
+ANEW = "anew"  # the parameter by which somebody says that another one came with their platform id
+FIELDS = 10  # parameters of a link that are kept on the way
 NOTHING = "There is no such study, or nobody takes part under this address. Check that you have all of it."
 View = Callable[..., HttpResponseBase]
 
@@ -41,7 +43,7 @@ def private(view: View) -> View:
         except TooMany as error:
             response = too_many(request, str(error), wait=error.wait)
         except Elsewhere:
-            response = page("elsewhere", {}, status=409)
+            response = page("elsewhere", {"fields": _fields(request)}, status=409)
         except (NotGiven, Refused) as error:
             response = refuse(request, str(error), status=403 if isinstance(error, NotGiven) else 400)
         response.setdefault("Cache-Control", "no-store")
@@ -49,6 +51,11 @@ def private(view: View) -> View:
         return response
 
     return csrf_exempt(answered)
+
+
+def _fields(request: HttpRequest) -> list[tuple[str, str]]:
+    """Return what the link says and the one that lets somebody begin anew says too."""
+    return [(name, str(text)) for name, text in request.GET.items() if name != ANEW][:FIELDS]
 
 
 def refuse(request: HttpRequest, message: str, *, status: int) -> HttpResponse:

@@ -1,5 +1,6 @@
 """Taking part in a study: the link that leads in, and a participant's page from consent to the code at the end."""
 
+import math
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -7,18 +8,19 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotations import asked, flow, palette, tokens
+from annotations import asked, assign, flow, palette, throttle, tokens
 from annotations.choices import media_of
-from annotations.flow import Refused, Stage
+from annotations.flow import Refused, Stage, TooMany
 from annotations.markdown import rendered
 from annotations.models import EasyAnswer, Participant, Study
 from annotations.sitting import Item, Sitting
 from annotations.views.answering import ASKING, next_question, question_context
-from annotations.views.private import NOTHING, find_sitting, page, private
+from annotations.views.private import ANEW, NOTHING, find_sitting, page, private
 from generation.addresses import site_address
 
 SEE_OTHER = 303
 LONGEST_COMMENT = 5000
+SOON = 10.0  # seconds after which it makes sense to look again, at the earliest
 SAME, DIFFERENT = "same", "different"
 
 
@@ -29,12 +31,14 @@ def join(request: HttpRequest, code: str) -> HttpResponse:
     study = Study.objects.filter(code=code).first() if "\0" not in code else None
     if study is None:
         raise Http404(NOTHING)
+    _check_arrivals(request)
     participant = flow.join(
         study,
         identity=request.GET.get(study.person_parameter, ""),
         session=request.GET.get(study.session_parameter, ""),
         there=request.GET.get(study.study_parameter, ""),
         is_test=tokens.is_test(study, request.GET.get("test", "")),
+        anew=bool(request.GET.get(ANEW)),
     )
     return _to_session(participant)
 
@@ -53,11 +57,15 @@ def session(request: HttpRequest, code: str, secret: str) -> HttpResponse:
         return _page(request, participant, "feedback", _feedback(sitting, request.GET["seen"]))
     if "stop" in request.GET and participant.stage not in flow.ENDS:
         return _page(request, participant, "stop", {"progress": asked.progress(sitting)})
+    flow.come_again(participant)
+    flow.leave_complete(participant)
     if participant.stage in ASKING:
         context = next_question(sitting, is_again="again" in request.GET, zoom=request.GET.get("zoom", ""))
         if context is not None:
             return page("question", context)
         flow.finish_questions(sitting)
+    if flow.is_waiting(participant):
+        return _waiting(request, participant)
     stage = Stage(participant.stage)
     contexts = {Stage.CONSENT: _consent, Stage.PALETTE: _palette, Stage.INSTRUCTIONS: _instructions}
     if stage in contexts:
@@ -81,8 +89,38 @@ def go_on(request: HttpRequest, code: str, secret: str) -> HttpResponse:
         case Stage.COMMENT:
             flow.comment(participant, request.POST.get("comment", "").replace("\0", "")[:LONGEST_COMMENT])
         case plain:
+            if participant.stage == plain == Stage.CONSENT:
+                throttle.arrivals.give_back(_origin(request))
             flow.advance(participant, plain)
     return _to_session(participant)
+
+
+def _check_arrivals(request: HttpRequest) -> None:
+    """Note that somebody follows a link; raise `TooMany` where too many came from there who did not go on."""
+    wait = throttle.arrivals.wait(_origin(request))
+    if wait:
+        most = throttle.arrivals.most
+        message = f"Expected at most {most:,} people from one address who have not agreed to take part yet, got more."
+        raise TooMany(f"{message} Try again in {math.ceil(wait / 60)} minutes.", wait=wait)
+
+
+def _origin(request: HttpRequest) -> str:
+    return throttle.network_of(request.META.get("REMOTE_ADDR", ""))
+
+
+def _waiting(request: HttpRequest, participant: Participant) -> HttpResponse:
+    """Return the page of somebody who can't go on because others hold every question that is left."""
+    study = participant.study
+    seconds = max(SOON, assign.seconds_to_wait(study))
+    ending = study.ending_of(Stage.FULL)
+    context = {
+        "minutes": math.ceil(seconds / 60),
+        "code": ending,
+        "is_address": ending.startswith("https://"),
+    }
+    response = _page(request, participant, "waiting", context)
+    response["Retry-After"] = str(math.ceil(seconds))
+    return response
 
 
 def _to_session(participant: Participant) -> HttpResponse:

@@ -14,7 +14,10 @@ def test_who_finds_nothing_left_gets_the_full_code(shapes: Dataset) -> None:
     study = study_of(shapes, questions=2, per_question=1)
     late, early = Visitor(study), Visitor(study)
     early.to_questions()  # has the last question ahead
-    assert "FULL-1" in late.to_questions()
+    assert "Please wait a moment" in late.to_questions()
+    early.answer()
+    early.answer()
+    assert "FULL-1" in late.look()
     assert late.participant.stage == "full" and late.participant.finished is not None
     assert "FULL-1" in Visitor(study).look()
 

@@ -1,0 +1,226 @@
+"""Somebody who has the link of a study and wants to keep others out of it."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from annotations import assign, flow, people, throttle
+from annotations.models import Answer, Participant, Slot, Study
+from annotations.payment import Submission, reconcile
+from annotations.people import people_of
+from annotations.throttle import Throttle
+from generation.models import Dataset
+from tests.annotations.visitors import Visitor, study_of
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+
+def earlier(seconds: float) -> None:
+    """Let everything that is held have been held so much longer."""
+    for slot in Slot.objects.exclude(claimed=None):
+        changes: dict[str, Any] = {"claimed": slot.claimed - timedelta(seconds=seconds)}
+        if slot.lease is not None:
+            changes["lease"] = slot.lease - timedelta(seconds=seconds)
+        Slot.objects.filter(pk=slot.pk).update(**changes)
+
+
+def to_the_end(visitor: Visitor) -> str:
+    """Return the page on which somebody ends who answers whatever they are asked."""
+    visitor.to_questions()
+    while visitor.choices():
+        visitor.answer()
+    return visitor.go_on(comment="") if "One last thing" in visitor.page else visitor.page
+
+
+# Idle sessions
+
+
+def test_500_idle_sessions_keep_20_people_from_nothing(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=8, per_question=20, per_session=8)
+    for _ in range(500):
+        assert Client().get(f"/s/{study.code}/").status_code == 303
+    assert not Slot.objects.exclude(participant=None).exists()  # who has not agreed holds nothing
+    for visitor in [Visitor(study) for _ in range(20)]:
+        assert "DONE-1" in to_the_end(visitor)
+    assert Slot.objects.filter(answered=False).count() == 0
+
+
+def test_sessions_that_stop_at_their_first_question_keep_20_people_from_nothing(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=8, per_question=20, per_session=8)
+    idle = [Participant.objects.create(study=study, stage="questions") for _ in range(500)]
+    for person in idle:
+        assign.claims(person, most=2, held=(), given=())
+    assert not Slot.objects.free().exists()
+    early = Visitor(study)
+    assert "Please wait a moment" in early.to_questions() and "FULL-1" in early.page
+    earlier(assign.GRACE + 1)
+    for visitor in [early, *(Visitor(study) for _ in range(19))]:
+        assert "DONE-1" in to_the_end(visitor)
+    assert Answer.objects.counted().count() == 160
+    assert not Participant.objects.filter(stage="full").exists()
+
+
+def test_loading_a_question_again_and_again_does_not_keep_it(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=1, per_question=1)
+    idle, other = Visitor(study), Visitor(study)
+    idle.to_questions()
+    for _ in range(10):  # a reload every six minutes
+        earlier(360)
+        idle.look()
+    assert "DONE-1" in to_the_end(other)
+
+
+def test_who_has_answered_keeps_a_question_for_its_whole_time(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=2, per_question=1)
+    busy, late = Visitor(study), Visitor(study)
+    busy.to_questions()
+    busy.answer()
+    earlier(assign.GRACE + 60)
+    assert "Please wait a moment" in late.to_questions()
+    assert "DONE-1" in to_the_end(busy)
+    assert Answer.objects.counted().filter(participant=busy.participant).count() == 2
+
+
+def test_an_answer_counts_before_the_hold_of_somebody_idle(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=1, per_question=1)
+    slow, idle = Visitor(study), Visitor(study)
+    slow.to_questions()
+    earlier(assign.GRACE + 1)
+    idle.to_questions()
+    assert Slot.objects.get().participant == idle.participant
+    earlier(assign.GRACE + 1)
+    slow.answer()
+    assert Answer.objects.counted().get().participant == slow.participant
+
+
+# Full is not final
+
+
+def test_who_met_a_full_study_may_come_again_while_it_is_not_complete(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=1, per_question=1)
+    early, late = Visitor(study), Visitor(study)
+    early.to_questions()
+    page = late.to_questions()
+    found = re.search(r"try again in (\d+) minute", page)
+    assert found is not None and 1 <= int(found[1]) <= 10
+    response = late.client.get(late.address)
+    assert 0 < int(response["Retry-After"]) <= 600
+    assert late.participant.stage == "consent" and late.participant.finished is None
+    Slot.objects.update(lease="2000-01-01T00:00:00Z")
+    late.look()
+    assert "DONE-1" in to_the_end(late)
+
+
+def test_who_was_full_before_the_update_may_come_again(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=2, per_question=1)
+    link = "?PROLIFIC_PID=p1&SESSION_ID=v1"
+    late = Visitor(study, link)
+    Participant.objects.update(stage="full", ending="FULL-1")
+    assert Visitor(study, link).address == late.address
+    assert "DONE-1" in to_the_end(late)
+    assert late.participant.ending == "DONE-1"
+
+
+def test_a_complete_study_is_full_for_good_and_a_closed_one_too(shapes: Dataset) -> None:
+    study = study_of(shapes, questions=1, per_question=1)
+    assert "DONE-1" in to_the_end(Visitor(study))
+    late = Visitor(study)
+    assert "FULL-1" in late.look() and "All questions are taken" in late.page
+    assert late.participant.stage == "full"
+    other = study_of(shapes, questions=1, per_question=1)
+    first, second = Visitor(other), Visitor(other)
+    first.to_questions()
+    second.to_questions()
+    Participant.objects.filter(pk=second.participant.pk).update(stage="questions")
+    Study.objects.filter(pk=other.pk).update(state=Study.State.CLOSED)
+    assert "All questions are taken" in second.look()
+
+
+# Platform ids
+
+
+def test_a_stranger_who_types_an_id_first_does_not_take_it(shapes: Dataset) -> None:
+    study = study_of(shapes)
+    stranger = Visitor(study, "?PROLIFIC_PID=p1&SESSION_ID=made-up")
+    link = "?PROLIFIC_PID=p1&STUDY_ID=s1&SESSION_ID=v1"
+    response = Visitor(study, link).joined
+    assert response.status_code == 409 and 'name="SESSION_ID" value="v1"' in response.content.decode()
+    real = Visitor(study, f"{link}&anew=1")
+    assert real.address != stranger.address and real.joined.status_code == 303
+    assert "DONE-1" in to_the_end(real)
+    assert Visitor(study, link).address == real.address  # and nobody else gets there
+    seen = {person.pseudonym: person.flags for person in people_of(study)}
+    assert "same platform id as P002" in seen["P001"] and "same platform id as P001" in seen["P002"]
+
+
+def test_what_the_platform_approves_is_the_work_of_its_own_session(shapes: Dataset) -> None:
+    study = study_of(shapes)
+    Visitor(study, "?PROLIFIC_PID=p1&SESSION_ID=made-up")
+    to_the_end(Visitor(study, "?PROLIFIC_PID=p1&SESSION_ID=v1&anew=1"))
+    done = Submission("v1", "p1", "AWAITING REVIEW", "DONE-1", 60.0)
+    rows = [done, Submission("v9", "p1", "AWAITING REVIEW", "", 9.0)]
+    found = reconcile(study, rows, people_of(study))
+    assert found.approve == ["v1"]
+    assert [row.submission for row in found.unclear] == ["v9"]
+
+
+def test_an_id_without_a_session_is_let_in_too(shapes: Dataset) -> None:
+    study = study_of(shapes)
+    first = Visitor(study, "?PROLIFIC_PID=p1")
+    assert Visitor(study, "?PROLIFIC_PID=p1").joined.status_code == 409
+    second = Visitor(study, "?PROLIFIC_PID=p1&anew=1")
+    assert second.joined.status_code == 303 and second.address != first.address
+
+
+# Many from one address
+
+
+def test_a_flood_from_one_address_keeps_no_other_address_out(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throttle, "arrivals", Throttle(5, 60.0))
+    study = study_of(shapes)
+    flood = [Client(REMOTE_ADDR=f"2001:db8:1:2::{n:x}").get(f"/s/{study.code}/") for n in range(1, 9)]
+    assert [one.status_code for one in flood] == [303] * 5 + [429] * 3
+    assert 0 < int(flood[-1]["Retry-After"]) <= 60
+    for other in ("2001:db8:1:3::1", "192.0.2.7", "::ffff:192.0.2.8"):
+        assert Client(REMOTE_ADDR=other).get(f"/s/{study.code}/").status_code == 303
+
+
+def test_a_lab_that_shares_an_address_is_not_a_flood(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throttle, "arrivals", Throttle(2, 60.0))
+    study = study_of(shapes, per_question=9)
+    for _ in range(6):
+        visitor = Visitor(study)
+        visitor.look()
+        visitor.go_on()
+    assert study.participants.count() == 6
+
+
+# Erasing
+
+
+def test_who_was_erased_is_still_kept_out_of_later_studies(shapes: Dataset) -> None:
+    study, later, free = (study_of(shapes) for _ in range(3))
+    later.not_from.add(study)
+    person = Visitor(study, "?PROLIFIC_PID=p1&SESSION_ID=v1").participant
+    people.erase(person)
+    people.erase(person)
+    assert (person.identity, person.session) == ("", "") and "p1" not in person.erased_identity
+    for link in ("?PROLIFIC_PID=p1&SESSION_ID=v2", "?PROLIFIC_PID=p1"):
+        with pytest.raises(flow.Refused, match="you were"):
+            flow.join(later, identity="p1", session=link[-2:])
+        assert Visitor(later, link).joined.status_code == Visitor(study, link).joined.status_code == 400
+        assert Visitor(free, link + "&anew=1").joined.status_code == 303
+    assert Visitor(later, "?PROLIFIC_PID=p2").joined.status_code == 303
+
+
+def test_the_hash_of_an_erased_id_needs_the_site_s_key(shapes: Dataset, settings: Any) -> None:
+    person = Visitor(study_of(shapes), "?PROLIFIC_PID=p1").participant
+    people.erase(person)
+    before = person.erased_identity
+    settings.SECRET_KEY = "another"
+    other = Visitor(study_of(shapes), "?PROLIFIC_PID=p1").participant
+    people.erase(other)
+    assert len(before) == 64 and other.erased_identity != before
