@@ -19,7 +19,7 @@ from django.db.models import Max, Min
 from django.db.models.functions import Now
 from numpy.typing import NDArray
 
-from annotations import exclusions, results, timing
+from annotations import disclosure, exclusions, results, timing
 from annotations.methods import methods_text
 from annotations.models import Answer, Baseline, BaselineQuerySet, Slot, Study
 from annotations.people import Person, people_of
@@ -257,7 +257,7 @@ def publish(study: Study, *, by: int, seal: str) -> Baseline:
             return latest
         check(Study.objects.get(pk=study.pk))
         last = Baseline.objects.filter(split=split).aggregate(last=Max("number"))["last"] or 0
-        return Baseline.objects.create(
+        made = Baseline.objects.create(
             study=study,
             split=split,
             number=last + 1,
@@ -272,6 +272,8 @@ def publish(study: Study, *, by: int, seal: str) -> Baseline:
             figures=_json(wanted.figures),
             methods=wanted.methods,
         )
+        disclosure.decide(made)
+        return made
 
 
 def check(study: Study) -> None:

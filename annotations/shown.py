@@ -1,4 +1,4 @@
-"""What of a published human baseline somebody may see: of withheld splits large slices, no single question."""
+"""What of a published human baseline somebody may see: on withheld splits one figure, rounded down."""
 
 import csv
 import json
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from annotations import baseline as baselines
+from annotations import disclosure
 from annotations.exporting import cell
 from annotations.models import Baseline
 from annotations.results import interval_text, percent
@@ -21,7 +22,7 @@ PLACES = 3  # decimals of a share: a tenth of a point
 
 
 class Figure(NamedTuple):
-    """A share of `n` with its interval, as anybody may know it: none of it where there are too few."""
+    """A share of `n` with its interval, for those who may see the answers: only n where there are too few."""
 
     label: str
     right: int
@@ -48,14 +49,45 @@ class Figure(NamedTuple):
         """Return the interval over questions and people for people; nothing where there is none."""
         return "" if self.is_too_small or self.crossed is None else interval_text(self.crossed)
 
-    def data(self, *, exact: bool) -> dict[str, Any]:
-        """Return it for a file: shares to a tenth of a point, how many were right only where that may be told."""
+    def data(self) -> dict[str, Any]:
+        """Return it for a file: shares to a tenth of a point, and how many were right."""
         if self.is_too_small:
-            return {"n": self.n, **({"correct": self.right} if exact else {})}
+            return {"n": self.n, "correct": self.right}
         found = wilson(self.right, self.n)
         shares = {"accuracy": self.right / self.n, "low": found.low, "high": found.high}
         rounded = {name: round(value, PLACES) for name, value in shares.items()}
-        return {"n": self.n, **rounded, **({"correct": self.right} if exact else {})}
+        return {"n": self.n, **rounded, "correct": self.right}
+
+
+class PublishedFigure(NamedTuple):
+    """The one figure of people on withheld answers: a share of `n`, or None where it opens with the answers."""
+
+    n: int
+    share: float | None
+
+    @property
+    def is_too_small(self) -> bool:
+        """Return whether there is no share."""
+        return self.share is None
+
+    @property
+    def text(self) -> str:
+        """Return the share for people, or why there is none."""
+        return "opens with the answers" if self.share is None else percent(self.share)
+
+    @property
+    def wilson_text(self) -> str:
+        """Return no interval: it would be finer than the share."""
+        return ""
+
+    @property
+    def crossed_text(self) -> str:
+        """Return no interval."""
+        return ""
+
+    def data(self) -> dict[str, Any]:
+        """Return it for a file."""
+        return {"n": self.n} | ({} if self.share is None else {"accuracy": self.share})
 
 
 class Part(NamedTuple):
@@ -74,21 +106,23 @@ class Shown(NamedTuple):
     ----------
     is_open : bool
         Whether what people said of single questions may be told.
-    majority, single : Figure
-        Of questions; of answers.
+    majority : Figure or PublishedFigure
+        Of questions.
+    single : Figure or None
+        Of answers; None where answers are withheld.
     everyone : Figure or None
         The majority with nobody excluded, where somebody was.
     parts : list of Part
     confused : list of (right, given, times, n)
     methods : str
-        Empty where it would tell of too few.
+        Empty where answers are withheld, because it has figures in it.
     figures : mapping
         The rest, as it was stored.
     """
 
     is_open: bool
-    majority: Figure
-    single: Figure
+    majority: Figure | PublishedFigure
+    single: Figure | None
     everyone: Figure | None
     parts: list[Part]
     confused: list[list[Any]]
@@ -99,20 +133,30 @@ class Shown(NamedTuple):
 def shown(user: Visitor, baseline: Baseline) -> Shown:
     """Return a published baseline as a visitor may see it, who may open its dataset."""
     figures: dict[str, Any] = json.loads(baseline.figures)
-    is_open = all(may_see(user, baseline.split, what) for what in TOLD)
-    majority, everyone = _figure(figures, "majority"), figures["everyone"]
-    others = None if everyone is None else _figure(everyone, "majority")
-    is_told = is_open or not (majority.is_too_small or (others is not None and others.is_too_small))
+    if not _is_open(user, baseline.split):
+        return Shown(False, figure_for(user, baseline), None, None, [], [], "", figures)
+    everyone = figures["everyone"]
     return Shown(
-        is_open=is_open,
-        majority=majority,
+        is_open=True,
+        majority=_figure(figures, "majority"),
         single=_figure(figures, "single"),
-        everyone=others,
+        everyone=None if everyone is None else _figure(everyone, "majority"),
         parts=[part for part in _parts(figures) if may_see_facet(user, baseline.split, part)],
-        confused=figures["confused"] if is_open else [],
-        methods=baseline.methods if is_told else "",
+        confused=figures["confused"],
+        methods=baseline.methods,
         figures=figures,
     )
+
+
+def figure_for(user: Visitor, baseline: Baseline) -> Figure | PublishedFigure:
+    """Return the majority's share as a visitor may know it."""
+    if _is_open(user, baseline.split):
+        return Figure("", baseline.right, baseline.asked)
+    return PublishedFigure(baseline.asked, disclosure.share_of(baseline))
+
+
+def _is_open(user: Visitor, split: Split) -> bool:
+    return all(may_see(user, split, what) for what in TOLD)
 
 
 def _figure(figures: Mapping[str, Any], name: str) -> Figure:
@@ -144,20 +188,22 @@ def as_data(baseline: Baseline, found: Shown) -> dict[str, Any]:
         "answers_per_question": baseline.per_question,
         "ties": baseline.ties,
         "alpha": None if figures["alpha"] is None else round(figures["alpha"], PLACES),
-        **found.majority.data(exact=found.is_open),
-        "single": found.single.data(exact=found.is_open),
-        "facets": {part.name: {row.label: row.data(exact=found.is_open) for row in part.rows} for part in found.parts},
+        **found.majority.data(),
+        "single": None if found.single is None else found.single.data(),
+        "facets": {part.name: {row.label: row.data() for row in part.rows} for part in found.parts},
     }
 
 
 def as_csv(found: Shown) -> Iterator[str]:
-    """Yield the lines of a CSV file: the whole, single answers, and each slice."""
+    """Yield the lines of a CSV file: the whole, and where answers are open single answers and each slice."""
     writer: Any = csv.writer(_Echo())
     yield writer.writerow(COLUMNS)
-    wholes = (("", "majority of a question's answers", found.majority), ("", "single answer", found.single))
+    wholes = [("", "majority of a question's answers", found.majority), ("", "single answer", found.single)]
     slices = ((part.name, row.label, row) for part in found.parts for row in part.rows)
     for facet, label, figure in (*wholes, *slices):
-        data = figure.data(exact=found.is_open)
+        if figure is None:
+            continue
+        data = figure.data()
         yield writer.writerow([facet, cell(label), *(data.get(name, "") for name in COLUMNS[2:])])
 
 
@@ -183,22 +229,23 @@ def predictions(baseline: Baseline) -> Iterator[str]:
 
 def remarks(user: Visitor, splits: Sequence[Split]) -> dict[int, Remark]:
     """Return, by split, what people got right of it, where that was published."""
-    rows = Baseline.objects.published().filter(split__in=splits).values_list("split", "right", "asked")
-    latest: dict[int, Figure] = {}
-    for key, right, asked in rows:
-        latest.setdefault(key, Figure("", right, asked))
+    latest: dict[int, Baseline] = {}
+    for row in Baseline.objects.published().filter(split__in=splits):
+        latest.setdefault(row.split_id, row)
     named = {split.pk: split for split in splits}
     found = {}
-    for key, figure in latest.items():
-        if may_see(user, named[key], What.QUESTION):
-            n = "" if figure.is_too_small else f" (n = {figure.n:,})"
-            found[key] = Remark(f"People: {figure.text}{n}", address_of(named[key]))
+    for key, row in latest.items():
+        split = row.split = named[key]
+        if may_see(user, split, What.QUESTION):
+            figure = figure_for(user, row)
+            n = f" (n = {figure.n:,})" if not figure.is_too_small or isinstance(figure, PublishedFigure) else ""
+            found[key] = Remark(f"People: {figure.text}{n}", address_of(split))
     return found
 
 
 def said_of(user: Visitor, split: Split, position: int) -> str:
     """Return what people said of a question; empty where nothing was published, or it may not be told."""
-    if not all(may_see(user, split, what) for what in TOLD):
+    if not _is_open(user, split):
         return ""
     latest = Baseline.objects.published().filter(split=split).first()
     if latest is None:

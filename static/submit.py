@@ -258,8 +258,11 @@ def report(site: Site, found: dict[str, Any], *, by: list[str]) -> Iterator[str]
         yield f"Submission {found['id']} {found['state']}: {found.get('message', '')}"
         return
     for score in found.get("scores") or ():
-        read = {"n": score["n"], "accuracy": score["accuracy_read"]}
         yield f"{score['split']}: n = {score['n']:,}"
+        if score.get("disclosure"):
+            yield from published(score)
+            continue
+        read = {"n": score["n"], "accuracy": score["accuracy_read"]}
         yield f"  accuracy       {share(score)}"
         yield f"  accuracy_read  {share(read)}, {score['unreadable']:,} unreadable"
         yield from table(score["columns"])
@@ -270,6 +273,18 @@ def report(site: Site, found: dict[str, Any], *, by: list[str]) -> Iterator[str]
                 raise Refused(f"Expected one of the facets {', '.join(facets)}, got {name!r}.")
             yield name
             yield from table(facets[name])
+
+
+def published(score: dict[str, Any]) -> Iterator[str]:
+    """Yield what is published of a score on withheld answers, as text."""
+    found = score["disclosure"]
+    if found["figure"] is None:
+        yield "  accuracy       opens with the answers"
+        return
+    kept = "" if found["is_new"] else f", which this score does not beat by {100 * found['step']:.1f} points"
+    yield f"  accuracy       {100 * found['figure']:.1f} % is the method's published figure{kept}"
+    for name, value in found["parts"].items():
+        yield f"  {name}  {100 * value:.1f} %"
 
 
 def table(cells: dict[str, Any]) -> Iterator[str]:

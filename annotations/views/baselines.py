@@ -99,7 +99,7 @@ def _page(request: HttpRequest, found: Baseline, *, standing: list[Baseline]) ->
         "baseline": found,
         "seen": shown.shown(request.user, found) if is_shown else None,
         "newer": newer,
-        "others": [(one, shown.Figure("", one.right, one.asked)) for one in standing if one.pk != found.pk],
+        "others": [(one, shown.figure_for(request.user, one)) for one in standing if one.pk != found.pk],
         "runs": runs,
         "owns": owns(request.user, found.split.dataset),
         "too_few": TOO_FEW,

@@ -15,8 +15,11 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotations import assign, baseline, opening
 from annotations.models import Baseline, Participant, Study
+from generation.engine.ladder import least_step
 from generation.models import Dataset
 from tests.annotations import answered
+from webapp.leaderboards import ladder
+from webapp.leaderboards.models import DisclosureSettings
 from webapp.models import User
 
 pytestmark = pytest.mark.django_db
@@ -236,36 +239,40 @@ def test_what_people_said_stands_with_a_question_for_who_may_see_it(
 # Withheld splits
 
 
-def test_of_a_withheld_split_large_slices_alone_are_told(others: list[Client], rosa: Client, public: Dataset) -> None:
+def test_of_a_withheld_split_one_share_rounded_down_is_shown(
+    others: list[Client], rosa: Client, public: Dataset
+) -> None:
     row = published(everywhere(public, split="test"))
+    step = least_step(row.asked)
+    share = 1000 * row.right // row.asked // step * step / 1000
+    assert share != row.right / row.asked
     at = "/datasets/rows/test/people/"
-    reveals = [one for one in json.loads(row.figures)["facets"] if one["reveals"]]
-    assert reveals
     for client in others:
         page, data = text(client.get(at)), client.get(f"{at}1/slices.json").json()
-        assert f"{100 * row.right / row.asked:.1f} %" in page
+        assert f"{100 * share:.1f} %" in page and f"{100 * row.right / row.asked:.1f} %" not in page
+        assert not re.search(r"\d %–|A single answer|Left out|Broken down|How it came about", page)
         assert "Answers taken for others" not in page and "predictions.jsonl" not in page and row.digest not in page
         assert client.get(f"{at}1/predictions.jsonl").status_code == 404
-        assert not {one["name"] for one in reveals} & set(data["facets"]) and data["facets"]
-        cells = [cell for part in data["facets"].values() for cell in part.values()] + [data, data["single"]]
-        assert not any("correct" in cell for cell in cells)
-        assert all(("accuracy" in cell) == (cell["n"] >= 30) for cell in cells)
-        assert all(round(cell["accuracy"], 3) == cell["accuracy"] for cell in cells if "accuracy" in cell)
+        assert (data["n"], data["accuracy"], data["single"], data["facets"]) == (row.asked, share, None, {})
+        assert not {"correct", "low", "high"} & set(data)
+        assert len(b"".join(client.get(f"{at}1/slices.csv")).splitlines()) == 2
+        assert f"People: {100 * share:.1f} % (n = {row.asked})" in text(client.get("/datasets/rows/"))
+        [entry] = client.get("/leaderboards/rows/test/board.json").json()["rows"]
+        assert (entry["made"], entry["accuracy"]["accuracy"], entry["accuracy"]["low"]) == ("human", share, None)
+    assert ladder.spending_on(row.split).figures == 1
     assert "predictions.jsonl" in text(rosa.get(at))
     assert rosa.get(f"{at}1/predictions.jsonl").status_code == 200
 
 
-def test_of_a_withheld_split_too_few_questions_tell_nothing(others: list[Client], public: Dataset) -> None:
-    study = everywhere(public, split="test")
-    few = answered.opened(study.split, list(study.questions.values_list("position", flat=True)[:5]), per_question=1)
-    for position in few.questions.values_list("position", flat=True):
-        answered.put(Participant.objects.create(study=few), few, position, "yes", number=0)
-    opening.close(few)
-    published(few)
+def test_a_human_row_that_is_published_after_the_budget_is_spent_opens_with_the_answers(
+    others: list[Client], public: Dataset
+) -> None:
+    DisclosureSettings.objects.create(split=public.splits.get(name="test"), budget=0)
+    row = published(everywhere(public, split="test"))
     page = text(others[0].get("/datasets/rows/test/people/"))
-    assert "to tell a share of: n = 5" in page and "We drew" not in page
+    assert f"until the answers are opened: n = {row.asked}" in page
     assert not re.search(r"\d\.\d %", page.partition("<main")[2])
-    assert "People: too few (n = 5)" in text(others[0].get("/datasets/rows/"))
+    assert f"People: opens with the answers (n = {row.asked})" in text(others[0].get("/datasets/rows/"))
 
 
 def test_opening_the_answers_opens_what_people_said(others: list[Client], public: Dataset) -> None:

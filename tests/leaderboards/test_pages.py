@@ -5,7 +5,6 @@ import html
 import io
 import json
 import re
-from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -147,20 +146,22 @@ def test_tables_as_files_have_every_figure(member: User, val: Split) -> None:
     assert latex.count(r"\\") == 2
 
 
-def test_a_withheld_board_tells_tenths_of_points_only(member: User, withheld: Split, as_member: Client) -> None:
-    answers = sent.truth_of(withheld)[:-31] + ["nothing"] * 31
+def test_a_withheld_board_shows_one_figure_by_the_ladder(member: User, withheld: Split, as_member: Client) -> None:
     made = public(member, "Guess")
-    row = sent.submitted(made, withheld, answers)
-    share = Fraction(sent.right_of(withheld, answers), withheld.questions)
-    assert share != round(share, 3)
+    for wrong in (60, 30, 27):  # of 120: 50, 75 and 77.5 %, and the step is 9.2 points
+        right = sent.truth_of(withheld)
+        row = sent.submitted(made, withheld, right[:-wrong] + ["nothing"] * wrong)
     [found] = rows_of(as_member, "/leaderboards/scored/test/")
-    assert found["accuracy"]["accuracy"] == float(round(share, 3))
-    for address in ("/leaderboards/scored/test/", row.get_absolute_url(), made.get_absolute_url()):
+    nothing = {"low": None, "high": None, "deviation": None}
+    assert found["accuracy"] == {"n": 120, "accuracy": 0.736, "runs": 1, **nothing}
+    assert (found["accuracy_read"], found["unreadable"], found["shared"], found["tasks"]) == (None, None, None, None)
+    assert found["columns"] == {}
+    assert row.get_absolute_url() not in page_of(as_member, "/leaderboards/scored/test/")
+    page = page_of(as_member, row.get_absolute_url())
+    assert "does not beat the published figure" in page and "73.6 %" in page
+    for address in ("/leaderboards/scored/test/", row.get_absolute_url(), made.get_absolute_url(), "/submissions/"):
         page = page_of(as_member, address)
-        assert f"{float(100 * round(share, 3)):.1f}" in page
-        assert f"{float(share):.6f}" not in page and f"{sent.right_of(withheld, answers)} of" not in page
-    few = [one for one in found["columns"].values() if one["n"] < 30]
-    assert few and all(one["accuracy"] is None for one in few)
+        assert "73.6" in page and "77.5" not in page and "75.0" not in page
 
 
 def test_three_scores_a_day_on_what_is_withheld(method: Method, withheld: Split, as_member: Client) -> None:

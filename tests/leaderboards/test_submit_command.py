@@ -1,6 +1,7 @@
 """`manage.py submit`: a file handed in on the command line."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -104,13 +105,17 @@ def test_a_zip_for_a_suite_is_scored_on_each_of_its_splits(
     assert [one["method"] for one in document["submissions"]] == [method.name] * 2
     for split, one in zip((val, withheld), document["submissions"], strict=True):
         [score] = one["scores"]
-        right = sent.right_of(split, said[split.name])
-        assert (score["split"], score["accuracy"]) == (str(split), right / split.questions)
+        share = sent.right_of(split, said[split.name]) / split.questions
+        step = 0.092  # of 120 questions
+        expected = share if split == val else round(int(share / step) * step, 3)
+        assert (score["split"], score["accuracy"]) == (str(split), expected)
+        assert (score["disclosure"] is None) == (score["unreadable"] is not None) == (split == val)
     batches = set(Submission.objects.values_list("batch", flat=True))
     assert len(batches) == 1 and None not in batches
     call_command("submit", path, "--suite", "both", "--method", method.name, "--run", "2")
     told = capsys.readouterr().out
     assert "scored/val: 160 questions" in told and "scored/test: 120 questions" in told
+    assert re.search(r"accuracy  not a step above \d\d\.\d %", told) and told.count("accuracy_read") == 1
 
 
 def test_of_a_suite_what_is_right_counts_and_what_is_refused_is_told(

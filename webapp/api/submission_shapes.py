@@ -59,13 +59,28 @@ class Left(Schema):
     next_at: datetime | None = Field(description="When one more may come, where none may now and it is known.")
 
 
+class Disclosure(Schema):
+    """What is published of a submission while the answers are withheld."""
+
+    state: str = Field(description="published, deferred (its figure opens with the answers) or undecided")
+    is_new: bool = Field(description="Whether this submission set the method's figure.")
+    figure: float | None = Field(description="The method's figure after it.")
+    step: float = Field(description="By how much a score has to beat that to change it.")
+    parts: dict[str, float | None] = Field(description="The method's figures on the parts that the owner chose.")
+
+
 class Scored(Figure):
-    """The score of a submission on its split, or on one that is derived from it."""
+    """The score of a submission on its split, or on one that is derived from it.
+
+    While the answers are withheld, everything but `n` is null for all but the dataset's owner, and `disclosure` says
+    what is published; `accuracy` is there if this submission set the method's figure.
+    """
 
     split: str
     accuracy_read: float | None = Field(description="With answers read out of free text.")
-    unreadable: int = Field(description="Answers in which none could be read.")
+    unreadable: int | None = Field(description="Answers in which none could be read.")
     columns: dict[str, Figure] = Field(description="By the columns of the board.")
+    disclosure: Disclosure | None = Field(description="Null where everything is shown.")
 
 
 class Submission(Schema):

@@ -14,7 +14,7 @@ from generation.index import SplitIndex
 from generation.models import Split
 from generation.paging import page_of
 from generation.views.finding import pairs_of
-from webapp.access import What, may_see, takes_uploads
+from webapp.access import takes_uploads
 from webapp.api import submission_shapes as shapes
 from webapp.api.errors import Problem
 from webapp.api.operations import changes, reads
@@ -24,16 +24,16 @@ from webapp.api.signing_in import refuse_strangers
 from webapp.leaderboards import limits, receiving, scoring
 from webapp.leaderboards.boards import columns_of
 from webapp.leaderboards.entries import find_entry
-from webapp.leaderboards.figures import figure, is_coarse
+from webapp.leaderboards.figures import figure
 from webapp.leaderboards.finding import find_submission, owns, suite_named
 from webapp.leaderboards.forms import split_named
-from webapp.leaderboards.models import Method, Score, Submission, Suite
+from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.leaderboards.receiving import Order, Refused
 from webapp.leaderboards.slices import Cell, Ground, by_one, divided
 from webapp.leaderboards.training import HIDDEN, trained_on
 from webapp.leaderboards.views.reading import contenders_of
 from webapp.leaderboards.views.submissions import submission_findings
-from webapp.leaderboards.withholding import facets_for, terms_for
+from webapp.leaderboards.visibility import Outcome, facets_for, is_open, outcome_json, outcomes_of
 
 router = Router(tags=["Submissions"])
 ACCEPTED = 202
@@ -59,7 +59,9 @@ def submission(request: HttpRequest, number: int) -> dict[str, Any]:
     if owns(request.user, found):
         said |= _own(found) | {"left": limits.left(request.user, found.split)._asdict()}
     if found.is_scored:
-        said |= {"scores": _scores(request.user, found), "slices_url": f"/api/v1/submissions/{found.pk}/slices/"}
+        said |= {"scores": [_score(request.user, one) for one in outcomes_of(request.user, found)]}
+        if is_open(request.user, found.split):
+            said |= {"slices_url": f"/api/v1/submissions/{found.pk}/slices/"}
     return said
 
 
@@ -67,11 +69,13 @@ def submission(request: HttpRequest, number: int) -> dict[str, Any]:
 def submission_slices(request: HttpRequest, number: int) -> dict[str, Any]:
     """Return the accuracy of a scored submission by every facet that whoever asks may break it down by."""
     found = find_submission(request.user, number)
+    if not is_open(request.user, found.split):
+        raise Problem(403, f"The answers of {found.split} are withheld. Its slices open when its owner opens them.")
     split, entry = found.split, find_entry(request.user, found.split, f"s{found.pk}")
     if entry is None:
         raise Http404("There is no score yet.")
     index, [one] = SplitIndex.open(split), contenders_of([entry])
-    ground = Ground(index, "", terms_for(request.user, split))
+    ground = Ground(index, "")
     facets = {}
     for facet in facets_for(request.user, split, index):
         [panel] = by_one(ground, [one], divided(facet))
@@ -209,24 +213,19 @@ def _own(one: Submission) -> dict[str, Any]:
     return said
 
 
-def _scores(user: Any, found: Submission) -> list[dict[str, Any]]:
-    """Return the scores on the splits that somebody may open, each as finely as it may be told."""
-    rows = found.scores.select_related("split__dataset", "split__parent").order_by("split__ordinal")
-    return [_score(user, row) for row in rows if may_see(user, row.split, What.QUESTION)]
-
-
-def _score(user: Any, row: Score) -> dict[str, Any]:
-    coarse = is_coarse(user, row.split)
-
-    def told(right: int, n: int) -> dict[str, Any]:
-        return figure(Averaged(n, (right,)), coarse=coarse).to_json()
-
-    counts = row.columns_json
-    labels = [column.label for column in columns_of(user, row.split, SplitIndex.open(row.split))]
+def _score(user: Any, one: Outcome) -> dict[str, Any]:
+    """Return what somebody learns of a submission on a split."""
+    split, counts = one.split, {} if one.score is None else one.score.columns_json
+    labels = [column.label for column in columns_of(user, split, SplitIndex.open(split))] if counts else []
     return {
-        "split": str(row.split),
-        **told(row.right, row.n),
-        "accuracy_read": told(row.right_read, row.n)["accuracy"],
-        "unreadable": row.unreadable,
-        "columns": {label: told(*counts[label]) for label in labels if label in counts},
+        "split": str(split),
+        **one.figure.to_json(),
+        "accuracy_read": None if one.score is None else _json(one.score.right_read, one.score.n)["accuracy"],
+        "unreadable": one.unreadable,
+        "columns": {label: _json(*counts[label]) for label in labels if label in counts},
+        "disclosure": outcome_json(one),
     }
+
+
+def _json(right: int, n: int) -> dict[str, Any]:
+    return figure(Averaged(n, (right,))).to_json()

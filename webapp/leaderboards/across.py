@@ -13,7 +13,7 @@ from generation.models import Split
 from webapp.access import What, may_see
 from webapp.leaderboards.entries import Entry, entries_of
 from webapp.leaderboards.slices import Column, Ground, Panel, Row, every_number, pairs_of, panel, within
-from webapp.leaderboards.withholding import views_for
+from webapp.leaderboards.visibility import views_for
 
 
 def siblings_of(user: Any, split: Split, view: BoardView) -> list[Split]:
@@ -35,13 +35,13 @@ def by_view_across(user: Any, ground: Ground, split: Split, entries: Sequence[En
         for one in siblings:
             mine = entry if one.pk == split.pk else _same(entry, boards[one.pk])
             if mine is not None:
-                parts.append(_counted(ground if one.pk == split.pk else _ground_of(one, ground), mine, one, view))
+                parts.append(_counted(ground if one.pk == split.pk else _ground_of(one), mine, one, view))
         found.append(_joined(f"{view.title}: {entry.name}", parts))
     return found
 
 
-def _ground_of(split: Split, ground: Ground) -> Ground:
-    return Ground(SplitIndex.open(split), split.get_absolute_url(), ground.terms)
+def _ground_of(split: Split) -> Ground:
+    return Ground(SplitIndex.open(split), split.get_absolute_url())
 
 
 def _same(entry: Entry, board: Sequence[Entry]) -> Entry | None:

@@ -10,9 +10,11 @@ class LeaderboardsConfig(AppConfig):
     label = "leaderboards"
 
     def ready(self) -> None:
-        """Register what was submitted, the links from splits to their boards, and scoring as background work."""
+        """Register what was submitted, links to boards, scoring as background work, and what is published of people."""
+        from annotations import disclosure
         from generation import referrers, remarks
-        from webapp.leaderboards import linking, referring, scoring  # noqa: F401 - scoring registers itself
+        from webapp.leaderboards import ladder, linking, referring, scoring  # noqa: F401 - scoring registers itself
 
         referrers.register_losses("leaderboards", referring.losses, referring.release)
         remarks.register("leaderboards", of_splits=linking.remarks, of_question=linking.nothing)
+        disclosure.register(decide=ladder.disclose_people, share_of=ladder.share_of_people)

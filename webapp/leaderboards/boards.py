@@ -10,19 +10,21 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
+from generation.engine.ladder import WHOLE
 from generation.engine.statistics import Averaged
 from generation.engine.worlds import Column
 from generation.engine.worlds.boards import Tasks, tasks_of
 from generation.index import IndexedFacet, SplitIndex
 from generation.models import Split
 from webapp.access import Visitor, may_see_facet
-from webapp.leaderboards import entries
+from webapp.leaderboards import entries, ladder
 from webapp.leaderboards.entries import Entry, share_of
-from webapp.leaderboards.figures import Figure, figure, is_coarse
+from webapp.leaderboards.figures import DEFERRED, Figure, figure
+from webapp.leaderboards.ladder import PartOfSplit
 from webapp.leaderboards.models import Method
 from webapp.leaderboards.passing import Passed, passed_of
 from webapp.leaderboards.shared import people_by, right_among
-from webapp.leaderboards.withholding import terms_for
+from webapp.leaderboards.visibility import is_open
 
 ACCURACY, DATE, NAME, SHARED = "accuracy", "date", "method", "shared"
 MEAN, FAILED = "tasks-mean", "tasks-failed"
@@ -73,16 +75,14 @@ class Row(NamedTuple):
         return mark_safe("".join(cells))  # noqa: S308 - numbers, and addresses whose parts are quoted
 
     def _linked(self, one: Figure, wanted: str) -> str:
-        text = one.points or f"n = {one.n}"
+        text = one.points or ("–" if one.note else f"n = {one.n}")
         return f'<a href="{self.address}&amp;{wanted}">{text}</a>' if self.address and one.n else text
 
     @property
     def runs(self) -> list[dict[str, object]]:
-        """Return each run with its accuracy, as finely as the mean is told."""
-        coarse = self.accuracy.coarse
+        """Return each run with its accuracy."""
         return [
-            {"submission": one.submission, "figure": figure(Averaged(one.n, (one.right,)), coarse=coarse)}
-            for one in self.entry.scores
+            {"submission": one.submission, "figure": figure(Averaged(one.n, (one.right,)))} for one in self.entry.scores
         ]
 
     @property
@@ -119,8 +119,8 @@ class Board:
     rows : list of Row
     hidden : int
         Rows that the filters leave out.
-    coarse : bool
-        Whether accuracies are told to a tenth of a point.
+    is_open : bool
+        Whether everything is shown; else one figure for each method, by the Ladder.
     asked : int
         How many questions people were asked, whose answers the shared column is about; 0 of none.
     """
@@ -130,7 +130,7 @@ class Board:
     tasks: Tasks | None
     rows: list[Row]
     hidden: int
-    coarse: bool
+    is_open: bool
     asked: int
 
     @property
@@ -142,31 +142,58 @@ class Board:
 def board_of(user: Visitor, split: Split, wanted: Wanted | None = None) -> Board:
     """Return a split's board with all that this visitor may see of it, ranked before it is filtered."""
     wanted = wanted or Wanted()
-    coarse, index = is_coarse(user, split), SplitIndex.open(split)
+    found = entries.entries_of(user, split, choose=wanted.choose)
+    if not is_open(user, split):
+        return _published_board(split, found, wanted)
+    index = SplitIndex.open(split)
     columns = columns_of(user, split, index)
     tasks = tasks_among(split, columns)
-    found = entries.entries_of(user, split, choose=wanted.choose)
     human = next((entry for entry in found if entry.is_human), None)
-    ranks = ranked(found, coarse=coarse)
+    ranks = ranked(found)
     filters = tuple(urlencode({one.facet: one.value}) for one in columns)
-    looks = Looks(columns, tasks, filters, _questions(user, split), coarse)
+    looks = Looks(columns, tasks, filters, reverse("board_questions", args=[split.dataset.slug, split.name]))
     rows = [_row(entry, ranks.get(entry.key), looks, human, index) for entry in found]
     shown = [row for row in rows if _passes(row.entry, wanted)]
     asked = 0 if human is None or human.baseline is None else human.baseline.asked
-    board = Board(split, columns, tasks, shown, len(rows) - len(shown), coarse, asked)
+    board = Board(split, columns, tasks, shown, len(rows) - len(shown), True, asked)
     return board if wanted.sort == ACCURACY else replace(board, rows=_sorted(board, wanted.sort))
 
 
-def _questions(user: Visitor, split: Split) -> str:
-    """Return where single questions are read of a board; empty for whom that is withheld."""
-    is_open = terms_for(user, split).is_open
-    return reverse("board_questions", args=[split.dataset.slug, split.name]) if is_open else ""
+def _published_board(split: Split, found: list[Entry], wanted: Wanted) -> Board:
+    """Return the board of a split whose answers are withheld: one figure for each method, and nothing else."""
+    plan, ranks = ladder.plan_of(split), ranked(found)
+    parts = ladder.parts_of(split, plan)
+    rows = [
+        Row(
+            entry,
+            ranks.get(entry.key),
+            entry.figure,
+            None,
+            None,
+            tuple(_of_part(entry, part) for part in parts),
+            None,
+            None,
+            "",
+            ("",) * len(parts),
+        )
+        for entry in found
+        if _passes(entry, wanted)
+    ]
+    columns = tuple(Column(part.label, plan.partition, part.value) for part in parts)
+    board = Board(split, columns, None, rows, len(found) - len(rows), False, 0)
+    return board if wanted.sort == ACCURACY else replace(board, rows=_sorted(board, wanted.sort))
+
+
+def _of_part(entry: Entry, part: PartOfSplit) -> Figure:
+    """Return the published figure of an entry on a part of the partition."""
+    share = entry.parts.get(part.value)
+    return Figure(part.n, 1, note=DEFERRED) if share is None else Figure(part.n, 1, share / WHOLE)
 
 
 def columns_of(user: Visitor, split: Split, index: SplitIndex) -> tuple[Column, ...]:
     """Return the columns of the world's board that have questions and that this visitor may see."""
     columns = split.dataset.get_world().columns(split.read_spec())
-    return tuple(column for column in columns if _is_open(user, split, index.facets.get(column.facet), column.value))
+    return tuple(column for column in columns if _has_column(user, split, index.facets.get(column.facet), column.value))
 
 
 def tasks_among(split: Split, columns: Iterable[Column]) -> Tasks | None:
@@ -175,14 +202,14 @@ def tasks_among(split: Split, columns: Iterable[Column]) -> Tasks | None:
     return tasks if tasks is not None and any(one.facet == tasks.facet for one in columns) else None
 
 
-def _is_open(user: Visitor, split: Split, facet: IndexedFacet | None, value: str) -> bool:
+def _has_column(user: Visitor, split: Split, facet: IndexedFacet | None, value: str) -> bool:
     return facet is not None and value in facet.values and may_see_facet(user, split, facet)
 
 
-def ranked(found: Iterable[Entry], *, coarse: bool) -> dict[str, int]:
+def ranked(found: Iterable[Entry]) -> dict[str, int]:
     """Return the rank of each entry that has one, by key: entries as accurate share it, the next one's is skipped."""
-    models = [entry for entry in found if not entry.is_human and not entry.is_site_baseline]
-    shares = {entry.key: share_of(entry, coarse=coarse) for entry in models}
+    models = [entry for entry in found if not (entry.is_human or entry.is_site_baseline or entry.is_deferred)]
+    shares = {entry.key: share_of(entry) for entry in models}
     first: dict[Fraction, int] = {}
     for place, share in enumerate(sorted(shares.values(), reverse=True), start=1):
         first.setdefault(share, place)
@@ -197,29 +224,28 @@ def _passes(entry: Entry, wanted: Wanted) -> bool:
 
 
 class Looks(NamedTuple):
-    """What the rows of a board have in common: columns, what filters those out, where questions are, how exact."""
+    """What the rows of a board have in common: columns, what filters those out, where questions are."""
 
     columns: tuple[Column, ...]
     tasks: Tasks | None
     filters: tuple[str, ...]
     questions: str
-    coarse: bool
 
 
 def _row(entry: Entry, rank: int | None, looks: Looks, human: Entry | None, index: SplitIndex) -> Row:
     has_text = any(score.submission.outside for score in entry.scores)
-    scores, coarse = entry.scores, looks.coarse
+    scores = entry.scores
     columns = [on_column(entry, column, index) for column in looks.columns]
     return Row(
         entry,
         rank,
-        figure(entry.averaged, coarse=coarse),
-        figure(Averaged(scores[0].n, tuple(one.right_read for one in scores)), coarse=coarse) if has_text else None,
+        entry.figure,
+        figure(Averaged(scores[0].n, tuple(one.right_read for one in scores))) if has_text else None,
         sum(one.unreadable for one in scores) / len(scores) / max(1, scores[0].n) if has_text else None,
-        tuple(figure(one, coarse=coarse) for one in columns),
+        tuple(figure(one) for one in columns),
         _passed(columns, looks),
-        figure(_shared(entry, human), coarse=coarse) if human is not None else None,
-        f"{looks.questions}?entry={entry.key}" if looks.questions else "",
+        figure(_shared(entry, human)) if human is not None else None,
+        f"{looks.questions}?entry={entry.key}",
         looks.filters,
     )
 
@@ -230,7 +256,7 @@ def _passed(columns: Iterable[Averaged], looks: Looks) -> Passed | None:
     if tasks is None:
         return None
     mine = [one for one, column in zip(columns, looks.columns, strict=True) if column.facet == tasks.facet]
-    return passed_of(mine, at=tasks.passed, coarse=looks.coarse)
+    return passed_of(mine, at=tasks.passed)
 
 
 def on_column(entry: Entry, column: Column, index: SplitIndex) -> Averaged:

@@ -6,8 +6,7 @@ from typing import NamedTuple
 from generation.engine.comparing import Compared, compare
 from generation.scoring import truth_of
 from webapp.leaderboards.contenders import Contender
-from webapp.leaderboards.slices import Divided, Ground
-from webapp.leaderboards.withholding import LEAST
+from webapp.leaderboards.slices import LEAST, Divided, Ground
 
 SURE = 0.05  # an adjusted p-value below which a difference is called certain
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from generation.engine.statistics import Averaged
 from webapp.leaderboards.figures import exact_share
 from webapp.leaderboards.slices import Cell
-from webapp.leaderboards.withholding import Terms
 
 TRAIN_SIZE, EXAMPLES_SEEN = "train-size", "examples-seen"
 ALONG = {TRAIN_SIZE: "training examples", EXAMPLES_SEEN: "examples seen"}
@@ -64,7 +63,7 @@ class Curve(NamedTuple):
         return self.label.replace(f", {self.trained}", "", 1) if self.trained else self.label
 
 
-def curves(found: Sequence[Run], *, along: str, target: Fraction, terms: Terms) -> list[Curve]:
+def curves(found: Sequence[Run], *, along: str, target: Fraction) -> list[Curve]:
     """Return the curves of a board: one for each method and split it was trained on.
 
     Along the number of examples seen, one for each size of training set as well. Along that size, of several runs of
@@ -78,13 +77,12 @@ def curves(found: Sequence[Run], *, along: str, target: Fraction, terms: Terms) 
         `TRAIN_SIZE` or `EXAMPLES_SEEN`.
     target : Fraction
         A share of right answers.
-    terms : Terms
     """
     made = []
     for label, sized in _grouped(found, along=along).items():
         runs = sorted(sized.items())
-        points = [Point(size, Cell(one.averaged, one.address, terms)) for size, one in runs]
-        parts = zip(*([Point(size, Cell(part, "", terms)) for part in one.parts] for size, one in runs), strict=True)
+        points = [Point(size, Cell(one.averaged, one.address)) for size, one in runs]
+        parts = zip(*([Point(size, Cell(part, "")) for part in one.parts] for size, one in runs), strict=True)
         found_parts = tuple(_reached(part, target) for part in parts)
         trained = _trained(runs[0][1], along=along)
         made.append(Curve(label, points, _reached(points, target).size, found_parts, trained))
@@ -118,10 +116,10 @@ def _trained(one: Run, *, along: str) -> str:
 
 
 def _reached(points: Sequence[Point], target: Fraction) -> Reached:
-    """Return the smallest size whose mean, as it may be told, is at least the target."""
-    told = [(size, cell) for size, cell in points if cell.mean is not None]
-    sizes = (size for size, cell in told if exact_share(cell.averaged, coarse=not cell.terms.is_open) >= target)
-    return Reached(next(sizes, None), max((cell.mean or 0.0 for _, cell in told), default=None))
+    """Return the smallest size whose mean is at least the target."""
+    known = [(size, cell) for size, cell in points if cell.mean is not None]
+    sizes = (size for size, cell in known if exact_share(cell.averaged) >= target)
+    return Reached(next(sizes, None), max((cell.mean or 0.0 for _, cell in known), default=None))
 
 
 def lines_of(found: Sequence[Curve]) -> Iterator[dict[str, float | int | str | None]]:

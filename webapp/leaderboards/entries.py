@@ -5,9 +5,10 @@ one submission 9, `h2` the human baseline 2 of the split.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +16,15 @@ from numpy.typing import NDArray
 
 from annotations import baseline as people
 from annotations.models import Baseline
+from generation.engine.ladder import WHOLE
 from generation.engine.statistics import Averaged
 from generation.models import Split
-from webapp.leaderboards import predictions
-from webapp.leaderboards.figures import exact_share, is_coarse
-from webapp.leaderboards.models import Method, Score, Submission
+from webapp.leaderboards import ladder, predictions
+from webapp.leaderboards.figures import Figure, exact_share, figure
+from webapp.leaderboards.models import Disclosure, Method, Score, Submission
+from webapp.leaderboards.models.submissions import RELATED
 from webapp.leaderboards.training import trained_on
+from webapp.leaderboards.visibility import is_open, published_figure
 
 BEST, LATEST, ALL, EACH = "best", "latest", "all", "each"
 CHOICES = {
@@ -44,11 +48,15 @@ class Entry(NamedTuple):
     split : Split
         Whose board it is.
     scores : tuple of Score
-        One for each run, in order of runs; none of people.
+        One for each run, in order of runs; none of people, nor where answers are withheld.
     baseline : Baseline or None
         Of people.
     trained_on : str
         The split that its runs were trained on, as whoever reads the board may be told of it.
+    disclosure : Disclosure or None
+        Where answers are withheld: the one that set the figure, which is then all that is known of it.
+    parts : mapping of str to int
+        There, the best figure on each part of the partition, in thousandths.
     """
 
     key: str
@@ -56,6 +64,8 @@ class Entry(NamedTuple):
     scores: tuple[Score, ...] = ()
     baseline: Baseline | None = None
     trained_on: str = ""
+    disclosure: Disclosure | None = None
+    parts: Mapping[str, int] = MappingProxyType({})
 
     @property
     def is_human(self) -> bool:
@@ -64,18 +74,20 @@ class Entry(NamedTuple):
 
     @property
     def submissions(self) -> list[Submission]:
-        """Return its runs."""
+        """Return its runs; where answers are withheld, the one that set its figure."""
+        if self.disclosure is not None:
+            return [self.disclosure.submission] if self.disclosure.submission is not None else []
         return [score.submission for score in self.scores]
 
     @property
     def method(self) -> Method | None:
         """Return whose runs they are; None of people."""
-        return self.scores[0].submission.method if self.scores else None
+        return self.submissions[0].method if self.submissions else None
 
     @property
     def name(self) -> str:
         """Return what it is called."""
-        return self.scores[0].submission.method.name if self.scores else PEOPLE
+        return PEOPLE if self.method is None else self.method.name
 
     @property
     def circumstances(self) -> str:
@@ -84,7 +96,7 @@ class Entry(NamedTuple):
             one = self.baseline
             answers = "1 answer" if one.per_question == 1 else f"majority of {one.per_question} answers"
             return f"{answers}, {one.people} {'person' if one.people == 1 else 'people'}"
-        first = self.scores[0].submission
+        first = self.submissions[0]
         trained = f"trained on {self.trained_on}" if self.trained_on and not self.is_site_baseline else ""
         size = f"{first.train_size:,} examples" if first.train_size is not None else ""
         seen = f"{first.examples_seen:,} seen" if first.examples_seen is not None else ""
@@ -96,6 +108,11 @@ class Entry(NamedTuple):
         return self.method is not None and bool(self.method.baseline)
 
     @property
+    def is_deferred(self) -> bool:
+        """Return whether its figure opens with the answers."""
+        return self.disclosure is not None and not self.disclosure.is_published
+
+    @property
     def made(self) -> str:
         """Return how it was made, as `Method.Made` names it."""
         return Method.Made.HUMAN if self.method is None else self.method.made
@@ -105,7 +122,16 @@ class Entry(NamedTuple):
         """Return when the last of it came."""
         if self.baseline is not None:
             return self.baseline.published
+        if self.disclosure is not None:
+            return self.disclosure.made
         return max(_finished(score) for score in self.scores)
+
+    @property
+    def figure(self) -> Figure:
+        """Return how accurate it is, as whoever reads the board may know it."""
+        if self.disclosure is None:
+            return figure(self.averaged)
+        return published_figure(self.split.questions if self.baseline is None else self.baseline.asked, self.disclosure)
 
     @property
     def averaged(self) -> Averaged:
@@ -117,7 +143,7 @@ class Entry(NamedTuple):
     @property
     def configuration(self) -> Configuration:
         """Return what its runs have in common."""
-        return self.scores[0].submission.configuration if self.scores else (None, None, None)
+        return self.submissions[0].configuration if self.submissions else (None, None, None)
 
     def runs(self, *, read: bool = False) -> list[NDArray[np.int32]]:
         """Return its predictions, an array (questions,) of codes for each run; `NONE` where people weren't asked.
@@ -144,16 +170,56 @@ def entries_of(user: Any, split: Split, *, choose: str = BEST) -> list[Entry]:
     choose : str
         `best`: of each method the circumstances with the highest mean; `latest`: those of its last submission; `all`:
         each submission by itself; `each`: all circumstances of each method. Of several submissions of one run, the last
-        one counts, but with `all` every one.
+        one counts, but with `all` every one. Where answers are withheld it makes no difference: a method has one row.
     """
+    if not is_open(user, split):
+        return _published_entries(user, split)
     scores = Score.objects.on(split).filter(submission__method__in=Method.objects.visible_to(user))
     models = [_entry(user, f"s{score.submission_id}", split, (score,)) for score in scores]
-    coarse = is_coarse(user, split)
     if choose != ALL:
         models = together(user, split, scores)
     if choose in (BEST, LATEST):
-        models = chosen(models, choose=choose, coarse=coarse)
-    return [*human_entries(split), *sorted(models, key=lambda entry: order_of(entry, coarse=coarse))]
+        models = chosen(models, choose=choose)
+    return [*human_entries(split), *sorted(models, key=order_of)]
+
+
+def _published_entries(user: Any, split: Split) -> list[Entry]:
+    """Return the rows of a board of withheld answers: by figure, equal ones by the date of the figure and by name."""
+    rows = Disclosure.objects.filter(split=split, submission__method__in=Method.objects.visible_to(user))
+    rows = rows.select_related(*(f"submission__{name}" for name in RELATED))
+    found: dict[int, Disclosure] = {}
+    parts: dict[int, Mapping[str, int]] = {}
+    partition = ladder.plan_of(split).partition
+    for row in rows.order_by("pk"):
+        assert row.submission is not None
+        if partition and row.partition == partition:
+            parts[row.submission.method_id] = row.part_figures  # which only ever grow
+        if row.is_new or (row.figure is None and row.submission.method_id not in found):
+            found[row.submission.method_id] = row
+    models = [
+        Entry(
+            key_of(method, row.submission.configuration),
+            split,
+            trained_on=trained_on(user, row.submission),
+            disclosure=row,
+            parts=parts.get(method, {}),
+        )
+        for method, row in found.items()
+        if row.submission is not None
+    ]
+    people = Disclosure.objects.filter(split=split, people__isnull=False)
+    known = {row.people_id: row for row in people}
+    humans = [one._replace(disclosure=known.get(one.baseline.pk)) for one in human_entries(split) if one.baseline]
+    return [
+        *(one for one in humans if one.disclosure is not None),
+        *sorted(models, key=_published_order),
+    ]
+
+
+def _published_order(entry: Entry) -> Any:
+    """Return where an entry stands where answers are withheld: by what is published, then by date and name."""
+    share = entry.figure.share
+    return (share is None, -share_of(entry), entry.date, entry.name.casefold(), entry.key)
 
 
 def together(user: Any, split: Split, scores: Iterable[Score]) -> list[Entry]:
@@ -172,31 +238,33 @@ def _entry(user: Any, key: str, split: Split, scores: tuple[Score, ...]) -> Entr
     return Entry(key, split, scores, trained_on=trained_on(user, scores[0].submission))
 
 
-def chosen(entries: Sequence[Entry], *, choose: str, coarse: bool) -> list[Entry]:
-    """Return one entry for each method: its best, as far as it may be told, or its latest."""
+def chosen(entries: Sequence[Entry], *, choose: str) -> list[Entry]:
+    """Return one entry for each method: its best or its latest."""
     found: dict[int, Entry] = {}
     for entry in entries:
         assert entry.method is not None
         other = found.get(entry.method.pk)
-        if other is None or _precedes(entry, other, choose=choose, coarse=coarse):
+        if other is None or _precedes(entry, other, choose=choose):
             found[entry.method.pk] = entry
     return list(found.values())
 
 
-def _precedes(one: Entry, other: Entry, *, choose: str, coarse: bool) -> bool:
+def _precedes(one: Entry, other: Entry, *, choose: str) -> bool:
     if choose == LATEST:
         return one.date > other.date
-    return (share_of(one, coarse=coarse), one.date) > (share_of(other, coarse=coarse), other.date)
+    return (share_of(one), one.date) > (share_of(other), other.date)
 
 
-def share_of(entry: Entry, *, coarse: bool) -> Fraction:
-    """Return the mean share of an entry, as finely as it may be told; 0 of nothing."""
-    return exact_share(entry.averaged, coarse=coarse)
+def share_of(entry: Entry) -> Fraction:
+    """Return the mean share of an entry, exactly; 0 of nothing. Where answers are withheld, its published figure."""
+    if entry.disclosure is not None:
+        return Fraction(entry.disclosure.figure or 0, WHOLE)
+    return exact_share(entry.averaged)
 
 
-def order_of(entry: Entry, *, coarse: bool) -> Any:
+def order_of(entry: Entry) -> Any:
     """Return where an entry stands among models: by accuracy, then by who came first."""
-    return (-share_of(entry, coarse=coarse), entry.date, entry.key)
+    return (-share_of(entry), entry.date, entry.key)
 
 
 def human_entries(split: Split) -> list[Entry]:
@@ -208,6 +276,8 @@ def find_entry(user: Any, split: Split, key: str) -> Entry | None:
     """Return the entry that a key names, if somebody may see it; None for any other."""
     if not KEY.fullmatch(key):
         return None
+    if not is_open(user, split):
+        return next((entry for entry in _published_entries(user, split) if entry.key == key), None)
     if key.startswith("h"):
         return next((entry for entry in human_entries(split) if entry.key == key), None)
     number = int(key[1:].partition("-")[0])
@@ -216,11 +286,7 @@ def find_entry(user: Any, split: Split, key: str) -> Entry | None:
         return next((_entry(user, key, split, (one,)) for one in scores.filter(submission=number)), None)
     found = together(user, split, scores.filter(submission__method=number))
     exact = next((entry for entry in found if entry.key == key), None)
-    return (
-        exact
-        if exact is not None or "-" in key or not found
-        else chosen(found, choose=BEST, coarse=is_coarse(user, split))[0]
-    )
+    return exact if exact is not None or "-" in key or not found else chosen(found, choose=BEST)[0]
 
 
 def key_of(method: int, configuration: Configuration) -> str:

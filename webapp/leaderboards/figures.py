@@ -1,26 +1,25 @@
-"""Accuracies as boards show them: with n and interval, and of withheld splits no finer than a tenth of a point."""
+"""Accuracies as boards show them: with n and interval, or the one figure that is published of withheld answers."""
 
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from generation.engine.statistics import Averaged, wilson
-from generation.models import Split
-from webapp.access import Visitor, What, may_see
+from generation.engine.statistics import Averaged
 
-SMALLEST = 30  # questions of which a share is told: at half of 30 it is uncertain by 18 points
-TENTH = 3  # decimals of a share that is told to a tenth of a point
+SMALLEST = 30  # questions of which a share is shown: at half of 30 it is uncertain by 18 points
+DECIMALS = 6  # of a share in files
+DEFERRED = "opens with the answers"
 
 
 class Figure(NamedTuple):
-    """The share that is right of `n` questions, over so many runs; nothing but n where they are too few.
+    """The share that is right of `n` questions, over so many runs; only n where there are too few questions.
 
     Attributes
     ----------
     n, runs : int
     share, low, high, deviation : float or None
         0 .. 1: the mean over runs, its interval over the questions, the standard deviation over runs.
-    coarse : bool
-        Whether they are told to a tenth of a point.
+    note : str
+        Why there is no share, where that is not because of too few questions.
     """
 
     n: int
@@ -29,17 +28,19 @@ class Figure(NamedTuple):
     low: float | None = None
     high: float | None = None
     deviation: float | None = None
-    coarse: bool = False
+    note: str = ""
 
     @property
-    def is_too_small(self) -> bool:
-        """Return whether there are too few questions for a share."""
+    def is_missing(self) -> bool:
+        """Return whether there is no share."""
         return self.share is None
 
     @property
     def text(self) -> str:
-        """Return the share for people, or that there are too few questions for one."""
-        return f"too few (n = {self.n:,})" if self.share is None else f"{100 * self.share:.1f} %"
+        """Return the share for people, or why there is none."""
+        if self.share is None:
+            return self.note or f"too few (n = {self.n:,})"
+        return f"{100 * self.share:.1f} %"
 
     @property
     def points(self) -> str:
@@ -73,33 +74,19 @@ class Figure(NamedTuple):
         }
 
 
-def figure(averaged: Averaged, *, coarse: bool) -> Figure:
-    """Return runs as they are shown; `coarse` for whoever may not know the answers."""
+def figure(averaged: Averaged) -> Figure:
+    """Return runs as they are shown to those who may see the result of each question."""
     n, runs = averaged.n, len(averaged.rights)
     if averaged.mean is None or n < SMALLEST:
         return Figure(n, runs)
-    if not coarse:
-        interval = averaged.interval
-        return Figure(n, runs, averaged.mean, interval.low, interval.high, averaged.deviation)
-    share = round(averaged.mean, TENTH)
-    low, high = (round(end, TENTH) for end in wilson(share * n, n))
-    deviation = averaged.deviation
-    return Figure(n, runs, share, low, high, None if deviation is None else round(deviation, TENTH), coarse=True)
+    interval = averaged.interval
+    return Figure(n, runs, averaged.mean, interval.low, interval.high, averaged.deviation)
 
 
-def exact_share(averaged: Averaged, *, coarse: bool) -> Fraction:
-    """Return the mean share over runs, 0 of nothing: exactly, so that equal ones are equal, or to a tenth of a point.
-
-    Where it may be told to a tenth only (`coarse`), neither order, rank nor threshold tells more.
-    """
-    share = Fraction(sum(averaged.rights), max(1, len(averaged.rights) * averaged.n))
-    return round(share, TENTH) if coarse else share
-
-
-def is_coarse(user: Visitor, split: Split) -> bool:
-    """Return whether somebody sees no figure of a split finer than a tenth of a point."""
-    return not may_see(user, split, What.PER_QUESTION_RESULT)
+def exact_share(averaged: Averaged) -> Fraction:
+    """Return the mean share over runs, 0 of nothing: exactly, so that equal ones are equal."""
+    return Fraction(sum(averaged.rights), max(1, len(averaged.rights) * averaged.n))
 
 
 def _rounded(number: float | None) -> float | None:
-    return None if number is None else round(number, 6)
+    return None if number is None else round(number, DECIMALS)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from annotations.models import Baseline
 from annotations.results import sliced, values_of
-from generation.engine.ladder import climb, least_step, usual_budget
+from generation.engine.ladder import WHOLE, climb, least_step, usual_budget
 from generation.engine.score import score
 from generation.engine.worlds import FacetKind
 from generation.index import IndexedFacet, SplitIndex
@@ -54,6 +54,11 @@ class Plan(NamedTuple):
     step: int
     budget: int
     partition: str
+
+    @property
+    def step_text(self) -> str:
+        """Return the step in points, for people."""
+        return f"{self.step / 10:.1f}"
 
 
 def plan_of(split: Split) -> Plan:
@@ -216,6 +221,12 @@ def disclose_people(baseline: Baseline) -> Disclosure | None:
         row.figure = climb(baseline.right, baseline.asked, best=None, step=step)
     row.save(force_insert=True)
     return row
+
+
+def share_of_people(baseline: Baseline) -> float | None:
+    """Return the share that is published of a human row, 0 .. 1; None where none is."""
+    found = Disclosure.objects.published().filter(people=baseline).first()
+    return None if found is None or found.figure is None else found.figure / WHOLE
 
 
 # What was scored or published before there was a Ladder

@@ -11,6 +11,7 @@ from django.db.models import Min
 
 from generation.models import Split
 from generation.models.work import from_now
+from webapp.leaderboards import ladder
 from webapp.leaderboards.models import Attempt, Submission
 from webapp.leaderboards.models.submissions import A_DAY
 
@@ -47,14 +48,9 @@ class Left(NamedTuple):
 UNLIMITED = Left(None, None, None)
 
 
-def is_limited(split: Split) -> bool:
-    """Return whether scores on a split are counted: its answers are withheld, or those it was derived from."""
-    return split.withheld or (split.parent is not None and split.parent.withheld)
-
-
 def left(user: Any, split: Split) -> Left:
     """Return what an account may still submit to a split, for which its source counts."""
-    if not is_limited(split):
+    if not ladder.is_closed(split):
         return UNLIMITED
     mine = Submission.objects.filter(method__owner=user, split__in=together(split))
     scored, under_way = mine.of_last_day(), mine.under_way().count()
@@ -82,5 +78,5 @@ def together(split: Split) -> list[int]:
 
 def note_attempt(user: Any, split: Split) -> None:
     """Count a file that came."""
-    if is_limited(split):
+    if ladder.is_closed(split):
         Attempt.objects.create(user=user, split=split)

@@ -5,16 +5,18 @@ from typing import Any
 
 from generation.engine.statistics import Averaged
 from webapp.access import What, may_mention, may_see
-from webapp.leaderboards.figures import Figure, figure, is_coarse
+from webapp.leaderboards.figures import Figure, figure
 from webapp.leaderboards.finding import owns
-from webapp.leaderboards.models import Score, Submission
+from webapp.leaderboards.models import Disclosure, Score, Submission
+from webapp.leaderboards.visibility import figure_of, is_open
 
 
 def with_figures(user: Any, rows: Iterable[Submission]) -> list[tuple[Submission, Figure | None]]:
     """Return the submissions that a list may show somebody, each with its accuracy; None before it is scored."""
     shown = [row for row in rows if may_list(user, row)]
     scores = {(one.submission_id, one.split_id): one for one in Score.objects.filter(submission__in=shown)}
-    return [(row, _figure(user, scores.get((row.pk, row.split_id)), row)) for row in shown]
+    disclosed = {one.submission_id: one for one in Disclosure.objects.filter(submission__in=shown)}
+    return [(row, _figure(user, row, scores.get((row.pk, row.split_id)), disclosed.get(row.pk))) for row in shown]
 
 
 def may_list(user: Any, submission: Submission) -> bool:
@@ -23,7 +25,9 @@ def may_list(user: Any, submission: Submission) -> bool:
     return may_know and may_see(user, submission.split, What.QUESTION)
 
 
-def _figure(user: Any, score: Score | None, row: Submission) -> Figure | None:
+def _figure(user: Any, row: Submission, score: Score | None, disclosure: Disclosure | None) -> Figure | None:
     if score is None:
         return None
-    return figure(Averaged(score.n, (score.right,)), coarse=is_coarse(user, row.split))
+    if not is_open(user, row.split):
+        return figure_of(row.split.questions, disclosure)
+    return figure(Averaged(score.n, (score.right,)))

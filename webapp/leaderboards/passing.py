@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from generation.engine.statistics import Averaged
-from webapp.leaderboards.figures import SMALLEST, TENTH, exact_share
+from webapp.leaderboards.figures import DECIMALS, SMALLEST, exact_share
 
 
 class Passed(NamedTuple):
@@ -30,7 +30,7 @@ class Passed(NamedTuple):
         return self._asdict()
 
 
-def passed_of(tasks: Sequence[Averaged], *, at: Fraction, coarse: bool) -> Passed:
+def passed_of(tasks: Sequence[Averaged], *, at: Fraction) -> Passed:
     """Return what a row is worth over tasks; those without questions don't count.
 
     Parameters
@@ -39,12 +39,10 @@ def passed_of(tasks: Sequence[Averaged], *, at: Fraction, coarse: bool) -> Passe
         How right it is on each.
     at : Fraction
         The share of right answers from which one is passed.
-    coarse : bool
-        Whether accuracies are told to a tenth of a point: then nothing else is counted with either.
     """
     asked = [one for one in tasks if one.n and one.rights]
     if not asked or any(one.n < SMALLEST for one in asked):
         return Passed(len(asked))
-    shares = [exact_share(one, coarse=coarse) for one in asked]
+    shares = [exact_share(one) for one in asked]
     mean = sum(shares, Fraction(0)) / len(shares)
-    return Passed(len(asked), round(float(mean), TENTH if coarse else 2 * TENTH), sum(one < at for one in shares))
+    return Passed(len(asked), round(float(mean), DECIMALS), sum(one < at for one in shares))

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from generation import files
-from webapp.leaderboards import limits
+from webapp.leaderboards import ladder
 from webapp.leaderboards.models import Method, Submission
 from webapp.leaderboards.predictions import FOLDER as PREDICTIONS
 from webapp.leaderboards.predictions import name_of
@@ -27,7 +27,7 @@ class Counted(Exception):
 
 def delete_submission(submission: Submission) -> None:
     """Delete a submission with its scores and files; raise `Counted` where it still counts for a limit."""
-    if limits.is_limited(submission.split) and _counts(submission):
+    if ladder.is_closed(submission.split) and _counts(submission):
         raise Counted(
             "Expected a submission that no longer counts for the limit of its split, got one of the last day, or one "
             "that is under way. Delete it later."
@@ -45,7 +45,7 @@ def delete_method(method: Method) -> None:
     """Delete a method with its submissions; raise `Counted` where one of them still counts for a limit."""
     with transaction.atomic():
         mine = list(method.submissions.select_related("split__parent"))
-        if any(limits.is_limited(one.split) and _counts(one) for one in mine):
+        if any(ladder.is_closed(one.split) and _counts(one) for one in mine):
             raise Counted(
                 "Expected a method none of whose submissions counts for a limit, got one with scores of the last day. "
                 "Delete it later, or hide it now."

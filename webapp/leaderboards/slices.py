@@ -20,8 +20,9 @@ from generation.engine.worlds.boards import BoardView, Filters, Series
 from generation.index import IndexedFacet, SplitIndex
 from generation.scoring import truth_of
 from webapp.leaderboards.contenders import Codes, Contender
-from webapp.leaderboards.withholding import LEAST, Terms
+from webapp.leaderboards.figures import SMALLEST
 
+LEAST = SMALLEST
 MOST_BANDS = 50
 Band = tuple[int, int]
 Mask = NDArray[np.bool_]
@@ -46,11 +47,10 @@ class Divided(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """How right the runs of a method are on some questions. Its address shows them; empty where it may not."""
+    """How right the runs of a method are on some questions. Its address shows them; empty of no questions."""
 
     averaged: Averaged
     address: str
-    terms: Terms
 
     @property
     def n(self) -> int:
@@ -59,21 +59,19 @@ class Cell(NamedTuple):
 
     @property
     def mean(self) -> float | None:
-        """Return the mean share as it may be told; None where there are too few questions."""
+        """Return the mean share; None where there are too few questions."""
         mean = self.averaged.mean
-        return None if mean is None or self.n < LEAST else self.terms.share(mean)
+        return None if mean is None or self.n < LEAST else mean
 
     @property
     def interval(self) -> Interval:
-        """Return the interval of the mean, found from it as it may be told."""
-        found = wilson((self.mean or 0.0) * self.n, self.n)
-        return Interval(self.terms.share(found.low), self.terms.share(found.high))
+        """Return the interval of the mean."""
+        return wilson((self.mean or 0.0) * self.n, self.n)
 
     @property
     def deviation(self) -> float | None:
         """Return the standard deviation over runs, where there are several."""
-        found = self.averaged.deviation
-        return None if found is None or self.mean is None else self.terms.share(found)
+        return None if self.mean is None else self.averaged.deviation
 
     @property
     def text(self) -> str:
@@ -121,11 +119,10 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Ground:
-    """What panels are made of: a split's index, where its questions are browsed, who may know what, who is asked."""
+    """What panels are made of: a split's index, where its questions are browsed, and who is asked."""
 
     index: SplitIndex
     address: str
-    terms: Terms
     asked: Mask | None = None
 
 
@@ -191,7 +188,7 @@ def _parts_of(one: Divided, ground: Ground) -> Iterator[tuple[str, str, Mask]]:
 def by_view(ground: Ground, contenders: Sequence[Contender], view: BoardView) -> list[Panel]:
     """Return a ready-made view: a panel for each series, or where there is one method a column for each."""
     facet = ground.index.facets[view.by]
-    one = every_number(facet) if ground.terms.is_open else divided(facet)
+    one = every_number(facet)
     counted = []
     for part in view.series or (Series("", {}),):
         filters = {**view.filters, **part.filters}
@@ -264,17 +261,17 @@ def _counted(ground: Ground, column: Column, slicing: Slicing) -> tuple[Averaged
 
 def _cell(ground: Ground, found: Averaged, pairs: Sequence[tuple[str, str]], *, taken: str = "") -> Cell:
     """Return a cell; of a facet that the row is by, its own value alone is in the address."""
-    if not ground.terms.is_open or not found.n:
-        return Cell(found, "", ground.terms)
+    if not found.n:
+        return Cell(found, "")
     kept = [pair for at, pair in enumerate(pairs) if pair[0] != taken or at == len(pairs) - 1]
-    return Cell(found, f"{ground.address}?{urlencode(kept)}", ground.terms)
+    return Cell(found, f"{ground.address}?{urlencode(kept)}")
 
 
 Numbers = Mapping[str, float | int | str | None]
 
 
 def lines_of(panels: Sequence[Panel]) -> Iterator[Numbers]:
-    """Yield every cell as a line of figures; how many were right stands there only where that may be told."""
+    """Yield every cell as a line of figures."""
     for one in panels:
         for row in (one.whole, *one.rows):
             for column, cell in zip(one.columns, row.cells, strict=True):
@@ -289,5 +286,5 @@ def lines_of(panels: Sequence[Panel]) -> Iterator[Numbers]:
                     "high": None if cell.mean is None else round(cell.interval.high, 6),
                     "deviation": None if cell.deviation is None else round(cell.deviation, 6),
                     "runs": len(cell.averaged.rights),
-                    "right": " ".join(map(str, cell.averaged.rights)) if cell.terms.is_open else None,
+                    "right": " ".join(map(str, cell.averaged.rights)),
                 }

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from webapp.access import What, may_mention, may_see
 from webapp.leaderboards import entries
 from webapp.leaderboards.entries import Entry
-from webapp.leaderboards.figures import TENTH, Figure, figure, is_coarse
+from webapp.leaderboards.figures import DECIMALS, Figure
 from webapp.leaderboards.models import Suite, SuiteGap, SuiteMember
 
 MEAN = "mean"
@@ -94,11 +94,10 @@ def _together(user: Any, members: Sequence[SuiteMember]) -> dict[str, Parts]:
     """Return, by the key of a method's circumstances, what it did on each member; people are one on all of them."""
     found: dict[str, Parts] = {}
     for member in members:
-        coarse = is_coarse(user, member.split)
         for entry in entries.entries_of(user, member.split, choose=entries.EACH):
             key = _key(entry)
             parts = found.setdefault(key, {})
-            parts.setdefault(member.pk, (entry, figure(entry.averaged, coarse=coarse)))
+            parts.setdefault(member.pk, (entry, entry.figure))
     return found
 
 
@@ -114,13 +113,13 @@ def _row(parts: Parts, members: Sequence[SuiteMember], gaps: Sequence[SuiteGap])
     figures = tuple(parts[member.pk][1] if member.pk in parts else None for member in members)
     shares = {member.pk: one.share for member, one in zip(members, figures, strict=True) if one is not None}
     known = [share for share in shares.values() if share is not None]
-    mean = round(sum(known) / len(known), 2 * TENTH) if known and len(known) == len(members) else None
+    mean = round(sum(known) / len(known), DECIMALS) if known and len(known) == len(members) else None
     return Row(next(iter(parts.values()))[0], None, figures, mean, tuple(_gap(gap, shares) for gap in gaps))
 
 
 def _gap(gap: SuiteGap, shares: Mapping[int, float | None]) -> Gap:
     high, low = shares.get(gap.minuend_id), shares.get(gap.subtrahend_id)
-    return Gap(gap.label, None if high is None or low is None else round(high - low, 2 * TENTH))
+    return Gap(gap.label, None if high is None or low is None else round(high - low, DECIMALS))
 
 
 def _ranked(rows: Sequence[Row]) -> list[Row]:

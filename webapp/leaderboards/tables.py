@@ -70,7 +70,7 @@ def of_board(board: Board, *, site: str) -> Table:
     passed = [f"tasks_{name}" for name in Passed._fields] if board.tasks is not None else []
     caption = (
         f"Accuracy in percent on {split} ({split.questions:,} questions, content hash {split.fingerprint[:16]}), "
-        f"95 percent intervals by Wilson's score; {_of_tasks(board)}{timezone.localdate().isoformat()}."
+        f"{_of_figures(board)}; {_of_tasks(board)}{timezone.localdate().isoformat()}."
     )
     whole = ["rank", "method", "by", "made", "circumstances", "date", *_names("accuracy"), "accuracy_read"]
     return Table(
@@ -121,6 +121,13 @@ def row_json(row: Row, labels: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def _of_figures(board: Board) -> str:
+    """Return what a caption says of the figures."""
+    if board.is_open:
+        return "95 percent intervals by Wilson's score"
+    return "answers withheld: each method's best figure by the Ladder (Blum and Hardt 2015)"
+
+
 def _of_tasks(board: Board) -> str:
     """Return what a caption says of tasks, where columns are tasks."""
     if board.tasks is None:
@@ -136,7 +143,7 @@ def _names(name: str) -> list[str]:
 
 def _printed(row: Row, *, shared: bool) -> list[str]:
     entry, accuracy = row.entry, row.accuracy
-    value = f"{accuracy.points} {accuracy.deviation_text}".strip() or "too few"
+    value = f"{accuracy.points} {accuracy.deviation_text}".strip() or accuracy.note or "too few"
     name = f"{entry.name} ({entry.circumstances})" if entry.circumstances else entry.name
     made = entry.method.made_text if entry.method is not None else "people"
     also = [row.shared.points if row.shared is not None else ""] if shared else []

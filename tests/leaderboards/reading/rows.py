@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from generation.engine.predictions.packed import pack
 from generation.models import Split
-from webapp.leaderboards import predictions, scoring
+from webapp.leaderboards import ladder, predictions, scoring
 from webapp.leaderboards.models import Method, Submission
 
 
@@ -27,4 +27,5 @@ def submit(
         method=by, split=split, state=Submission.State.DONE, predictions=digest, finished=Now(), **more
     )
     scoring.score_on(made, split, own, own).save()
+    ladder.catch_up()
     return made

@@ -20,7 +20,6 @@ from tests.leaderboards.reading.rows import method, submit
 from webapp.leaderboards import figures, passing, slices
 from webapp.leaderboards.curves import TRAIN_SIZE, Run, curves
 from webapp.leaderboards.curves_chart import left_out, spec_of
-from webapp.leaderboards.withholding import Terms
 from webapp.models import User
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -181,16 +180,12 @@ def test_a_view_without_series_is_no_curve(val, learner, client, query) -> None:
     assert client.get(f"{BOARD}curves/?{query}").status_code in (400, 404)
 
 
-def test_of_withheld_answers_curves_tell_no_more_than_the_board(withheld, owner, client) -> None:
+def test_curves_of_withheld_answers_open_with_the_answers(withheld, owner, client) -> None:
     submit(method(owner, "Mine"), withheld, noisy(SplitIndex.open(withheld), 0.3, seed=1), train_size=10)
-    [curve] = of(client, "/api/v1/boards/read/test/curves/")["curves"]
-    told = of(client, "/api/v1/boards/read/test/")["rows"][0]["columns"]
-    assert {name: one["highest"] for name, one in curve["columns"].items()} == {
-        name: one["accuracy"] for name, one in told.items()
-    }
-    views = [view.name for view in withheld.dataset.get_world().board_views if "effective" in view.facets]
-    for name in views:
-        assert client.get(f"/leaderboards/read/test/curves/?view={name}").status_code == 404
+    for address in ("/api/v1/boards/read/test/curves/", "/leaderboards/read/test/curves/"):
+        assert client.get(address).status_code == 403
+    for name in ("curves.csv", "curves.svg", "curves/reached.csv", "curves/reached.tex"):
+        assert client.get(f"/leaderboards/read/test/{name}").status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -198,7 +193,7 @@ def test_of_withheld_answers_curves_tell_no_more_than_the_board(withheld, owner,
 )
 def test_a_chart_says_once_what_all_were_trained_on(others: tuple[str, ...], told: str) -> None:
     runs = [Run(f"Net {at}", at, source, 10, None, Averaged(40, (30,))) for at, source in enumerate(others * 3)]
-    found = curves(runs, along=TRAIN_SIZE, target=Fraction(1, 2), terms=Terms(is_open=True))
+    found = curves(runs, along=TRAIN_SIZE, target=Fraction(1, 2))
     spec = spec_of(found, axis="training examples", target=0.5, is_paper=True, title="a/val")
     assert spec is not None and spec["data"]["values"][0]["curve"] == told
     assert ("All trained on a/train." in str(spec["title"])) == (len(others) == 1)

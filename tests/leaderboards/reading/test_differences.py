@@ -17,7 +17,6 @@ from tests.leaderboards.reading.rows import method, submit
 from webapp.leaderboards import comparing, differences_chart
 from webapp.leaderboards.comparing import Part, Sheet, lines_of, sheet
 from webapp.leaderboards.slices import Ground, divided
-from webapp.leaderboards.withholding import terms_for
 from webapp.models import User
 
 NAMES = ("Good", "Bad")
@@ -28,8 +27,8 @@ WHOLE = {"type": "type", "along": "length"}
 def compared(val: Split, monkeypatch: pytest.MonkeyPatch) -> Sheet:
     """Give two methods compared by what stands below each other and by what stands along a line."""
     monkeypatch.setattr(comparing, "LEAST", 8)
-    index, staff = SplitIndex.open(val), User(is_staff=True)
-    ground = Ground(index, val.get_absolute_url(), terms_for(staff, val))
+    index = SplitIndex.open(val)
+    ground = Ground(index, val.get_absolute_url())
     first, second = contenders(index)
     return sheet(ground, first, second, [divided(index.facets[name]) for name in WHOLE.values()])
 

@@ -11,10 +11,9 @@ from generation.engine.score import NONE
 from generation.index import SplitIndex
 from generation.scoring import truth_of
 from tests.leaderboards.reading.conftest import contenders
-from webapp.leaderboards import slices, withholding
+from webapp.leaderboards import slices, visibility
 from webapp.leaderboards.contenders import Contender, asked_of
 from webapp.leaderboards.slices import BadBands, Ground, by_one, by_two, by_view, divided, read_bands
-from webapp.leaderboards.withholding import Terms
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +24,7 @@ def few(monkeypatch):
 
 @pytest.fixture
 def ground(val):
-    return Ground(SplitIndex.open(val), val.get_absolute_url(), Terms(True))
+    return Ground(SplitIndex.open(val), val.get_absolute_url())
 
 
 def found_at(index, address):
@@ -111,7 +110,7 @@ def test_beside_people_everybody_is_read_on_what_people_were_asked(ground):
     rivals = [people, *contenders(index)]
     among = asked_of(rivals)
     assert np.array_equal(among, asked)
-    with_people = Ground(index, ground.address, ground.terms, among)
+    with_people = Ground(index, ground.address, among)
     [panel] = by_one(with_people, rivals, divided(index.facets["type"]))
     check_all(with_people, panel, {one.label: one.runs for one in rivals}.__getitem__, asked)
     assert panel.whole.cells[0].text == "100.0 %"
@@ -134,31 +133,16 @@ def test_bands_that_make_no_sense_are_refused(text):
         read_bands(text)
 
 
-def test_of_withheld_answers_tenths_of_points_are_told(val):
-    index = SplitIndex.open(val)
-    told = Ground(index, val.get_absolute_url(), Terms(False))
-    [panel] = by_one(told, contenders(index), divided(index.facets["group"]))
-    for row in (panel.whole, *panel.rows):
-        for cell in row.cells:
-            assert cell.address == ""
-            for share in (cell.mean, *cell.interval, cell.deviation):
-                assert share is None or share == round(share, 3)
-    assert {line["right"] for line in slices.lines_of([panel])} == {None}
-
-
-def test_of_withheld_answers_strangers_get_what_words_say_alone(withheld, django_user_model):
+def test_of_withheld_answers_strangers_get_no_facet_and_no_view(withheld, django_user_model):
     from django.contrib.auth.models import AnonymousUser
 
     index = SplitIndex.open(withheld)
     stranger, staff = AnonymousUser(), django_user_model(is_staff=True)
-    assert not any(facet.reveals for facet in withholding.facets_for(stranger, withheld, index))
-    assert any(facet.reveals for facet in withholding.facets_for(staff, withheld, index))
-    views = {view.name for view in withholding.views_for(stranger, withheld, index)}
-    assert "types" in views and "topology" in views
-    assert not views & {"effective-without", "spatial-count", "color-by-shape"}
-    assert len(withholding.views_for(staff, withheld, index)) > len(views)
-    assert not withholding.terms_for(stranger, withheld).is_open
-    assert withholding.terms_for(staff, withheld).is_open
+    assert visibility.facets_for(stranger, withheld, index) == visibility.views_for(stranger, withheld, index) == []
+    assert any(facet.reveals for facet in visibility.facets_for(staff, withheld, index))
+    assert visibility.views_for(staff, withheld, index)
+    assert not visibility.is_open(stranger, withheld)
+    assert visibility.is_open(staff, withheld)
 
 
 @pytest.mark.slow
@@ -176,7 +160,7 @@ def test_panels_are_drawn_for_page_and_paper(ground, val):
     [along] = by_one(ground, rivals, divided(ground.index.facets["length"]))
     sizes = ((10, 20), (4000, 80))
     runs = [Run("Learner", None, "", size, None, Averaged(100, (right,)), "/here/") for size, right in sizes]
-    learned = curves(runs, along=TRAIN_SIZE, target=Fraction(1, 2), terms=ground.terms)
+    learned = curves(runs, along=TRAIN_SIZE, target=Fraction(1, 2))
     specs = [panels_chart.spec_of(one, colors=OF_THE_PAGE) for one in (listed, along)]
     specs.append(curves_chart.spec_of(learned, axis="training examples", target=0.5, is_paper=False))
     pages = drawings("drawn", [Order(spec) for spec in specs])

@@ -17,6 +17,7 @@ from webapp.leaderboards.models.methods import Method
 
 A_DAY = 86_400.0  # seconds
 GONE = 10**12  # numbers from here on stand for splits that are deleted
+RELATED = ("method__owner", "split", "trained_on__dataset", "trained_on__parent")  # what boards read of one
 
 
 class SubmissionQuerySet(AbstractJobQuerySet["Submission"]):
@@ -146,8 +147,7 @@ class ScoreQuerySet(models.QuerySet["Score"]):
 
     def on(self, split: Split) -> Self:
         """Return the scores on a split with submission and method, as boards read them."""
-        related = ("method__owner", "split", "trained_on__dataset", "trained_on__parent")
-        kept = self.filter(split=split).select_related(*(f"submission__{name}" for name in related))
+        kept = self.filter(split=split).select_related(*(f"submission__{name}" for name in RELATED))
         return kept.order_by("submission__finished", "pk")
 
 

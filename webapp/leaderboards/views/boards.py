@@ -12,12 +12,11 @@ from generation.addresses import site_address
 from generation.browse import BadAddress, check_names, shortened
 from generation.models import Dataset, Split
 from webapp.access import What, may_mention, may_see
-from webapp.leaderboards import baselines, limits, tables
+from webapp.leaderboards import baselines, ladder, tables
 from webapp.leaderboards.boards import ACCURACY, ASKED, Board, Wanted, board_of, made_of, sorts_of
 from webapp.leaderboards.entries import BEST, CHOICES
 from webapp.leaderboards.finding import find_board
 from webapp.leaderboards.models import Method, Submission, Suite
-from webapp.leaderboards.withholding import terms_for
 
 A_PAGE = 40
 BAD, ABSENT = 400, 404
@@ -61,7 +60,8 @@ def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         return render(request, "generation/refused.html", {**context, "message": str(error)}, status=BAD)
     context |= {
         "board": found,
-        "is_open": terms_for(request.user, split).is_open,
+        "is_open": found.is_open,
+        "plan": None if found.is_open else ladder.plan_of(split),
         "is_named": may_mention(request.user, split.dataset),
         "wanted": wanted,
         "choices": CHOICES.items(),
@@ -70,7 +70,7 @@ def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "query": request.GET.urlencode(),
         "about": [(row, baselines.said_of(row.entry.method)) for row in found.rows if row.entry.is_site_baseline],
         "under_way": _under_way(request.user, split),
-        "is_limited": limits.is_limited(split),
+        "is_limited": ladder.is_closed(split),
         "derived": _derived(split),
     }
     return render(request, "leaderboards/board.html", context)

@@ -26,7 +26,7 @@ from webapp.leaderboards.views.reading import (
     refused,
     saved,
 )
-from webapp.leaderboards.withholding import facets_for
+from webapp.leaderboards.visibility import facets_for
 
 TWO = 2
 BY = "by"

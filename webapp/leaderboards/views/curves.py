@@ -26,13 +26,14 @@ from webapp.leaderboards.views.reading import (
     Reading,
     Unreadable,
     as_csv,
+    check_open,
     drawing_of,
     opened,
     paper_of,
     refused,
     saved,
 )
-from webapp.leaderboards.withholding import views_for
+from webapp.leaderboards.visibility import views_for
 
 TARGET, OVER, VIEW = "target", "along", "view"
 USUAL = "90"  # percent, where columns are no tasks
@@ -117,6 +118,7 @@ def reached_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpR
 
 def learned_for(reading: Reading) -> Learned:
     """Return the board's curves as the address asks for them; raise `Unreadable`."""
+    check_open(reading)
     user, split = reading.request.user, reading.split
     columns = columns_of(user, split, reading.index)
     tasks = tasks_among(split, columns)
@@ -133,7 +135,7 @@ def learned_for(reading: Reading) -> Learned:
             _run(reading, entry)._replace(parts=tuple(on_column(entry, column, reading.index) for column in columns))
             for entry in entries
         ]
-    return Learned(asked, curves(runs, along=asked.along, target=asked.share, terms=reading.terms), columns, tasks)
+    return Learned(asked, curves(runs, along=asked.along, target=asked.share), columns, tasks)
 
 
 def _asked(reading: Reading, tasks: Tasks | None) -> Asked:

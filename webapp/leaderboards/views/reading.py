@@ -24,8 +24,8 @@ from webapp.leaderboards.contenders import Contender, asked_of
 from webapp.leaderboards.entries import Entry, entries_of, find_entry
 from webapp.leaderboards.finding import find_board
 from webapp.leaderboards.panels_chart import left_out, spec_of
-from webapp.leaderboards.slices import Ground, Panel
-from webapp.leaderboards.withholding import LEAST, Terms, terms_for
+from webapp.leaderboards.slices import LEAST, Ground, Panel
+from webapp.leaderboards.visibility import is_open
 
 KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}
 ENTRY = "entry"
@@ -68,9 +68,9 @@ class Reading:
         return SplitIndex.open(self.split)
 
     @cached_property
-    def terms(self) -> Terms:
-        """Return what the visitor may be told."""
-        return terms_for(self.request.user, self.split)
+    def is_open(self) -> bool:
+        """Return whether the visitor sees everything of the board."""
+        return is_open(self.request.user, self.split)
 
     @cached_property
     def entries(self) -> list[Entry]:
@@ -102,7 +102,7 @@ class Reading:
     @cached_property
     def ground(self) -> Ground:
         """Return what the chosen rows are read on."""
-        return Ground(self.index, self.split.get_absolute_url(), self.terms, asked_of(self.contenders))
+        return Ground(self.index, self.split.get_absolute_url(), asked_of(self.contenders))
 
     @property
     def offered(self) -> list[tuple[Entry, bool]]:
@@ -124,7 +124,7 @@ class Reading:
             "split": self.split,
             "dataset": self.split.dataset,
             "here": here,
-            "is_open": self.terms.is_open,
+            "is_open": True,
             "chosen": self.chosen,
             "offered": self.offered,
             "people": people,
@@ -140,9 +140,12 @@ def opened(request: HttpRequest, slug: str, name: str) -> Reading:
 
 
 def check_open(reading: Reading) -> None:
-    """Raise `Unreadable` where single questions, and what is counted of them, may not be told."""
-    if not reading.terms.is_open:
-        message = "Answers are withheld: nothing is told of single questions, nor of how two rows differ."
+    """Raise `Unreadable` where answers are withheld from the visitor."""
+    if not reading.is_open:
+        message = (
+            f"The answers of {reading.split} are withheld. This page opens when its owner opens them. Until then the "
+            "board shows one figure for each method."
+        )
         raise Unreadable(message, status=403)
 
 

@@ -29,13 +29,14 @@ from webapp.leaderboards.views.reading import (
     Unreadable,
     about,
     as_csv,
+    check_open,
     drawn,
     for_paper,
     opened,
     refused,
     saved,
 )
-from webapp.leaderboards.withholding import facets_for, views_for
+from webapp.leaderboards.visibility import facets_for, views_for
 
 BY, VIEW, BANDS, PANEL = "by", "view", "bands", "panel"
 SLICES_KINDS = (*KINDS, "json")
@@ -93,6 +94,7 @@ def _one(reading: Reading, panels: list[Panel]) -> Panel:
 
 def _wanted(reading: Reading) -> Wanted:
     """Return what the address breaks down by: the first view where it says nothing."""
+    check_open(reading)
     reading.check_names(VIEW, BY, BANDS, PANEL)
     get, user, split, index = reading.request.GET, reading.request.user, reading.split, reading.index
     facets = {facet.name: facet for facet in facets_for(user, split, index)}
@@ -115,11 +117,6 @@ def _by(reading: Reading, names: list[str], facets: dict[str, IndexedFacet], ban
     if len(names) > 2:
         raise Unreadable(f"Expected to break down by one facet or two, got {len(names)}.", status=400)
     chosen = [facets[name] for name in names]
-    if (len(chosen) > 1 or bands) and not reading.terms.is_open:
-        message = (
-            f"Answers of {reading.split} are withheld: it is broken down by one facet at a time, in the bins it has."
-        )
-        raise Unreadable(message, status=403)
     if bands and chosen[0].kind != FacetKind.INTEGER:
         raise Unreadable(f"Expected ranges of numbers only where {chosen[0].label} has numbers.", status=400)
     if len(chosen) > 1 and len(chosen[1].values) > MOST_COLUMNS:

@@ -14,7 +14,7 @@ from webapp.access import What, may_see, owns
 from webapp.celery import DEFAULT
 from webapp.leaderboards.contenders import Contender
 from webapp.leaderboards.skipped import Skipping, skipping
-from webapp.leaderboards.views.reading import Reading, Unreadable, contenders_of, opened, refused
+from webapp.leaderboards.views.reading import Reading, Unreadable, check_open, contenders_of, opened, refused
 
 START_COMMAND = "python manage.py process default"
 
@@ -49,8 +49,9 @@ def steps_for(reading: Reading) -> tuple[AblationReport | None, list[Skipping]]:
         Where answers or programs are withheld, or there is no such row.
     """
     split = reading.split
-    if not (reading.terms.is_open and may_see(reading.request.user, split, What.PROGRAM)):
-        raise Unreadable(f"Answers of {split} are withheld: which step a row skips would tell of them.", status=403)
+    check_open(reading)
+    if not may_see(reading.request.user, split, What.PROGRAM):
+        raise Unreadable(f"The programs of {split} are withheld.", status=403)
     reading.check_names()
     models = [entry for entry in reading.chosen if not entry.is_site_baseline]
     report = ablation_jobs.at_hand(split) if split.dataset.get_world().ablations else None

@@ -15,19 +15,18 @@ from django.views.decorators.http import require_http_methods, require_safe
 from generation import files
 from generation.browse import shortened
 from generation.engine.predictions import template
-from generation.engine.statistics import Averaged
 from generation.expected import expected_of
 from generation.models import Heartbeat, Split
-from webapp.access import What, accounts_only, may_see, takes_uploads
+from webapp.access import accounts_only, takes_uploads
 from webapp.celery import DEFAULT
-from webapp.leaderboards import limits, receiving, removal, scoring
-from webapp.leaderboards.figures import figure, is_coarse
+from webapp.leaderboards import ladder, limits, receiving, removal, scoring
 from webapp.leaderboards.finding import find_board, find_own_submission, find_submission, owns, suite_named
 from webapp.leaderboards.forms import SubmissionForm, split_named
 from webapp.leaderboards.listing import with_figures
-from webapp.leaderboards.models import Method, Score, Submission, Suite
+from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.leaderboards.receiving import Order, Refused
 from webapp.leaderboards.training import trained_on
+from webapp.leaderboards.visibility import is_open, outcomes_of
 
 A_PAGE = 40
 ABSENT, CONFLICT = 404, 409
@@ -119,24 +118,14 @@ def _target(request: HttpRequest) -> Split | Suite | None:
 def submission(request: HttpRequest, number: int) -> HttpResponse:
     """Return a submission's page: how far it is or why it was refused, and its scores."""
     found = find_submission(request.user, number)
-    scores = found.scores.select_related("split__dataset", "split__parent").order_by("split__ordinal")
-    shown = [one for one in scores if may_see(request.user, one.split, What.QUESTION)]
-    return render(
-        request,
-        "leaderboards/submission.html",
-        {**_state(request, found), "scores": _scores(request, shown), "trained_on": trained_on(request.user, found)},
-    )
-
-
-def _scores(request: HttpRequest, scores: list[Score]) -> list[dict[str, Any]]:
-    rows = []
-    for one in scores:
-        coarse = is_coarse(request.user, one.split)
-        has_text = one.submission.outside > 0
-        read = figure(Averaged(one.n, (one.right_read,)), coarse=coarse) if has_text else None
-        rows.append({"split": one.split, "figure": figure(Averaged(one.n, (one.right,)), coarse=coarse), "read": read,
-                     "unreadable": f"{100 * one.unreadable / max(1, one.n):.1f} %" if has_text else ""})  # fmt: skip
-    return rows
+    context = {
+        **_state(request, found),
+        "is_open": is_open(request.user, found.split),
+        "outcomes": outcomes_of(request.user, found),
+        "plan": ladder.plan_of(found.split) if ladder.is_closed(found.split) else None,
+        "trained_on": trained_on(request.user, found),
+    }
+    return render(request, "leaderboards/submission.html", context)
 
 
 def _state(request: HttpRequest, found: Submission) -> dict[str, Any]:

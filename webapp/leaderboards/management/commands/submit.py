@@ -14,6 +14,7 @@ from generation.models import Split
 from webapp.leaderboards import receiving, scoring
 from webapp.leaderboards.models import Method, Score, Submission, Suite
 from webapp.leaderboards.receiving import Order, Refused
+from webapp.leaderboards.visibility import Outcome, outcome_json, outcomes_of
 from webapp.models import User
 
 NUMBERS = {"train_size": "different training examples", "examples_seen": "training examples in all, repeats included"}
@@ -66,7 +67,7 @@ class Command(PlainCommand):
             _scored(submission)
         found = [one for one in submissions if one.is_scored]
         if found:
-            self.stdout.write(_told(target, found, as_json=options["json"]))
+            self.stdout.write(_report(target, found, as_json=options["json"]))
         refused = [f"{one.split}: {one.message}" for one in submissions if not one.is_scored]
         if refused:
             raise CommandError(" ".join(refused), returncode=BAD_INPUT)
@@ -120,32 +121,32 @@ def _scored(submission: Submission) -> None:
         submission.refresh_from_db()
 
 
-def _told(target: Split | Suite, found: Sequence[Submission], *, as_json: bool) -> str:
-    """Return the scores of submissions as text, or as one JSON document."""
-    told = [(one, _scores(one)) for one in found]
+def _report(target: Split | Suite, found: Sequence[Submission], *, as_json: bool) -> str:
+    """Return what the methods' owner learns of submissions, as text or as one JSON document."""
+    outcomes = [(one, outcomes_of(one.method.owner, one)) for one in found]
     if not as_json:
-        return "\n".join(line for one in told for line in _lines(*one))
-    documents = [_json(*one) for one in told]
+        return "\n".join(line for one in outcomes for line in _lines(*one))
+    documents = [_json(*one) for one in outcomes]
     whole = documents[0] if isinstance(target, Split) else {"suite": target.slug, "submissions": documents}
     return json.dumps(whole, indent=2)
 
 
-def _scores(submission: Submission) -> list[Score]:
-    return list(submission.scores.select_related("split__dataset").order_by("split__ordinal"))
-
-
-def _json(submission: Submission, scores: list[Score]) -> dict[str, Any]:
+def _json(submission: Submission, outcomes: list[Outcome]) -> dict[str, Any]:
     return {
         "id": submission.pk,
         "method": submission.method.name,
         "format": submission.format,
         "outside": submission.outside,
         "page": submission.get_absolute_url(),
-        "scores": [_score_json(one) for one in scores],
+        "scores": [_score_json(one) for one in outcomes],
     }
 
 
-def _score_json(score: Score) -> dict[str, Any]:
+def _score_json(one: Outcome) -> dict[str, Any]:
+    score = one.score
+    if score is None:
+        figure = {"n": one.figure.n, "accuracy": one.figure.share, "accuracy_read": None, "unreadable": None}
+        return {"split": str(one.split), **figure, "columns": {}, "disclosure": outcome_json(one)}
     columns = {label: {"n": n, "correct": right} for label, (right, n) in score.columns_json.items()}
     return {
         "split": str(score.split),
@@ -154,19 +155,30 @@ def _score_json(score: Score) -> dict[str, Any]:
         "accuracy_read": score.right_read / score.n if score.n else None,
         "unreadable": score.unreadable,
         "columns": columns,
+        "disclosure": None,
     }
 
 
-def _lines(submission: Submission, scores: list[Score]) -> Iterator[str]:
-    """Yield the scores as text."""
+def _lines(submission: Submission, outcomes: list[Outcome]) -> Iterator[str]:
+    """Yield what is known of a submission as text."""
     yield f"{submission.method.name}: submission {submission.pk}, {submission.get_absolute_url()}"
-    for score in scores:
-        yield f"{score.split}: {score.n:,} questions"
-        yield f"  accuracy       {_share(score.right, score.n)}"
-        yield f"  accuracy_read  {_share(score.right_read, score.n)}  {score.unreadable:,} unreadable"
-        width = max(map(len, score.columns_json), default=0)
-        for label, (right, n) in score.columns_json.items():
-            yield f"  {label:<{width}}  {_share(right, n)}  n = {n:,}"
+    for one in outcomes:
+        yield f"{one.split}: {one.figure.n:,} questions"
+        yield from _lines_of_score(one.score) if one.score is not None else _lines_of_figure(one)
+
+
+def _lines_of_figure(one: Outcome) -> Iterator[str]:
+    yield f"  accuracy  {one.figure.text}"
+    for label, figure in one.parts:
+        yield f"  {label}  {figure.text}, n = {figure.n:,}"
+
+
+def _lines_of_score(score: Score) -> Iterator[str]:
+    yield f"  accuracy       {_share(score.right, score.n)}"
+    yield f"  accuracy_read  {_share(score.right_read, score.n)}  {score.unreadable:,} unreadable"
+    width = max(map(len, score.columns_json), default=0)
+    for label, (right, n) in score.columns_json.items():
+        yield f"  {label:<{width}}  {_share(right, n)}  n = {n:,}"
 
 
 def _share(right: int, n: int) -> str:
