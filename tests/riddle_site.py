@@ -23,7 +23,6 @@ from annotations.throttle import Throttle
 from generation import blind_shown, charts, charts_drawing, files, jobs
 from generation.charts_drawing import Order
 from generation.engine.worlds import REGISTRY
-from generation.index import SplitIndex
 from generation.models import Dataset, Export, Import, Job, Question, Scene, Split
 from generation.pictures import version_of
 from generation.queue import leases
@@ -34,8 +33,8 @@ from tests.annotations.answered import put
 from tests.crawl import Browser, PlainClient, Replies, Request, crawl
 from webapp.access import RESEARCHERS, Asked, What, recorded
 from webapp.api import questions_file, signing_in
-from webapp.leaderboards import baselines, scoring, slices
-from webapp.leaderboards.models import Method, Submission, Suite, SuiteMember
+from webapp.leaderboards import baselines, figures, scoring, slices
+from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Submission, Suite, SuiteMember
 from webapp.models import User
 
 STUDY = "riddle0001"
@@ -139,6 +138,7 @@ def riddle_world() -> Iterator[None]:
         patch.setattr(charts, "TOO_FEW", 1)
         patch.setattr(blind_shown, "TOO_FEW", 1)
         patch.setattr(slices, "LEAST", 1)
+        patch.setattr(figures, "SMALLEST", 1)
         patch.setattr(charts_drawing, "_drawn", _drawn)
         yield
 
@@ -321,26 +321,25 @@ def _answered(slug: str, name: str, *, code: str = "asked") -> None:
 
 
 def _submitted(slug: str, name: str) -> None:
-    """Have a member's scored submission, under numbers that are in addresses: as right whatever is right."""
+    """Have a member's scored submissions, under numbers that are in addresses: the same files whatever is right.
+
+    Their scores follow from the secret; what is published of them does not, because the step is the whole split.
+    """
     split = Split.objects.for_browse().get(dataset__slug=slug, name=name)
     member = User.objects.get(username="member")
     method = Method.objects.create(pk=3, name="A rule", owner=member, published=A_MOMENT)
-    truth = SplitIndex.open(split).answers.tolist()
-    answers = [riddles.ANSWERS[code if at % 4 else 1 - code] for at, code in enumerate(truth)]
     unknown = Split.objects.get(dataset__slug="hidden", name="train")
-    row = Submission.objects.create(
-        pk=3,
-        method=method,
-        split=split,
-        file="submissions/rule",
-        filename="rule.txt",
-        trained_on=unknown,
-        train_size=7,
-    )
-    files.put(row.file, "\n".join([*answers, ""]).encode())
-    scoring.work()
-    row.refresh_from_db()
-    assert row.is_scored, row.message
+    kept = {"trained_on": unknown, "train_size": 7}
+    for number, turn in enumerate((4, 2, 1), start=3):
+        answers = [riddles.ANSWERS[at // turn % 2] for at in range(split.questions)]
+        file = f"submissions/rule{number}"
+        row = Submission.objects.create(pk=number, method=method, split=split, file=file, filename="rule.txt", **kept)
+        files.put(row.file, "\n".join([*answers, ""]).encode())
+        scoring.work()
+        row.refresh_from_db()
+        assert row.is_scored, row.message
+    states = Disclosure.objects.filter(split=split).order_by("pk").values_list("state", "figure", "is_new")
+    assert list(states) == [("published", 0, True)] * 2 + [("published", 0, False), ("deferred", None, False)]
     suite = Suite.objects.create(
         slug=slug, title="All riddles", owner=User.objects.get(username="owner"), is_public=True
     )
@@ -367,6 +366,7 @@ def _complete(slug: str, secret: str, **options: Any) -> None:
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     for scene in Scene.objects.filter(split__dataset=dataset, split__name="test"):
         _rename(scene, str((scene.scene_json or {})["names"][0]))
+    DisclosureSettings.objects.create(split=dataset.splits.get(name="test"), step=1000)
     recipe = read_recipe({"parent": "test", "filter": "type=riddle&q=picture", "sample": 5, "seed": 1})
     part = jobs.derive(Split.objects.for_browse().get(dataset=dataset, name="test"), name="part", recipe=recipe)
     assert part.is_complete and part.withheld == withheld

@@ -8,6 +8,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from generation.models import Dataset, Split
 from tests.generation import small
+from webapp.leaderboards import approvals
 from webapp.leaderboards.models import Method
 from webapp.models import User
 
@@ -37,9 +38,11 @@ def val(scored: Dataset) -> Split:
 
 
 @pytest.fixture
-def withheld(scored: Dataset) -> Split:
-    """Give a split with 120 questions whose answers are withheld."""
-    return scored.splits.select_related("dataset", "parent", "reference").get(name="test")
+def withheld(scored: Dataset, member: User) -> Split:
+    """Give a split with 120 questions whose answers are withheld, to which the member may submit."""
+    split = scored.splits.select_related("dataset", "parent", "reference").get(name="test")
+    approvals.approve(split, member, by=None)
+    return split
 
 
 @pytest.fixture

@@ -14,8 +14,9 @@ from webapp.models import User
 
 @pytest.fixture
 def free(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let an account send as much a day as it likes."""
+    """Let accounts send as much a day as they like."""
     monkeypatch.setattr("webapp.leaderboards.limits.SCORED", 10**6)
+    monkeypatch.setattr("webapp.leaderboards.limits.SHARED", 10**6)
 
 
 def allow(split: Split, **settings: int | str) -> None:

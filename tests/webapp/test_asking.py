@@ -86,8 +86,8 @@ FIELDS = {
         **dict.fromkeys(("file", "digest", "predictions", "findings", "message"), What.PER_QUESTION_RESULT),
     },
     Score: {
-        **dict.fromkeys(("id", "submission", "split", "n", "made", "unreadable"), PUBLIC),
-        **dict.fromkeys(("right", "right_read", "columns"), What.PER_QUESTION_RESULT),  # to a tenth: see `figures`
+        **dict.fromkeys(("id", "submission", "split", "n", "made"), PUBLIC),
+        **dict.fromkeys(("right", "right_read", "unreadable", "columns"), What.PER_QUESTION_RESULT),  # see `visibility`
     },
     AblationReport: {
         **dict.fromkeys(("id", "split", "key", "state", "priority", "attempts", "created", "started"), PUBLIC),

@@ -57,6 +57,8 @@ class Left(Schema):
     scores: int | None
     attempts: int | None
     next_at: datetime | None = Field(description="When one more may come, where none may now and it is known.")
+    shared: int | None = Field(description="How many all accounts together may still have published today.")
+    published: int | None = Field(description="Of how many more submissions a figure can be published in all.")
 
 
 class Disclosure(Schema):

@@ -111,6 +111,11 @@ def cost_of(split: Split) -> int:
     return 1 + len(parts_of(split, plan_of(split)))
 
 
+def is_partition_fixed(split: Split) -> bool:
+    """Return whether a submission's figure was published, so that the parts can't be chosen any more."""
+    return Disclosure.objects.published().filter(split=split, people=None).exclude(method__baseline__gt="").exists()
+
+
 class Spending(NamedTuple):
     """What was published on a split: figures, of how many methods and accounts, the last one when."""
 

@@ -1,22 +1,23 @@
-"""How often somebody may submit: on open splits as often as they like, on withheld ones three scores a rolling day.
+"""How often somebody may submit: without limit on open splits, three scores a rolling day on withheld ones.
 
-Each score of a withheld split tells something of its answers. What was refused doesn't count, what is under way does
-until it is. Attempts have a limit of their own, much higher: it is for programs that run wild.
+Each published figure of a withheld split tells something about its answers. So all accounts together have a limit as
+well, as long as figures can still be published. A refused file does not count; one under way does until it is refused.
+Attempts have a limit of their own, much higher, for programs that run wild.
 """
 
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.db.models import Min
-
 from generation.models import Split
 from generation.models.work import from_now
 from webapp.leaderboards import ladder
-from webapp.leaderboards.models import Attempt, Submission
+from webapp.leaderboards.models import Attempt, Disclosure, Submission
 from webapp.leaderboards.models.submissions import A_DAY
 
 SCORED = 3  # a rolling day, account and split
 ATTEMPTS = 30  # the same, scored or not
+SHARED = 3  # a rolling day and split, of all accounts together: at least
+SHARE_OF_BUDGET = 10  # or a tenth of the budget
 
 
 class Left(NamedTuple):
@@ -28,46 +29,85 @@ class Left(NamedTuple):
         How many may still be scored, and sent, at this moment; None where nothing limits them.
     next_at : datetime or None
         When one more may be, where none may now and it is known; while others are under way it isn't.
+    shared : int or None
+        How many all accounts together may still have published today; None where that is not limited.
+    published : int or None
+        Of how many more submissions a figure can be published; None where answers are open.
     """
 
     scores: int | None
     attempts: int | None
     next_at: datetime | None
+    shared: int | None = None
+    published: int | None = None
 
     @property
     def is_open(self) -> bool:
         """Return whether a file may be sent now."""
-        return (self.scores is None or self.scores > 0) and (self.attempts is None or self.attempts > 0)
+        return all(one is None or one > 0 for one in (self.scores, self.attempts, self.shared))
 
     @property
     def is_limited(self) -> bool:
         """Return whether anything is counted at all."""
         return self.scores is not None
 
+    @property
+    def is_spent(self) -> bool:
+        """Return whether no more figures can be published."""
+        return self.published == 0
+
 
 UNLIMITED = Left(None, None, None)
+
+
+class _Limit(NamedTuple):
+    """How many are left of so many a day, and when each that counts today came, the oldest first."""
+
+    most: int
+    left: int
+    under_way: int
+    moments: list[datetime]
 
 
 def left(user: Any, split: Split) -> Left:
     """Return what an account may still submit to a split, for which its source counts."""
     if not ladder.is_closed(split):
         return UNLIMITED
-    mine = Submission.objects.filter(method__owner=user, split__in=together(split))
-    scored, under_way = mine.of_last_day(), mine.under_way().count()
-    tried = Attempt.objects.filter(user=user, split__in=together(split), made__gt=from_now(-A_DAY))
-    scores, attempts = max(0, SCORED - scored.count() - under_way), max(0, ATTEMPTS - tried.count())
-    return Left(scores, attempts, _next(scores, attempts, scored, tried, under_way=under_way))
+    same = together(split)
+    mine = Submission.objects.filter(method__owner=user, split__in=same)
+    tried = Attempt.objects.filter(user=user, split__in=same, made__gt=from_now(-A_DAY))
+    scores = _limit(SCORED, mine.of_last_day().values_list("finished", flat=True), mine.under_way().count())
+    attempts = _limit(ATTEMPTS, tried.values_list("made", flat=True), 0)
+    published = ladder.submissions_left(split)
+    shared = _shared(split, same) if published else None
+    limits = [scores, attempts, *([shared] if shared is not None else [])]
+    return Left(scores.left, attempts.left, _next(limits), None if shared is None else shared.left, published)
 
 
-def _next(scores: int, attempts: int, scored: Any, tried: Any, *, under_way: int) -> datetime | None:
-    """Return when the oldest of what counts is a day old, of each limit that is used up."""
-    moments = []
-    if scores == 0 and not under_way:
-        moments.append(scored.aggregate(first=Min("finished"))["first"])
-    if attempts == 0:
-        moments.append(tried.aggregate(first=Min("made"))["first"])
-    known = [moment for moment in moments if moment is not None]
-    return max(known) + timedelta(seconds=A_DAY) if known else None
+def _limit(most: int, moments: Any, under_way: int) -> _Limit:
+    found = sorted(moments)
+    return _Limit(most, max(0, most - len(found) - under_way), under_way, found)
+
+
+def _shared(split: Split, same: list[int]) -> _Limit:
+    """Return what all accounts together may still have published today."""
+    found = Disclosure.objects.published().filter(source=split.source, made__gt=from_now(-A_DAY))
+    found = found.filter(people=None).exclude(method__baseline__gt="")
+    under_way = Submission.objects.under_way().filter(split__in=same, method__baseline="").count()
+    return _limit(shared_limit(split), found.values_list("made", flat=True), under_way)
+
+
+def shared_limit(split: Split) -> int:
+    """Return how many submissions of all accounts together may have published figures in a day."""
+    return max(SHARED, ladder.plan_of(split.source).budget // SHARE_OF_BUDGET // ladder.cost_of(split))
+
+
+def _next(limits: list[_Limit]) -> datetime | None:
+    """Return when something is left of every limit that is used up; None while that depends on what is under way."""
+    used_up = [one for one in limits if one.left == 0]
+    if not used_up or any(one.under_way for one in used_up):
+        return None
+    return max(one.moments[-one.most] for one in used_up) + timedelta(seconds=A_DAY)
 
 
 def together(split: Split) -> list[int]:

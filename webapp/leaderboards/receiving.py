@@ -28,7 +28,7 @@ from generation.engine.score import OUTSIDE
 from generation.expected import expected_of
 from generation.models import Split
 from webapp.access import What, may_see
-from webapp.leaderboards import limits
+from webapp.leaderboards import approvals, limits
 from webapp.leaderboards.models import Method, Submission, Suite, SuiteMember
 from webapp.leaderboards.suites import members_for
 
@@ -211,6 +211,8 @@ def check(user: Any, order: Order) -> None:
     for split in targets(user, order):
         if not may_see(user, split, What.QUESTION):
             raise Refused(404, "no_split", "There is no such split, or it isn't yours to see.", field="split")
+        if not approvals.may_submit(user, split):
+            raise Refused(403, "not_approved", approvals.reason_for(user, split), field="split")
         if not split.is_complete:
             state = split.get_state_display()
             raise Refused(409, "not_complete", f"Expected a complete split, got {split}, which is {state}.")
@@ -387,6 +389,10 @@ def check_limits(user: Any, split: Split) -> None:
     next_at = left.next_at.isoformat() if left.next_at is not None else None
     if left.scores == 0:
         what = f"{limits.SCORED} scores a day on {split}, whose answers are withheld"
+    elif left.shared == 0:
+        what = (
+            f"{limits.shared_limit(split)} scores a day of all accounts together on {split}, whose answers are withheld"
+        )
     else:
         what = f"{limits.ATTEMPTS} files a day for {split}, whose answers are withheld"
     when = f"The next may come at {left.next_at:%Y-%m-%d %H:%M} UTC." if left.next_at else "Some are still under way."

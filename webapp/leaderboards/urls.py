@@ -2,13 +2,22 @@
 
 from django.urls import path
 
-from webapp.leaderboards.views import boards, methods, submissions, suites
+from webapp.leaderboards.views import boards, disclosure, methods, submissions, suites
+
+BOARD = "leaderboards/<slug:slug>/<slug:name>"
 
 urlpatterns = [
     path("leaderboards/", boards.boards, name="leaderboards"),
     path("leaderboards/<slug:slug>/<slug:name>/", boards.board, name="board"),
     path("leaderboards/<slug:slug>/<slug:name>/board.<str:kind>", boards.board_file, name="board_file"),
     path("leaderboards/<slug:slug>/<slug:name>/template.<str:kind>", submissions.template_file, name="template_file"),
+    path(f"{BOARD}/disclosure/", disclosure.disclosure, name="board_disclosure"),
+    path(f"{BOARD}/approval/", disclosure.approval_ask, name="board_approval_ask"),
+    path(
+        f"{BOARD}/approvals/<position:number>/<slug:decision>/",
+        disclosure.approval_decide,
+        name="board_approval_decide",
+    ),
     path("suites/", suites.suites, name="suites"),
     path("suites/new/", suites.suite_new, name="suite_new"),
     path("suites/<slug:slug>/", suites.suite, name="suite"),

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from generation.addresses import site_address
 from generation.browse import BadAddress, check_names, shortened
 from generation.models import Dataset, Split
-from webapp.access import What, may_mention, may_see
+from webapp.access import What, may_mention, may_see, owns
 from webapp.leaderboards import baselines, ladder, tables
 from webapp.leaderboards.boards import ACCURACY, ASKED, Board, Wanted, board_of, made_of, sorts_of
 from webapp.leaderboards.entries import BEST, CHOICES
@@ -61,6 +61,7 @@ def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     context |= {
         "board": found,
         "is_open": found.is_open,
+        "owns": owns(request.user, split.dataset),
         "plan": None if found.is_open else ladder.plan_of(split),
         "is_named": may_mention(request.user, split.dataset),
         "wanted": wanted,

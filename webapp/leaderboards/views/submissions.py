@@ -19,7 +19,7 @@ from generation.expected import expected_of
 from generation.models import Heartbeat, Split
 from webapp.access import accounts_only, takes_uploads
 from webapp.celery import DEFAULT
-from webapp.leaderboards import ladder, limits, receiving, removal, scoring
+from webapp.leaderboards import approvals, ladder, limits, receiving, removal, scoring
 from webapp.leaderboards.finding import find_board, find_own_submission, find_submission, owns, suite_named
 from webapp.leaderboards.forms import SubmissionForm, split_named
 from webapp.leaderboards.listing import with_figures
@@ -94,9 +94,18 @@ def _form(
         "suite": None if is_split else target,
         "left": limits.left(request.user, target) if isinstance(target, Split) else None,
         "to": request.GET.get("to", ""),
+        **(_approval(request, target) if isinstance(target, Split) else {}),
         **more,
     }
     return render(request, "leaderboards/submission_form.html", context, status=status)
+
+
+def _approval(request: HttpRequest, split: Split) -> dict[str, Any]:
+    """Return what the form says to an account that may not submit."""
+    if approvals.may_submit(request.user, split):
+        return {}
+    can_ask = approvals.approval_of(request.user, split) is None
+    return {"unapproved": approvals.reason_for(request.user, split), "can_ask": can_ask}
 
 
 def _target(request: HttpRequest) -> Split | Suite | None:

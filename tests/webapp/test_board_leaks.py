@@ -1,0 +1,73 @@
+"""Two sites whose scores on withheld answers differ, and whose published figures do not, answer byte for byte alike."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests import riddle_site
+from tests.crawl import Replies, Request, reply_of
+from tests.riddle_site import SECRETS
+from tests.webapp.test_leaks import apart
+from webapp.leaderboards.models import Score
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+
+BOARDS = [f"/leaderboards/riddles/{name}/" for name in ("test", "part", "train")]
+ROWS = ("", "?entry=m3", "?entry=m3--7-", "?entry=s3&entry=s4", "?entry=h1")
+PROGRAMS = "/api/v1/"
+
+
+def addresses() -> Iterator[str]:
+    """Yield every address that tells of scores."""
+    for board in BOARDS:
+        yield from (
+            f"{board}{query}" for query in ("", "?show=latest", "?show=all", "?show=each", "?sort=date", "?q=a")
+        )
+        yield from (f"{board}{query}" for query in ("?sort=type", "?sort=shared", "?made=trained", "disclosure/"))
+        yield from (f"{board}board.{kind}" for kind in ("csv", "json", "tex"))
+        yield from (f"{board}template.{kind}" for kind in ("jsonl", "csv"))
+        for page in ("slices", "compare", "questions", "curves", "steps"):
+            yield from (f"{board}{page}/{query}" for query in ROWS)
+            yield from (f"{PROGRAMS}boards/{board[14:]}{page}/{query}" for query in ROWS)
+        for page in ("slices", "compare", "curves", "curves/reached"):
+            yield from (f"{board}{page}.{kind}?by=type" for kind in ("csv", "json", "svg", "pdf", "tex"))
+        yield from (
+            f"{board}slices/?{query}" for query in ("by=type", "by=answer", "by=things&bands=1..3", "view=types")
+        )
+        yield f"{PROGRAMS}boards/{board[14:]}"
+    for number in (1, 3, 4, 5, 9):
+        yield from (f"/submissions/{number}/{rest}" for rest in ("", "progress/", "file/", "findings/", "delete/"))
+        yield from (f"{PROGRAMS}submissions/{number}/{rest}" for rest in ("", "slices/", "findings"))
+        yield from (f"/methods/{number}/", f"{PROGRAMS}methods/{number}/")
+    yield from ("/leaderboards/", "/methods/", "/submissions/", "/suites/", "/suites/riddles/", "/datasets/riddles/")
+    yield from (f"/suites/riddles/board.{kind}" for kind in ("csv", "json", "tex"))
+    yield from (f"{PROGRAMS}{name}/" for name in ("submissions", "methods", "suites", "suites/riddles"))
+    yield "/submissions/new/?to=riddles/test"
+    people = "/datasets/riddles/test/people/"
+    yield from (f"{people}{rest}" for rest in ("", "1/", "1/slices.csv", "1/slices.json", "1/predictions.jsonl"))
+
+
+def met_by(who: str, secret: str) -> tuple[Replies, list[int]]:
+    """Return what somebody meets at these addresses, and the scores that are behind it."""
+    with riddle_site.site(secret):
+        client = riddle_site.browser(who)()
+        requests = [Request("GET", address) for address in addresses()]
+        replies = {request: reply_of(client, request) for request in requests}
+        rights = list(Score.objects.filter(split__withheld=True).order_by("pk").values_list("right", flat=True))
+        return apart(replies, riddle_site.published()), rights
+
+
+@pytest.mark.parametrize("who", ["visitor", "member"])
+def test_who_may_not_see_the_answers_meets_the_same_whatever_the_scores(who: str) -> None:
+    (first, rights), (second, others) = (met_by(who, secret) for secret in SECRETS)
+    assert rights != others, "or nothing could differ"
+    assert [one.address for one in first if first[one] != second[one]] == []
+    statuses = {one.address: reply.status for one, reply in first.items()}
+    assert {statuses[f"{BOARDS[0]}{page}/"] for page in ("slices", "compare", "questions", "curves", "steps")} == {403}
+    assert statuses[BOARDS[0]] == statuses["/submissions/3/"] == statuses["/suites/riddles/"] == 200
+
+
+def test_the_owner_meets_what_differs() -> None:
+    (first, _), (second, _) = (met_by("owner", secret) for secret in SECRETS)
+    different = {one.address for one in first if first[one] != second[one]}
+    assert {BOARDS[0], f"{BOARDS[0]}board.json", "/api/v1/submissions/3/", "/suites/riddles/"} <= different

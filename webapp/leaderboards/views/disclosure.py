@@ -1,0 +1,91 @@
+"""What is published of withheld answers, for the owner: figures so far, budget, step, parts, and who may submit."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from generation.engine.ladder import expected_gain
+from generation.models import Split
+from generation.views.finding import NOTHING
+from webapp.access import owns
+from webapp.leaderboards import approvals, ladder, limits
+from webapp.leaderboards.disclosure_form import DisclosureForm
+from webapp.leaderboards.finding import find_board
+
+BAD = 400
+DECISIONS = {"approve": True, "refuse": False}
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def disclosure(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """Return the owner's page of a split whose answers are withheld, or store what the owner chose."""
+    split = _find_own(request.user, slug, name)
+    form = DisclosureForm(request.POST if request.method == "POST" else None, split=split)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        messages.success(request, "The settings are changed.")
+        return redirect("board_disclosure", slug, name)
+    return render(request, "leaderboards/disclosure.html", _context(split, form), status=BAD if form.errors else 200)
+
+
+def _context(split: Split, form: DisclosureForm) -> dict[str, Any]:
+    plan, spending = ladder.plan_of(split), ladder.spending_on(split)
+    budgets = {"Published so far": spending.figures, "When the budget is spent": plan.budget}
+    budgets |= {"With twice the budget": 2 * plan.budget, "With five times the budget": 5 * plan.budget}
+    gains = [
+        (label, figures, f"{100 * expected_gain(figures, max(1, split.questions)):.1f}")
+        for label, figures in budgets.items()
+    ]
+    return {
+        "split": split,
+        "dataset": split.dataset,
+        "form": form,
+        "plan": plan,
+        "spending": spending,
+        "room": ladder.room_on(split),
+        "gains": gains,
+        "cost": ladder.cost_of(split),
+        "daily": limits.shared_limit(split),
+        "requests": approvals.requests_for(split),
+        "can_send_mail": approvals.can_send_mail(),
+    }
+
+
+@login_required
+@require_POST
+def approval_ask(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """Ask the owner of a split to approve the visitor's account."""
+    split = find_board(request.user, slug, name)
+    if not ladder.is_closed(split):
+        raise Http404(NOTHING)
+    if not approvals.may_submit(request.user, split):
+        approvals.ask(request.user, split)
+        messages.success(request, "The owner can see your request now.")
+    return redirect(approvals.address_of(split))
+
+
+@login_required
+@require_POST
+def approval_decide(request: HttpRequest, slug: str, name: str, number: int, decision: str) -> HttpResponse:
+    """Approve or refuse a request."""
+    split = _find_own(request.user, slug, name)
+    if decision not in DECISIONS:
+        raise Http404(NOTHING)
+    if not approvals.decide(split, number, by=request.user, is_approved=DECISIONS[decision]):
+        raise Http404("There is no such request.")
+    return redirect("board_disclosure", slug, name)
+
+
+def _find_own(user: Any, slug: str, name: str) -> Split:
+    """Return a split of this account whose answers are withheld; staff see any."""
+    split = find_board(user, slug, name)
+    if not (owns(user, split.dataset) and ladder.is_closed(split)):
+        raise Http404(NOTHING)
+    return split
