@@ -30,14 +30,14 @@ class DisclosureForm(forms.Form):
         "choice is fixed once a submission's figure is published.",
     )
 
-    def __init__(self, *args: Any, split: Split, **kwargs: Any) -> None:
+    def __init__(self, data: Any = None, *, split: Split) -> None:
         self.split, self.plan, self.n = split, ladder.plan_of(split), max(1, split.questions)
         initial = {
             "budget": self.plan.budget,
             "step": Decimal(self.plan.step) / POINTS,
             "partition": self.plan.partition,
         }
-        super().__init__(*args, initial=initial, **kwargs)
+        super().__init__(data, initial=initial)
         least = Decimal(least_step(self.n)) / POINTS
         step, budget, partition = (self.fields[name] for name in ("step", "budget", "partition"))
         assert isinstance(partition, forms.ChoiceField)

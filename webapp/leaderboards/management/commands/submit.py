@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from django.contrib.auth.models import AnonymousUser
 from django.core.management.base import CommandError
 
 from generation.command_line import BAD_INPUT, FAILED, PlainCommand
@@ -123,7 +124,7 @@ def _scored(submission: Submission) -> None:
 
 def _report(target: Split | Suite, found: Sequence[Submission], *, as_json: bool) -> str:
     """Return what the methods' owner learns of submissions, as text or as one JSON document."""
-    outcomes = [(one, outcomes_of(one.method.owner, one)) for one in found]
+    outcomes = [(one, outcomes_of(one.method.owner or AnonymousUser(), one)) for one in found]
     if not as_json:
         return "\n".join(line for one in outcomes for line in _lines(*one))
     documents = [_json(*one) for one in outcomes]
