@@ -3,7 +3,7 @@
 import csv
 import io
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_UP, Decimal
 from statistics import median
@@ -110,20 +110,23 @@ def read_export(content: bytes) -> list[Submission]:
         Naming the columns that are missing, or the row that is wrong.
     """
     try:
-        rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+        rows = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+        names = next(rows, [])
+        places = [names.index(name) if name in names else len(names) for name in COLUMNS]
+        kept = [[row[at] if at < len(row) else "" for at in places] for row in rows if row]
     except (UnicodeDecodeError, csv.Error) as error:
         raise BadExport(f"Expected a CSV file in UTF-8, got something else: {error}.", where="file") from error
-    names = set(rows[0]) if rows else set()
-    if missing := [name for name in COLUMNS if name not in names]:
+    missing = [name for name in COLUMNS if name not in names or not kept]
+    if missing:
         raise BadExport(
             f"Expected the columns {', '.join(COLUMNS)} and a row or more, got none of {', '.join(missing)}.",
             where="file",
         )
-    return [_read(row, number) for number, row in enumerate(rows, start=2)]
+    return [_read(row, number) for number, row in enumerate(kept, start=2)]
 
 
-def _read(row: Mapping[str, str | None], number: int) -> Submission:
-    submission, person, status, code, taken = ((row[name] or "").strip() for name in COLUMNS)
+def _read(cells: Sequence[str], number: int) -> Submission:
+    submission, person, status, code, taken = (cell.strip() for cell in cells)
     try:
         seconds = float(taken) if taken else None
     except ValueError as error:

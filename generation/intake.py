@@ -23,6 +23,7 @@ from generation.engine.canonical import canonical
 from generation.engine.errors import BadRecord
 from generation.engine.program import Program, Step, to_json
 from generation.engine.reading import Found, Known, Read, Reader, SplitFiles, find_reader
+from generation.engine.spec import LIMITS
 from generation.models import Chunk, Dataset, Import, ImportedSplit, Job, Question, Quota, Scene, Split
 from generation.queue import leases
 
@@ -33,6 +34,7 @@ LISTED = 1000  # faults that are told one by one
 WORDS = 1000  # answers that are kept of those that the world does not foresee
 NAMED = 20  # files that are
 FORMATS = ("PNG", "JPEG")
+MOST_PIXELS = LIMITS["side"].ceiling ** 2  # of a picture; pages make a small one of it in the web process
 STORED = (  # of a question, in the order of `insert_questions`
     *("split", "scene", "position", "text", "program", "answer", "answer_kind", "spelling"),
     *("kind", "family", "scope", "source_id"),
@@ -218,6 +220,8 @@ class _Intake:
             content = path.read_bytes() if self.imported.images == Import.Images.COPIED else None
             with Image.open(path if content is None else BytesIO(content), formats=FORMATS) as image:
                 size = image.size
+                if size[0] * size[1] > MOST_PIXELS:
+                    return self.report.add_missing(name, why=f"larger than {MOST_PIXELS:,} pixels")
         except FileNotFoundError:
             return self.report.add_missing(name, why="not there")
         except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:

@@ -36,6 +36,9 @@ class Findings(Protocol):
         """Yield a sentence for each."""
 
 
+LONGEST = 4000  # characters of a message, and of a place
+
+
 class EngineError(Exception):
     """An input or a search the engine refuses; the text is one message for people.
 
@@ -48,12 +51,17 @@ class EngineError(Exception):
     """
 
     def __init__(self, message: str, *, where: str = "") -> None:
-        self.where = where
-        self.reason = message
-        super().__init__(f"{where}: {message}" if where else message)
+        self.where = _cut(where)
+        self.reason = _cut(message)
+        super().__init__(f"{self.where}: {self.reason}" if where else self.reason)
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (type(self), dict(self.__dict__)))
+
+
+def _cut(text: str) -> str:
+    """Return a text as a message may have it: what came may be a megabyte."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
 
 
 def _rebuild(kind: type[EngineError], state: dict[str, object]) -> EngineError:

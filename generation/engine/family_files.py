@@ -61,6 +61,9 @@ def _documents(name: str, text: str) -> list[Any]:
     return data
 
 
+MOST = {"params": 100, "text": 1000, "nodes": 100, "constraints": 200}
+
+
 class _Lowered(NamedTuple):
     type: str
     last: int
@@ -97,6 +100,11 @@ class _Reader:
                 raise BadFamily(f"Expected a list under {key!r}, got {data.get(key)!r}.", where=where)
         if not isinstance(data.get("constraints") or [], list):
             raise BadFamily(f"Expected a list under 'constraints', got {data['constraints']!r}.", where=where)
+        for key, most in MOST.items():
+            if len(data.get(key) or ()) > most:
+                raise BadFamily(
+                    f"Expected at most {most:,} entries under {key!r}, got {len(data[key]):,}.", where=where
+                )
         self.data = data
         self.params = self._params(data["params"])
         self.slots = {param.name: at for at, param in enumerate(self.params)}

@@ -8,6 +8,7 @@ object's kind), `<S>s` its plural, `[words]` are left out now and then, `{one|tw
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from generation.engine.errors import BadFamily
@@ -17,6 +18,7 @@ _MARK = re.compile(r"<\w+>s?(?!\w)|[\[\]{}|]|[.,;:?!]+|'s\b|[^\s<>\[\]{}|.,;:?!'
 _ARTICLES = frozenset(("a", "an", "A", "An"))
 _LONE = {"another": "a", "Another": "A"}
 _GLUED = re.compile(r"[.,;:?!]+|'s")
+DEEPEST = 20  # brackets inside one another
 
 
 class Forms(NamedTuple):
@@ -102,6 +104,8 @@ def read_wording(text: object, *, params: Sequence[str], where: str) -> Wording:
         message = f"{', '.join(odd)} is unknown" if odd else f"{', '.join(sorted(set(params) - found))} is missing"
         raise BadFamily(f"Expected the placeholders {', '.join(params)}: {message} in {text!r}.", where=where)
     slots = {name: at for at, name in enumerate(params)}
+    if _depth(marks) > DEEPEST:
+        raise BadFamily(f"Expected at most {DEEPEST} brackets inside one another, got more in {text!r}.", where=where)
     parts, end = _parse(marks, 0, slots, "", where)
     if end != len(marks):
         raise BadFamily(f"Expected brackets that match, got a stray {marks[end]!r} in {text!r}.", where=where)
@@ -112,6 +116,11 @@ def read_wording(text: object, *, params: Sequence[str], where: str) -> Wording:
             where=where,
         )
     return Wording(parts, text)
+
+
+def _depth(marks: Sequence[str]) -> int:
+    """Return how many brackets stand inside one another at most."""
+    return max(accumulate({"[": 1, "{": 1, "]": -1, "}": -1}.get(mark, 0) for mark in marks), default=0)
 
 
 def _always_said(parts: Parts) -> set[int]:

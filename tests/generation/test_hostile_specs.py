@@ -1,0 +1,39 @@
+"""Files of under 1 MB that were made to harm: each ends in one message, in bounded time and memory."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+REFUSALS = ("BadSpec", "BadExport", "BadRecipe")
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, float, int]]:
+    """Return how each file ended in one process: the message, seconds of processor time, megabytes at most so far."""
+    environment = {"PATH": "/usr/bin:/bin", "VAR_DIR": str(tmp_path_factory.mktemp("var"))}
+    command = [sys.executable, "-m", "tests.generation.hostile_specs"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
+    answer: dict[str, tuple[str, float, int]] = json.loads(done.stdout)
+    assert len(answer) == 30
+    return answer
+
+
+def test_each_is_read_or_refused_with_one_message(found: dict[str, tuple[str, float, int]]) -> None:
+    for name, (ended, _, _) in found.items():
+        assert not ended or ended.startswith(REFUSALS), (name, ended[:300])
+        assert len(ended) < 5000, name
+
+
+def test_none_takes_ten_seconds_or_500_megabytes(found: dict[str, tuple[str, float, int]]) -> None:
+    for name, (_, seconds, megabytes) in found.items():
+        assert seconds < 10, name
+        assert megabytes < 500, name
+
+
+def test_nested_brackets_of_a_wording_are_refused_with_their_place(found: dict[str, tuple[str, float, int]]) -> None:
+    ended = found["a wording of brackets"][0]
+    assert "mine.json, family 0, text 0: Expected at most 20 brackets inside one another" in ended
