@@ -10,6 +10,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 from django.conf import settings
@@ -29,6 +30,7 @@ PIECE = 1 << 16  # bytes of text that are packed at a time
 WAIT = 10.0  # seconds after which somebody may ask again for a file that another one is waiting for
 DAY = 86_400.0
 AT_ONCE = 2  # files that a process puts together
+BUSY = 0.5  # share of its time that has to go into a file for it to count as one of these
 _turns = threading.BoundedSemaphore(AT_ONCE)
 
 
@@ -64,22 +66,22 @@ class QuestionsFile:
 
     def build(self) -> Iterator[bytes]:
         """Return its bytes while it is put together; it is kept once all were taken. Raises `Problem`: 429."""
-        if not _turns.acquire(blocking=False):
+        now = time.monotonic()
+        if sum(work.is_under_way(now) for work in list(_works)) >= AT_ONCE:
             raise too_many("Expected the file to be put together at once, but others are before it.", wait=WAIT)
-        _turns.release()  # it is taken with the first byte: who never asks for that keeps nobody waiting
         return self._built()
 
     def _built(self) -> Iterator[bytes]:
         """Yield all bytes, and write them down beside that; with the last one the file is there."""
         draft = self.path.with_name(files.draft_name(self.path.name))
-        with _turns:
+        with closing(Work().pieces(self.pieces())) as pieces:
             if files.disk_shortage():
-                yield from self.pieces()
+                yield from pieces
                 return
             draft.parent.mkdir(parents=True, exist_ok=True)
             try:
                 with draft.open("wb") as kept:
-                    for piece in self.pieces():
+                    for piece in pieces:
                         kept.write(piece)
                         yield piece
                     kept.flush()
@@ -105,6 +107,37 @@ class QuestionsFile:
             for number in range(len(entry.item.questions)):
                 line = question_line(self.dataset, self.split, entry, number) | {"facets": next(facets)}
                 yield json.dumps(line, ensure_ascii=False).encode() + b"\n"
+
+
+class Work:
+    """How busy the process is with one file. Between two pieces the reader is waited for, and others may begin."""
+
+    def __init__(self) -> None:
+        self.began, self.busy = time.monotonic(), 0.0
+        self.piece_began: float | None = None
+
+    def is_under_way(self, now: float) -> bool:
+        """Return whether more time went into the file than into waiting for its reader."""
+        working = self.busy + (now - self.piece_began if self.piece_began is not None else 0.0)
+        return working > BUSY * (now - self.began)
+
+    def pieces(self, made: Iterator[bytes]) -> Iterator[bytes]:
+        """Yield the pieces as they are made; at most `AT_ONCE` are at the same moment."""
+        _works.add(self)
+        try:
+            while True:
+                with _turns:
+                    self.piece_began = time.monotonic()
+                    piece = next(made, None)
+                    self.busy, self.piece_began = self.busy + time.monotonic() - self.piece_began, None
+                if piece is None:
+                    return
+                yield piece
+        finally:
+            _works.discard(self)
+
+
+_works: set[Work] = set()
 
 
 def folder() -> Path:

@@ -119,7 +119,20 @@ def test_a_download_that_breaks_off_leaves_nothing_behind_and_frees_its_turn(cli
         assert list(questions_file.folder().glob(".*")) == []
 
 
-def test_who_comes_while_others_are_served_is_told_to_wait(client: Client, shapes: Dataset) -> None:
+def test_slow_readers_keep_nobody_else_waiting(client: Client, shapes: Dataset) -> None:
+    slow = [client.get(f"{TRAIN}questions.jsonl.gz") for _ in range(4 * questions_file.AT_ONCE)]
+    for answer in slow:
+        next(answer.streaming_content)
+    worked = max(work.busy for work in questions_file._works)
+    time.sleep(2 * worked / questions_file.BUSY)
+    assert len(lines_of(body(client.get(f"{TRAIN}questions.jsonl.gz")))) == 16
+    for answer in slow:
+        answer._iterator.close()
+    assert not questions_file._works
+
+
+def test_who_comes_while_others_are_served_is_told_to_wait(client: Client, shapes: Dataset, monkeypatch: Any) -> None:
+    monkeypatch.setattr(questions_file, "BUSY", -1.0)
     waiting = [client.get(f"{TRAIN}questions.jsonl.gz") for _ in range(questions_file.AT_ONCE)]
     for answer in waiting:
         next(answer.streaming_content)
