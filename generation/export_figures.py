@@ -11,6 +11,8 @@ from generation.charts_drawing import Order, drawings
 from generation.charts_spec import OF_PAPER, spec_of
 from generation.models import Dataset, Split
 
+EXPORT_WAIT = 60.0  # seconds: nobody waits for an export's page
+
 
 def figures_of(dataset: Dataset, splits: Sequence[Split]) -> dict[str, bytes]:
     """Return the dataset's charts as SVG, by file name, without those that can't be drawn now.
@@ -20,7 +22,7 @@ def figures_of(dataset: Dataset, splits: Sequence[Split]) -> dict[str, bytes]:
     charts = charts_of(AnonymousUser(), dataset, side_by_side(splits, None))
     named = [(f"{chart.view.name}.svg", spec_of(chart, colors=OF_PAPER, title=dataset.name)) for chart in charts]
     orders = {name: Order(_linked(spec), kind="svg", site=settings.PUBLIC_URL) for name, spec in named if spec}
-    drawn = drawings(dataset.slug, list(orders.values()))
+    drawn = drawings(dataset.slug, list(orders.values()), wait=EXPORT_WAIT)
     return {name: drawing for name, drawing in zip(orders, drawn, strict=True) if drawing is not None}
 
 

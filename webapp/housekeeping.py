@@ -7,7 +7,7 @@ from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from generation import files, host_cache, intake
+from generation import charts_drawing, files, host_cache, intake
 from generation.models import Upload
 from webapp.api import questions_file
 from webapp.models import LoginLink
@@ -22,6 +22,7 @@ def tidy_up() -> None:
     intake.drop_forgotten_uploads()
     questions_file.drop_unused()
     host_cache.make_room()
+    charts_drawing.make_room(most=charts_drawing.MOST_BYTES)
     if not settings.REDIS_URL:
         drop_delivered_messages()
 

@@ -433,6 +433,7 @@ CELERY_TIMEZONE = "UTC"
 HEALTH_SECONDS: float = 3  # for which what a health page found is told again
 STORE_PROBE_SECONDS: float = 30  # between two files that are written to see whether files can be written
 STARTUP_SECONDS: float = 90  # in which background processes may still be on their way
+CHART_SECONDS: float = 2  # that a page waits for its charts; then it comes without
 WEB_THREADS: int = env["WEB_THREADS"]
 WEB_PROCESSES: int = env["WEB_PROCESSES"]
 STOP_SECONDS: int = env["STOP_SECONDS"]

@@ -62,7 +62,7 @@ def _drawing(request: HttpRequest, dataset: Dataset, chart: Chart, *, kind: str)
     order = Order(spec, kind=kind, site=settings.PUBLIC_URL)
     [drawing] = drawings(dataset.slug, [order])
     if drawing is None:
-        raise NoChart("This chart can't be drawn just now. Its figures are in the CSV file.")
+        raise NoChart("This chart is not drawn yet. Load it again in a moment. Its figures are in the CSV file.")
     return drawing, order.digest
 
 

@@ -1,9 +1,12 @@
 """Charts as they are drawn: by a process of its own, once, and kept."""
 
 import fcntl
+import os
 import sys
+import threading
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +41,12 @@ def order_of(chart: Chart, *, kind: str = "page", site: str = "") -> Order:
 
 
 @pytest.fixture
-def patient(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> None:
+def patient(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Iterator[None]:
     """Keep drawings in a folder of the test's own, however long they take on a busy machine."""
     monkeypatch.setattr(charts_drawing, "SECONDS", 60)
     settings.VAR_DIR = tmp_path
+    yield
+    wait(list(charts_drawing._studio._begun.values()))
 
 
 def refuse(*_: object, **limits: int) -> bytes:
@@ -106,6 +111,42 @@ def test_while_others_draw_a_page_waits_no_longer_than_it_must(patient: None, mo
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert drawings("x", [order_of(chart_of(("a",)))]) == [None]
     assert not folder_of("x").exists()
+
+
+def test_a_page_waits_a_stated_time_and_the_drawing_is_there_for_the_next(
+    patient: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order, go_on = order_of(chart_of(("a",))), threading.Event()
+
+    def drawn(orders: list[Order]) -> dict[str, bytes | None]:
+        assert go_on.wait(60)
+        return {order.digest: b"<svg/>" for order in orders}
+
+    monkeypatch.setattr(charts_drawing, "_drawn", drawn)
+    assert drawings("x", [order], wait=0.05) == [None]
+    go_on.set()
+    assert drawings("x", [order]) == [b"<svg/>"]
+
+
+def test_drawings_never_hold_most_of_the_threads(patient: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    settings.WEB_THREADS = 8
+    go_on = threading.Event()
+    monkeypatch.setattr(charts_drawing, "_drawn", lambda orders: go_on.wait(60) and {})
+    orders = [order_of(chart_of((str(number),))) for number in range(24)]
+    with ThreadPoolExecutor(24) as pages:
+        begun = [pages.submit(drawings, "x", [order]) for order in orders]
+        assert len(wait(begun, timeout=5).not_done) <= 2
+        go_on.set()
+
+
+def test_of_the_drawings_that_are_kept_those_used_longest_ago_go(patient: None) -> None:
+    folder = folder_of("x")
+    folder.mkdir(parents=True)
+    for age in range(10):
+        (folder / str(age)).write_bytes(b"x" * 10_000)
+        os.utime(folder / str(age), (1_000_000 - age, 1_000_000 - age))
+    assert charts_drawing.make_room(most=35_000) == 7
+    assert sorted(path.name for path in folder.iterdir()) == ["0", "1", "2"]
 
 
 def test_what_others_drew_meanwhile_is_taken(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -213,11 +213,18 @@ def test_csv_holds_no_formula() -> None:
     assert text.splitlines()[1] == "a,'=1+1,'@SUM(A1),5,10,0.500000"
 
 
-def test_bars_of_a_file_lead_to_this_site(client: Client, enough: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bars_of_a_file_lead_to_the_public_address_or_are_relative(
+    client: Client, enough: Dataset, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
     asked: list[Order] = []
     monkeypatch.setattr(charts_drawing, "_drawn", lambda orders: asked.extend(orders) or drawn(orders))
+    for host in ("localhost", "127.0.0.1", "localhost:443"):
+        client.get(FILES + "programs.pdf", headers={"Host": host})
+    assert client.get(FILES + "programs.pdf", headers={"Host": "127.0.0.1:4711"}).status_code == 400
+    assert [(order.kind, order.site) for order in asked] == [("pdf", "")]
+    settings.PUBLIC_URL = "https://horsesense.example.org"
     client.get(FILES + "programs.pdf", headers={"Host": "localhost"})
-    assert [(order.kind, order.site) for order in asked] == [("pdf", "http://localhost")]
+    assert [order.site for order in asked] == ["", "https://horsesense.example.org"]
     assert asked[0].spec["title"]["subtitle"] == ["Some shapes"]
 
 
@@ -292,7 +299,7 @@ def test_where_drawing_fails_the_table_stays(
     for _ in range(2):
         response = client.get(OVERVIEW)
         assert response.status_code == 200
-        assert text_of(response).count("can’t be drawn just now") == len(EVERYTHING)
+        assert text_of(response).count("This chart is not drawn yet") == len(EVERYTHING)
         assert text_of(response).count("<details open><summary>As a table") == len(EVERYTHING)
     assert len(tried) == 1
     response = client.get(FILES + "types.svg")
