@@ -9,7 +9,7 @@ import os
 import threading
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -121,7 +121,7 @@ class Work:
         working = self.busy + (now - self.piece_began if self.piece_began is not None else 0.0)
         return working > BUSY * (now - self.began)
 
-    def pieces(self, made: Iterator[bytes]) -> Iterator[bytes]:
+    def pieces(self, made: Iterator[bytes]) -> Generator[bytes, None, None]:
         """Yield the pieces as they are made; at most `AT_ONCE` are at the same moment."""
         _works.add(self)
         try:
