@@ -119,14 +119,17 @@ def _of_database() -> Iterator[GaugeMetricFamily]:
     jobs: dict[tuple[str, ...], float] = {}
     ages: dict[tuple[str, ...], float] = {}
     attempts: dict[tuple[str, ...], float] = {}
+    losses: dict[tuple[str, ...], float] = {}
     for kind, state, row in _rows():
         jobs[kind, state] = row["count"]
         attempts[kind,] = attempts.get((kind,), 0) + row["tried"]
+        losses[kind,] = losses.get((kind,), 0) + row["lost"]
         if state == AbstractJob.State.WAITING:
             ages[kind,] = max(0.0, row["age"].total_seconds())
     yield _gauge("jobs", "Jobs that are waiting, running or failed, by kind.", jobs, "kind", "state")
     yield _gauge("job_oldest_seconds", "For how long the oldest waiting job has waited, by kind.", ages, "kind")
     yield _gauge("job_attempts", "Attempts that those jobs have had, by kind.", attempts, "kind")
+    yield _gauge("job_lease_losses", "How often the processes of those jobs died or fell silent.", losses, "kind")
     alive = Heartbeat.objects.alive().values_list("queues").annotate(Count("pk"))
     yield _gauge("background_processes", "Heard of in the last minute, by their queues.", dict(_keyed(alive)), "queues")
     yield from _connections()
@@ -144,7 +147,7 @@ def _rows() -> Iterator[tuple[str, str, dict[str, Any]]]:
             continue
         by = ["kind", "state"] if issubclass(model, Job) else ["state"]
         rows = model._base_manager.filter(state__in=STATES).values(*by).order_by()
-        figures = rows.annotate(count=Count("pk"), tried=Sum("attempts"), age=ago(Min("created")))
+        figures = rows.annotate(count=Count("pk"), tried=Sum("attempts"), lost=Sum("crashes"), age=ago(Min("created")))
         for row in figures:
             yield row.get("kind") or str(model._meta.model_name), row["state"], row
 

@@ -103,6 +103,7 @@ def test_waiting_work_is_counted_by_kind(client: Client, settings: Any, monkeypa
     dataset.jobs.update(created=from_now(-5000))
     job = jobs.claim()
     assert job is not None
+    type(job).objects.filter(pk=job.pk).update(crashes=3)
     found = read(client, settings)
     kinds = dict(dataset.jobs.values_list("kind", "pk"))
     waiting = {
@@ -112,6 +113,7 @@ def test_waiting_work_is_counted_by_kind(client: Client, settings: Any, monkeypa
     assert found["horsesense_jobs"][("kind", job.kind), ("state", "running")] == 1
     assert 5000 <= min(found["horsesense_job_oldest_seconds"].values()) < 6000
     assert sum(found["horsesense_job_attempts"].values()) == 1
+    assert sum(found["horsesense_job_lease_losses"].values()) == 3
     assert found["horsesense_database_up"][()] == 1
     assert found["horsesense_disk_free_bytes"][()] > 0
     [build] = found["horsesense_build_info"]
