@@ -3,14 +3,29 @@
 import os
 import shutil
 import tempfile
+from pathlib import Path
 from typing import Any
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # the name that prometheus-client reads
+PREFIX = "horsesense-metrics-"  # then the server's number
 
 
 def on_starting(server: Any) -> None:
-    """Make the folder, before any web process is there."""
-    os.environ[FOLDER] = tempfile.mkdtemp(prefix="horsesense-metrics-")
+    """Make the folder, before any web process is there; remove those of servers that were killed."""
+    for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        if not _is_alive(left.name.removeprefix(PREFIX).partition("-")[0]):
+            shutil.rmtree(left, ignore_errors=True)
+    os.environ[FOLDER] = tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-")
+
+
+def _is_alive(number: str) -> bool:
+    try:
+        os.kill(int(number), 0)
+    except (ValueError, ProcessLookupError):
+        return False
+    except PermissionError:  # somebody else's
+        return True
+    return True
 
 
 def child_exit(server: Any, worker: Any) -> None:

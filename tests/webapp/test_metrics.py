@@ -165,6 +165,13 @@ def test_several_web_processes_on_postgresql_are_added_up(postgres_url: str, tmp
         assert sum(found["horsesense_database_connections"].values()) >= 1
         assert found["horsesense_database_connections_most"][()] >= 10
         assert len(list(tmp_path.glob("horsesense-metrics-*/*.db"))) == 3
+        left = tmp_path / "horsesense-metrics-999999999-killed"
+        left.mkdir()
+        site.kill("web")
+        [killed] = set(tmp_path.glob("horsesense-metrics-*")) - {left}
+        site.start("web")
+        wait_until_it_answers(site)
+        assert not left.exists() and not killed.exists()
         site.stop("web")
         assert not list(tmp_path.glob("horsesense-metrics-*"))
     finally:
