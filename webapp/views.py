@@ -13,6 +13,8 @@ from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from annotations.urls import TAKING
+from annotations.views.private import too_large
 from generation.addresses import site_address
 from generation.cards import newest_cards
 from webapp import documentation, metrics
@@ -118,6 +120,8 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
     if is_api(request):
         return _refused(exception).response
     if isinstance(exception, RequestDataTooBig):
+        if request.path_info.startswith(f"/{TAKING}"):
+            return too_large(request)
         return render(request, "413.html", status=413)
     return render(request, "400.html", status=400)
 

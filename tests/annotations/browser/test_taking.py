@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.db.models.functions import Now
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotations.models import Answer, Participant, Study
-from generation.models import Scene
+from generation.models import Scene, from_now
 from tests.annotations.visitors import study_of, told_apart
 from tests.generation import small
 
@@ -202,3 +203,28 @@ def test_an_enlarged_picture_shows_what_was_tapped(study: Study, open_browser: O
     page.get_by_role("link", name="4 ×").click()
     expect(page.locator(".zoom-4")).to_be_visible()
     page.wait_for_function(MIDDLE.format(start="scrollTop", size="clientHeight", whole="scrollHeight", expected=0.5))
+
+
+def test_who_has_to_wait_or_shares_a_name_can_use_the_page(study: Study, open_browser: Open) -> None:
+    study.slots.exclude(number=0).delete()
+    first = open_browser().new_page()
+    begin(first, study)
+    other = Participant.objects.create(study=study)
+    study.slots.filter(participant=None).update(participant=other, claimed=Now(), lease=from_now(300))
+    page = open_browser(viewport={"width": 360, "height": 640}, has_touch=True, is_mobile=True).new_page()
+    page.goto(f"/s/{study.code}/?PROLIFIC_PID=p1&SESSION_ID=v1")
+    for heading in ("Please wait a moment", "Somebody came with this name"):
+        expect(page.get_by_role("heading", level=1)).to_have_text(heading)
+        for summary in page.locator("summary").all():
+            summary.tap()
+        sizes = [button.bounding_box() for button in page.locator("main :is(button, .button)").all()]
+        assert all(box is not None and box["height"] >= FINGER for box in sizes)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        assert troubles(page) == []
+        page.goto(f"/s/{study.code}/?PROLIFIC_PID=p1&SESSION_ID=v2")
+    page.get_by_role("button", name="It was not me: begin").tap()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Please wait a moment")
+    study.slots.update(lease=from_now(-1))
+    page.get_by_role("link", name="Look again").tap()
+    page.get_by_role("button", name="Take part").tap()
+    assert study.participants.filter(identity="p1").count() == 2
