@@ -162,7 +162,7 @@ VARIABLES = (
         about="What people call the provider: the button says “Sign in with …”.",
     ),
     Variable(
-        name="EMAIL_URL", kind="email address", default=None, shown="mails are written to the log",
+        name="EMAIL_URL", kind="email address", default=None, shown="mails go to the log, without links",
         group=MAIL, secret=True, fits=is_mail,
         expected="smtp://host:port or submission://user:password@host:port",
         about="For example submission://user:password@host:587 (encrypted), or smtp://host:25 (not). When set, "
@@ -477,7 +477,7 @@ SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {
 SOCIALACCOUNT_LOGIN_ON_GET = True
 
 # Mail
-_mail: dict[str, Any] = env["EMAIL_URL"] or {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
+_mail: dict[str, Any] = env["EMAIL_URL"] or {"EMAIL_BACKEND": "webapp.running.mail_log.EmailBackend"}
 EMAIL_BACKEND = _mail["EMAIL_BACKEND"]
 EMAIL_HOST, EMAIL_PORT = _mail.get("EMAIL_HOST", ""), _mail.get("EMAIL_PORT") or 25
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _mail.get("EMAIL_HOST_USER", ""), _mail.get("EMAIL_HOST_PASSWORD", "")

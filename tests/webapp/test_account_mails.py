@@ -1,9 +1,12 @@
 """Mails about accounts, the admin pages' way in, and links for others."""
 
+import io
 import re
+from contextlib import redirect_stdout
 
 import pytest
 from allauth.account.models import EmailAddress
+from django.contrib.auth.models import Permission
 from django.core import mail
 from django.core.cache import cache
 from django.test import Client
@@ -71,6 +74,30 @@ def test_only_superusers_make_links_for_staff() -> None:
         (chief, "chief", True),
     ]:
         assert SignInLinkForm({"account": account}, by=by).is_valid() == allowed, (by, account)
+
+
+def test_staff_change_no_account_of_staff_in_the_admin_pages(client: Client, ada: User) -> None:
+    chief = User.objects.create_superuser("chief")
+    staff = User.objects.create_user("staff", is_staff=True)
+    staff.user_permissions.set(Permission.objects.filter(codename__in=["view_user", "change_user", "delete_user"]))
+    client.force_login(staff)
+    for other in (chief, staff):
+        assert client.post(f"/admin/webapp/user/{other.pk}/password/", {}).status_code == 403
+        assert client.post(f"/admin/webapp/user/{other.pk}/delete/", {"post": "yes"}).status_code == 403
+        assert client.post(f"/admin/webapp/user/{other.pk}/change/", {"username": "taken"}).status_code == 403
+    page = client.get(f"/admin/webapp/user/{ada.pk}/change/").text
+    assert 'name="username"' in page and 'name="is_superuser"' not in page and 'name="is_staff"' not in page
+    client.force_login(chief)
+    assert 'name="is_superuser"' in client.get(f"/admin/webapp/user/{staff.pk}/change/").text
+
+
+def test_a_site_without_mail_writes_no_link_into_its_log(client: Client, ada: User, settings: object) -> None:
+    settings.EMAIL_BACKEND = "webapp.running.mail_log.EmailBackend"  # type: ignore[attr-defined]
+    said = io.StringIO()
+    with redirect_stdout(said):
+        client.post("/accounts/password/reset/", {"email": ada.email})
+    assert "/accounts/password/reset/key/…" in said.getvalue() and "login_link" in said.getvalue()
+    assert not re.search(r"reset/key/\w", said.getvalue())
 
 
 @pytest.mark.parametrize(
