@@ -41,7 +41,9 @@ def report() -> dict[str, Any]:
 
 def ready_report() -> dict[str, Any]:
     """Return whether requests may be sent to this web process: its database fits and its cache answers."""
-    parts = {name: {"ok": not said, "says": said or "Answers."} for name, said in health_probes.ready.get().items()}
+    found = {"process": "This process is about to stop." if health_probes.stopping.is_set() else ""}
+    found |= health_probes.ready.get()
+    parts = {name: {"ok": not said, "says": said or "Answers."} for name, said in found.items()}
     return summary(parts) | {"parts": parts}
 
 

@@ -72,6 +72,9 @@ def _write_and_read() -> str:
     return "" if found == CONTENT else "something else than was written"
 
 
+stopping = threading.Event()  # set by the web server when it takes no more connections
+
+
 def readiness() -> dict[str, str]:
     """Return what is wrong with each thing that a page needs, in words; empty strings where nothing is."""
     return {"database": _database_trouble(), "cache": _cache_trouble()}

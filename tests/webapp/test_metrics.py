@@ -2,9 +2,12 @@
 
 import re
 import secrets
+import signal
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -189,3 +192,32 @@ def fetched(site: Site, path: str, **headers: str) -> tuple[int, str]:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
+
+
+@pytest.mark.slow
+def test_a_web_process_that_stops_is_not_ready_and_says_when_to_ask_again(tmp_path: Path) -> None:
+    environment = environment_of(tmp_path / "var") | {"TMPDIR": str(tmp_path)}
+    assert manage("migrate", "--verbosity", "0", environment=environment, seconds=300).returncode == 0
+    site = Site("embedded", tmp_path / "var", environment)
+    try:
+        site.start("web", kept=False)
+        wait_until_it_answers(site)
+        connection = HTTPConnection("127.0.0.1", site.port, timeout=30)  # as balancers keep one open
+        found = asked(connection)
+        assert found == (200, None)
+        site.send("web", signal.SIGTERM, alone=True)
+        for _ in range(200):
+            time.sleep(0.02)
+            if (found := asked(connection))[0] != 200:
+                break
+        assert found == (503, "30")
+        site.wait_until(lambda: site.processes["web"].has_ended, what="the web server ends")
+    finally:
+        site.end()
+
+
+def asked(connection: HTTPConnection) -> tuple[int, str | None]:
+    connection.request("GET", "/health/ready/")
+    answer = connection.getresponse()
+    answer.read()
+    return answer.status, answer.headers["Retry-After"]

@@ -54,6 +54,9 @@ class BufferedWorker(Worker):
 
     def _stop(self, server: Server) -> None:
         """Take no more connections, and end the answers that were begun."""
+        from webapp.health_probes import stopping  # whose models are there once the site is loaded
+
+        stopping.set()
         server.stop_accepting()
         begun = time.monotonic()
         while (waited := time.monotonic() - begun) < self.cfg.graceful_timeout and server.active_channels:
