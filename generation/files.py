@@ -6,6 +6,7 @@ import re
 import secrets
 import shutil
 import sqlite3
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -19,6 +20,7 @@ from django.core.files.storage import default_storage
 GIB = 1024**3
 PIECE = 1024**2
 DRAFT_LIFE = 86400.0  # seconds after which nobody writes at a temporary file or folder any more
+TEMPORARY = ("tmp*.upload*", "predictions-*", "horsesense-reading-*")  # of Django's uploads, and of reading
 FULL = {errno.ENOSPC, errno.EDQUOT}
 REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR, errno.EIO}
 POSTGRESQL_FULL = "53100"
@@ -73,18 +75,32 @@ def draft_name(name: str) -> str:
 def drop_abandoned() -> int:
     """Return how many temporary files and folders were deleted: left behind by processes that were killed."""
     places = [place for place in (local_path(""), settings.VAR_DIR / "cache") if place is not None]
-    return sum(drop_abandoned_below(place) for place in places)
+    return sum(drop_abandoned_below(place) for place in places) + _drop_old(_temporary_files())
 
 
 def drop_abandoned_below(place: Path) -> int:
     """Return how many temporary files and folders below a folder were deleted."""
-    abandoned = [path for path in _drafts_below(place) if _age(path) > DRAFT_LIFE]
+    return _drop_old(_drafts_below(place))
+
+
+def _drop_old(paths: Iterator[Path]) -> int:
+    """Return how many files and folders were deleted, at which nobody writes any more."""
+    abandoned = [path for path in paths if _age(path) > DRAFT_LIFE]
     for path in abandoned:
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
     return len(abandoned)
+
+
+def _temporary_files() -> Iterator[Path]:
+    """Yield what our processes keep in this machine's folder of temporary files while they receive and read files."""
+    for pattern in TEMPORARY:
+        for path in Path(tempfile.gettempdir()).glob(pattern):
+            with suppress(OSError):
+                if path.lstat().st_uid == os.getuid() and not path.is_symlink():
+                    yield path
 
 
 def old_folders(place: str) -> list[str]:

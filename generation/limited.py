@@ -77,7 +77,7 @@ def frames(
     On the clock there is no limit: `check` is called at least once a second while nothing comes, and may raise to stop
     the child. The child's temporary files are in a folder that is deleted at the end.
     """
-    with TemporaryDirectory(prefix="horsesense-") as folder, TemporaryFile() as complaints:
+    with TemporaryDirectory(prefix="horsesense-reading-") as folder, TemporaryFile() as complaints:
         command = [sys.executable, "-m", "generation.limited", str(seconds), str(memory), module]
         environment = {name: os.environ[name] for name in KEPT if name in os.environ} | ALONE | {"TMPDIR": folder}
         child = subprocess.Popen(  # noqa: S603 - our own module

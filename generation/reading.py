@@ -158,7 +158,7 @@ def _place(name: str, stack: ExitStack) -> str:
     path = storage.local_path(name)
     if path is not None:
         return str(path)
-    copy = stack.enter_context(NamedTemporaryFile(prefix="horsesense-"))  # noqa: SIM115 - the stack closes it
+    copy = stack.enter_context(NamedTemporaryFile(prefix="horsesense-reading-"))  # noqa: SIM115 - the stack closes it
     try:
         for piece in storage.pieces(name):
             copy.write(piece)

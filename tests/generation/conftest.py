@@ -11,7 +11,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from generation import jobs
+from generation import jobs, reading
 from generation.engine import worlds
 from generation.models import Dataset
 from tests.generation import fake_world
@@ -83,3 +83,20 @@ def child(transactional_db: None) -> Iterator[Child]:
 
 
 MANAGE = str(Path(settings.BASE_DIR, "manage.py"))
+
+
+Measured = Callable[[], list[tuple[int, float]]]
+
+
+@pytest.fixture
+def measured(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Measured:
+    """Give a function that returns megabytes and seconds of processor time of each child that has read an import."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setattr(reading, "CHILD", "tests.generation.measured")
+    monkeypatch.setenv("HOME", str(home))
+
+    def look() -> list[tuple[int, float]]:
+        lines = [line.split() for line in (home / "measured").read_text().splitlines()]
+        return [(int(megabytes), float(seconds)) for megabytes, seconds in lines]
+
+    return look

@@ -1,6 +1,7 @@
 """Files that a process which was killed never finished."""
 
 import os
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,18 @@ def test_housekeeping_drops_what_was_never_finished_a_day_later(media: Path) -> 
     tidy_up()
     assert not [path for path in (*old, folder) if path.exists()]
     assert all(path.exists() for path in kept)
+
+
+@pytest.mark.django_db
+def test_temporary_files_of_killed_uploads_go_a_day_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "temporary"
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    for name in ("tmp1a2b.upload", "tmp3c4d.upload.json", "predictions-x1"):
+        written(place / name, hours=25)
+    os.utime(written(place / "horsesense-reading-y2/val.txt", hours=1).parent, (0, 0))
+    kept = [written(place / "tmp5e6f.upload", hours=23), written(place / "somebody-else.upload", hours=25)]
+    tidy_up()
+    assert sorted(place.iterdir()) == sorted(kept)
 
 
 def test_a_file_is_written_under_a_name_by_which_it_is_found_again(

@@ -1,7 +1,10 @@
 """Imports: published files become rows, whole or not at all, whatever happens on the way."""
 
+import gzip
 import json
+import tarfile
 import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +18,7 @@ from generation.engine.errors import BadRecord, BadSpec
 from generation.engine.reading import find_reader
 from generation.index import SplitIndex
 from generation.models import Chunk, Dataset, Import, ImportedSplit, Job, Question, Quota, Scene, Split
-from tests.generation.conftest import MANAGE, Child
+from tests.generation.conftest import MANAGE, Child, Measured
 from tests.shared_data import shared_path
 from tests.worlds.clevr.formats import releases
 from tests.worlds.clevr.formats.releases import questions_of, release, scenes_of, write
@@ -356,3 +359,53 @@ def test_the_real_picture_is_linked() -> None:
     scene = Scene.objects.get()
     assert (scene.linked, scene.width, scene.height) == ("CLEVR_val_000013.png", 480, 320)
     assert dataset.images_folder.endswith("clevr-v1/images")
+
+
+def tar_of(member: tarfile.TarInfo, *, zeros: int = 0) -> bytes:
+    """Return a packed archive that begins with the head of a member; so many megabytes of zeros follow."""
+    packed = zlib.compressobj(wbits=31)
+    parts = [
+        packed.compress(member.tobuf(tarfile.GNU_FORMAT)),
+        *(packed.compress(bytes(1 << 20)) for _ in range(zeros)),
+    ]
+    return b"".join([*parts, packed.flush()])
+
+
+def long_name(size: int) -> tarfile.TarInfo:
+    """Return the head of a member whose content is the name of the next one."""
+    member = tarfile.TarInfo("././@LongLink")
+    member.type, member.size = tarfile.GNUTYPE_LONGNAME, size
+    return member
+
+
+def link_out(name: str) -> tarfile.TarInfo:
+    member = tarfile.TarInfo(name)
+    member.type, member.linkname = tarfile.SYMTYPE, "/etc/passwd"
+    return member
+
+
+STORY = "tasks/en/qa1_single-supporting-fact_train.txt"
+HOSTILE: dict[str, tuple[str, str, Callable[[], bytes], str]] = {
+    "brackets": ("clevr", "q.json", lambda: b"[" * 200_000, "Expected at most 64 lists and objects"),
+    "deep": ("clevr", "q.json", lambda: b'{"a":' * 50_000, "Expected at most 64 lists and objects"),
+    "digits": ("clevr", "q.json", lambda: b'{"info": ' + b"9" * 100_000, "Expected numbers of at most 100 characters"),
+    "a long name in a tar": (
+        "babi", "t.tar.gz", lambda: tar_of(long_name(700 << 20), zeros=700), "560 MB of memory",
+    ),
+    "a link in a tar": ("babi", "t.tar.gz", lambda: tar_of(link_out(STORY)), "Expected"),
+    "a gz in a gz": ("babi", "t.tar.gz", lambda: gzip.compress(tar_of(link_out(STORY))), "Expected an archive"),
+}  # fmt: skip
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_hostile_file_is_refused_on_the_command_line(tmp_path: Path, measured: Measured, case: str) -> None:
+    format_, name, content, message = HOSTILE[case]
+    path = tmp_path / name
+    path.write_bytes(content())
+    assert path.stat().st_size < 1_000_000
+    with pytest.raises((CommandError, BadRecord), match=message):
+        call_command("import", format_, str(path), name="theirs")
+    assert all(megabytes < 500 and seconds < 10 for megabytes, seconds in measured())
+    assert nothing_is_left()
