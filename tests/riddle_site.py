@@ -230,6 +230,7 @@ def values() -> dict[str, list[str]]:
         "code": [STUDY],
         "kind": ["csv", "svg"],
         "chart": ["answers"],  # pages link to the others
+        "decision": ["approve", "nothing"],
         "version": [version_of(Dataset.objects.get(slug="riddles")), "0000"],
         "pk": [str(Dataset.objects.get(slug="riddles").pk), "1", "9999"],
         "job": [str(Job.objects.filter(dataset__slug="broken").first().pk), "9999"],

@@ -40,14 +40,16 @@ def approval_of(user: Any, split: Split) -> SubmitterApproval | None:
     return SubmitterApproval.objects.filter(split=split.source, account=user.pk).first()
 
 
-def reason_for(user: Any, split: Split) -> str:
-    """Return why an account may not submit, and what to do."""
+def reason_for(user: Any, split: Split, *, has_button: bool = False) -> str:
+    """Return why an account may not submit, and what to do; a page has a button that asks for approval."""
     found = approval_of(user, split)
     what = f"The answers of {split} are withheld, so "
     if found is not None and found.state == State.REFUSED:
         return f"{what}only accounts that its owner approves may submit, and the owner refused yours."
     wait = "You have asked for it; wait for the owner's decision." if found is not None else ""
-    ask = wait or f"Ask the owner for approval at {address_of(split)} ."
+    ask = wait or (
+        "Ask for it here." if has_button else f"Ask the owner for approval: {address_of(split)} has a button."
+    )
     if can_send_mail():
         verify = f"Verify yours at {reverse('account_email')}"
         return f"{what}an account needs a verified e-mail address, or the owner's approval. {verify}, or: {ask}"

@@ -105,7 +105,7 @@ def _approval(request: HttpRequest, split: Split) -> dict[str, Any]:
     if approvals.may_submit(request.user, split):
         return {}
     can_ask = approvals.approval_of(request.user, split) is None
-    return {"unapproved": approvals.reason_for(request.user, split), "can_ask": can_ask}
+    return {"unapproved": approvals.reason_for(request.user, split, has_button=True), "can_ask": can_ask}
 
 
 def _target(request: HttpRequest) -> Split | Suite | None:
