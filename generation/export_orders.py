@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.files.storage import default_storage
 
-from generation import export_jobs, files
+from generation import account_storage, export_jobs, files
 from generation.engine import formats
 from generation.engine.errors import BadExport, EngineError
 from generation.estimates import GB, MB
@@ -45,6 +45,7 @@ def ask(
     BadExport
         For a format, an option or a split that can't be, or where the disk has too little room.
     TooMany
+    AccountFull
     """
     values = formats.checked(formats.find(name, dataset.get_world()), options)
     stored = StoredDataset(dataset, splits=splits, viewer=export_jobs.viewer_of(view), images=images)
@@ -64,6 +65,8 @@ def ask(
     if Export.objects.unfinished().filter(user=user).count() >= UNFINISHED_EACH:
         raise TooMany(f"Expected at most {UNFINISHED_EACH} exports of yours on their way, got one more. Wait for one.")
     check_room(stored)
+    if user is not None and user.is_authenticated:
+        account_storage.check_exports(user, estimate(stored))
     new.save()
     export_jobs.RUNNER.wake()
     return new

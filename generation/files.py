@@ -34,8 +34,20 @@ def local_path(name: str) -> Path | None:
         return None
 
 
+class NoSpace(OSError):
+    """Less of the disk is free than is kept in reserve; what waits for a full disk waits for this too."""
+
+
+def check_reserve() -> None:
+    """Raise `NoSpace` where too little of the disk is free: every stored file is asked about before it is written."""
+    shortage = disk_shortage()
+    if shortage:
+        raise NoSpace(errno.ENOSPC, shortage)
+
+
 def put(name: str, content: bytes) -> None:
     """Store a file under exactly this name, whole or not at all; a file that is there already is replaced."""
+    check_reserve()
     path = local_path(name)
     if path is None:
         default_storage.save(name, ContentFile(content))
@@ -46,6 +58,7 @@ def put(name: str, content: bytes) -> None:
 
 def adopt(name: str, path: Path) -> None:
     """Store a file that lies on this machine's disk under a name, whole or not at all; it is gone from where it lay."""
+    check_reserve()
     home = local_path(name)
     if home is None:
         with path.open("rb") as content:
@@ -148,6 +161,15 @@ def size(name: str) -> int:
     """Return how large a stored file is, in bytes."""
     path = local_path(name)
     return path.stat().st_size if path is not None else default_storage.size(name)
+
+
+def size_below(folder: str) -> int:
+    """Return how many bytes the files of a folder of the storage have, those of its own folders left out."""
+    try:
+        _, names = default_storage.listdir(folder)
+    except FileNotFoundError:
+        return 0
+    return sum(size(f"{folder}/{name}") for name in names)
 
 
 def sizes_below(folder: str) -> dict[str, int]:

@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from generation import account_storage
 from generation.addresses import site_address
 from webapp.account_forms import NameForm, SignInLinkForm, TokenForm
 from webapp.models import LOGIN_LINK_LIFE, ApiToken, LoginLink, User, address_of
@@ -84,6 +85,9 @@ def _page(request: HttpRequest, *, status: int = 200, **more: Any) -> HttpRespon
         "name_form": NameForm(instance=user),
         "token_form": TokenForm(user=user),
         "tokens": ApiToken.objects.of(user),
+        "uses": (uses := account_storage.uses_of(user)),
+        "used": sum(use.size for use in uses),
+        "most": account_storage.limit_of(user),
         "is_linked": bool(settings.OIDC_NAME) and SocialAccount.objects.filter(user=user).exists(),
         **more,
     }

@@ -194,6 +194,10 @@ VARIABLES = (
               "docker-compose.yml.",
     ),
     Variable(
+        name="ACCOUNT_MB", kind="whole number", default=2000, group=SPEED, least=1,
+        about="Megabytes that an account may keep: submissions, exports, files being imported. Staff have no limit.",
+    ),
+    Variable(
         name="UPLOAD_MB", kind="whole number", default=250, group=SPEED, least=1,
         about="Largest request the site takes, files included, in megabytes. Only pages that take files take so "
               "much, and only from accounts that may send them; all others take 1 MB.",
@@ -263,6 +267,7 @@ SECURE_REDIRECT_EXEMPT = [r"^health/((web|ready|live)/)?$", r"^metrics$"]  # ask
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 TRUSTED_PROXIES: list[Network] = [*LOOPBACK, *networks(env["TRUSTED_PROXIES"])]
 PROXY_SENDS_FILES: bool = env["PROXY_SENDS_FILES"]
+ACCOUNT_MB: int = env["ACCOUNT_MB"]
 UPLOAD_MB: int = env["UPLOAD_MB"]
 SECURE_HSTS_SECONDS: int = env["HSTS_SECONDS"] if HTTPS else 0
 # Neighbouring host names belong to somebody else: they are not ours to force onto https.

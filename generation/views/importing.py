@@ -13,8 +13,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from generation import account_storage, importing, intake, jobs
 from generation import files as storage
-from generation import importing, intake, jobs
 from generation.engine.errors import EngineError
 from generation.engine.worlds import READERS
 from generation.forms import ImportForm
@@ -85,6 +85,10 @@ def _page(request: HttpRequest, form: ImportForm, *, status: int = 200) -> HttpR
 
 def _ordered(request: HttpRequest, said: dict[str, Any]) -> Import:
     """Return the new import, whose files wait to be looked into; where it is refused, nothing that was sent is kept."""
+    shortage = storage.disk_shortage()
+    if shortage:
+        raise EngineError(shortage)
+    account_storage.check(request.user, sum(file.size for file in said["files"]))
     folder = f"{intake.UPLOADS}/{secrets.token_hex(8)}"
     try:
         names = [_kept(file, folder) for file in said["files"]]

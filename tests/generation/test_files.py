@@ -1,6 +1,7 @@
 """Files that a process which was killed never finished."""
 
 import os
+import re
 import tempfile
 import time
 from pathlib import Path
@@ -76,3 +77,14 @@ def test_a_file_is_written_under_a_name_by_which_it_is_found_again(
     assert left[0].exists()
     assert files.drop_abandoned() == 1
     assert not left[0].exists()
+
+
+def test_every_stored_file_is_written_where_the_disk_reserve_is_asked_about() -> None:
+    """Only these modules hand content to the storage; each asks first."""
+    root = Path(__file__).resolve().parent.parent.parent
+    sources = [path for folder in ("generation", "annotations", "webapp") for path in (root / folder).rglob("*.py")]
+    writing = [path for path in sources if re.search(r"default_storage\.save\(|shutil\.move\(", path.read_text())]
+    names = {str(path.relative_to(root)) for path in writing}
+    assert names == {"generation/files.py", "generation/views/importing.py"}
+    for path in (*writing, root / "webapp/backups/stored.py"):
+        assert re.search(r"check_reserve\(\)|disk_shortage\(\)", path.read_text()), path

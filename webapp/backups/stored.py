@@ -144,6 +144,7 @@ def write(name: str, stream: Digested) -> Callable[[], object]:
         shutil.copyfileobj(stream, whole)
         whole.seek(0)
         return partial(_upload, name, whole, _client())
+    files.check_reserve()
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(files.draft_name(path.name))
     with draft.open("wb") as file:

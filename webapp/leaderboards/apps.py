@@ -12,9 +12,10 @@ class LeaderboardsConfig(AppConfig):
     def ready(self) -> None:
         """Register what was submitted, links to boards, scoring as background work, and what is published of people."""
         from annotations import disclosure
-        from generation import referrers, remarks
-        from webapp.leaderboards import ladder, linking, referring, scoring  # noqa: F401 - scoring registers itself
+        from generation import account_storage, referrers, remarks
+        from webapp.leaderboards import keeping, ladder, linking, referring, scoring  # noqa: F401 - scoring registers itself
 
+        account_storage.register("submissions", keeping.use)
         referrers.register_losses("leaderboards", referring.losses, referring.release)
         remarks.register("leaderboards", of_splits=linking.remarks, of_question=linking.nothing)
         disclosure.register(decide=ladder.disclose_people, share_of=ladder.share_of_people)

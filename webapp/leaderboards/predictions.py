@@ -5,6 +5,8 @@ The file never changes; a submission's scores can be computed again from it at a
 
 import functools
 import hashlib
+import json
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,7 @@ from generation.models import Split
 from webapp.leaderboards.models import Submission
 
 FOLDER = "predictions"
+AT_ONCE = 4096  # lines of a file that is made of codes
 AT_HAND = 64  # predictions that a process keeps in memory
 
 
@@ -76,3 +79,15 @@ def _load(digest: str) -> PackedPredictions:
     if hashlib.sha256(content).hexdigest() != digest:
         raise Damaged("Expected the predictions that were stored, got others.", where=digest)
     return PackedPredictions(content)
+
+
+def lines_of(found: PackedPredictions, vocabulary: Sequence[str]) -> Iterator[bytes]:
+    """Yield predictions as lines of JSON, many at a time; an answer outside of the vocabulary as it was kept, cut."""
+    outside = found.outside
+    for start in range(0, len(found.codes), AT_ONCE):
+        codes = found.codes[start : start + AT_ONCE].tolist()
+        texts = [vocabulary[code] if code >= 0 else outside.get(at, "") for at, code in enumerate(codes, start)]
+        yield "".join(
+            json.dumps({"question_id": at, "answer": text}, ensure_ascii=False) + "\n"
+            for at, text in enumerate(texts, start)
+        ).encode()

@@ -16,10 +16,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from generation import files, prediction_files
+from generation import account_storage, files, prediction_files
 from generation.engine.predictions import BadPredictions, Member
 from generation.engine.predictions import members as carried
 from generation.engine.predictions.packed import PackedPredictions
@@ -95,11 +96,12 @@ class Received(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A file of an upload, and the split that it is for."""
+    """A file of an upload, the split that it is for, and how many bytes it has."""
 
     split: Split
     name: str
     file: BinaryIO
+    size: int
 
 
 def receive(user: Any, order: Order, file: BinaryIO, filename: str) -> Received:
@@ -126,6 +128,7 @@ def receive(user: Any, order: Order, file: BinaryIO, filename: str) -> Received:
     for split in targets(user, order):
         check_limits(user, split)  # before anything is written; once more under a lock
     parts = parts_of(user, order, file, filename)
+    check_storage(user, sum(part.size for part in parts))
     kept: list[Kept] = []
     try:
         for part in parts:
@@ -272,7 +275,7 @@ def _repeated(user: Any, order: Order) -> list[Submission]:
 def parts_of(user: Any, order: Order, file: BinaryIO, filename: str) -> list[Part]:
     """Return the files of an upload with their splits: of a suite, those that a zip names by split or label."""
     if isinstance(order.target, Split):
-        return [Part(order.target, filename, file)]
+        return [Part(order.target, filename, file, _size_of(file))]
     return _matched(user, order.target, file)
 
 
@@ -285,7 +288,7 @@ def _matched(user: Any, suite: Suite, file: BinaryIO) -> list[Part]:
         meant = [member for member in members if name in names_of(member)]
         if len(meant) == 1:
             _check_size(one, meant[0].split)
-            found.append(Part(meant[0].split, one.name, one.open()))
+            found.append(Part(meant[0].split, one.name, one.open(), one.size))
         else:
             unknown.append(one.name or "a file that isn't a zip")
     wanted = ", ".join(sorted(names_of(member))[0] for member in members)
@@ -296,6 +299,25 @@ def _matched(user: Any, suite: Suite, file: BinaryIO) -> list[Part]:
     if len({part.split.pk for part in found}) < len(found):
         raise Refused(422, "bad_suite_file", "Expected one file for each split, got two for the same.", field="file")
     return found
+
+
+def _size_of(file: BinaryIO) -> int:
+    """Return how many bytes a file has from where it stands."""
+    at = file.tell()
+    size = file.seek(0, os.SEEK_END) - at
+    file.seek(at)
+    return size
+
+
+def check_storage(user: Any, size: int) -> None:
+    """Raise `Refused` where the disk is nearly full, or the account may not keep so many bytes more."""
+    shortage = files.disk_shortage()
+    if shortage:
+        raise Refused(503, "disk_full", shortage, retry_after=RETRY)
+    try:
+        account_storage.check(user, size)
+    except account_storage.AccountFull as error:
+        raise Refused(413, "account_full", str(error), field="file") from error
 
 
 def _carried(file: BinaryIO) -> list[Member]:
@@ -357,6 +379,8 @@ def _insert(user: Any, order: Order, parts: Sequence[Part], kept: Sequence[Kept]
     batch = uuid.uuid4() if len(parts) > 1 else None
     sources = sorted({part.split.source.pk for part in parts})
     list(Split.objects.select_for_update().filter(pk__in=sources).order_by("pk").values_list("pk"))
+    list(get_user_model().objects.select_for_update().filter(pk=user.pk).values_list("pk"))
+    check_storage(user, sum(file.size for file in kept))  # once more, for others that came at the same time
     made = []
     for part, file in zip(parts, kept, strict=True):
         check_limits(user, part.split)

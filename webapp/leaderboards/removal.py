@@ -17,6 +17,7 @@ from webapp.leaderboards.predictions import name_of
 from webapp.leaderboards.receiving import FOLDER as UPLOADS
 
 YOUNG = timedelta(hours=1)  # within which a file's row may still be on its way
+AT_ONCE = 100  # uploads that are dropped at once
 SWEPT = 600.0  # seconds between two looks for files without a row
 _LAST = {"swept": -SWEPT}
 
@@ -59,6 +60,15 @@ def drop_files(gone: Iterable[Submission]) -> None:
     for submission in gone:
         files.drop(submission.file)
         files.drop(submission.findings)
+
+
+def drop_scored() -> None:
+    """Drop uploads that an earlier version kept after they were scored: their codes are kept."""
+    for submission in Submission.objects.scored().exclude(file="")[:AT_ONCE]:
+        with suppress(FileNotFoundError):
+            kept = files.size(name_of(submission.predictions))
+            Submission.objects.filter(pk=submission.pk).update(file="", kept=kept)
+            files.drop(submission.file)
 
 
 def sweep_files(*, now: bool = False) -> int:

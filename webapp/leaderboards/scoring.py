@@ -71,11 +71,12 @@ def _score(submission: Submission, lease: leases.Lease) -> None:
         if ladder.is_closed(submission.split):
             ladder.lock(submission.split)
         held = Submission.objects.held(submission)
-        held.update(predictions=digest, outside=len(found.outside), format=written_as)
+        held.update(predictions=digest, kept=len(content), outside=len(found.outside), format=written_as, file="")
         leases.finish(submission)
         Score.objects.bulk_create(scores)
         if ladder.is_closed(submission.split):
             ladder.disclose(submission, scores[0], found.codes)
+    files.drop(submission.file)
 
 
 def _predictions(submission: Submission, lease: leases.Lease) -> prediction_files.ReadFile:
@@ -148,6 +149,7 @@ def _columns(columns: Sequence[Column], index: SplitIndex, facets: Mapping[str, 
 
 def _chores() -> None:
     baselines.begin()
+    removal.drop_scored()
     removal.sweep_files()
 
 

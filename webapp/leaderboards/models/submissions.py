@@ -57,7 +57,8 @@ class Submission(AbstractJob):
     """A run of a method on a split: a file that was uploaded, checked and scored, or a baseline's own predictions.
 
     Waiting, its `file` is stored and nobody looked at it yet; failed, `message` says why nothing counts; done, it
-    has a `Score` for its split and for each that is derived from it. `finished` is when.
+    has a `Score` for its split and for each that is derived from it. `finished` is when. The uploaded file is dropped
+    once it is scored or refused: what is kept are the codes in `predictions`, and the upload's size and digest.
     """
 
     method = models.ForeignKey(Method, on_delete=models.CASCADE, related_name="submissions")
@@ -89,6 +90,7 @@ class Submission(AbstractJob):
     size = models.PositiveBigIntegerField(default=0, help_text="Bytes of the upload.")
     format = models.CharField(max_length=40, blank=True)
     predictions = models.CharField(max_length=64, blank=True, help_text="Digest of the codes, which names their file.")
+    kept = models.PositiveBigIntegerField(default=0, help_text="Bytes of the codes' file.")
     outside = models.PositiveIntegerField(default=0, help_text="Answers that the vocabulary doesn't have.")
     key = models.CharField(max_length=200, blank=True, help_text="The Idempotency-Key that it came with.")
     batch = models.UUIDField(null=True, blank=True, help_text="Of what came in one upload to a suite.")

@@ -16,10 +16,11 @@ from generation import files
 from generation.browse import shortened
 from generation.engine.predictions import template
 from generation.expected import expected_of
+from generation.index import SplitIndex
 from generation.models import Heartbeat, Split
 from webapp.access import accounts_only, takes_uploads
 from webapp.celery import DEFAULT
-from webapp.leaderboards import approvals, ladder, limits, receiving, removal, scoring
+from webapp.leaderboards import approvals, ladder, limits, predictions, receiving, removal, scoring
 from webapp.leaderboards.finding import find_board, find_own_submission, find_submission, owns, suite_named
 from webapp.leaderboards.forms import SubmissionForm, split_named
 from webapp.leaderboards.listing import with_figures
@@ -159,8 +160,13 @@ def submission_progress(request: HttpRequest, number: int) -> HttpResponse:
 
 @require_safe
 def submission_file(request: HttpRequest, number: int) -> StreamingHttpResponse:
-    """Return the file that was uploaded, to whoever uploaded it."""
+    """Return a submission's predictions to its owner: as they were sent until they are scored, then from the codes."""
     found = find_own_submission(request.user, number)
+    if found.is_scored:
+        lines = predictions.lines_of(predictions.load(found.predictions), SplitIndex.open(found.split).answer_values)
+        response = StreamingHttpResponse(lines, content_type="application/x-ndjson")
+        response["Content-Disposition"] = f'attachment; filename="submission-{found.pk}.jsonl"'
+        return response
     if not found.file:
         raise Http404("The file was refused, and nothing of it was kept.")
     response = StreamingHttpResponse(files.pieces(found.file), content_type="application/octet-stream")
