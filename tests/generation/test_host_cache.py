@@ -52,6 +52,14 @@ def test_what_was_used_longest_ago_is_removed_and_no_more_than_has_to_be(own_fol
     assert host_cache.make_room() == 0
 
 
+@pytest.mark.django_db
+def test_housekeeping_makes_room_too(own_folder: Path) -> None:
+    for number in range(6):
+        copy_of_index(own_folder, f"digest{number}", age=100 - number)
+    tidy_up()
+    assert names(own_folder) == {"digest3", "digest4", "digest5"}
+
+
 def test_one_that_is_larger_than_all_room_stays_while_it_is_the_last_one_used(own_folder: Path) -> None:
     copy_of_index(own_folder, "small", age=5)
     copy_of_index(own_folder, "large", age=1, size=9 * MEGABYTE)
@@ -110,7 +118,7 @@ def test_an_open_index_answers_whatever_is_removed_and_is_fetched_again_when_it_
     open_digest.cache_clear()
     one = opened.pop("train")
     opened.clear()
-    tidy_up()
+    host_cache.make_room()
     assert len(names(own_folder) & {split.index_digest for split in splits}) <= 2  # the open one, and the last one used
     shutil.rmtree(own_folder)  # whatever an operator does
     assert _counts(one) == expected["train"]
