@@ -2,12 +2,13 @@
 
 import pytest
 
-from generation import jobs
+from generation import jobs, removal
 from generation.models import Dataset, Split
 from generation.opening import open_answers
 from generation.recipes import read_recipe
+from tests.generation import small
 from tests.leaderboards.sent import noisy, submitted, truth_of
-from webapp.leaderboards import baselines, ladder, scoring
+from webapp.leaderboards import approvals, baselines, ladder, scoring
 from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Submission
 from webapp.models import User
 
@@ -145,3 +146,15 @@ def test_a_split_whose_answers_are_open_has_no_ladder(
     submitted(method, withheld, with_right(withheld, 0.5))
     assert not Disclosure.objects.exists()
     assert Submission.objects.scored().count() == 2
+
+
+def test_a_dataset_is_deleted_with_what_was_published_of_it(member: User, db: None) -> None:
+    splits = {"train": {"scenes": 2}, "test": {"scenes": 10, "withheld": True}}
+    made = small.made("gone", with_images=False, splits=splits)
+    split = Split.objects.for_browse().get(dataset=made, name="test")
+    approvals.approve(split, member, by=None)
+    allow(split, budget=7)
+    submitted(Method.objects.create(name="M", owner=member), split, with_right(split, 0.5))
+    assert Disclosure.objects.filter(split=split).exists()
+    removal.remove(made)
+    assert not Disclosure.objects.exists() and not DisclosureSettings.objects.exists()
