@@ -187,11 +187,11 @@ def site_with_link_only(slug: str, title: str) -> Iterator[None]:
 def _submit_to_link_only(slug: str) -> None:
     """Have a member's published method submit to it and learn from it, baselines, and a listed suite with it."""
     member, own = User.objects.get(username="member"), {"dataset__slug": slug}
-    method = Method.objects.create(pk=4, name="Another rule", owner=member, published=A_MOMENT)
+    method = Method.objects.create(pk=40, name="Another rule", owner=member, published=A_MOMENT)
     for number, (wanted, learned) in enumerate(((own, own), ({"dataset__slug": "riddles"}, own))):
         split = Split.objects.for_browse().get(**wanted, name="train")
         row = Submission.objects.create(
-            pk=4 + number, method=method, split=split, file=f"submissions/other-{number}", filename="other.txt",
+            pk=40 + number, method=method, split=split, file=f"submissions/other-{number}", filename="other.txt",
             trained_on=Split.objects.get(**learned, name="test"),
         )  # fmt: skip
         files.put(row.file, f"{riddles.ANSWERS[0]}\n".encode() * split.questions)

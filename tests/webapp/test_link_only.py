@@ -63,7 +63,7 @@ def test_strangers_find_neither_name_nor_title_anywhere(linked: Dataset, who: st
     statuses = {request.address: reply.status for request, reply in replies.items() if request.method == "GET"}
     for number in Submission.objects.filter(split__dataset=linked).values_list("pk", flat=True):
         assert statuses[f"/submissions/{number}/"] == statuses[f"/api/v1/submissions/{number}/"] == 404
-    assert statuses["/submissions/5/"] == statuses["/methods/4/"] == statuses["/suites/mixed/"] == 200
+    assert statuses["/submissions/41/"] == statuses["/methods/40/"] == statuses["/suites/mixed/"] == 200
 
 
 def test_who_has_the_address_reads_pages_and_boards_but_no_link_to_a_hidden_submission(linked: Dataset) -> None:
@@ -79,7 +79,7 @@ def test_who_has_the_address_reads_pages_and_boards_but_no_link_to_a_hidden_subm
 @pytest.mark.parametrize("who", ["owner", "member"])
 def test_owner_of_the_dataset_and_of_the_submission_find_it_in_lists(linked: Dataset, who: str) -> None:
     client = browser(who)()
-    pages = ["/methods/4/", "/submissions/4/", "/api/v1/submissions/4/"]
+    pages = ["/methods/40/", "/submissions/40/", "/api/v1/submissions/40/"]
     assert all(names_it(reply_of(client, Request("GET", page))) for page in pages)
 
 
