@@ -20,7 +20,7 @@ from generation.engine.canonical import Fingerprint
 from generation.engine.errors import BadScene
 from generation.engine.spec import RESERVED_SPLITS
 from generation.index import FOLDER, FORMAT, MANIFEST, POSITIONS, NotIndexed, SplitIndex
-from generation.models import Dataset, Job, Split
+from generation.models import Dataset, Job, Split, Turn
 from generation.queue import leases
 from generation.recipes import BadRecipe, Chooser, Positions, Recipe, in_words, plain_filter, read_recipe
 from generation.store import load_chosen
@@ -98,7 +98,9 @@ def create(parent: Split, *, name: str, recipe: Recipe) -> Job:
                 scenes=len(np.unique(scenes)),
                 questions=len(choice.positions),
             )
-            return Job.objects.create(kind=Job.Kind.DERIVE, dataset=dataset, split=split)
+            job = Job.objects.create(kind=Job.Kind.DERIVE, dataset=dataset, split=split)
+            Turn.objects.offer(dataset.pk)
+            return job
     except IntegrityError as error:
         raise _taken(name) from error
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Subquery, Sum
+from django.db.models import Exists, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce, Now
 
 from generation import deadlines, deriving, files, intake, referrers, removal, sealing, seen, store
@@ -17,15 +17,14 @@ from generation.engine import ENGINE_VERSION
 from generation.engine import worlds as engine
 from generation.engine.canonical import dataset_fingerprint
 from generation.engine.errors import BadRecord, BadSpec, EngineError, NotDrawn
-from generation.models import Chunk, Dataset, Import, Job, Scene, Split, from_now
+from generation.models import Chunk, Dataset, Import, Job, Scene, Split, Turn, from_now
 from generation.models.datasets import SLICE
-from generation.queue import leases, runner, stopping
+from generation.queue import leases, runner, stopping, turns
 from generation.queue.outages import find_outage
 from generation.recipes import Recipe
 from webapp.celery import GENERATION
 
 PREVIEW = 10  # the priority of a dataset's first scenes and pictures
-CANDIDATES = 8
 HINTS = 32
 HINT_LIFE = 15  # seconds
 DELETED_AGAIN = 600.0  # seconds after which a deletion that failed is tried once more
@@ -62,6 +61,7 @@ def plan(dataset: Dataset) -> None:
         if not split.seen_digest and seen.train_facets(split):
             rows.append(Job(kind=Job.Kind.SEEN, dataset=dataset, split=split))
     Job.objects.bulk_create(rows, ignore_conflicts=True, batch_size=store.ROWS)
+    Turn.objects.offer(dataset.pk)
 
 
 def cancel(dataset: Dataset) -> bool:
@@ -110,6 +110,7 @@ def delete(dataset: Dataset) -> None:
         Job.objects.bulk_create([Job(kind=Job.Kind.DELETE, dataset=dataset)], ignore_conflicts=True)
         deletions = dataset.jobs.filter(kind=Job.Kind.DELETE, state__in=[Job.State.FAILED, Job.State.CANCELLED])
         deletions.start_over()
+        Turn.objects.offer(dataset.pk)
     dataset.refresh_from_db()
 
 
@@ -152,36 +153,15 @@ def check_version(dataset: Dataset) -> None:
 
 
 def claim(*, dataset: Dataset | None = None) -> Job | None:
-    """Return a job that is now ours, of one dataset or of whichever has waited longest; None where there is none."""
+    """Return a job that is now ours, of one dataset or of the one whose turn it is; None where there is none."""
     shortage = files.disk_shortage()
-    waiting = Job.objects.filter(dataset=dataset) if dataset is not None else Job.objects.all()
     if shortage:
-        waiting.claimable().filter(message="").update(message=shortage)
-        waiting = waiting.filter(kind=Job.Kind.DELETE)
-    while not stopping.is_asked() and (candidates := _candidates(waiting.claimable())):
-        job = RUNNER.claim(candidates)
-        if job is not None:
-            return job
-    return None
-
-
-def _candidates(claimable: Any) -> list[Job]:
-    """Return some jobs that may be claimed: of the dataset with the most urgent, then of the least recently served."""
-    served = Job.objects.filter(dataset=OuterRef("pk"), started__isnull=False).order_by("-started")
-    turn = (
-        Dataset.objects.filter(Exists(claimable.filter(dataset=OuterRef("pk"))))
-        .annotate(
-            urgency=Subquery(claimable.filter(dataset=OuterRef("pk")).order_by("-priority").values("priority")[:1]),
-            served=Subquery(served.values("started")[:1]),
-        )
-        .order_by("-urgency", F("served").asc(nulls_first=True), "pk")
-        .values_list("pk", flat=True)
-        .first()
-    )
-    if turn is None:
-        return []
-    jobs = claimable.filter(dataset=turn).order_by("-priority", "pk")
-    return list(jobs.select_related("dataset", "split__dataset", "chunk")[:CANDIDATES])
+        turns.note_shortage(shortage)
+    if stopping.is_asked() or (shortage and dataset is not None and dataset.state != Dataset.State.DELETING):
+        return None
+    if dataset is not None:
+        return turns.claim_of(dataset.pk, RUNNER.take)
+    return turns.claim(RUNNER.take, deletions=bool(shortage))
 
 
 def work(
@@ -411,6 +391,7 @@ def wake(count: int) -> None:
 def _chores() -> None:
     settle()
     delete_again()
+    turns.mend()
 
 
 RUNNER = runner.register(
@@ -418,12 +399,12 @@ RUNNER = runner.register(
         name="datasets",
         model=Job,
         perform=lambda job, lease: PERFORMERS[Job.Kind(job.kind)](job, lease),
-        candidates=lambda: _candidates(Job.objects.claimable()),
+        candidates=lambda: filter(None, [claim()]),
         seconds=deadlines.seconds_for,
         task="generation.tasks.work",
         queue=GENERATION,
         hint_life=HINT_LIFE,
-        hints=lambda: Job.objects.claimable()[:HINTS].count(),
+        hints=lambda: turns.count_claimable(HINTS),
         related=("dataset", "split__dataset", "chunk__split__dataset"),
         on_failure=_fail_dataset,
         on_loss=lambda job: removal.drop_late_files(job.dataset),

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from django.core.files.storage import default_storage
 
 from generation.engine import ENGINE_VERSION
-from generation.models import Dataset, Job, JobQuerySet, Scene, Split
+from generation.models import Dataset, Job, JobQuerySet, Scene, Split, Turn
 from generation.models.datasets import SLICE
 
 ROWS = 1000  # changed at a time
@@ -52,6 +52,8 @@ def draw_again(split: Split) -> int:
     if count and split.is_complete:
         _wait(Job.objects.filter(split=split, kind=Job.Kind.SEAL))
         Dataset.objects.filter(pk=split.dataset_id, state=Dataset.State.COMPLETE).update(state=Dataset.State.MAKING)
+    if count:
+        Turn.objects.offer(split.dataset_id)
     return count
 
 

@@ -189,10 +189,11 @@ class ChunkWriter:
             self._add(item)
         self._check_complete()
         with transaction.atomic():
-            leases.finish(self.job)
+            leases.renew(self.job)
             self._flush()
             Chunk.objects.filter(pk=self.chunk.pk).update(made=True, replaced=self.replaced)
             Job.objects.bulk_create(then, ignore_conflicts=True)
+            leases.finish(self.job)
 
     def _clear(self) -> None:
         while True:

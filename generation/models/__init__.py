@@ -6,7 +6,16 @@ from generation.models.imports import Import, ImportedSplit
 from generation.models.items import Chunk, Question, QuestionQuerySet, Scene, SceneQuerySet
 from generation.models.makers import Limit, PreviewTurn, Quota, Upload
 from generation.models.reports import AblationReport, BlindReport
-from generation.models.work import AbstractJob, AbstractJobQuerySet, Heartbeat, Job, JobEvent, JobQuerySet, from_now
+from generation.models.work import (
+    AbstractJob,
+    AbstractJobQuerySet,
+    Heartbeat,
+    Job,
+    JobEvent,
+    JobQuerySet,
+    Turn,
+    from_now,
+)
 
 __all__ = [
     "AblationReport",
@@ -34,6 +43,7 @@ __all__ = [
     "SpecFile",
     "Split",
     "SplitQuerySet",
+    "Turn",
     "Upload",
     "from_now",
 ]

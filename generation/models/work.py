@@ -1,7 +1,7 @@
 """Work as rows: jobs that are claimed with a token and a lease, and the processes that do them."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from django.db import models
@@ -19,13 +19,15 @@ from django.db.models import (
     Q,
     Value,
 )
-from django.db.models.functions import Now
+from django.db.models.functions import Greatest, Now
 from django.utils import timezone
 
 from generation.models.datasets import Dataset, Split
 from generation.models.items import Chunk
 
 AnyJob = TypeVar("AnyJob", bound="AbstractJob")
+UNKNOWN = 32_767  # an urgency above all: whoever looks finds the true one
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def from_now(seconds: float) -> ExpressionWrapper:
@@ -59,6 +61,12 @@ class AbstractJobQuerySet(models.QuerySet[AnyJob]):
     def expired(self) -> Self:
         """Return running jobs whose holder has not been heard of in time."""
         return self.filter(state=AbstractJob.State.RUNNING, lease__lt=Now())
+
+    def note_taken(self, job: AnyJob) -> None:
+        """Do what a table needs when one of its jobs was claimed."""
+
+    def note_moved(self, job: AnyJob) -> None:
+        """Do what a table needs when a job is not running any more: others may be claimed now, or itself again."""
 
     def start_over(self, **more: Any) -> int:
         """Return how many of these jobs wait now as if they had never been tried."""
@@ -166,8 +174,65 @@ class JobEvent(models.Model):
         return f"{self.count} {self.kind} {self.event}"
 
 
+class TurnQuerySet(models.QuerySet["Turn"]):
+    """Reads and writes of turns."""
+
+    def offer(self, *datasets: int, urgency: int = UNKNOWN) -> None:
+        """Note that jobs of these datasets may wait to be claimed, at most as urgent as said."""
+        offered = self.filter(pk__in=datasets)
+        if offered.update(ready=Now(), urgency=Greatest("urgency", Value(urgency))) < len(datasets):
+            self.bulk_create([self.model(dataset_id=pk) for pk in datasets], ignore_conflicts=True)
+            offered.update(ready=Now(), urgency=Greatest("urgency", Value(urgency)))
+
+    def in_order(self) -> Self:
+        """Return the datasets that may have something to claim: the most urgent, then the least recently served."""
+        return self.filter(ready__lte=Now()).order_by("-urgency", "served", "dataset")
+
+
+class Turn(models.Model):
+    """A dataset's place in the order in which datasets get work done, so that choosing reads no jobs.
+
+    `urgency` is at least the priority of the dataset's most urgent job that may be claimed, and `ready` is set while
+    one may. Code that makes a job claimable offers the turn, at the end of the same transaction; a claim that finds
+    less than promised corrects it. A sweep mends what was forgotten.
+    """
+
+    dataset = models.OneToOneField(Dataset, primary_key=True, on_delete=models.CASCADE, related_name="turn")
+    urgency = models.SmallIntegerField(default=UNKNOWN)
+    served = models.DateTimeField(default=NEVER, help_text="When a job of it was claimed last.")
+    ready = models.DateTimeField(null=True, help_text="From when on something may be claimed; none: nothing may.")
+
+    objects = TurnQuerySet.as_manager()
+
+    class Meta:
+        """They are read in order."""
+
+        indexes = (
+            models.Index(
+                fields=["-urgency", "served", "dataset"], condition=Q(ready__isnull=False), name="turn_by_order"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"turn of {self.dataset_id}"
+
+
 class JobQuerySet(AbstractJobQuerySet["Job"]):
     """Reads of jobs."""
+
+    def note_taken(self, job: "Job") -> None:
+        """Note that the job's dataset was served."""
+        assert job.started is not None
+        served = Turn.objects.filter(pk=job.dataset_id)
+        if not served.update(served=job.started):
+            Turn.objects.bulk_create([Turn(dataset_id=job.dataset_id, served=job.started)], ignore_conflicts=True)
+
+    def note_moved(self, job: "Job") -> None:
+        """Let the job's dataset be looked at again: what waited for the job may be claimed now, or itself."""
+        if job.kind != Job.Kind.DELETE:  # that takes the dataset along
+            Turn.objects.offer(job.dataset_id, urgency=job.priority)
+        elif Dataset.objects.filter(pk=job.dataset_id).exists():
+            Turn.objects.offer(job.dataset_id)
 
     def claimable(self) -> "JobQuerySet":
         """Return waiting jobs that may be done now.
@@ -177,7 +242,8 @@ class JobQuerySet(AbstractJobQuerySet["Job"]):
         when the dataset is complete.
         """
         last = [Job.Kind.SEAL, Job.Kind.SEEN]
-        left = Job.objects.filter(split=OuterRef("split")).exclude(kind__in=last).exclude(state=Job.State.DONE)
+        undone = [state for state in Job.State if state != Job.State.DONE]
+        left = Job.objects.filter(split=OuterRef("split"), state__in=undone).exclude(kind__in=last)
         making = ~Q(kind__in=[Job.Kind.DELETE, Job.Kind.DERIVE]) & Q(dataset__state=Dataset.State.MAKING)
         deriving = Q(kind=Job.Kind.DERIVE, dataset__state=Dataset.State.COMPLETE)
         deleting = Q(kind=Job.Kind.DELETE, dataset__state=Dataset.State.DELETING)
@@ -246,8 +312,19 @@ class Job(AbstractJob):
             ),
         )
         indexes = (
-            models.Index(fields=["state", "dataset", "-priority", "id"], name="job_by_rank"),  # as they are claimed
-            models.Index(fields=["dataset", "-started"], name="job_by_turn"),
+            models.Index(  # as they are claimed
+                fields=["dataset", "-priority", "id"], condition=Q(state="waiting"), name="job_waiting_by_rank"
+            ),
+            models.Index(fields=["lease"], condition=Q(state="running"), name="job_running"),
+            models.Index(
+                fields=["not_before"], condition=Q(state="waiting", not_before__isnull=False), name="job_waiting_paused"
+            ),
+            models.Index(fields=["dataset", "state"], name="job_by_state"),
+            models.Index(fields=["split", "state", "kind"], name="job_of_split_by_state"),
+            models.Index(fields=["dataset", "-finished"], name="job_by_end"),
+            models.Index(
+                fields=["dataset"], condition=Q(state="waiting") & ~Q(message=""), name="job_waiting_with_note"
+            ),
         )
 
     def __str__(self) -> str:

@@ -56,7 +56,10 @@ def take(job: AbstractJob, *, seconds: float = LONGEST) -> bool:
     if taken:
         kept = ["state", "token", "worker", "lease", "deadline", "started", "attempts", "message"]
         job.refresh_from_db(fields=kept)
-    return taken == 1 and job.token == token
+    if taken != 1 or job.token != token:
+        return False
+    _rows(job).note_taken(job)
+    return True
 
 
 def renew(job: AbstractJob) -> None:
@@ -74,20 +77,20 @@ def prolong(job: AbstractJob, *, seconds: float) -> None:
 def finish(job: AbstractJob) -> None:
     """Mark the job as done, in the transaction that stores its result; raise `LeaseLost` to undo that."""
     done = {"state": AbstractJob.State.DONE, **FREE, "finished": Now(), "message": ""}
-    if _rows(job).held(job).update(**done) != 1:
+    if not _move(job, **done):
         raise LeaseLost(f"{job} is somebody else's now.")
 
 
 def release_for_retry(job: AbstractJob, *, message: str = "") -> bool:
     """Return whether the job, ours until now, waits again for whoever comes first."""
     waiting = {"state": AbstractJob.State.WAITING, **FREE, "message": message}
-    return _rows(job).held(job).update(**waiting) == 1
+    return _move(job, **waiting)
 
 
 def release_untried(job: AbstractJob, *, message: str = "") -> bool:
     """Return whether the job waits again as if it had not been tried: it was no fault of its own."""
     waiting = {"state": AbstractJob.State.WAITING, **FREE, "attempts": F("attempts") - 1, "message": message}
-    return _rows(job).held(job).update(**waiting) == 1
+    return _move(job, **waiting)
 
 
 def release_after_crash(job: AbstractJob, *, message: str) -> bool:
@@ -105,13 +108,21 @@ def release_to_wait(job: AbstractJob, *, message: str) -> bool:
 def _release(job: AbstractJob, *, message: str, pause: float, **counts: Any) -> bool:
     """Return whether the job waits again without having used an attempt."""
     waiting = {"state": AbstractJob.State.WAITING, **FREE, "attempts": F("attempts") - 1, "message": message}
-    return _rows(job).held(job).update(**waiting, **counts, not_before=from_now(pause)) == 1
+    return _move(job, **waiting, **counts, not_before=from_now(pause))
+
+
+def _move(job: AbstractJob, **values: Any) -> bool:
+    """Return whether the job was still ours; it is not any more."""
+    moved = _rows(job).held(job).update(**values) == 1
+    if moved:
+        _rows(job).note_moved(job)
+    return moved
 
 
 def fail(job: AbstractJob, *, message: str) -> bool:
     """Return whether the job, ours until now, has failed for good."""
     failed = {"state": AbstractJob.State.FAILED, **FREE, "finished": Now(), "message": message}
-    return _rows(job).held(job).update(**failed) == 1
+    return _move(job, **failed)
 
 
 class Lease:

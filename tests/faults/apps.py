@@ -16,6 +16,8 @@ class FaultsConfig(AppConfig):
 
         leases.LEASE = float(os.environ.get("FAULTS_LEASE", leases.LEASE))
         leases.RENEWAL = min(leases.RENEWAL, leases.LEASE / 6)
+        if "FAULTS_HOST" in os.environ:
+            leases.host_name = lambda: os.environ["FAULTS_HOST"]
         leases.FIRST_WAIT = float(os.environ.get("FAULTS_WAIT", leases.FIRST_WAIT))
         leases.LONGEST_WAIT = min(leases.LONGEST_WAIT, 8 * leases.FIRST_WAIT)
         leases.LONGEST_PAUSE = float(os.environ.get("FAULTS_PAUSE", leases.LONGEST_PAUSE))

@@ -15,6 +15,7 @@ site's `environment`, which may be changed between two starts:
     FAULTS_WAIT       seconds until a job is tried again that met an outage, an eighth of the most (default: 5)
     FAULTS_PAUSE      most seconds between two runs of a job whose process keeps dying (default: 120)
     FAULTS_CRASHES    how often a job's process may die (default: 30)
+    FAULTS_HOST       the name of a machine that this one pretends to be
     FAULTS_HEARTBEAT  seconds between two heartbeats of a background process (default: the product's, 15)
     FAULTS_SLICE      seconds that a background process works before it lets other work go first (default: 10)
     FAULTS_BATCH      rows that are deleted in one transaction (default: 1,000)

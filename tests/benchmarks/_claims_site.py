@@ -1,0 +1,80 @@
+"""The site of the benchmark `claims`, as a program: fills its database with waiting jobs, and claims."""
+
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+
+import django
+
+django.setup()
+
+from django.core.management import call_command  # noqa: E402
+from django.db import connection  # noqa: E402
+
+from generation import jobs  # noqa: E402
+from generation.models import Chunk, Dataset, Job, Split, Turn  # noqa: E402
+from generation.queue import leases, runner  # noqa: E402
+
+EACH = 1000  # jobs of a dataset
+CLAIMS = 200
+SWEEPS = 5
+ROWS = 10_000
+
+
+def main(sizes: list[int]) -> None:
+    """Print what each size takes, as JSON."""
+    call_command("migrate", verbosity=0)
+    runner.app.send_task = lambda *args, **options: None
+    found = []
+    for size in sizes:
+        fill(size)
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+        claims = [timed(claim) for _ in range(CLAIMS + 20)][20:]
+        sweeps = [timed(jobs.RUNNER.sweep) for _ in range(SWEEPS)]
+        sys.stderr.write(f"{size}: {statistics.median(claims):.2f} ms, a sweep {statistics.median(sweeps):.1f} ms\n")
+        found.append(
+            {
+                "jobs": size,
+                "claim": statistics.median(claims),
+                "p95": sorted(claims)[int(0.95 * len(claims))],
+                "sweep": statistics.median(sweeps),
+            }
+        )
+    sys.stdout.write(json.dumps(found))
+
+
+def timed(do: Callable[[], object]) -> float:
+    """Return how many milliseconds something took."""
+    before = time.perf_counter()
+    do()
+    return 1000 * (time.perf_counter() - before)
+
+
+def claim() -> None:
+    """Claim a job, and put it back so that as many wait as before."""
+    job = jobs.claim()
+    assert job is not None
+    leases.release_untried(job)
+
+
+def fill(size: int) -> None:
+    """Add datasets until so many jobs wait, among them what is blocked: a seal for each split."""
+    waiting = Job.objects.filter(state=Job.State.WAITING).count()
+    while waiting < size:
+        slug = f"claims-{Dataset.objects.count()}"
+        dataset = Dataset.objects.create(slug=slug, world="clevr", spec="{}", engine_version="0")
+        split = Split.objects.create(dataset=dataset, name="train", ordinal=0, scenes=EACH, questions=EACH)
+        count = min(EACH, size - waiting) - 1
+        places = ({"number": at, "first_scene": at, "first_question": at} for at in range(count))
+        chunks = Chunk.objects.bulk_create([Chunk(split=split, scenes=1, questions=1, **place) for place in places])
+        rows = [Job(kind=Job.Kind.ITEMS, dataset=dataset, split=split, chunk=chunk) for chunk in chunks]
+        Job.objects.bulk_create([Job(kind=Job.Kind.SEAL, dataset=dataset, split=split), *rows], batch_size=ROWS)
+        Turn.objects.offer(dataset.pk)
+        waiting += count + 1
+
+
+if __name__ == "__main__":
+    main([int(size) for size in sys.argv[1:]])
