@@ -22,6 +22,7 @@ from webapp.settings import VARIABLES
 PAGES = documentation.names()
 FENCE = re.compile(r"^```\w+ (file=(?P<file>\S+)|run|refused)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 AT_THE_ROOT = ("README", "CONTRIBUTING")
+OF_COMPOSE = {"POSTGRES_PASSWORD", "REDIS_PASSWORD"}  # variables that docker-compose.yml alone reads
 PYTHON = """#!/bin/sh
 if [ "$1" = manage.py ]; then shift; set -- {root}/manage.py "$@"; fi
 PYTHONPATH={root}:{installed} exec {python} "$@"
@@ -185,7 +186,7 @@ def test_markup_that_could_run_is_dropped(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 def test_settings_that_are_named_in_the_text_exist() -> None:
     platform = {field.default for field in Study._meta.concrete_fields if field.name.endswith("_parameter")}
-    known = {variable.name for variable in VARIABLES} | platform
+    known = {variable.name for variable in VARIABLES} | platform | OF_COMPOSE
     for name in PAGES:
         found = set(re.findall(r"`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`", documentation.source(name)))
         assert found <= known, name
