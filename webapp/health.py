@@ -14,9 +14,9 @@ from django.db.models import F
 from generation import files
 from generation.models import Heartbeat, Job
 from generation.models.work import ago
-from webapp import health_probes
 from webapp.celery import DEFAULT, GENERATION
-from webapp.health_probes import Kept
+from webapp.running import health_probes
+from webapp.running.health_probes import Kept
 
 TIMEOUT = 2.0  # seconds; whoever asks is waiting
 SILENCE = 60  # seconds after which a background process, or the sweep, counts as gone

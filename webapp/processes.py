@@ -71,7 +71,7 @@ def web_command(bind: str) -> list[str]:
     """Return the command of the web server."""
     command = ["gunicorn", "webapp.wsgi", "--bind", bind or "127.0.0.1:8000", "--worker-class", WORKER]
     command += ["--workers", str(settings.WEB_PROCESSES), "--threads", str(settings.WEB_THREADS)]
-    command += ["--config", "python:webapp.gunicorn_config"]
+    command += ["--config", "python:webapp.running.gunicorn_config"]
     return [
         *command,
         "--timeout",

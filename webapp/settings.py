@@ -317,7 +317,7 @@ INSTALLED_APPS = [
     "ninja",
 ]
 MIDDLEWARE = [
-    "webapp.request_log.RequestLog",
+    "webapp.running.request_log.RequestLog",
     "annotations.middleware.PrivateAddresses",
     "webapp.incoming.OurProxies",
     "webapp.incoming.KnownPort",
@@ -374,7 +374,7 @@ DATABASES["default"] |= {"CONN_MAX_AGE": 60}  # seconds: opening one takes as lo
 REDIS_URL: str = env["REDIS_URL"]
 _redis = urlsplit(REDIS_URL)
 CACHES: dict[str, dict[str, Any]] = {
-    "default": {"BACKEND": "webapp.shared_cache.SharedFileCache", "LOCATION": str(VAR_DIR / "cache.sqlite3")}
+    "default": {"BACKEND": "webapp.running.shared_cache.SharedFileCache", "LOCATION": str(VAR_DIR / "cache.sqlite3")}
 }
 if REDIS_URL:
     CACHES["default"] = {
@@ -513,7 +513,7 @@ LOGGING: dict[str, Any] = {
     "handlers": {
         "stderr": {"class": "logging.StreamHandler", "formatter": "line"},
         "stdout": {"class": "logging.StreamHandler", "formatter": "plain", "stream": "ext://sys.stdout"},
-        "reports": {"class": "webapp.error_reports.Reporter"},
+        "reports": {"class": "webapp.running.error_reports.Reporter"},
     },
     "root": {"handlers": ["stderr", *(["reports"] if ERROR_EMAILS or SENTRY_DSN else [])], "level": LOG_LEVEL},
     # Django gives these levels and handlers of their own.

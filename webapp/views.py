@@ -17,12 +17,13 @@ from annotations.urls import TAKING
 from annotations.views.private import too_large
 from generation.addresses import site_address
 from generation.cards import newest_cards
-from webapp import documentation, metrics
+from webapp import documentation
 from webapp.access import is_researcher
 from webapp.api.errors import NOTHING, Problem, is_api
 from webapp.example import example_for
 from webapp.health import kept, kept_of_web, ready_report
 from webapp.models import LoginLink
+from webapp.running import metrics
 
 HOME_CARDS = 4
 RETRY_AFTER = 30  # seconds

@@ -16,9 +16,9 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 
 from annotations.urls import TAKING
-from webapp import metrics
 from webapp.incoming import HEADERS_ONLY
 from webapp.logs import masked
+from webapp.running import metrics
 
 log = logging.getLogger("webapp.access")
 

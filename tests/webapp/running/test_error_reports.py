@@ -14,8 +14,9 @@ from django.core import mail
 from django.test import Client
 
 from tests.webapp.commands import manage
-from webapp import error_reports, views
-from webapp.error_reports import Reporter, describe
+from webapp import views
+from webapp.running import error_reports
+from webapp.running.error_reports import Reporter, describe
 
 SECRET = "unseen"
 
@@ -82,7 +83,7 @@ def test_an_error_is_mailed_with_its_place_and_without_what_was_sent(reporter: R
     [sent] = mail.outbox
     assert sent.to == ["grace@example.org"]
     assert sent.subject == "[Horsesense] builtins.ValueError in GET home"
-    assert "tests/webapp/test_error_reports.py:" in sent.body and "in fails" in sent.body
+    assert "tests/webapp/running/test_error_reports.py:" in sent.body and "in fails" in sent.body
     assert "webapp/views.py:" in sent.body and "builtins.KeyError" in sent.body
     assert SECRET not in sent.subject + sent.body
 

@@ -11,13 +11,13 @@ from django.test import override_settings
 
 from annotations.throttle import Throttle, network_of
 from tests.webapp.commands import ROOT
-from webapp import shared_cache
-from webapp.shared_cache import SharedFileCache
+from webapp.running import shared_cache
+from webapp.running.shared_cache import SharedFileCache
 
 COUNT = """
 import sys
 from pathlib import Path
-from webapp.shared_cache import SharedFileCache
+from webapp.running.shared_cache import SharedFileCache
 import django.conf
 django.conf.settings.configure()
 cache = SharedFileCache(sys.argv[1], {})
@@ -121,7 +121,9 @@ def test_a_site_without_redis_has_it(site_environment: dict[str, str]) -> None:
     found = subprocess.run(
         [sys.executable, "-c", script], env=site_environment, cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True
     ).stdout.split()
-    assert found[0] == "webapp.shared_cache.SharedFileCache" and found[1].startswith(site_environment["VAR_DIR"])
+    assert found[0] == "webapp.running.shared_cache.SharedFileCache" and found[1].startswith(
+        site_environment["VAR_DIR"]
+    )
 
 
 # Limits
@@ -130,7 +132,7 @@ def test_a_site_without_redis_has_it(site_environment: dict[str, str]) -> None:
 @pytest.fixture
 def counted(file: Path) -> object:
     """Let limits be counted in a file."""
-    backend = {"default": {"BACKEND": "webapp.shared_cache.SharedFileCache", "LOCATION": str(file)}}
+    backend = {"default": {"BACKEND": "webapp.running.shared_cache.SharedFileCache", "LOCATION": str(file)}}
     with override_settings(CACHES=backend):
         yield caches["default"]
 
@@ -157,7 +159,7 @@ def test_what_is_given_back_may_be_used_again(counted: object) -> None:
 
 
 def test_without_its_cache_nobody_waits(tmp_path: Path) -> None:
-    for backend in ("webapp.shared_cache.SharedFileCache", "django.core.cache.backends.redis.RedisCache"):
+    for backend in ("webapp.running.shared_cache.SharedFileCache", "django.core.cache.backends.redis.RedisCache"):
         location = str(tmp_path) if "Shared" in backend else "redis://127.0.0.1:1/1"
         with override_settings(CACHES={"default": {"BACKEND": backend, "LOCATION": location}}):
             throttle = Throttle(1, 60.0)

@@ -26,8 +26,8 @@ from generation import __version__, files
 from generation.engine import ENGINE_VERSION
 from generation.models import AbstractJob, Heartbeat, Job
 from generation.models.work import ago
-from webapp.gunicorn_config import FOLDER
-from webapp.health_probes import Kept
+from webapp.running.gunicorn_config import FOLDER
+from webapp.running.health_probes import Kept
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)  # seconds

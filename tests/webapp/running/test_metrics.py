@@ -21,8 +21,8 @@ from generation.models import Dataset, from_now
 from tests import riddles
 from tests.faults.stack import Site
 from tests.webapp.commands import environment_of, manage
-from webapp import metrics
 from webapp.models import User
+from webapp.running import metrics
 
 TOKEN = "a token of 24 characters"
 
