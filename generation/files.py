@@ -9,7 +9,7 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +190,20 @@ def pieces(name: str) -> Iterator[bytes]:
     with path.open("rb") as file:
         while piece := file.read(PIECE):
             yield piece
+
+
+@contextmanager
+def on_disk(name: str) -> Iterator[Path]:
+    """Give the path of a stored file on this machine's disk; for a file of a bucket, the path of a temporary copy."""
+    path = local_path(name)
+    if path is not None:
+        yield path
+        return
+    with tempfile.NamedTemporaryFile(prefix="horsesense-reading-") as copy:
+        for piece in pieces(name):
+            copy.write(piece)
+        copy.flush()
+        yield Path(copy.name)
 
 
 def drop(name: str) -> None:

@@ -56,12 +56,15 @@ def run(module: str, given: bytes, *, seconds: int, memory: int, wait: float | N
     ------
     TooLong, TooBig, Broken
     """
-    command = [sys.executable, "-m", "generation.limited", str(seconds), str(memory), module]
-    environment = {name: os.environ[name] for name in KEPT if name in os.environ} | ALONE
     longest = min(PATIENCE * seconds, wait if wait is not None else PATIENCE * seconds)
     try:
         done = subprocess.run(  # noqa: S603 - our own module
-            command, input=given, capture_output=True, cwd=ROOT, env=environment, timeout=longest
+            _command(module, seconds=seconds, memory=memory),
+            input=given,
+            capture_output=True,
+            cwd=ROOT,
+            env=_environment(),
+            timeout=longest,
         )
     except subprocess.TimeoutExpired as error:
         raise TooLong(f"{module} was stopped after {longest:g} seconds.") from error
@@ -78,10 +81,13 @@ def frames(
     the child. The child's temporary files are in a folder that is deleted at the end.
     """
     with TemporaryDirectory(prefix="horsesense-reading-") as folder, TemporaryFile() as complaints:
-        command = [sys.executable, "-m", "generation.limited", str(seconds), str(memory), module]
-        environment = {name: os.environ[name] for name in KEPT if name in os.environ} | ALONE | {"TMPDIR": folder}
         child = subprocess.Popen(  # noqa: S603 - our own module
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, cwd=ROOT, env=environment
+            _command(module, seconds=seconds, memory=memory),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            cwd=ROOT,
+            env=_environment() | {"TMPDIR": folder},
         )
         assert child.stdin is not None and child.stdout is not None
         try:
@@ -98,6 +104,15 @@ def frames(
             child.stdout.close()
         complaints.seek(0)
         _check_end(module, child.returncode, complaints.read(), seconds=seconds, memory=memory)
+
+
+def _command(module: str, *, seconds: int, memory: int) -> list[str]:
+    return [sys.executable, "-m", "generation.limited", str(seconds), str(memory), module]
+
+
+def _environment() -> dict[str, str]:
+    """Return what the child's environment has: nothing secret, and one thread for each library."""
+    return {name: os.environ[name] for name in KEPT if name in os.environ} | ALONE
 
 
 def write_frame(content: bytes) -> None:

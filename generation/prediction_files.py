@@ -110,22 +110,8 @@ def _is_packed(path: Path) -> bool:
 
 
 @contextmanager
-def stored(name: str) -> Iterator[Path]:
-    """Give the path at which a stored file can be read: a copy of it for a moment where the storage is elsewhere."""
-    path = files.local_path(name)
-    if path is not None:
-        yield path
-        return
-    with tempfile.NamedTemporaryFile(prefix="predictions-") as copy:
-        for piece in files.pieces(name):
-            copy.write(piece)
-        copy.flush()
-        yield Path(copy.name)
-
-
-@contextmanager
-def written(file: BinaryIO) -> Iterator[Path]:
-    """Give the path of a copy of a file that is read from where it stands, for a moment."""
+def copy_on_disk(file: BinaryIO) -> Iterator[Path]:
+    """Give the path of a copy of what is left to read of an open file, until the end of the block."""
     with tempfile.NamedTemporaryFile(prefix="predictions-") as copy:
         while piece := file.read(files.PIECE):
             copy.write(piece)

@@ -9,7 +9,6 @@ import pickle
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple
 
 from generation import files as storage
@@ -155,17 +154,10 @@ def _place(name: str, stack: ExitStack) -> str:
     """Return where a file lies on this machine's disk; one of a bucket is copied there until the stack is closed."""
     if Path(name).is_absolute():
         return name
-    path = storage.local_path(name)
-    if path is not None:
-        return str(path)
-    copy = stack.enter_context(NamedTemporaryFile(prefix="horsesense-reading-"))  # noqa: SIM115 - the stack closes it
     try:
-        for piece in storage.pieces(name):
-            copy.write(piece)
+        return str(stack.enter_context(storage.on_disk(name)))
     except OSError as error:
         raise BadRecord(f"Expected a file that can be read, got: {error.strerror}.", where=name) from error
-    copy.flush()
-    return copy.name
 
 
 def _size(places: Mapping[str, str]) -> int:

@@ -191,7 +191,7 @@ def _checked(user: Any, part: Part, *, wait: float) -> Checked:
     """Return what a file would be taken for, read under the limits that a submission has."""
     limits.note_attempt(user, part.split)
     try:
-        with prediction_files.written(part.file) as path:
+        with prediction_files.copy_on_disk(part.file) as path:
             content, written_as = prediction_files.read_file(path, expected_of(part.split), wait=wait)
     except BadPredictions as error:
         raise Refused(422, "bad_predictions", str(error), field="file", findings=error.findings) from error

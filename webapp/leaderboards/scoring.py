@@ -85,7 +85,7 @@ def _predictions(submission: Submission, lease: leases.Lease) -> prediction_file
         check = functools.partial(_let_others_go_first, submission, lease)
         found = baselines.predictions(submission.method.baseline, submission.split, check=check)
         return prediction_files.ReadFile(predictions.pack_all(found), found.format)
-    with prediction_files.stored(submission.file) as path:
+    with files.on_disk(submission.file) as path:
         return prediction_files.read_file(path, expected_of(submission.split))
 
 
