@@ -9,7 +9,6 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from ipaddress import IPv6Address, ip_address, ip_network
 
 from django.core.cache import cache
 from redis.exceptions import RedisError
@@ -75,22 +74,6 @@ def _tolerant() -> Iterator[None]:
         yield
     except (OSError, RedisError) as error:
         log.warning("Expected to count requests in the cache, got: %s", error)
-
-
-def network_of(address: str) -> str:
-    """Return what limits count as one visitor: an IPv4 address, or the /64 of an IPv6 address.
-
-    Whoever has one IPv6 address has 2^64 of them. What is no address, such as a socket's name, is returned as it is.
-    """
-    try:
-        found = ip_address(address)
-    except ValueError:
-        return address
-    if isinstance(found, IPv6Address):
-        if found.ipv4_mapped is not None:
-            return str(found.ipv4_mapped)
-        return str(ip_network((int(found) >> 64 << 64, 64)))
-    return str(found)
 
 
 sessions = Throttle(REQUESTS, SPAN, name="sessions")

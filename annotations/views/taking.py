@@ -16,7 +16,7 @@ from annotations.models import EasyAnswer, Participant, Study
 from annotations.sitting import Item, Sitting
 from annotations.views.answering import ASKING, next_question, question_context
 from annotations.views.private import ANEW, NOTHING, find_sitting, page, private
-from generation.addresses import site_address
+from generation.addresses import network_of, site_address
 
 SEE_OTHER = 303
 LONGEST_COMMENT = 5000
@@ -105,7 +105,7 @@ def _check_arrivals(request: HttpRequest) -> None:
 
 
 def _origin(request: HttpRequest) -> str:
-    return throttle.network_of(request.META.get("REMOTE_ADDR", ""))
+    return network_of(request.META.get("REMOTE_ADDR", ""))
 
 
 def _waiting(request: HttpRequest, participant: Participant) -> HttpResponse:

@@ -8,7 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from ninja.security import APIKeyCookie, HttpBearer
 from ninja.utils import check_csrf
 
-from annotations.throttle import Throttle, network_of
+from annotations.throttle import Throttle
+from generation.addresses import network_of
 from webapp.api.errors import BEARER, NO_TOKEN, Problem, too_many
 from webapp.models import ApiToken, User
 

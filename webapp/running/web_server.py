@@ -29,10 +29,11 @@ from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher, WSGITask, hop_by_hop
 from waitress.utilities import BadRequest, RequestEntityTooLarge
 
+from generation.addresses import network_of
 from webapp.incoming import HEADERS_ONLY, SMALL, UPLOAD_BYTES, is_ours
 
 CONNECTIONS = 1000  # of one process, at a time
-CONNECTIONS_OF_ADDRESS = 100  # that is no proxy of ours
+CONNECTIONS_OF_ADDRESS = 100  # of one address (of IPv6, a network of /64) that is no proxy of ours
 HEADER_SECONDS = 10.0  # in which the headers of a request have to come
 WINDOW = 30.0  # seconds over which the speed of a connection is measured
 SLOWEST = 10_000  # bytes a second, sent or received; anybody slower is cut off
@@ -42,7 +43,7 @@ LARGEST_HEADERS = 65_536  # bytes, the address included
 LARGEST_CONTROL = 4_096  # bytes between the chunks of a body
 READ_AHEAD = 262_144  # bytes of an answer that are taken out of its buffer at a time
 BURST = 1_000_000  # bytes that are sent to one connection before the others have their turn
-UPLOADS_OF_ADDRESS = 2  # bodies as large as the site takes at all that come from one address at a time
+UPLOADS_OF_ADDRESS = 2  # bodies of the largest size that come from one address, or /64, at a time
 UPLOADS = 8  # of all addresses together
 
 log = logging.getLogger(__name__)
@@ -155,7 +156,7 @@ class Question:
         if UPLOAD_BYTES in variables:
             self.request.largest = variables[UPLOAD_BYTES]
             size = self.request.content_length or self.request.largest
-            if server.reserve(self.connection, variables["REMOTE_ADDR"], size):
+            if server.reserve(self.connection, network_of(variables["REMOTE_ADDR"]), size):
                 self.connection.read_on(self.request)
                 return
             refusal = plain(HTTPStatus.SERVICE_UNAVAILABLE, "Too many uploads come at once. Try again in a minute.")
@@ -200,6 +201,7 @@ class Connection(HTTPChannel):
         self.watched: tuple[str, Any] = ("", None)
         self.mark_time, self.mark_bytes = time.time(), 0
         super().__init__(*arguments, **options)
+        self.network = network_of(self.addr[0])
         self.sendbuf_len = min(self.sendbuf_len, READ_AHEAD)
 
     @property
@@ -444,7 +446,7 @@ class Server(TcpWSGIServer):
             return
         connection = Connection(self, sock, self.fix_addr(address), self.adj, map=self._map)
         connections = list(self.active_channels.values())
-        same = [one for one in connections if one.addr[0] == connection.addr[0]]
+        same = [one for one in connections if one.network == connection.network]
         if len(connections) > CONNECTIONS:
             make_room(connections, instead_of=connection)
         elif len(same) > CONNECTIONS_OF_ADDRESS and not is_ours(connection.addr[0]):
@@ -469,15 +471,15 @@ class Server(TcpWSGIServer):
 
     # Room for large bodies
 
-    def reserve(self, connection: Connection, address: str, size: int) -> bool:
+    def reserve(self, connection: Connection, network: str, size: int) -> bool:
         """Return whether there is room for a large body, which then is taken."""
         with self.lock:
             used: Counter[str] = Counter()
             for known, taken in self.reserved.values():
                 used[known] += taken
-            few = used[address] + size <= UPLOADS_OF_ADDRESS * self.largest
+            few = used[network] + size <= UPLOADS_OF_ADDRESS * self.largest
             if few and used.total() + size <= UPLOADS * self.largest:
-                self.reserved[connection] = (address, size)
+                self.reserved[connection] = (network, size)
                 return True
             return False
 

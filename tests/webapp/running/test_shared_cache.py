@@ -9,7 +9,8 @@ import pytest
 from django.core.cache import caches
 from django.test import override_settings
 
-from annotations.throttle import Throttle, network_of
+from annotations.throttle import Throttle
+from generation.addresses import network_of
 from tests.webapp.commands import ROOT
 from webapp.running import shared_cache
 from webapp.running.shared_cache import SharedFileCache

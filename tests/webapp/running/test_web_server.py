@@ -225,6 +225,17 @@ def test_connections_of_one_address_are_limited_but_not_those_of_a_proxy(
         running.wait_until(lambda: len(running.server.active_channels) == 2)
 
 
+def test_connections_of_one_network_count_together(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web_server, "CONNECTIONS_OF_ADDRESS", 1)
+    monkeypatch.setattr(web_server, "is_ours", lambda address: False)
+    monkeypatch.setattr(web_server, "network_of", lambda address: address.rpartition(".")[0])  # as /64 of IPv6
+    with running.sent("GET", source="127.0.0.8") as first:
+        running.wait_until(lambda: len(running.server.active_channels) == 1)
+        with running.sent("GET", source="127.0.0.9"):
+            assert read_all(first) == b""
+            running.wait_until(lambda: len(running.server.active_channels) == 1)
+
+
 # Large bodies
 
 
