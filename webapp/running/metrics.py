@@ -24,7 +24,7 @@ from prometheus_client.registry import Collector
 
 from generation import __version__, files
 from generation.engine import ENGINE_VERSION
-from generation.models import AbstractJob, Heartbeat, Job
+from generation.models import AbstractJob, Heartbeat, Job, JobEvent
 from generation.models.work import ago
 from webapp.running.gunicorn_config import FOLDER
 from webapp.running.health_probes import Kept
@@ -130,6 +130,8 @@ def _of_database() -> Iterator[GaugeMetricFamily]:
     yield _gauge("job_oldest_seconds", "For how long the oldest waiting job has waited, by kind.", ages, "kind")
     yield _gauge("job_attempts", "Attempts that those jobs have had, by kind.", attempts, "kind")
     yield _gauge("job_lease_losses", "How often the processes of those jobs died or fell silent.", losses, "kind")
+    events = {(row.kind, row.event): float(row.count) for row in JobEvent.objects.all()}
+    yield _gauge("job_events", "How often jobs crashed, waited, failed and so on, ever.", events, "kind", "event")
     alive = Heartbeat.objects.alive().values_list("queues").annotate(Count("pk"))
     yield _gauge("background_processes", "Heard of in the last minute, by their queues.", dict(_keyed(alive)), "queues")
     yield from _connections()

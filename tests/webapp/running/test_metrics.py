@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from generation import jobs
 from generation.engine.worlds import REGISTRY
-from generation.models import Dataset, from_now
+from generation.models import Dataset, JobEvent, from_now
 from tests import riddles
 from tests.faults.stack import Site
 from tests.webapp.commands import environment_of, manage
@@ -121,6 +121,14 @@ def test_waiting_work_is_counted_by_kind(client: Client, settings: Any, monkeypa
     assert found["horsesense_disk_free_bytes"][()] > 0
     [build] = found["horsesense_build_info"]
     assert dict(build)["release"]
+
+
+@pytest.mark.django_db
+def test_events_of_jobs_are_counted_for_good(client: Client, settings: Any) -> None:
+    for _ in range(2):
+        JobEvent.objects.note("datasets", JobEvent.Event.CRASHED)
+    found = read(client, settings)["horsesense_job_events"]
+    assert found == {(("event", "crashed"), ("kind", "datasets")): 2}
 
 
 @pytest.mark.django_db
