@@ -358,8 +358,8 @@ def answer(participant: Participant, question: int, reply: Reply, *, held: Claim
     """Return the stored answer to a question; the same reply again gives the same one.
 
     It fills the slot that is claimed for it, or else one that is free or that idle people hold, or else it is
-    surplus. Who has the claim at hand
-    says so: mostly that is the slot that is filled, and nothing else has to be looked at.
+    surplus. A caller that already has the claim passes it as `held`: usually that is the slot that is filled, and no
+    other query is needed.
 
     Raises
     ------

@@ -43,7 +43,7 @@ class Elsewhere(Refused):
 def join(
     study: Study, *, identity: str, session: str, there: str = "", is_test: bool = False, anew: bool = False
 ) -> Participant:
-    """Return who follows a study's link: somebody new, or whoever came with the same identity and session before.
+    """Return who follows a study's link: a new participant, or the one who came with the same identity and session.
 
     `there` is what the platform calls the study: it is kept of somebody new, and decides nothing. Anybody can type an
     identity, so that nobody is kept out because another one came with theirs: with `anew` they are somebody new, and
@@ -156,7 +156,7 @@ def tell_apart(participant: Participant, answers: list[bool]) -> None:
 
 
 def finish_questions(sitting: Sitting) -> None:
-    """Let a participant leave the questions, of which none is left for them at this moment.
+    """End the questions of a participant for whom none is left at this moment.
 
     Who has answered nothing stays where others only hold what is left: that comes back, or is answered.
     """
@@ -167,7 +167,7 @@ def finish_questions(sitting: Sitting) -> None:
 
 
 def leave_complete(participant: Participant) -> None:
-    """Let somebody who has not begun leave a study that has all its answers."""
+    """End the session of a participant who has not begun, in a study that has all its answers."""
     may_leave = participant.stage == Stage.CONSENT and not participant.is_test
     if may_leave and not assign.is_anything_unanswered(participant.study):
         _move(participant, Stage.CONSENT, Stage.FULL)
@@ -186,7 +186,7 @@ def is_waiting(participant: Participant) -> bool:
 
 
 def come_again(participant: Participant) -> bool:
-    """Let somebody who found every question taken go on where questions are left after all; return whether it did."""
+    """Continue a participant who found every question taken, if questions are left now; return whether it did."""
     if participant.stage != Stage.FULL or participant.is_test or not assign.may_wait(participant):
         return False
     has_practised = participant.tries > 0 or participant.given.exists()

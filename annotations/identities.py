@@ -14,7 +14,7 @@ def keyed_hash(identity: str) -> str:
 
 
 def took_part(study: Study, identity: str) -> bool:
-    """Return whether somebody was in one of the studies whose people this one does without, or was erased from this.
+    """Return whether a person took part in a study that this one excludes, or was erased from this one.
 
     Who found no question left in an earlier one may come.
     """

@@ -37,7 +37,7 @@ _USES: dict[str, Callable[[Any], Use]] = {}
 
 
 def register(name: str, use: Callable[[Any], Use]) -> None:
-    """Let a function say what an account keeps of one kind; the same name registered again replaces it."""
+    """Register a function that says what an account keeps of one kind; the same name again replaces it."""
     _USES[name] = use
 
 

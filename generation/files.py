@@ -35,11 +35,11 @@ def local_path(name: str) -> Path | None:
 
 
 class NoSpace(OSError):
-    """Less of the disk is free than is kept in reserve; what waits for a full disk waits for this too."""
+    """Less of the disk is free than `DISK_RESERVE_GB`; jobs wait for space as they do when the disk is full."""
 
 
 def check_reserve() -> None:
-    """Raise `NoSpace` where too little of the disk is free: every stored file is asked about before it is written."""
+    """Raise `NoSpace` where too little of the disk is free; called before every write of a stored file."""
     shortage = disk_shortage()
     if shortage:
         raise NoSpace(errno.ENOSPC, shortage)

@@ -225,7 +225,7 @@ def _image_jobs(job: Job, chunk: Chunk) -> list[Job]:
 
 
 def run_import(job: Job, lease: leases.Lease) -> None:
-    """Sort the sent files of somebody else's dataset, or read a split; of one that can't be read only why is kept."""
+    """Sort the files of an import, or read a split of it; where they can't be read, only the reason is kept."""
     check_version(job.dataset)
     try:
         if job.split is None:

@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 
 class NotRead(EngineError):
-    """A file could not be read, by a mistake of ours."""
+    """A file could not be read because of a mistake of ours."""
 
 
 class TooSlow(EngineError):
@@ -89,7 +89,7 @@ def read_file(path: Path, expected: Expected, *, wait: float | None = None) -> R
         raise BadPredictions(f"{message} {FORMATS}", where=expected.name) from error
     except limited.Broken as error:
         log.warning("The reading of a file of predictions ended early: %s", error)
-        message = "Expected predictions or what is wrong with them, the reading ended early. The log says more."
+        message = "Expected predictions or what is wrong with them, but reading ended early. The log says more."
         raise NotRead(message) from error
     head, _, content = said.partition(b"\n")
     return _result(json.loads(head), content)

@@ -15,14 +15,14 @@ from generation.engine.predictions.packed import pack
 
 
 class Request(NamedTuple):
-    """A file, and what it is held against."""
+    """A file, and the questions that it has to answer."""
 
     path: Path
     expected: Expected
 
 
 def answer(request: Request) -> tuple[dict[str, object], bytes]:
-    """Return what is said of a file, and its predictions or findings."""
+    """Return the head of the answer, and the file's predictions or findings."""
     try:
         with request.path.open("rb") as file:
             found = read_predictions(file, request.expected)

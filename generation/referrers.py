@@ -38,7 +38,7 @@ def register(name: str, referrer: Referrer, *, of_split: SplitReferrer | None = 
 
 
 def register_losses(name: str, losses: Losses, release: Release) -> None:
-    """Let `losses` say in words what goes with splits that are deleted, and `release` remove it.
+    """Register `losses`, which says in words what goes with splits that are deleted, and `release`, which removes it.
 
     `release` runs within the transaction that decides on the deletion, and perhaps again later.
     """

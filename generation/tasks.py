@@ -1,4 +1,4 @@
-"""What background processes are told: there may be work. The work itself is rows; see `generation.queue`."""
+"""Hints to background processes that there may be work. The work itself is rows; see `generation.queue`."""
 
 from celery import shared_task
 

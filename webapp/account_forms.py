@@ -65,5 +65,5 @@ class SignInLinkForm(forms.Form):
             came = "several of that email" if found else repr(said)
             raise forms.ValidationError(f"Expected the username or email of an open account, got {came}.")
         if (found[0].is_staff or found[0].is_superuser) and not self.by.is_superuser:
-            raise forms.ValidationError("Expected an account that is no staff's: only superusers make links for staff.")
+            raise forms.ValidationError("Expected an account that is not staff: only superusers make links for staff.")
         return found[0]

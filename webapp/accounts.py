@@ -24,7 +24,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return at_public_url(super().get_email_confirmation_url(request, emailconfirmation))
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send a mail, which calls the site what PUBLIC_URL does."""
+        """Send a mail in which the site's name is the host in PUBLIC_URL."""
         name = urlsplit(settings.PUBLIC_URL).netloc
         named = {"current_site": {"name": name, "domain": name}} if name else {}
         super().send_mail(template_prefix, email, named | context)
@@ -35,12 +35,12 @@ class AccountAdapter(DefaultAccountAdapter):
         return f"[{name}] {subject}" if name else super().format_email_subject(subject)
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Return under what failed tries are counted: the account alone, whatever address the site was asked at."""
+        """Return the key under which failed tries are counted: by account, not by the host of the request."""
         return f"login:{(credentials.get('email') or credentials.get('username') or '').lower()}"
 
 
 def at_public_url(address: str) -> str:
-    """Return an address of this site under PUBLIC_URL, where that is set, and not under the one it was asked at."""
+    """Return an address of this site under PUBLIC_URL, or unchanged without that setting."""
     if not settings.PUBLIC_URL:
         return address
     parts = urlsplit(address)

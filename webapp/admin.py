@@ -9,12 +9,12 @@ from webapp.models import User
 
 admin.site.site_header = admin.site.site_title = "Horsesense"
 
-# Its own sign-in form knows no limit of tries.
+# Django's own sign-in form has no limit of tries.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 
 class AccountAdmin(UserAdmin):
-    """Accounts, of which only superusers change those that may do as much as staff, or what one may do."""
+    """Accounts. Only superusers change accounts of staff, or what an account may do."""
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         """Return whether the account, its password included, may be changed."""
@@ -25,14 +25,14 @@ class AccountAdmin(UserAdmin):
         return super().has_delete_permission(request, obj) and is_below(request, obj)
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
-        """Return what can only be read: for staff, all that decides what an account may do."""
+        """Return the fields that can only be read: for staff, also those that decide what an account may do."""
         fields = tuple(super().get_readonly_fields(request, obj))
         is_superuser = isinstance(request.user, User) and request.user.is_superuser
         return fields if is_superuser else (*fields, "is_staff", "is_superuser", "groups", "user_permissions")
 
 
 def is_below(request: HttpRequest, account: User | None) -> bool:
-    """Return whether who asks may act for an account: staff for others than staff, superusers for everybody."""
+    """Return whether the user may act for an account: staff for accounts that are not staff, superusers for all."""
     if account is None or (isinstance(request.user, User) and request.user.is_superuser):
         return True
     return not (account.is_staff or account.is_superuser)

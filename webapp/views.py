@@ -130,7 +130,7 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 def _refused(exception: Exception | None) -> Problem:
     """Return what a program is told of a request that makes no sense, or is too large."""
     if isinstance(exception, RequestDataTooBig):
-        return Problem(413, str(exception) or "Expected less than that. Nothing of it was kept.")
+        return Problem(413, str(exception) or "Expected a smaller request. Nothing of it was kept.")
     return Problem(400, "Expected a request that makes sense, got one whose address, headers or form can't be read.")
 
 

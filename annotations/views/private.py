@@ -54,7 +54,7 @@ def private(view: View) -> View:
 
 
 def _fields(request: HttpRequest) -> list[tuple[str, str]]:
-    """Return what the link says and the one that lets somebody begin anew says too."""
+    """Return the parameters of the link, which the form *It was not me* sends again."""
     return [(name, str(text)) for name, text in request.GET.items() if name != ANEW][:FIELDS]
 
 

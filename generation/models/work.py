@@ -228,7 +228,7 @@ class JobQuerySet(AbstractJobQuerySet["Job"]):
             Turn.objects.bulk_create([Turn(dataset_id=job.dataset_id, served=job.started)], ignore_conflicts=True)
 
     def note_moved(self, job: "Job") -> None:
-        """Let the job's dataset be looked at again: what waited for the job may be claimed now, or itself."""
+        """Offer the job's dataset again: what waited for the job, or the job itself, may be claimed now."""
         if job.kind != Job.Kind.DELETE:  # that takes the dataset along
             Turn.objects.offer(job.dataset_id, urgency=job.priority)
         elif Dataset.objects.filter(pk=job.dataset_id).exists():

@@ -10,7 +10,7 @@ from generation.models import Dataset, Job, JobQuerySet, Turn
 from generation.models.work import UNKNOWN
 
 Take = Callable[[Job], bool]
-NOTED = 100  # datasets that are told of a shortage at once
+NOTED = 100  # datasets, at most, whose first job says why nothing is done
 
 
 def claim(take: Take, *, deletions: bool = False) -> Job | None:
@@ -74,7 +74,7 @@ def count_claimable(most: int) -> int:
 
 
 def note_shortage(message: str) -> None:
-    """Let the first job of each of the next datasets say why nothing is done."""
+    """Write on the first job of each of the next datasets why nothing is done."""
     first = Job.objects.claimable().filter(dataset=OuterRef("pk")).order_by("-priority", "pk").values("pk")[:1]
     datasets = Turn.objects.in_order().values_list("pk", flat=True)[:NOTED]
     jobs = Dataset.objects.filter(pk__in=list(datasets)).annotate(first=Subquery(first)).values_list("first", flat=True)

@@ -52,7 +52,7 @@ def back_up_before_migrating(*, say: Say) -> Path | None:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Let one process at a time through, of all that use this database; it is free again when the process dies."""
+    """Hold a lock that one process of all that use this database can have; it is freed when the process dies."""
     if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
         connection = connections[DEFAULT_DB_ALIAS].copy()
         try:

@@ -178,7 +178,9 @@ def checked(user: Any, order: Order, file: BinaryIO, filename: str) -> list[Chec
     check(user, order)
     parts = parts_of(user, order, file, filename)
     if not _CHECKS.acquire(blocking=False):
-        message = f"Expected at most {MOST_CHECKS} files to be checked at once, others are. Try again in a moment."
+        message = (
+            f"Expected fewer than {MOST_CHECKS} files being checked now, got {MOST_CHECKS}. Try again in a moment."
+        )
         raise Refused(503, "busy", message, retry_after=RETRY)
     try:
         until = time.monotonic() + LONGEST_CHECK
