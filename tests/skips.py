@@ -1,7 +1,8 @@
 """Where services are demanded, no test passes unseen: one that skips, or is expected to fail, counts as failed.
 
 With HORSESENSE_REQUIRE_SERVICES=1, as `.ci/run` sets it, only `Unshared` is let through: data beside the project that a
-clean clone does not have, and PyTorch, which `make torch` alone installs.
+clean clone does not have, PyTorch, which `make torch` alone installs, and the tools that check files of `webapp/deploy`
+and Docker's, which are no part of a site.
 """
 
 import os
