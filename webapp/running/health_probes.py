@@ -67,6 +67,8 @@ def _write_and_read() -> str:
             found = files.get(PROBE)
         finally:
             files.drop(PROBE)
+    except files.NoSpace:  # the part `disk` says so
+        return ""
     except Exception as error:  # of a bucket's client, of a disk: whichever it is, files can't be kept
         return type(error).__name__
     return "" if found == CONTENT else "something else than was written"
