@@ -33,7 +33,7 @@ from tests.annotations.answered import put
 from tests.crawl import Browser, PlainClient, Replies, Request, crawl
 from webapp.access import RESEARCHERS, Asked, What, recorded
 from webapp.api import questions_file, signing_in
-from webapp.leaderboards import baselines, figures, scoring, slices
+from webapp.leaderboards import baselines, figures, ladder, scoring, slices
 from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Submission, Suite, SuiteMember
 from webapp.models import User
 
@@ -139,6 +139,7 @@ def riddle_world() -> Iterator[None]:
         patch.setattr(blind_shown, "TOO_FEW", 1)
         patch.setattr(slices, "LEAST", 1)
         patch.setattr(figures, "SMALLEST", 1)
+        patch.setattr(ladder, "SMALLEST", 1)
         patch.setattr(charts_drawing, "_drawn", _drawn)
         yield
 

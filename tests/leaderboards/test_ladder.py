@@ -2,13 +2,13 @@
 
 import pytest
 
-from generation import jobs, removal
+from generation import deriving, jobs, removal
 from generation.models import Dataset, Split
 from generation.opening import open_answers
 from generation.recipes import read_recipe
 from tests.generation import small
 from tests.leaderboards.sent import noisy, submitted, truth_of
-from webapp.leaderboards import approvals, baselines, ladder, scoring
+from webapp.leaderboards import approvals, baselines, ladder, limits, scoring
 from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Submission
 from webapp.models import User
 
@@ -88,6 +88,28 @@ def test_a_question_set_spends_its_own_budget_and_that_of_its_source(
     assert [ladder.spending_on(one).figures for one in sets] == [2, 1, 0]
     submitted(method, withheld, with_right(withheld, 0.5))
     assert rungs(withheld)[-1][0] == "deferred"
+
+
+def test_deleting_a_question_set_gives_its_source_no_figure_back(method: Method, withheld: Split, free: None) -> None:
+    recipe = read_recipe({"parent": "test", "sample": 100, "seed": 1})
+    part = Split.objects.for_browse().get(pk=jobs.derive(withheld, name="part", recipe=recipe).pk)
+    for _ in range(2):
+        submitted(method, part, with_right(part, 0.5))
+    deriving.remove(part)
+    assert not Split.objects.filter(pk=part.pk).exists()
+    assert ladder.spending_on(withheld)[:3] == (2, 1, 1)
+    assert limits.left(User.objects.create_user("other"), withheld).published == 1
+
+
+def test_fewer_than_30_questions_have_no_figure_and_spend_nothing(method: Method, withheld: Split, free: None) -> None:
+    for size, state in ((29, "deferred"), (30, "published")):
+        recipe = read_recipe({"parent": "test", "sample": size, "seed": 1})
+        made = jobs.derive(withheld, name=f"of{size}", recipe=recipe)
+        part = Split.objects.for_browse().get(pk=made.pk)
+        assert ladder.submissions_left(part) == (0 if state == "deferred" else 3)
+        submitted(method, part, truth_of(part))
+        assert [one for one, _, _ in rungs(part)] == [state]
+    assert ladder.spending_on(withheld).figures == 1
 
 
 def test_a_score_on_a_question_set_that_was_sent_to_its_source_is_not_published(

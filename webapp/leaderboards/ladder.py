@@ -25,7 +25,7 @@ from generation.scoring import truth_of
 from webapp.leaderboards import predictions
 from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Score, Submission
 
-SMALLEST_PART = 30  # questions of a part that has figures
+SMALLEST = 30  # questions of a split or a part that has figures
 AT_ONCE = 50  # scores that a sweep decides upon
 State = Disclosure.State
 
@@ -102,7 +102,7 @@ def parts_of(split: Split, plan: Plan) -> list[PartOfSplit]:
     return [
         PartOfSplit(value, label, n, max(plan.step, least_step(n)))
         for value, label, n in zip(values_of(facet), labels, counts, strict=True)
-        if n >= SMALLEST_PART
+        if n >= SMALLEST
     ]
 
 
@@ -137,7 +137,7 @@ def room_on(split: Split) -> int:
 
 def submissions_left(split: Split) -> int:
     """Return of how many more submissions to a split a figure can be published."""
-    return room_on(split) // cost_of(split)
+    return room_on(split) // cost_of(split) if split.questions >= SMALLEST else 0
 
 
 # Deciding
@@ -165,10 +165,10 @@ def disclose(submission: Submission, found: Score, codes: NDArray[np.int32]) -> 
     plan = plan_of(split)
     parts = parts_of(split, plan)
     row = Disclosure(split=split, source=split.source, submission=submission, method=method, account_id=method.owner_id)
-    if not _may_have_figure(method) or found.n == 0 or room_on(split) < 1 + len(parts):
+    if not _may_have_figure(method) or found.n < SMALLEST or room_on(split) < 1 + len(parts):
         row.state = State.DEFERRED
     else:
-        _climb(row, found, codes, plan, parts)
+        _climb(row, split, found, codes, plan=plan, parts=parts)
     row.save(force_insert=True)
     return row
 
@@ -178,22 +178,24 @@ def _may_have_figure(method: Method) -> bool:
     return method.baseline in ("", Method.Baseline.TYPE_MODE)
 
 
-def _climb(row: Disclosure, found: Score, codes: NDArray[np.int32], plan: Plan, parts: list[PartOfSplit]) -> None:
-    before = list(Disclosure.objects.published().filter(split=row.split, method=row.method))
+def _climb(
+    row: Disclosure, split: Split, found: Score, codes: NDArray[np.int32], *, plan: Plan, parts: list[PartOfSplit]
+) -> None:
+    before = list(Disclosure.objects.published().filter(split=split, method=row.method))
     best = max((one.figure for one in before if one.figure is not None), default=None)
     row.state, row.cost = State.PUBLISHED, 1 + len(parts)
     row.figure = climb(found.right, found.n, best=best, step=plan.step)
     row.is_new = best is None or row.figure > best
     if parts:
         row.partition = plan.partition
-        row.parts = json.dumps(_climb_parts(row, codes, parts, before))
+        row.parts = json.dumps(_climb_parts(row, split, codes, parts=parts, before=before))
 
 
 def _climb_parts(
-    row: Disclosure, codes: NDArray[np.int32], parts: list[PartOfSplit], before: list[Disclosure]
+    row: Disclosure, split: Split, codes: NDArray[np.int32], *, parts: list[PartOfSplit], before: list[Disclosure]
 ) -> dict[str, int]:
     """Return the figure of each part after a score."""
-    index = SplitIndex.open(row.split)
+    index = SplitIndex.open(split)
     facet = index.facets[row.partition]
     found = score(codes, truth_of(index), {row.partition: sliced(facet)[0]})
     rights = found.facets[row.partition].right.tolist()
@@ -220,7 +222,7 @@ def disclose_people(baseline: Baseline) -> Disclosure | None:
     if known is not None:
         return known
     row = Disclosure(split=split, source=split.source, people=baseline, state=State.DEFERRED)
-    if baseline.asked and room_on(split) >= 1:
+    if baseline.asked >= SMALLEST and room_on(split) >= 1:
         row.state, row.cost, row.is_new = State.PUBLISHED, 1, True
         step = max(plan_of(split).step, least_step(baseline.asked))
         row.figure = climb(baseline.right, baseline.asked, best=None, step=step)

@@ -123,7 +123,7 @@ def figure_of(n: int, disclosure: Disclosure | None) -> Figure:
 
 def part_figures(disclosure: Disclosure | None) -> list[tuple[str, Figure]]:
     """Return label and figure of each part of the partition that a disclosure has figures of."""
-    if disclosure is None or not disclosure.part_figures:
+    if disclosure is None or disclosure.split is None or not disclosure.part_figures:
         return []
     split = disclosure.split
     plan = ladder.plan_of(split)._replace(partition=disclosure.partition)

@@ -61,8 +61,8 @@ class DisclosureQuerySet(models.QuerySet["Disclosure"]):
 class Disclosure(models.Model):
     """What others learn of one scored submission, or of one published human row, on withheld answers.
 
-    Rows are only added. They outlive their submission, method and account, because what was published stays known.
-    A deferred one has no figure: it opens with the answers.
+    Rows are only added. They outlive their submission, method and account, and the question set that they are on,
+    because what was published stays known. A deferred one has no figure: it opens with the answers.
     """
 
     class State(models.TextChoices):
@@ -71,7 +71,7 @@ class Disclosure(models.Model):
         PUBLISHED = "published"
         DEFERRED = "deferred"
 
-    split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="disclosures")
+    split = models.ForeignKey(Split, null=True, on_delete=models.SET_NULL, related_name="disclosures")
     source = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="source_disclosures")
     submission = models.OneToOneField(Submission, null=True, on_delete=models.SET_NULL, related_name="disclosure")
     people = models.OneToOneField(Baseline, null=True, on_delete=models.SET_NULL, related_name="disclosure")
@@ -105,7 +105,7 @@ class Disclosure(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"disclosure {self.pk} on {self.split}"
+        return f"disclosure {self.pk} on {self.split or self.source}"
 
     @property
     def is_published(self) -> bool:

@@ -50,6 +50,8 @@ def _context(split: Split, form: DisclosureForm) -> dict[str, Any]:
         "plan": plan,
         "spending": spending,
         "room": ladder.room_on(split),
+        "is_small": split.questions < ladder.SMALLEST,
+        "smallest": ladder.SMALLEST,
         "gains": gains,
         "cost": ladder.cost_of(split),
         "daily": limits.shared_limit(split),
