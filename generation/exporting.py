@@ -29,6 +29,7 @@ from generation.engine.worlds.stories import story_of
 from generation.export_figures import figures_of
 from generation.index import SplitIndex
 from generation.models import Dataset, Scene, Split
+from generation.reproduce import hidden_files
 from generation.store import Stored, load_items
 from webapp.access import What, may_see, may_see_facet
 
@@ -175,7 +176,7 @@ class StoredDataset:
         self, dataset: Dataset, *, splits: Sequence[str] = (), viewer: Viewer = Viewer(), images: bool = True
     ) -> None:
         """Take the complete splits of these names, or all; raise `BadExport` where there is none to take."""
-        self.row = dataset
+        self.row, self.viewer = dataset, viewer
         self.slug, self.title, self.description = dataset.slug, dataset.name, dataset.description
         self.authors = tuple(line.strip() for line in dataset.authors.splitlines() if line.strip())
         self.licence, self.version, self.citation = dataset.licence, dataset.version, dataset.citation
@@ -215,8 +216,10 @@ class StoredDataset:
 
     @property
     def files(self) -> Mapping[str, bytes]:
-        """Return the files that the spec names, by digest."""
-        return {file.digest: bytes(file.content) for file in self.row.files.order_by("digest")}
+        """Return the files that the spec names, by digest; without those of scenes that are not exported."""
+        hidden = hidden_files(self.row, sees=self.viewer.may_see)
+        rows = self.row.files.exclude(digest__in=hidden).order_by("digest")
+        return {file.digest: bytes(file.content) for file in rows}
 
     def figures(self) -> Mapping[str, bytes]:
         """Return the dataset's charts as SVG, by file name: what everybody may know."""

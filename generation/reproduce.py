@@ -3,11 +3,13 @@
 import io
 import json
 import zipfile
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from generation.engine import ENGINE_VERSION
 from generation.models import Dataset, Split
 from generation.recipes import command, read_recipe
+from webapp.access import What
 
 A_LONG_TIME_AGO = (1980, 1, 1, 0, 0, 0)  # a zip file's date; one date gives one file
 
@@ -82,12 +84,28 @@ def spec_as_json(dataset: Dataset) -> str:
     return json.dumps(dataset.spec_data, indent=2, ensure_ascii=False) + "\n"
 
 
-def spec_as_zip(dataset: Dataset) -> bytes:
-    """Return the spec and the files it needs, zipped: `generate` finds them by their digests in `files/`."""
+def hidden_files(dataset: Dataset, *, sees: Callable[[Split, What], bool]) -> frozenset[str]:
+    """Return the digests of the files of a spec that have scenes which somebody may not see.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sees : callable
+        Says whether they may see this kind of thing in a split.
+    """
+    closed = [split for split in dataset.splits.own() if not sees(split, What.SCENE)]
+    return frozenset().union(*(split.read_spec().scene_files for split in closed))
+
+
+def spec_as_zip(dataset: Dataset, *, hidden: Collection[str] = ()) -> bytes:
+    """Return the spec and the files it needs, zipped: `generate` finds them by their digests in `files/`.
+
+    Files with `hidden` digests are left out.
+    """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo("spec.json", A_LONG_TIME_AGO), spec_as_json(dataset))
-        for file in dataset.files.order_by("digest"):
+        for file in dataset.files.exclude(digest__in=hidden).order_by("digest"):
             archive.writestr(zipfile.ZipInfo(f"files/{file.digest}", A_LONG_TIME_AGO), bytes(file.content))
     return buffer.getvalue()
 

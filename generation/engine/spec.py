@@ -123,6 +123,11 @@ class BaseSpec(Frozen):
         """The files that it names, by digest."""
         return NO_FILES
 
+    @property
+    def scene_files(self) -> frozenset[str]:
+        """The digests of those of its files that have scenes in them: whoever has these can compute answers."""
+        return frozenset()
+
     def check_here(self) -> None:
         """Raise `BadSpec` naming the field where pictures need a program that this machine lacks."""
 

@@ -1,5 +1,6 @@
 """The list of datasets, and the overview of one."""
 
+from functools import partial
 from typing import NamedTuple
 
 from django.http import HttpRequest, HttpResponse
@@ -21,7 +22,7 @@ from generation.paging import NoSuchPage
 from generation.pictures import strips
 from generation.remarks import Remark
 from generation.repeats import repeats_of
-from generation.reproduce import recipe, spec_as_json, spec_as_zip
+from generation.reproduce import hidden_files, recipe, spec_as_json, spec_as_zip
 from generation.sidebar import chips
 from generation.views.finding import counted_splits, find_dataset, pairs_of, refuse_list
 from generation.views.making import making_context
@@ -103,9 +104,10 @@ def spec(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def spec_with_files(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the spec and the files that it needs, zipped."""
+    """Return the spec and the files that it needs, zipped; without files of scenes that the visitor may not see."""
     found = find_dataset(request.user, slug)
-    return _download(spec_as_zip(found), f"{found.slug}-spec.zip", kind="application/zip")
+    hidden = hidden_files(found, sees=partial(may_see, request.user))
+    return _download(spec_as_zip(found, hidden=hidden), f"{found.slug}-spec.zip", kind="application/zip")
 
 
 class SplitRow(NamedTuple):

@@ -22,10 +22,12 @@ SECRET = "0f" * 16
 
 def begun(slug: str = "shapes", *, visibility: str = "public", with_images: bool = True, **changes: Any) -> Dataset:
     """Return a dataset whose jobs wait; `changes` lie over the spec."""
-    owner = changes.pop("owner", None)
+    owner, files = changes.pop("owner", None), changes.pop("files", {})
     spec = {**SPEC, **changes}
     secrets = {name: SECRET for name, split in spec["splits"].items() if split.get("withheld")}
-    return jobs.start(spec, slug=slug, visibility=visibility, images=with_images, owner=owner, secrets=secrets)
+    return jobs.start(
+        spec, slug=slug, visibility=visibility, images=with_images, owner=owner, secrets=secrets, files=files
+    )
 
 
 def made(slug: str = "shapes", **changes: Any) -> Dataset:

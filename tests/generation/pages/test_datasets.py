@@ -11,8 +11,12 @@ from django.utils import timezone
 
 from generation import jobs, specs
 from generation.engine.errors import BadSpec
+from generation.exporting import StoredDataset, Viewer
 from generation.models import Dataset, Heartbeat, Job, SpecFile, Split
+from generation.opening import open_answers
 from tests.generation import small
+from tests.worlds.clevr.formats.releases import scenes_of, write
+from webapp.models import User
 
 LIST, OVERVIEW = "/datasets/", "/datasets/shapes/"
 
@@ -196,6 +200,24 @@ def test_overview_of_many_failures_needs_few_queries(as_owner, owner, django_ass
 
 def test_head_works_where_get_does(client, shapes):
     assert Client().head(OVERVIEW).status_code == 200
+
+
+def test_a_file_of_scenes_whose_answers_are_withheld_is_in_nobodys_download(client, db, tmp_path):
+    theirs = write(tmp_path / "theirs.json", scenes_of("val", 2))
+    spec = {**small.SPEC, "splits": {"val": {"scenes": 2, "withheld": True}}, "scenes_from": theirs.name}
+    begun = specs.gathered(spec, name="asked", folder=tmp_path)
+    (digest,) = begun.files
+    asked = small.made("asked", with_images=False, **begun.data, files=begun.files)
+    staff = Client()
+    staff.force_login(User.objects.create_user("kim", is_staff=True))
+    found = {}
+    for name, browser in (("stranger", client), ("staff", staff)):
+        archive = zipfile.ZipFile(io.BytesIO(browser.get("/datasets/asked/spec.zip").content))
+        found[name] = archive.namelist()
+    assert found == {"stranger": ["spec.json"], "staff": ["spec.json", f"files/{digest}"]}
+    assert (list(StoredDataset(asked).files), list(StoredDataset(asked, viewer=Viewer(True)).files)) == ([], [digest])
+    assert open_answers(asked.splits.get())
+    assert f"files/{digest}" in zipfile.ZipFile(io.BytesIO(client.get("/datasets/asked/spec.zip").content)).namelist()
 
 
 def test_the_downloaded_zip_makes_the_same_dataset(client, shapes, tmp_path):

@@ -265,6 +265,11 @@ class ClevrSpec(BaseSpec):
         """The file of somebody else's scenes, where they are asked about."""
         return None if self.scenes_from is None else self._files[self.scenes_from]
 
+    @property
+    def scene_files(self) -> frozenset[str]:
+        """The digest of that file, where there is one."""
+        return frozenset() if self.scenes_from is None else frozenset({self.scenes_from})
+
     def once(self, name: str, make: Callable[[], Made]) -> Made:
         """Return what `make` gives, made once for this spec."""
         if name not in self._made:
