@@ -22,7 +22,7 @@ from annotations.sampling import BadSample
 from generation.engine.worlds import Media
 from generation.index import SplitIndex
 from generation.recipes import MOST_LETTERS
-from webapp.access import Visitor, may_open
+from webapp.access import Visitor, may_mention
 
 if TYPE_CHECKING:
     Base = forms.ModelForm[Study]
@@ -178,8 +178,18 @@ class StudyForm(Base):
         )
 
     def _narrow_easy(self, user: Visitor) -> None:
-        """Offer the splits that practice may come from, of those that somebody may open."""
-        splits = [split for split in opening.easy_splits(self.instance.split) if may_open(user, split.dataset)]
+        """Offer the splits that practice may come from, of those that a list may name to somebody.
+
+        They know the study's own dataset, and what was chosen before.
+        """
+        study = self.instance
+        splits = [
+            split
+            for split in opening.easy_splits(study.split)
+            if opening.may_study(user, split)
+            and (may_mention(user, split.dataset) or split.dataset_id == study.split.dataset_id)
+        ]
+        splits += [study.easy] if study.easy is not None else []
         field: Any = self.fields["easy"]
         field.queryset = field.queryset.filter(pk__in=[split.pk for split in splits]).select_related("dataset")
         field.empty_label = "none"

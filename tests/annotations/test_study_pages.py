@@ -16,6 +16,7 @@ from annotations.views import drafting
 from generation.engine.worlds.published import Published
 from generation.index import SplitIndex
 from generation.models import Dataset
+from tests.generation import small
 from webapp.models import User
 
 Posted = Callable[..., Any]
@@ -66,6 +67,18 @@ def opened(draft: Study) -> Study:
 
 def text_of(answer: Any) -> str:
     return " ".join(answer.content.decode().split())
+
+
+def test_the_form_names_no_link_only_dataset_of_others(rosa: Client, draft: Study) -> None:
+    other = small.made("unlisted", with_images=False, visibility="link", splits={"train": {"scenes": 2}})
+    easy = other.splits.get()
+    new, edit = "/studies/new/?split=shapes/train", f"/studies/{draft.code}/edit/"
+    assert all("unlisted" not in text_of(rosa.get(address)) for address in (new, edit))
+    assert "unlisted/train" in text_of(rosa.get("/studies/new/?split=unlisted/train"))  # she knows this address
+    Study.objects.filter(pk=draft.pk).update(easy=easy)  # chosen while its dataset was public
+    assert "unlisted/train" in text_of(rosa.get(edit))
+    Dataset.objects.filter(pk=other.pk).update(visibility="public")
+    assert "unlisted/train" in text_of(rosa.get(new))
 
 
 # The form ---------------------------------------------------------------------------------------------------
