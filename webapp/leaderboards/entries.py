@@ -22,7 +22,7 @@ from generation.models import Split
 from webapp.leaderboards import ladder, predictions
 from webapp.leaderboards.figures import Figure, exact_share, figure
 from webapp.leaderboards.models import Disclosure, Method, Score, Submission
-from webapp.leaderboards.models.submissions import RELATED
+from webapp.leaderboards.models.submissions import FITTED_ON_WITHHELD, RELATED
 from webapp.leaderboards.training import trained_on
 from webapp.leaderboards.visibility import is_open, published_figure
 
@@ -174,7 +174,7 @@ def entries_of(user: Any, split: Split, *, choose: str = BEST) -> list[Entry]:
     """
     if not is_open(user, split):
         return _published_entries(user, split)
-    scores = Score.objects.on(split).filter(submission__method__in=Method.objects.visible_to(user))
+    scores = Score.objects.known_to(user, split)
     models = [_entry(user, f"s{score.submission_id}", split, (score,)) for score in scores]
     if choose != ALL:
         models = together(user, split, scores)
@@ -185,7 +185,8 @@ def entries_of(user: Any, split: Split, *, choose: str = BEST) -> list[Entry]:
 
 def _published_entries(user: Any, split: Split) -> list[Entry]:
     """Return the rows of a board of withheld answers: by figure, equal ones by the date of the figure and by name."""
-    rows = Disclosure.objects.filter(split=split, submission__method__in=Method.objects.visible_to(user))
+    known = Submission.objects.filter(~FITTED_ON_WITHHELD, method__in=Method.objects.visible_to(user))
+    rows = Disclosure.objects.filter(split=split, submission__in=known)
     rows = rows.select_related(*(f"submission__{name}" for name in RELATED))
     found: dict[int, Disclosure] = {}
     parts: dict[int, Mapping[str, int]] = {}
@@ -208,8 +209,8 @@ def _published_entries(user: Any, split: Split) -> list[Entry]:
         if row.submission is not None
     ]
     people = Disclosure.objects.filter(split=split, people__isnull=False)
-    known = {row.people_id: row for row in people}
-    humans = [one._replace(disclosure=known.get(one.baseline.pk)) for one in human_entries(split) if one.baseline]
+    figures = {row.people_id: row for row in people}
+    humans = [one._replace(disclosure=figures.get(one.baseline.pk)) for one in human_entries(split) if one.baseline]
     return [
         *(one for one in humans if one.disclosure is not None),
         *sorted(models, key=_published_order),
@@ -281,7 +282,7 @@ def find_entry(user: Any, split: Split, key: str) -> Entry | None:
     if key.startswith("h"):
         return next((entry for entry in human_entries(split) if entry.key == key), None)
     number = int(key[1:].partition("-")[0])
-    scores = Score.objects.on(split).filter(submission__method__in=Method.objects.visible_to(user))
+    scores = Score.objects.known_to(user, split)
     if key.startswith("s"):
         return next((_entry(user, key, split, (one,)) for one in scores.filter(submission=number)), None)
     found = together(user, split, scores.filter(submission__method=number))

@@ -13,10 +13,12 @@ from django.urls import reverse
 
 from generation.models import Dataset, Split
 from generation.models.work import AbstractJob, AbstractJobQuerySet, from_now
+from webapp.access import owns
 from webapp.leaderboards.models.methods import Method
 
 A_DAY = 86_400.0  # seconds
 GONE = 10**12  # numbers from here on stand for splits that are deleted
+FITTED_ON_WITHHELD = Q(method__baseline__gt="", trained_on__withheld=True)
 RELATED = ("method__owner", "split", "trained_on__dataset", "trained_on__parent")  # what boards read of one
 
 
@@ -30,12 +32,13 @@ class SubmissionQuerySet(AbstractJobQuerySet["Submission"]):
     def visible_to(self, user: Any) -> Self:
         """Return the submissions that lists show somebody: of methods and to datasets that they may know of.
 
-        A link-only dataset is named to its owner, to staff, and to those who submitted to it themselves.
+        A link-only dataset is named to its owner, to staff, and to those who submitted to it themselves. A baseline
+        that learned from withheld answers repeats some of them: the dataset's owner and staff alone see it.
         """
         known = self.filter(method__in=Method.objects.visible_to(user))
         if user.is_authenticated and user.is_staff:
             return known
-        named = Q(split__dataset__visibility=Dataset.Visibility.PUBLIC)
+        named = Q(split__dataset__visibility=Dataset.Visibility.PUBLIC) & ~FITTED_ON_WITHHELD
         if user.is_authenticated:
             named |= Q(split__dataset__owner=user.pk) | Q(method__owner=user.pk)
         return known.filter(named)
@@ -151,6 +154,15 @@ class ScoreQuerySet(models.QuerySet["Score"]):
         """Return the scores on a split with submission and method, as boards read them."""
         kept = self.filter(split=split).select_related(*(f"submission__{name}" for name in RELATED))
         return kept.order_by("submission__finished", "pk")
+
+    def known_to(self, user: Any, split: Split) -> Self:
+        """Return those scores on a split that somebody may know of who may see its answers."""
+        found = self.on(split).filter(submission__method__in=Method.objects.visible_to(user))
+        if owns(user, split.dataset):
+            return found
+        return found.exclude(
+            submission__in=Submission.objects.filter(FITTED_ON_WITHHELD, trained_on=split.reference_id)
+        )
 
 
 class Score(models.Model):

@@ -18,7 +18,7 @@ from webapp.leaderboards.boards import columns_of, on_column, tasks_among
 from webapp.leaderboards.curves import ALONG, Curve, Run, curves, lines_of
 from webapp.leaderboards.curves_chart import left_out, spec_of
 from webapp.leaderboards.entries import Entry, together
-from webapp.leaderboards.models import Method, Score
+from webapp.leaderboards.models import Score
 from webapp.leaderboards.slices import on_series
 from webapp.leaderboards.views.reading import (
     ENTRY,
@@ -123,9 +123,7 @@ def learned_for(reading: Reading) -> Learned:
     columns = columns_of(user, split, reading.index)
     tasks = tasks_among(split, columns)
     asked = _asked(reading, tasks)
-    scores = Score.objects.on(split).filter(
-        submission__method__in=Method.objects.visible_to(user), submission__method__baseline=""
-    )
+    scores = Score.objects.known_to(user, split).filter(submission__method__baseline="")
     entries = together(user, split, scores)
     if asked.view is not None:
         columns, tasks = (), None
