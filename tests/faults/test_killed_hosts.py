@@ -1,0 +1,151 @@
+"""Two hosts with folders of their own share PostgreSQL, Redis and a bucket: nothing that happens to them needs help.
+
+The disturbances come from FAULTS_SEED, which the test prints: chance at full size, always the same in smaller runs.
+"""
+
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import proof
+from tests.faults.conftest import SETTINGS
+from tests.faults.servers import RedisProcess
+from tests.faults.stack import SPEC, Site
+from tests.faults.test_kills import JOBS, chance
+from tests.faults.test_refused_files import Store, s3, store  # noqa: F401 - fixtures
+from tests.webapp.commands import environment_of
+
+Undisturbed = Callable[[dict[str, Any]], str]
+LEASE = 4.0  # seconds
+DISTURBANCES = 23
+ROLES = ("generation", "default", "beat")
+CHILD, WORKER, HOST, PAUSE, OUTAGE, BROKER = "child", "worker", "host", "pause", "outage", "broker"
+# Each comes at least once at full size; the gate has a kill, a dead host and a pause.
+FEW = [CHILD, HOST, PAUSE]
+MANY = [*5 * [CHILD], *5 * [WORKER], *4 * [HOST], *4 * [PAUSE], *3 * [OUTAGE], *2 * [BROKER]]
+
+
+@pytest.fixture
+def hosts(services_site: Site, tmp_path: Path) -> Iterator[list[Site]]:
+    """Give two hosts, not started: what they share is the database, Redis and the bucket."""
+    first = services_site
+    folder = tmp_path / "second" / "var"
+    folder.mkdir(parents=True)
+    shared = {name: first.environment[name] for name in ("DATABASE_URL", "REDIS_URL")}
+    assert first.bucket is not None
+    environment = environment_of(folder, **SETTINGS, **shared, **first.bucket.environment, SECRET_KEY="s" * 50)
+    second = Site(first.stack, folder, environment, database=first.database, bucket=first.bucket)
+    first.environment["SECRET_KEY"] = "s" * 50
+    for number, host in enumerate((first, second)):
+        # Other hosts' processes are not to be found here: a lease that ends is all that tells of their death.
+        host.environment.update(FAULTS_HOST=f"host-{number}", FAULTS_LEASE=str(LEASE), FAULTS_HEARTBEAT="0.5")
+        host.environment.update(FAULTS_PACE="0.03", FAULTS_WAIT="0.3", FAULTS_PAUSE="1", AWS_MAX_ATTEMPTS="1")
+    yield [first, second]
+    second.end()
+
+
+def disturbances(draw: random.Random) -> list[str]:
+    """Return what happens, in a random order."""
+    found = list(MANY if proof.SHARE == 1 else FEW)
+    draw.shuffle(found)
+    assert proof.SHARE < 1 or len(found) == DISTURBANCES
+    return found
+
+
+class Harm:
+    """What is done to hosts and to what they share."""
+
+    def __init__(self, hosts: list[Site], bucket: Store, broker: RedisProcess, draw: random.Random) -> None:
+        self.hosts, self.bucket, self.broker, self.draw = hosts, bucket, broker, draw
+
+    def do(self, what: str) -> None:
+        """Disturb, for a while or for good."""
+        host = self.draw.choice(self.hosts)
+        {
+            CHILD: lambda: self._kill_child(host),
+            WORKER: lambda: host.kill("generation"),
+            HOST: lambda: [host.kill(role) for role in ROLES],
+            PAUSE: lambda: self._pause(host),
+            OUTAGE: self._take_store_away,
+            BROKER: self._restart_broker,
+        }[what]()
+
+    def _kill_child(self, host: Site) -> None:
+        children = sorted(host.children("generation"))
+        if children:
+            with suppress(ProcessLookupError):
+                os.kill(self.draw.choice(children), signal.SIGKILL)
+
+    def _pause(self, host: Site) -> None:
+        """Let a worker stand still for longer than its leases last."""
+        host.send("generation", signal.SIGSTOP)
+        self.wait(LEASE * 1.5)
+        host.send("generation", signal.SIGCONT)
+
+    def _take_store_away(self) -> None:
+        self.bucket.stop()
+        self.wait(3)
+        self.bucket.start()
+
+    def _restart_broker(self) -> None:
+        self.broker.kill()
+        self.wait(2)
+        self.broker.start()
+
+    def wait_for_jobs(self, count: int) -> None:
+        """Wait until so many jobs are done, so that disturbances are spread over the whole making."""
+        first, second = self.hosts
+
+        def are_done() -> bool:
+            second.revive()
+            return first.jobs() >= count or first.state().state != "making"
+
+        first.wait_until(are_done, what=f"{count} jobs")
+
+    def wait(self, seconds: float) -> None:
+        """Wait, and start processes again meanwhile, as docker would."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            for host in self.hosts:
+                host.revive()
+            time.sleep(0.05)
+
+
+def test_kills_pauses_and_outages_over_two_hosts_need_nobodys_help(
+    hosts: list[Site],
+    store: Store,  # noqa: F811
+    redis_process: RedisProcess,
+    undisturbed: Undisturbed,
+) -> None:
+    first, second = hosts
+    draw = chance("two hosts")
+    first.begin(SPEC)
+    for host in hosts:
+        host.start(*ROLES)
+    harm = Harm(hosts, store, redis_process, draw)
+    planned = disturbances(draw)
+    for number, what in enumerate(planned):
+        harm.wait_for_jobs(JOBS * number // len(planned) + 1)
+        sys.stdout.write(f"{number} {what}, {first.jobs()} jobs done\n")
+        harm.do(what)
+        harm.wait(draw.uniform(0, 1))
+        assert first.state().state in ("making", "complete"), first.state()
+
+    def has_ended() -> bool:
+        second.revive()
+        return first.state().state != "making"
+
+    first.wait_until(has_ended, what="the end")
+    assert first.state() == ("complete", "")
+    assert first.fingerprint() == undisturbed(SPEC)
+    for host in hosts:
+        host.stop()
+    first.check_stored_once()
