@@ -72,7 +72,7 @@ ZOO = {
 
 
 @pytest.mark.parametrize("name", ZOO)
-def test_no_text_takes_longer_than_a_second(name: str) -> None:
+def test_no_text_takes_as_long_as_a_text_may(name: str) -> None:
     before = time.process_time()
     try:
         html = html_of(ZOO[name])
@@ -80,7 +80,7 @@ def test_no_text_takes_longer_than_a_second(name: str) -> None:
         assert str(error).startswith("Expected")
     else:
         assert len(html) < 10 * N
-    assert time.process_time() - before < 1
+    assert time.process_time() - before < markdown.SECONDS
 
 
 @pytest.mark.parametrize(

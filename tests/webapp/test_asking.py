@@ -46,6 +46,10 @@ PACKAGES = ("account_", "socialaccount_", "openid_connect_", "django.views.gener
 
 # What each stored field belongs to. A field that isn't here fails a test: say which of `What` guards it.
 PUBLIC = None
+JOB = (
+    "state", "priority", "attempts", "crashes", "waits", "not_before", "created", "started", "finished",
+    "token", "worker", "lease", "deadline", "key",
+)  # fmt: skip
 FIELDS = {
     Split: {
         **dict.fromkeys(("id", "dataset", "name", "ordinal", "kind", "state", "withheld", "reference"), PUBLIC),
@@ -81,8 +85,8 @@ FIELDS = {
     },
     Submission: {
         **dict.fromkeys(("id", "split", "method", "run", "trained_on", "train_size", "examples_seen", "note"), PUBLIC),
-        **dict.fromkeys(("state", "priority", "attempts", "created", "started", "finished", "batch", "size"), PUBLIC),
-        **dict.fromkeys(("token", "worker", "lease", "deadline", "format", "outside", "key", "filename"), PUBLIC),
+        **dict.fromkeys((*JOB, "batch", "size", "kept", "format", "outside", "filename"), PUBLIC),
+        **dict.fromkeys(("trained_on_name", "trained_on_listed"), PUBLIC),  # see `training`
         **dict.fromkeys(("file", "digest", "predictions", "findings", "message"), What.PER_QUESTION_RESULT),
     },
     Score: {
@@ -90,13 +94,11 @@ FIELDS = {
         **dict.fromkeys(("right", "right_read", "unreadable", "columns"), What.PER_QUESTION_RESULT),  # see `visibility`
     },
     AblationReport: {
-        **dict.fromkeys(("id", "split", "key", "state", "priority", "attempts", "created", "started"), PUBLIC),
-        **dict.fromkeys(("token", "worker", "lease", "deadline", "finished"), PUBLIC),
+        **dict.fromkeys(("id", "split", *JOB), PUBLIC),
         **dict.fromkeys(("found", "message"), What.PROGRAM),
     },
     BlindReport: {
-        **dict.fromkeys(("id", "dataset", "key", "state", "priority", "attempts", "created", "started"), PUBLIC),
-        **dict.fromkeys(("token", "worker", "lease", "deadline", "finished"), PUBLIC),
+        **dict.fromkeys(("id", "dataset", *JOB), PUBLIC),
         **dict.fromkeys(("figures", "message"), What.ANSWER),
     },
 }
