@@ -76,7 +76,7 @@ def making_of(dataset: Dataset) -> Making:
     beats = Heartbeat.objects.reading(GENERATION)
     is_alone = waits and not beats.alive().exists()
     since = (max(asked, heard) if heard else asked) if waits else None
-    said = note(dataset, outages=not waits)
+    said = note(dataset, outages=not waits) if counts["waiting"] else ""
     return Making(
         progress=progress,
         **counts,
