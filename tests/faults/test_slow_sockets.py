@@ -17,6 +17,7 @@ from tests.faults.stack import Site
 SOCKETS = 200
 DELAY = 0.2  # seconds that a page may come later than on a quiet site
 PAGES = 20
+TRIES = 4
 
 
 @pytest.fixture
@@ -99,4 +100,5 @@ def test_slow_connections_delay_no_page_with_and_without_the_proxy(site: Site, t
             quiet = seconds_for_a_page(port)
             for addresses in (1, 50):
                 with slow_sockets(port, addresses=addresses):
-                    assert seconds_for_a_page(port) < quiet + DELAY
+                    # What else the machine does delays a page now and then; held threads delay them each time.
+                    assert min(seconds_for_a_page(port) for _ in range(TRIES)) < quiet + DELAY
