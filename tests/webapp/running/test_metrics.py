@@ -180,7 +180,12 @@ def test_several_web_processes_on_postgresql_are_added_up(postgres_url: str, tmp
         assert found["horsesense_request_seconds_count"][key] == 60
         assert sum(found["horsesense_database_connections"].values()) >= 1
         assert found["horsesense_database_connections_most"][()] >= 10
-        assert list(tmp_path.glob("horsesense-metrics-*/*.db"))
+
+        def files() -> list[Path]:
+            fetched(site, "/health/live/")
+            return list(tmp_path.glob("horsesense-metrics-*/*.db"))
+
+        site.wait_until(lambda: len(files()) == 3, what="each of three processes counts")
         left = tmp_path / "horsesense-metrics-999999999-killed"
         left.mkdir()
         site.kill("web")
