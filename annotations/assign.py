@@ -225,7 +225,7 @@ def _idle(study: int, *, seconds: float | None = None) -> "QuerySet[Slot]":
 
 
 def is_anything_unanswered(study: Study) -> bool:
-    """Return whether answers are still wanted, whoever holds the questions now."""
+    """Return whether the study still needs answers, including questions that someone is answering now."""
     return Slot.objects.filter(study=study, answered=False).exists()
 
 

@@ -125,7 +125,7 @@ class BaseSpec(Frozen):
 
     @property
     def scene_files(self) -> frozenset[str]:
-        """The digests of those of its files that have scenes in them: whoever has these can compute answers."""
+        """Return the digests of its files of scenes, from which answers can be computed."""
         return frozenset()
 
     def check_here(self) -> None:

@@ -26,7 +26,7 @@ from generation.models.datasets import Dataset, Split
 from generation.models.items import Chunk
 
 AnyJob = TypeVar("AnyJob", bound="AbstractJob")
-UNKNOWN = 32_767  # an urgency above all: whoever looks finds the true one
+UNKNOWN = 32_767  # above every real urgency: the next claim replaces it by the true one
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 

@@ -51,7 +51,7 @@ def _waiting(dataset: int) -> JobQuerySet:
 def _correct(turn: Turn) -> bool:
     """Return whether a turn promised more than there is, and does not any more.
 
-    Whoever offers the turn meanwhile waits for us, and says then that there is something.
+    A process that offers the turn meanwhile waits for this lock, and offers it again afterwards.
     """
     with transaction.atomic():
         locked = Turn.objects.select_for_update().filter(pk=turn.pk).first()

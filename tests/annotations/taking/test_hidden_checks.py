@@ -122,7 +122,7 @@ def test_the_picture_that_is_fetched_ahead_does_not_tell_a_check_from_a_question
     assert seen == CHECKS["checks"]
 
 
-def test_whoever_began_before_the_update_keeps_their_checks(shapes: Dataset) -> None:
+def test_participants_who_began_before_the_update_keep_their_checks(shapes: Dataset) -> None:
     study = study_of(shapes, **CHECKS)
     visitor = Visitor(study)
     Participant.objects.update(drawing=Participant.Drawing.BY_ADDRESS)

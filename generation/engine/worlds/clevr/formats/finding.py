@@ -149,7 +149,7 @@ def sniff(file: Any, *, name: str) -> tuple[str, str]:
     except BadJson as error:
         raise BadRecord(str(error), where=name) from error
     except ValueError as error:
-        if not kind:  # else this is told when the records are read, with the number of the first one that is broken
+        if not kind:  # otherwise reading the records names the first broken one
             reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
             raise BadRecord(f"Expected JSON, got something else ({reason}).", where=name) from error
     if not kind:
@@ -160,7 +160,7 @@ def sniff(file: Any, *, name: str) -> tuple[str, str]:
 def licence_of(file: Any) -> str:
     """Return the licence that a file of records names before them; empty where it names none."""
     text = JsonText(Guarded(file))
-    with suppress(ValueError):  # this is told when the records are read
+    with suppress(ValueError):  # reading the records reports it
         for key in text.names():
             if key == "info":
                 said = text.value()
