@@ -20,7 +20,7 @@ split = made.splits.get()
 owner, _ = User.objects.get_or_create(username="rosa")
 study = Study.objects.create(
     split=split, owner=owner, title="How well people count", per_question=given["wanted"], per_session=1000,
-    practice=0, checks=0, attention=2, completed="DONE", full="FULL",
+    practice=0, practice_right=0, checks=0, attention=2, completed="DONE", full="FULL",
 )
 scenes = SplitIndex.open(split).scenes[: given["questions"]].tolist()
 assign.lay_out(study, list(enumerate(scenes)), ranks=range(len(scenes)))

@@ -4,57 +4,17 @@ import html
 import json
 import re
 import secrets
-import urllib.error
 import urllib.request
-from http.cookiejar import CookieJar
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 
+from tests.faults.browsers import ACCOUNT, Browser, File
 from tests.faults.stack import SLUG, Site
 from tests.generation import small
 
-BOUNDARY = "part-of-a-test"
 SPEC: dict[str, Any] = {**small.SPEC, "splits": {"train": {"scenes": 12}}}  # with enough questions for charts
-MESH = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
-ACCOUNT = """
-from webapp.models import LoginLink, User
-user = User.objects.create_user("grace", is_staff=True, is_superuser=True)
-print(LoginLink.objects.make(user))
-"""
-
-
-class Browser:
-    """A browser whose every request may go to another host; cookies are the same for all of them."""
-
-    def __init__(self, hosts: list[Site]) -> None:
-        self.hosts, self.cookies = hosts, CookieJar()
-        self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies))
-
-    def ask(self, host: int, path: str, form: dict[str, str] | None = None, file: str = "") -> tuple[int, str]:
-        address = f"http://127.0.0.1:{self.hosts[host].port}{path}"
-        request = urllib.request.Request(address)
-        if form is not None:
-            token = next(cookie.value for cookie in self.cookies if cookie.name == "csrftoken") or ""
-            request.add_header("X-CSRFToken", token)
-            request.data = multipart(form, file) if file else urlencode(form).encode()
-            kind = f"multipart/form-data; boundary={BOUNDARY}" if file else "application/x-www-form-urlencoded"
-            request.add_header("Content-Type", kind)
-        try:
-            with self.opener.open(request, timeout=60) as answer:
-                return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as error:
-            return error.code, error.read().decode()
-
-
-def multipart(form: dict[str, str], file: str) -> bytes:
-    parts = [f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
-             for name, value in form.items()]  # fmt: skip
-    parts.append(
-        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="files"; filename="wedge.obj"\r\n\r\n{file}\r\n'
-    )
-    return "".join([*parts, f"--{BOUNDARY}--\r\n"]).encode()
+MESH = File("files", "wedge.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n")
 
 
 @pytest.fixture
@@ -95,7 +55,9 @@ def test_two_hosts_serve_one_session_uploads_drafts_charts_and_pictures(hosts: l
         data = {**SPEC, "vocabulary": {"shapes": {"wedge": {"solid": "mesh", "mesh": "wedge.obj"}}}}
         text = json.dumps(data)
         about = {"slug": "mine", "visibility": "private", "licence": "CC BY 4.0", "images": "on"}
-        status, page = browser.ask(0, "/datasets/new/", {"shown": text, "spec": text, "action": "json", **about}, MESH)
+        status, page = browser.ask(
+            0, "/datasets/new/", {"shown": text, "spec": text, "action": "json", **about}, [MESH]
+        )
         assert status == 200
         typed = re.search(r'<textarea[^>]*name="spec"[^>]*>(.*?)</textarea>', page, re.DOTALL)
         assert typed is not None

@@ -1,0 +1,73 @@
+"""Two hundred connections that send or read as slowly as they can, while others look at pages."""
+
+import http.client
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+SOCKETS = 200
+DELAY = 0.2  # seconds that a page may come later than on a quiet site
+PAGES = 20
+
+
+def half_headers(port: int, path: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: localhost:{port}\r\nX-Slow: ".encode()
+
+
+def half_body(port: int, path: str) -> bytes:
+    return f"POST {path} HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Length: 900000\r\n\r\nlogin=".encode()
+
+
+def endless_chunks(port: int, path: str) -> bytes:
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost:{port}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    return head.encode() + b"6\r\nlogin=\r\n"
+
+
+def unread_download(port: int, path: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n".encode()
+
+
+KINDS: list[tuple[Callable[[int, str], bytes], str]] = [
+    (half_headers, "/"),
+    (half_body, "/accounts/login/"),
+    (endless_chunks, "/accounts/login/"),
+    (unread_download, "/download/made/"),
+    (unread_download, "/download/file/"),
+]
+
+
+@contextmanager
+def slow_sockets(port: int, *, addresses: int) -> Iterator[None]:
+    """Hold connections of all kinds, from one or from many addresses of this machine, and say nothing more."""
+    downloads = []
+    with ExitStack() as open_ones:
+        for number in range(SOCKETS):
+            sock = open_ones.enter_context(socket.socket())
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            sock.bind((f"127.0.0.{2 + number % addresses}", 0))
+            sock.settimeout(10)
+            sock.connect(("127.0.0.1", port))
+            begin, path = KINDS[number % len(KINDS)]
+            sock.sendall(begin(port, path))
+            if begin is unread_download:
+                downloads.append(sock)
+        for sock in downloads:  # each is begun, or was cut off already
+            with suppress(ConnectionError):
+                sock.recv(1)
+        yield
+
+
+def seconds_of_pages(port: int) -> list[float]:
+    """Return how long each of some pages takes."""
+    seconds = []
+    for _ in range(PAGES):
+        begun = time.monotonic()
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        connection.request("GET", "/datasets/", headers={"Host": f"localhost:{port}"})
+        response = connection.getresponse()
+        response.read()
+        connection.close()
+        assert response.status == 200
+        seconds.append(time.monotonic() - begun)
+    return seconds
