@@ -28,7 +28,7 @@ from mathutils import Matrix
 BOUNCES = 8
 FAR, NEAR = 5000.0, 60.0  # half sides of the ground, and of its middle part, where rounding must not show
 POWER = math.pi**2  # watts of a lamp for the light of 1 that it throws on what faces it at distance 1
-GROOVES = 0.27  # how far a lathe's grooves tilt the surface here, as a share of what the tracer makes of them
+GROOVES = 0.4  # how far a lathe's grooves tilt the surface here, as a share of what the tracer makes of them
 BACKDROP = (0.35, 0.77)  # cosines from the middle of the glow between which it fades
 
 

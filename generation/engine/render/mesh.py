@@ -49,7 +49,7 @@ class Mesh:
 def read_mesh(path: Path, *, up: str = "y") -> Mesh:
     """Return the mesh in an OBJ file; see `parse_mesh`."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise BadMesh(f"Expected a readable OBJ text file, got {error}.", where=path.name) from error
     return parse_mesh(text, name=path.name, up=up)

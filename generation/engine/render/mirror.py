@@ -6,21 +6,23 @@ from generation.engine.render.compiled import compiled
 from generation.engine.render.light import spot_seen
 from generation.engine.render.rays import unturned
 from generation.engine.render.shapes import CONE, CYLINDER
-from generation.engine.render.stage import KIND, TURN
+from generation.engine.render.stage import KIND, MATERIAL, TURN
+
+RIM = 0.01  # sides and caps of cylinders have normals nearer to level and upright than this
 
 
 @compiled
 def groove(solids, i, x, y, z, nx, ny, nz):
-    """Return the unit tangent of a turned solid across the grooves that a lathe leaves; zeros for other solids.
+    """Return the unit tangent of a turned solid across the grooves that a lathe leaves; zeros where there are none.
 
-    It points up along the sides, and out from the axis on the caps.
+    It points up along the sides, and out from the axis on the caps. A cylinder's rounded rims are smooth.
     """
     if solids[i, KIND] != CYLINDER and solids[i, KIND] != CONE:
         return 0.0, 0.0, 0.0
     px, py, _ = unturned(solids, i, x - solids[i, 0], y - solids[i, 1], z - solids[i, 2])
     vx, vy, vz = unturned(solids, i, nx, ny, nz)
     out = math.sqrt(px * px + py * py)
-    if out < 1e-9:
+    if out < 1e-9 or (solids[i, KIND] == CYLINDER and RIM < abs(vz) < 1.0 - RIM):
         return 0.0, 0.0, 0.0
     px, py = px / out, py / out
     side = vx * px + vy * py
@@ -30,6 +32,14 @@ def groove(solids, i, x, y, z, nx, ny, nz):
         solids[i, TURN + 3] * ax + solids[i, TURN + 4] * ay + solids[i, TURN + 5] * az,
         solids[i, TURN + 6] * ax + solids[i, TURN + 7] * ay + solids[i, TURN + 8] * az,
     )
+
+
+@compiled
+def shine_at(solids, materials, i, brushed):
+    """Return how strongly solid `i` mirrors the lamps where it is `brushed`: a cylinder's rims are smooth."""
+    if brushed == 0.0 and solids[i, KIND] == CYLINDER:
+        return 1.0
+    return materials[int(solids[i, MATERIAL]), 7]
 
 
 @compiled

@@ -7,7 +7,7 @@ import numpy as np
 from generation.engine.render.chance import chance
 from generation.engine.render.compiled import compiled
 from generation.engine.render.light import irradiance, matte_light, spot_seen
-from generation.engine.render.mirror import beyond, glare, groove, reflected, spread, tilted
+from generation.engine.render.mirror import beyond, glare, groove, reflected, shine_at, spread, tilted
 from generation.engine.render.rays import ground_distance, nearest, normal_at, pixel_ray
 from generation.engine.render.shadows import LIFT, borrowed, itself, surface_at
 from generation.engine.render.shapes import CONE, CYLINDER, FAR
@@ -99,11 +99,12 @@ def path_light(
             mx, my, mz = groove(solids, i, x, y, z, nx, ny, nz)
             if mx == 0.0 and my == 0.0 and mz == 0.0:
                 brushed = 0.0
+            shine = shine_at(solids, materials, i, brushed)
             tr, tg, tb = tr * materials[surface, 0], tg * materials[surface, 1], tb * materials[surface, 2]
             gr, gg, gb = glare(
                 solids, nodes, faces, lights, i, rough, brushed, x, y, z, nx, ny, nz, mx, my, mz, dx, dy, dz
             )
-            r, g, b = r + tr * gr, g + tg * gg, b + tb * gb
+            r, g, b = r + shine * tr * gr, g + shine * tg * gg, b + shine * tb * gb
             if brushed > 0.0:
                 nx, ny, nz = tilted(nx, ny, nz, mx, my, mz, brushed * heavy(u + v - 1.0))
                 blur += 0.5 * brushed

@@ -68,6 +68,9 @@ class Material:
     brushed : float
         Metal cylinders and cones only: how far the grooves of a lathe tilt the surface, which draws reflections out
         along the sides and highlights into wedges on the caps.
+    shine : float
+        Metal: how strongly it mirrors the lamps themselves, 1 for what their powers and the roughness give. The rims of
+        cylinders have 1.
     """
 
     colour: Vector
@@ -75,6 +78,7 @@ class Material:
     roughness: float = 0.05
     gloss: float = 0.04
     brushed: float = 0.0
+    shine: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -260,9 +264,9 @@ def pack_camera(camera: Camera) -> np.ndarray:
 
 
 def pack_materials(materials: Sequence[Material]) -> np.ndarray:
-    """Return (n, 7): red, green, blue, metal (1) or matte (0), roughness, gloss, brushed."""
-    rows = [(*m.colour, float(m.metal), m.roughness, m.gloss, m.brushed) for m in materials]
-    return np.array(rows, dtype=np.float64).reshape(len(rows), 7)
+    """Return (n, 8): red, green, blue, metal (1) or matte (0), roughness, gloss, brushed, shine."""
+    rows = [(*m.colour, float(m.metal), m.roughness, m.gloss, m.brushed, m.shine) for m in materials]
+    return np.array(rows, dtype=np.float64).reshape(len(rows), 8)
 
 
 def pack_lights(lights: Sequence[Light]) -> np.ndarray:

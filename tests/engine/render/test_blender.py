@@ -1,7 +1,6 @@
 """Blender as a renderer: a child that fails is replaced, and a real one draws what the tracer draws."""
 
 import json
-import math
 import os
 import shutil
 import signal
@@ -27,12 +26,13 @@ from generation.engine.worlds import get_world
 from generation.engine.worlds.clevr import picture
 from generation.engine.worlds.clevr.camera import solve_view
 from generation.engine.worlds.clevr.sampling import sample_scene
+from generation.engine.worlds.clevr.scene import read_published
 from tests.engine.render.test_mesh import sphere_obj
 from tests.engine.render.test_tracer import BALL, camera, crowd, stage
 from tests.proof import size
 from tests.shared_data import shared_path
 from tests.webapp.commands import ROOT
-from tests.worlds.clevr.test_picture import WORDS, Thing
+from tests.worlds.clevr.test_picture import WORDS
 
 FAKE = Path(__file__).with_name("fake_blender.py")
 LARGE, SMALL_IOU, LARGE_IOU = 1000, 0.90, 0.97
@@ -242,14 +242,8 @@ def test_real_scenes_have_the_tracers_silhouettes() -> None:
     scenes = json.loads(shared_path("data", "clevr-v1", "CLEVR_train_scenes.json").read_text())["scenes"]
     for scene in scenes[:: len(scenes) // size(60, name="real scenes whose silhouettes Blender and tracer agree on")]:
         view = solve_view([o["3d_coords"] for o in scene["objects"]], [o["pixel_coords"] for o in scene["objects"]])
-        agree(picture.stage_of(things_of(scene), view, WORDS), picture.camera(view))  # type: ignore[arg-type]
-
-
-def things_of(scene: dict) -> list[Thing]:
-    return [
-        Thing(o["shape"], o["size"], o["material"], o["color"], tuple(o["3d_coords"]), math.degrees(o["rotation"]))
-        for o in scene["objects"]
-    ]
+        objects = read_published(scene).objects
+        agree(picture.stage_of(objects, view, WORDS), picture.camera(view))  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
@@ -261,7 +255,8 @@ def test_a_real_scene_looks_like_its_real_picture() -> None:
     view = solve_view([o["3d_coords"] for o in scene["objects"]], [o["pixel_coords"] for o in scene["objects"]])
     view = replace(view, key=(6.069, -2.546, 5.049), fill=(-4.955, -3.584, 3.064), back=(-1.374, 3.059, 5.464))
     view = replace(view, width=240, height=160)
-    rgb, ids = picture.draw_by_blender(things_of(scene), view, WORDS, samples=16, denoise=True)  # type: ignore[arg-type]
+    objects = read_published(scene).objects
+    rgb, ids = picture.draw_by_blender(objects, view, WORDS, samples=16, denoise=True)  # type: ignore[arg-type]
     assert np.abs(rgb - real).mean() < 6
     for number in range(len(scene["objects"])):
         ours, theirs = rgb[ids == number + 1].mean(axis=0), real[ids == number + 1].mean(axis=0)

@@ -130,3 +130,8 @@ def test_a_file_that_is_no_text_is_refused(tmp_path):
         read_mesh(tmp_path / "cup.obj")
     with pytest.raises(BadMesh, match=r"none\.obj"):
         read_mesh(tmp_path / "none.obj")
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path):
+    (tmp_path / "square.obj").write_text(SQUARE + "f 1 2 3 4\n", encoding="utf-8-sig")
+    assert read_mesh(tmp_path / "square.obj", up="z").triangles.shape == (2, 9)

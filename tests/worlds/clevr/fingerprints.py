@@ -12,15 +12,18 @@ from typing import Any
 
 from numpy._core import _multiarray_umath as numpy_core
 
+import webapp
 from generation.engine import ENGINE_VERSION
 from generation.engine.canonical import Fingerprint, dataset_fingerprint
 from generation.engine.worlds import Item, get_maker, get_world
 
 HELD = Path(__file__).with_name("fingerprints.json")
+DEMO = Path(webapp.__file__).with_name("demo.json")
 DATASETS: dict[str, dict[str, Any]] = {
     "clevr-mini": {"base": "clevr-mini"},
     "clevr-mini, batches of 8": {"base": "clevr-mini", "questions": {"window": 8}},
     "clevr-mini, degeneracy clevr": {"base": "clevr-mini", "questions": {"degeneracy": "clevr"}},
+    "demo": json.loads(DEMO.read_text()),
 }
 
 

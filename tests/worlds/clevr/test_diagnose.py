@@ -13,7 +13,7 @@ from generation.engine.seeding import Stage, stream
 from generation.engine.worlds import Item, get_world
 from generation.engine.worlds.clevr.asking import Asker
 from generation.engine.worlds.clevr.camera import View
-from generation.engine.worlds.clevr.diagnosing import diagnose
+from generation.engine.worlds.clevr.diagnosing import answer_without_looking, diagnose
 from generation.engine.worlds.clevr.scene import read_scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from tests.proof import size
@@ -120,6 +120,66 @@ def test_our_own_questions_are_diagnosed_as_the_twin_does(mini_items: Mapping[st
             tried += 1
     assert tried == 200
     assert tried / 2 < shorter < tried
+
+
+@pytest.mark.slow
+@settings(suppress_health_check=[HealthCheck.filter_too_much])
+@given(questions(values=FEW))
+def test_an_answer_that_follows_without_looking_is_the_answer_of_every_scene(
+    drawn: tuple[Published, dict[str, Any]],
+) -> None:
+    program, scene = _used(drawn[0]), drawn[1]
+    assume(twin.OUTPUT[program[-1]["function"]] not in ("ObjectSet", "Object"))
+    try:
+        found = twin.answer(program, scene)
+    except twin.TwinIllPosed:
+        assume(False)
+    assert answer_without_looking(from_json(program)) in ("", found)
+
+
+ALL = ("scene", [], [])
+RED, BIG = ("filter_color", [0], ["red"]), ("filter_size", [0], ["large"])
+
+
+@pytest.mark.parametrize(
+    ("steps", "known"),
+    [
+        ([ALL, ("count", [0], []), ALL, ("count", [2], []), ("greater_than", [1, 3], [])], "no"),
+        ([ALL, ("count", [0], []), ("less_than", [1, 1], [])], "no"),
+        ([ALL, ("count", [0], []), ALL, ("count", [2], []), ("equal_integer", [1, 3], [])], "yes"),
+        ([ALL, RED, ("count", [1], []), ("count", [0], []), ("greater_than", [2, 3], [])], "no"),
+        ([ALL, RED, ("count", [1], []), ("count", [0], []), ("less_than", [3, 2], [])], "no"),
+        ([ALL, RED, ("count", [1], []), ("count", [0], []), ("less_than", [2, 3], [])], ""),
+        ([ALL, RED, ("count", [1], []), ("count", [0], []), ("equal_integer", [2, 3], [])], ""),
+        (
+            [ALL, RED, BIG, ("union", [1, 2], []), ("count", [2], []), ("count", [3], []), ("less_than", [5, 4], [])],
+            "no",
+        ),
+        (
+            [
+                ALL,
+                RED,
+                BIG,
+                ("intersect", [1, 2], []),
+                ("count", [2], []),
+                ("count", [3], []),
+                ("less_than", [4, 5], []),
+            ],
+            "no",
+        ),
+        ([ALL, RED, BIG, ("count", [1], []), ("count", [2], []), ("less_than", [3, 4], [])], ""),
+        ([ALL, ("query_size", [0], []), ALL, ("query_size", [2], []), ("equal_size", [1, 3], [])], "yes"),
+        ([ALL, ("exist", [0], [])], "yes"),
+        ([ALL, RED, ("union", [0, 1], []), ("exist", [2], [])], "yes"),
+        ([ALL, RED, ("exist", [1], [])], ""),
+        ([ALL, ("count", [0], [])], ""),
+    ],
+)
+def test_an_answer_follows_without_looking_where_both_sides_are_the_same(
+    steps: list[tuple[str, list[int], list[str]]], known: str
+) -> None:
+    keys = ("function", "inputs", "value_inputs")
+    assert answer_without_looking(from_json([dict(zip(keys, step, strict=True)) for step in steps])) == known
 
 
 def test_the_papers_example():

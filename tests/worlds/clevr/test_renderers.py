@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from generation.engine.errors import BadSpec
-from generation.engine.render import blender
+from generation.engine.render import blender, tracer
 from generation.engine.worlds import Item, get_maker, get_world
 from generation.engine.worlds.clevr.spec import ClevrSpec
 
@@ -125,6 +125,22 @@ def test_blender_draws_with_the_specs_knobs_and_a_seed_of_each_scene(
     assert len(set(seeds[: len(items)])) == len(items)
     assert seeds[0] == seeds[len(items)] != seeds[-1]
     assert len(asked_for[0]["stage"].solids) == len(items[0].scene.objects)  # type: ignore[union-attr]
+
+
+def test_no_two_pictures_have_the_same_grain(
+    mini_items: dict[str, list[Item]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seeds: list[int] = []
+
+    def render(*_: Any, seed: int, **__: Any) -> Any:
+        seeds.append(seed)
+        return np.zeros((1, 1, 3), np.uint8), np.zeros((1, 1), np.uint16)
+
+    monkeypatch.setattr(tracer, "render", render)
+    items = mini_items["val"]
+    for item in (*items, items[0]):
+        MAKER.render(spec(), "val", item)
+    assert len(set(seeds)) == len(items) and seeds[-1] == seeds[0]
 
 
 def test_the_tracer_draws_what_it_always_drew(

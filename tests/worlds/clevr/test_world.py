@@ -1,8 +1,13 @@
 """How CLEVR's questions are put to people and to models."""
 
+import json
+from collections import Counter
+
 import pytest
 
-from generation.engine.worlds import AnswerKind, Question, get_world
+from generation.engine.statistics import TOO_FEW
+from generation.engine.worlds import AnswerKind, Question, get_maker, get_world
+from tests.worlds.clevr.fingerprints import DEMO
 
 WORLD = get_world("clevr")
 SPEC = WORLD.read_spec({"base": "clevr-mini"})
@@ -34,3 +39,16 @@ def test_only_colours_have_swatches():
     assert all(0 <= part <= 255 for color in form.swatches.values() for part in color)
     assert form.swatches["red"][0] > max(form.swatches["red"][1:])
     assert not WORLD.answer_form(SPEC, Question(text="?", kind="query_shape")).swatches
+
+
+def test_the_demo_has_thirty_questions_of_each_type_in_val():
+    spec, maker = WORLD.read_spec(json.loads(DEMO.read_text())), get_maker("clevr")
+    kinds = Counter(
+        question.kind
+        for chunk in maker.plan(spec, "val")
+        for item in maker.make(spec, "val", chunk)
+        for question in item.questions
+    )
+    assert len(kinds) == len(WORLD.columns(spec)) == 13
+    assert min(kinds.values()) >= TOO_FEW
+    assert sum(spec.splits[name].scenes for name in spec.splits) == 100

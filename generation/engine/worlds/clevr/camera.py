@@ -80,7 +80,7 @@ class View:
         except (KeyError, TypeError, ValueError) as error:
             raise BadScene(
                 f"Expected camera, key, fill and back (three finite numbers each), focal, width and "
-                f"height; got {data!r} ({error}).",
+                f"height; got {data!r}.",
                 where="view",
             ) from error
         if not (math.isfinite(view.focal) and view.focal > 0 and view.width > 0 and view.height > 0):

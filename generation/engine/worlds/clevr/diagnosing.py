@@ -27,6 +27,61 @@ def seen(spec: ClevrSpec, scene: Scene, view: View) -> Sight:
     return sight(scene.for_search(spec.vocabulary), [halves[relation] for relation in RELATIONS])
 
 
+def answer_without_looking(program: Program) -> str:
+    """Return the answer that a program has on every scene on which it answers; empty where it depends on the scene.
+
+    It follows where a comparison has the same on both sides, or a set and a part of it, and where the question is
+    whether there is any object at all: no scene is empty.
+    """
+    last = program[-1]
+    sides = [_Tree(program, source) for source in last.inputs]
+    if last.function == "exist":
+        return "yes" if sides[0].is_everything else ""
+    if last.function in ("greater_than", "less_than"):
+        fewer, more = sides if last.function == "greater_than" else sides[::-1]
+        return "no" if more.inputs[0].holds(fewer.inputs[0]) else ""
+    return "yes" if last.function.startswith("equal_") and sides[0] == sides[1] else ""
+
+
+class _Tree:
+    """A step with all that leads to it; two that are equal give the same on any scene."""
+
+    def __init__(self, program: Program, number: int) -> None:
+        step = program[number]
+        self.function, self.values = step.function, step.values
+        self.inputs = [_Tree(program, source) for source in step.inputs]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Tree) and self._parts == other._parts
+
+    def __hash__(self) -> int:
+        return hash((self.function, self.values))
+
+    @property
+    def is_everything(self) -> bool:
+        """Return whether it gives all objects."""
+        if self.function == "union":
+            return any(one.is_everything for one in self.inputs)
+        if self.function == "intersect":
+            return all(one.is_everything for one in self.inputs)
+        return self.function == "scene"
+
+    def holds(self, other: "_Tree") -> bool:
+        """Return whether the steps alone say that every object of the other set is in this one."""
+        if self == other or self.is_everything:
+            return True
+        if other.function == "union" and all(self.holds(one) for one in other.inputs):
+            return True
+        is_part = other.function.startswith("filter_") or other.function == "intersect"
+        if is_part and any(self.holds(one) for one in other.inputs):
+            return True
+        return self.function == "union" and any(one.holds(other) for one in self.inputs)
+
+    @property
+    def _parts(self) -> tuple[str, tuple[str, ...], list["_Tree"]]:
+        return self.function, self.values, self.inputs
+
+
 @lru_cache(maxsize=8)
 def _diagnoser(language: Language) -> Diagnoser:
     return Diagnoser(language)

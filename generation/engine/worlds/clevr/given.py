@@ -5,27 +5,24 @@ no more than the first one.
 """
 
 import math
-import re
 from array import array
 from collections.abc import Iterator
 from functools import lru_cache
 from io import BytesIO
 from typing import Any
 
-from generation.engine.bounded_json import BadJson, Guard, decoder
+from generation.engine.bounded_json import Guarded, loads
 from generation.engine.errors import BadRecord, BadScene, BadSpec, Exhausted
+from generation.engine.streaming import JsonText
 from generation.engine.worlds import Chunk, Item
 from generation.engine.worlds.clevr.asking import Asker
 from generation.engine.worlds.clevr.camera import View, project, solve_view
-from generation.engine.worlds.clevr.formats.finding import sniff
-from generation.engine.worlds.clevr.formats.records import Records
+from generation.engine.worlds.clevr.formats.finding import rotation_of, sniff
+from generation.engine.worlds.clevr.formats.records import Records, image_name, placed
 from generation.engine.worlds.clevr.scene import Scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 
-LIST = re.compile(rb'"scenes"\s*:\s*\[')
-BETWEEN = re.compile(rb"[\s,]*")
-WINDOW = 1 << 15  # bytes in which most scenes end
-LONGEST = 1 << 24  # bytes that one scene may take
+NAME = "scenes_from"  # what messages call the file
 NEAR = 2.0  # pixels by which a camera may miss, on average, what was published
 
 
@@ -39,61 +36,44 @@ class Given:
     """
 
     def __init__(self, content: bytes) -> None:
-        kind, self.split = sniff(BytesIO(content), name="scenes_from")
+        kind, self.split = sniff(BytesIO(content), name=NAME)
         if kind != "scenes":
-            raise BadRecord(f"Expected a file with a list of scenes, got one of {kind}.", where="scenes_from")
-        try:
-            Guard().feed(content)
-        except BadJson as error:
-            raise BadRecord(str(error), where="scenes_from") from error
+            raise BadRecord(f"Expected a file with a list of scenes, got one of {kind}.", where=NAME)
+        text = JsonText(Guarded(BytesIO(content)))
+        spans = [text.span for _ in placed(text, kind, name=NAME, split=self.split)]
+        if not spans:
+            raise BadRecord("Expected at least one scene, got none.", where=NAME)
+        self.rotation = rotation_of(BytesIO(content), name=NAME)
         self.content = content
-        self.begins = array("Q", _begins(content))
+        self.begins, self.ends = (array("Q", places) for places in zip(*spans, strict=True))
+        self.checked: set[tuple[Any, int]] = set()
 
     def __len__(self) -> int:
         return len(self.begins)
 
     def record(self, number: int) -> Any:
         """Return the record of a scene, by its place in the file."""
-        return _decoded(self.content, self.begins[number], number)[0]
+        return loads(self.content[self.begins[number] : self.ends[number]])
 
     def scene(self, number: int, records: Records) -> Scene:
         """Return a scene; raise `BadRecord` naming what the vocabulary doesn't have."""
-        return records.scene(self.record(number), where=f"scenes_from, scenes[{number}]")
+        return records.scene(self.record(number), where=self._where(number))
 
+    def picture(self, number: int) -> tuple[int, str]:
+        """Return the published number of a scene's picture, and its file name."""
+        record = self.record(number)
+        return record["image_index"], image_name(record, where=self._where(number))
 
-def _begins(content: bytes) -> Iterator[int]:
-    """Yield where each scene begins."""
-    found = LIST.search(content)
-    place = found.end() if found else len(content)
-    number = 0
-    while (place := _after(content, place)) < len(content) and content[place : place + 1] != b"]":
-        yield place
-        place = _decoded(content, place, number)[1]
-        number += 1
-    if place >= len(content):
-        raise BadRecord("Expected JSON, got a file that ends too early.", where=f"scenes_from, scenes[{number}]")
+    def _where(self, number: int) -> str:
+        return f"{NAME}, scenes[{number}]"
 
-
-def _after(content: bytes, place: int) -> int:
-    found = BETWEEN.match(content, place)
-    return found.end() if found else place
-
-
-def _decoded(content: bytes, place: int, number: int) -> tuple[Any, int]:
-    """Return the record that begins at a place, and where it ends."""
-    size = WINDOW
-    while True:
-        text = content[place : place + size].decode("utf-8", errors="replace")
-        try:
-            record, end = _DECODER.raw_decode(text)
-            return record, place + len(text[:end].encode())
-        except ValueError as error:
-            if size >= LONGEST or place + size >= len(content):
-                raise BadRecord(f"Expected JSON, got something else ({error}).", where=f"scenes[{number}]") from error
-            size *= 4
-
-
-_DECODER = decoder()
+    def check(self, spec: ClevrSpec, count: int) -> None:
+        """Raise `BadRecord` unless the first scenes are all of a spec's vocabulary."""
+        if (spec.language, count) not in self.checked:
+            records = Records(spec, rotation=self.rotation)
+            for number in range(count):
+                self.scene(number, records)
+            self.checked.add((spec.language, count))
 
 
 @lru_cache(maxsize=4)
@@ -131,33 +111,23 @@ def _check_split(spec: ClevrSpec, split: str) -> None:
             raise BadSpec(
                 f"Expected up to {len(found)}, as many as the file has, got {wanted}.", where=f"splits.{split}.scenes"
             )
-        _check_scenes(found, spec, wanted)
+        found.check(spec, wanted)
     except BadRecord as error:
         raise BadSpec(error.reason, where=error.where) from error
 
 
-_CHECKED: set[tuple[int, Any, int]] = set()
-
-
-def _check_scenes(found: Given, spec: ClevrSpec, most: int) -> None:
-    key = (id(found), spec.language, most)
-    if key not in _CHECKED:
-        records = Records(spec)
-        for number in range(most):
-            found.scene(number, records)
-        _CHECKED.add(key)
-
-
 def make(spec: ClevrSpec, split: str, chunk: Chunk, *, content: bytes, asker: Asker) -> Iterator[Item]:
     """Yield a chunk's scenes as they were published, each with questions of ours."""
-    found, records = given(content), Records(spec)
+    found = given(content)
+    records = Records(spec, rotation=found.rotation)
     for number in range(chunk.first_item, chunk.first_item + chunk.items):
         scene = found.scene(number, records)
         view = seen_from(scene, width=spec.images.width, height=spec.images.height)
         for _ in range(spec.questions.replacements + 1):
             questions = asker.ask(scene, view or View())
             if questions is not None:
-                yield Item(scene, view, questions)
+                index, name = found.picture(number)
+                yield Item(scene, view, questions, number=index, image_name=name)
                 break
         else:
             raise Exhausted(

@@ -13,11 +13,11 @@ from generation.engine.worlds.clevr.scene import SceneObject
 from generation.engine.worlds.clevr.vocabulary import Vocabulary
 
 # Fitted to a released picture: its four highlights give the lamps' directions, its ground their powers.
-KEY_POWER = (7.05, 6.55, 5.6)
-FILL_POWER = (1.6, 1.72, 2.2)
-BACK_POWER = (2.25, 2.25, 2.25)
+KEY_POWER = (6.27, 5.79, 4.89)
+FILL_POWER = (1.43, 1.42, 2.03)
+BACK_POWER = (2.64, 2.64, 2.8)
 SUN: Point = (116.608, -66.2799, 258.232)
-SUN_POWER = (13400.0, 13400.0, 13400.0)
+SUN_POWER = (14850.0, 14850.0, 14850.0)
 SURROUNDINGS = Surroundings(
     ground=(0.8, 0.8, 0.8),
     zenith=(0.022, 0.022, 0.022),
@@ -27,7 +27,8 @@ SURROUNDINGS = Surroundings(
     glow_from=(-0.7545, 0.6563, 0.0),
 )
 METAL_ROUGHNESS = 0.053
-METAL_BRUSHED = 0.3
+METAL_BRUSHED = 0.2
+METAL_SHINE = {"cube": 1.7, "cylinder": 0.25, "cone": 0.25}
 MATTE_ROUGHNESS = 0.5
 MATTE_GLOSS = 0.05
 
@@ -161,6 +162,7 @@ def _material(thing: SceneObject, vocabulary: Vocabulary) -> Material:
     """Return the material of one object."""
     finish = vocabulary.materials[thing.material]
     metal = finish.kind == "metal"
+    solid = vocabulary.shapes[thing.shape].solid
     rough = finish.roughness
     if rough is None:
         rough = METAL_ROUGHNESS if metal else MATTE_ROUGHNESS
@@ -170,4 +172,5 @@ def _material(thing: SceneObject, vocabulary: Vocabulary) -> Material:
         roughness=rough,
         gloss=MATTE_GLOSS,
         brushed=METAL_BRUSHED,
+        shine=METAL_SHINE.get(solid, 1.0),
     )

@@ -1,11 +1,14 @@
 """CLEVR's scene: objects on a ground plane, and how they stand to each other, in the release's JSON."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from generation.engine.errors import BadScene
+from generation.engine.reading import shortened
 from generation.engine.search import Objects, objects
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, RELATIONS, Vocabulary
 
@@ -27,6 +30,8 @@ class SceneObject(NamedTuple):
         About the vertical axis, in degrees.
     pixel_coords : (float, float, float)
         Its centre in the picture (column, row, in pixels) and its distance along the camera's view, scene units.
+    published_rotation : float or None
+        The number that a published file has for the rotation, which means radians there; None for scenes of ours.
     """
 
     shape: str
@@ -36,9 +41,11 @@ class SceneObject(NamedTuple):
     coords: Point
     rotation: float
     pixel_coords: Point
+    published_rotation: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object as the release writes it."""
+        """Return the object with the release's keys, and `published_rotation` where it has one."""
+        published = {} if self.published_rotation is None else {"published_rotation": self.published_rotation}
         return {
             "shape": self.shape,
             "size": self.size,
@@ -46,6 +53,7 @@ class SceneObject(NamedTuple):
             "color": self.color,
             "3d_coords": list(self.coords),
             "rotation": self.rotation,
+            **published,
             "pixel_coords": list(self.pixel_coords),
         }
 
@@ -120,14 +128,9 @@ def read_scene(data: Mapping[str, Any]) -> Scene:
     try:
         found = tuple(_read_object(item) for item in data["objects"])
         directions = {name: _point(vector) for name, vector in data["directions"].items()}
-        related: Related = {
-            name: tuple(tuple(int(j) for j in row) for row in data["relationships"][name]) for name in RELATIONS
-        }
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadScene(
-            f"Expected objects, directions and relationships as the CLEVR release has them: {error!r}.",
-            where="scene",
-        ) from error
+        related: Related = {name: tuple([_row(row) for row in data["relationships"][name]]) for name in RELATIONS}
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise _explain(data) from error
     if not 1 <= len(found) <= MAX_OBJECTS:
         raise BadScene(f"Expected 1 to {MAX_OBJECTS} objects, got {len(found)}.", where="scene.objects")
     for name, rows in related.items():
@@ -139,15 +142,117 @@ def read_scene(data: Mapping[str, Any]) -> Scene:
     return Scene(found, directions, related)
 
 
+def _explain(data: Any) -> BadScene:
+    """Return what is wrong with the JSON of a scene that could not be read, and where."""
+    for where, value, is_right, wanted in _expected(data):
+        if not is_right(value):
+            return BadScene(
+                f"Expected {wanted}, got {'nothing' if value is ABSENT else shortened(value)}.", where=where
+            )
+    return BadScene("Expected objects, directions and relationships as the CLEVR release has them.", where="scene")
+
+
+ABSENT: Any = object()
+Test = Callable[[Any], bool]
+
+
+def _expected(data: Any) -> Iterator[tuple[str, Any, Test, str]]:
+    """Yield each part of a scene with what it must be, the whole before its parts."""
+    yield "scene", data, _is_object, "an object with objects, directions and relationships"
+    objects, directions, related = (data.get(name, ABSENT) for name in ("objects", "directions", "relationships"))
+    yield "scene.objects", objects, _is_list, "a list of objects"
+    for number, thing in enumerate(objects):
+        where = f"scene.objects[{number}]"
+        yield where, thing, _is_object, "an object"
+        for name in ATTRIBUTES:
+            yield f"{where}.{name}", thing.get(name, ABSENT), lambda value: value is not ABSENT, "a name"
+        yield f"{where}.rotation", thing.get("rotation", ABSENT), _is_number, "a number"
+        for name in ("3d_coords", "pixel_coords"):
+            yield f"{where}.{name}", thing.get(name, ABSENT), _is_point, "a list of three numbers"
+    yield "scene.directions", directions, _is_object, "an object with a vector for each direction"
+    for name, vector in directions.items():
+        yield f"scene.directions.{name}", vector, _is_point, "a list of three numbers"
+    yield "scene.relationships", related, _is_object, f"an object with {', '.join(RELATIONS)}"
+    for name in RELATIONS:
+        rows = related.get(name, ABSENT)
+        yield f"scene.relationships.{name}", rows, _is_list, "a list of object numbers for each object"
+        for number, row in enumerate(rows):
+            yield f"scene.relationships.{name}[{number}]", row, _is_row, "a list of object numbers"
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+
+
+def _is_point(value: Any) -> bool:
+    return _is_list(value) and len(value) == 3 and all(map(_is_number, value))
+
+
+def _is_row(value: Any) -> bool:
+    return _is_list(value) and all(type(number) is int for number in value)
+
+
+def _row(values: Any) -> tuple[int, ...]:
+    """Return the numbers of a relation's row; raise TypeError for anything else, `true` too."""
+    if values and not _WHOLE.issuperset(map(type, values)):
+        raise TypeError
+    return tuple(values)
+
+
+_WHOLE = frozenset([int])
+
+
+def read_published(data: Mapping[str, Any]) -> Scene:
+    """Return the scene of a record whose `rotation` is in radians, with the published number of each object.
+
+    CLEVR's generator chose a number of degrees and gave it to Blender, which takes radians. The files have that number.
+
+    Raises
+    ------
+    BadScene
+        As `read_scene` does.
+    """
+    scene = read_scene(data)
+    found = [_turned(thing._replace(published_rotation=thing.rotation)) for thing in scene.objects]
+    return replace(scene, objects=tuple(found))
+
+
+def _turned(thing: SceneObject) -> SceneObject:
+    """Return an object with the rotation that its published number means."""
+    degrees = math.degrees(thing.published_rotation or 0.0)
+    if not math.isfinite(degrees):
+        raise BadScene(f"Expected a rotation in radians, got {thing.published_rotation}.", where="scene.objects")
+    return thing._replace(rotation=round(degrees % 360.0, 6) % 360.0)
+
+
 def _read_object(data: Mapping[str, Any]) -> SceneObject:
+    thing = _plain_object(data)
+    if thing.published_rotation is not None and _turned(thing) != thing:
+        raise BadScene(
+            f"Expected the published rotation in degrees, {_turned(thing).rotation}, got {thing.rotation}.",
+            where="scene.objects",
+        )
+    return thing
+
+
+def _plain_object(data: Mapping[str, Any]) -> SceneObject:
     return SceneObject(
         shape=str(data["shape"]),
         size=str(data["size"]),
         material=str(data["material"]),
         color=str(data["color"]),
         coords=_point(data["3d_coords"]),
-        rotation=float(data["rotation"]),
+        rotation=float(_number(data["rotation"])),
         pixel_coords=_point(data["pixel_coords"]),
+        published_rotation=float(data["published_rotation"]) if "published_rotation" in data else None,
     )
 
 

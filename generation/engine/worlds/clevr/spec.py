@@ -456,7 +456,9 @@ def _text(files: Mapping[str, bytes], digest: str, *, where: str) -> str:
     try:
         return files[digest].decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise BadSpec(f"Expected a text file in UTF-8, got something else ({error}).", where=where) from error
+        raise BadSpec(
+            f"Expected a text file in UTF-8, got another byte (byte {error.start + 1}).", where=where
+        ) from error
 
 
 def read_spec(data: Mapping[str, Any], *, files: Mapping[str, bytes]) -> ClevrSpec:

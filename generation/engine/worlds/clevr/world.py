@@ -41,7 +41,7 @@ from generation.engine.worlds.clevr.asking import Asker
 from generation.engine.worlds.clevr.boards import BOARD_VIEWS
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.clearness import is_clear
-from generation.engine.worlds.clevr.diagnosing import diagnose
+from generation.engine.worlds.clevr.diagnosing import answer_without_looking, diagnose
 from generation.engine.worlds.clevr.functions import function_table
 from generation.engine.worlds.clevr.gathering import gather
 from generation.engine.worlds.clevr.lexicon import all_words
@@ -112,12 +112,12 @@ class ClevrMaker:
             raise given.no_camera(own.images.width, own.images.height)
         scene, view = _seen(item)
         knobs = own.images
+        own_seed = _seed_of(scene, view, seed=spec.seed)
         if knobs.renderer == "blender":
-            own_seed = _seed_of(scene, view, seed=spec.seed)
             return draw_by_blender(
                 scene.objects, view, own.vocabulary, samples=knobs.samples, denoise=knobs.denoise, seed=own_seed
             )
-        return draw(scene.objects, view, own.vocabulary, samples=knobs.samples, seed=spec.seed)
+        return draw(scene.objects, view, own.vocabulary, samples=knobs.samples, seed=own_seed)
 
 
 class ClevrWorld:
@@ -130,7 +130,7 @@ class ClevrWorld:
         "generation.engine.worlds.clevr.formats.released:FORMAT",
         "generation.engine.worlds.clevr.formats.generator:FORMAT",
     )
-    lengths: ClassVar[tuple[str, ...]] = ("effective", "length")
+    lengths: ClassVar[Mapping[str, int]] = {"effective": 6, "length": 8, "words": 12}
     metrics: ClassVar[tuple[Metric, ...]] = (ACCURACY,)
     views: ClassVar[tuple[ChartView, ...]] = clevr_facets.VIEWS
     board_views: ClassVar[tuple[BoardView, ...]] = BOARD_VIEWS
@@ -215,7 +215,8 @@ class ClevrWorld:
         [found] = diagnose(_clevr(spec), scene, view, [program])
         if found.effective is None:
             return None
-        return Equivalent(found.effective, say(found.effective, _clevr(spec).vocabulary))
+        text = say(found.effective, _clevr(spec).vocabulary)
+        return Equivalent(found.effective, text, answer_without_looking(found.effective))
 
     def prover(self, spec: BaseSpec, *, made: bool) -> ClevrProver:
         own = _clevr(spec)

@@ -3,12 +3,14 @@
 import copy
 import functools
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
 from generation.engine.program import to_json
+from generation.engine.worlds.clevr.scene import read_published
 from generation.engine.worlds.clevr.spec import ClevrSpec, read_spec
 from generation.engine.worlds.clevr.world import WORLD
 
@@ -26,8 +28,10 @@ def _items(split: str, scenes: int) -> Any:
         "questions": {"per_scene": EACH},
     }
     spec: ClevrSpec = read_spec(data, files={})
-    [chunk] = WORLD.maker.plan(spec, split) if WORLD.maker else []
-    return spec, list(WORLD.maker.make(spec, split, chunk)) if WORLD.maker else []
+    assert WORLD.maker is not None
+    [chunk] = WORLD.maker.plan(spec, split)
+    items = WORLD.maker.make(spec, split, chunk)
+    return spec, [replace(item, scene=read_published(item.scene.to_json())) for item in items if item.scene]
 
 
 def image_name(split: str, number: int) -> str:
@@ -37,7 +41,7 @@ def image_name(split: str, number: int) -> str:
 
 def scenes_of(split: str, scenes: int = 3) -> dict[str, Any]:
     """Return the content of a scene file."""
-    records = [
+    records: list[dict[str, Any]] = [
         {
             "image_index": number,
             "split": split,
@@ -46,6 +50,9 @@ def scenes_of(split: str, scenes: int = 3) -> dict[str, Any]:
         }
         for number, item in enumerate(_items(split, scenes)[1])
     ]
+    for record in records:
+        for thing in record["objects"]:
+            thing["rotation"] = thing.pop("published_rotation")
     return {"info": {"split": split, **INFO}, "scenes": records}
 
 

@@ -11,6 +11,7 @@ from generation.engine.canonical import Fingerprint
 from generation.engine.errors import BadRecord
 from generation.engine.reading import Found, Known, Read, SplitFiles
 from generation.engine.worlds.clevr.formats.release import READER
+from generation.engine.worlds.clevr.scene import Scene
 from generation.engine.worlds.clevr.world import WORLD
 from tests.shared_data import shared_path
 from tests.worlds.clevr.formats import releases
@@ -49,14 +50,14 @@ def test_a_release_gives_the_items_it_was_written_from(tmp_path: Path) -> None:
     for split in found.splits[:2]:
         read = read_all(found, split)
         assert fingerprint([one.item for one in read]) == fingerprint(releases._items(split.name, 3)[1])
-        assert [one.image for one in read] == [releases.image_name(split.name, number) for number in range(3)]
+        assert [one.item.image_name for one in read] == [releases.image_name(split.name, number) for number in range(3)]
         assert not any(one.faults for one in read)
 
 
 def test_a_test_split_has_words_and_nothing_else(tmp_path: Path) -> None:
     [split] = found_in(releases.release(tmp_path / "CLEVR_v1.0", ("test",))).splits
     [first, *_] = read_all(Found((split,)), split)
-    assert first.item.scene is None and first.image == "CLEVR_test_000000.png"
+    assert first.item.scene is None and first.item.image_name == "CLEVR_test_000000.png"
     for question in first.item.questions:
         assert question.text
         assert (question.program, question.answer, question.family, question.kind) == (None, None, None, "")
@@ -84,7 +85,9 @@ def test_each_part_alone_is_read(tmp_path: Path, part: str) -> None:
 def test_pictures_alone_are_read(tmp_path: Path) -> None:
     releases.draw(tmp_path / "images" / "val", "val", range(2, 5))
     read = read_one(tmp_path)
-    assert [(one.number, one.image) for one in read] == [(n, releases.image_name("val", n)) for n in (2, 3, 4)]
+    assert [(one.item.number, one.item.image_name) for one in read] == [
+        (n, releases.image_name("val", n)) for n in (2, 3, 4)
+    ]
 
 
 def test_cogent_is_measured_against_its_own_train_split(tmp_path: Path) -> None:
@@ -102,7 +105,7 @@ def test_scenes_and_questions_meet_by_the_number_of_their_picture(tmp_path: Path
     del scenes["scenes"][0]
     questions["questions"] = [record for record in questions["questions"] if record["image_index"] != 1]
     read = read_one(write(tmp_path / "s.json", scenes), write(tmp_path / "q.json", questions))
-    assert [(one.number, one.item.scene is None, len(one.item.questions)) for one in read] == [
+    assert [(one.item.number, one.item.scene is None, len(one.item.questions)) for one in read] == [
         (0, True, releases.EACH), (1, False, 0), (2, False, releases.EACH),
     ]  # fmt: skip
 
@@ -265,13 +268,35 @@ def test_the_real_scenes_are_read() -> None:
     path = shared_path("data", "clevr-v1", "CLEVR_train_scenes.json")
     read = read_one(path)
     published = json.loads(path.read_text())["scenes"]
-    assert [one.number for one in read] == list(range(300))
+    assert [one.item.number for one in read] == list(range(300))
     for one, record in zip(read, published, strict=True):
         assert one.item.scene is not None
         scene = one.item.scene.to_json()
+        for thing in scene["objects"]:
+            thing["rotation"] = thing.pop("published_rotation")
         assert scene["objects"] == record["objects"] and scene["relationships"] == record["relationships"]
+
+
+@pytest.mark.parametrize(("unit", "rotation", "published"), [("radians", 57.29578, 1.0), ("degrees", 1.0, None)])
+def test_the_head_of_a_file_says_what_rotation_is_in(
+    tmp_path: Path, unit: str, rotation: float, published: float | None
+) -> None:
+    data = scenes_of("val", 1)
+    data["info"]["rotation"] = unit
+    data["scenes"][0]["objects"][0]["rotation"] = 1.0
+    [one] = read_one(write(tmp_path / "s.json", data))
+    assert isinstance(one.item.scene, Scene)
+    thing = one.item.scene.objects[0]
+    assert (thing.rotation, thing.published_rotation) == (rotation, published)
+
+
+def test_another_unit_of_rotation_is_refused(tmp_path: Path) -> None:
+    data = scenes_of("val", 1)
+    data["info"]["rotation"] = "turns"
+    with pytest.raises(BadRecord, match=r"s\.json, info\.rotation: Expected radians or degrees, got 'turns'"):
+        read_one(write(tmp_path / "s.json", data))
 
 
 def test_the_real_scene_with_its_picture_is_read() -> None:
     read = read_one(shared_path("data", "clevr-v1", "CLEVR_val_000013.json"), shared_path("data", "clevr-v1", "images"))
-    assert [(one.number, one.image) for one in read] == [(13, "CLEVR_val_000013.png")]
+    assert [(one.item.number, one.item.image_name) for one in read] == [(13, "CLEVR_val_000013.png")]

@@ -5,13 +5,17 @@ all question families; the generator names a template file and counts inside it.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from generation.engine.families import Family
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit
+from generation.engine.formats.writing import json_list
 from generation.engine.program import Program
 from generation.engine.worlds import Answer, AnswerKind
+from generation.engine.worlds.clevr.scene import Scene
 
 PREFIX = "CLEVR"
 COGENT = re.compile(r"(train|val|test)[AB]")
@@ -32,9 +36,18 @@ def release_folder(dataset: ExportDataset) -> str:
     return COGENT_RELEASE if is_cogent else RELEASE
 
 
-def image_name(split: str, index: int, *, suffix: str = ".png") -> str:
-    """Return what the release calls a picture."""
-    return f"{PREFIX}_{split}_{index:06d}{suffix}"
+def number_of(entry: ExportItem) -> int:
+    """Return the number of a scene's picture: the published one, or its position in the split."""
+    return entry.position if entry.item.number is None else entry.item.number
+
+
+def image_name(split: str, entry: ExportItem) -> str:
+    """Return the file name of a scene's picture: the published one, or what the release would call it."""
+    published = PurePosixPath(entry.item.image_name)
+    if published.name and entry.image is None:
+        return published.name
+    stem = published.stem or f"{PREFIX}_{split}_{number_of(entry):06d}"
+    return stem + PurePosixPath(entry.image_name).suffix
 
 
 def info(dataset: ExportDataset, split: ExportSplit) -> dict[str, str]:
@@ -47,13 +60,36 @@ def info(dataset: ExportDataset, split: ExportSplit) -> dict[str, str]:
     }
 
 
+def scenes_file(
+    stack: ExitStack, path: Path, *, info: Mapping[str, Any]
+) -> Callable[[str, ExportItem, str], dict[str, Any]]:
+    """Return a function that adds a scene to a file and returns its record.
+
+    The head of the file says what `rotation` is in: a published number stays as it was, in radians.
+    """
+    opened: list[Callable[[Any], None]] = []
+
+    def add(split: str, entry: ExportItem, name: str) -> dict[str, Any]:
+        assert isinstance(entry.item.scene, Scene)
+        if not opened:
+            unit = "degrees" if entry.item.scene.objects[0].published_rotation is None else "radians"
+            opened.append(stack.enter_context(json_list(path, info={**info, "rotation": unit}, name="scenes")))
+        record = scene(split, entry, name=name)
+        opened[0](record)
+        return record
+
+    return add
+
+
 def scene(split: str, entry: ExportItem, *, name: str) -> dict[str, Any]:
     """Return a scene as both dialects have it: exactly six keys."""
     assert entry.item.scene is not None
     data = entry.item.scene.to_json()
+    for thing in data["objects"]:
+        thing["rotation"] = thing.pop("published_rotation", thing["rotation"])
     return {
         "split": split,
-        "image_index": entry.position,
+        "image_index": number_of(entry),
         "image_filename": name,
         "objects": data["objects"],
         "directions": data["directions"],
@@ -64,7 +100,7 @@ def scene(split: str, entry: ExportItem, *, name: str) -> dict[str, Any]:
 def bare_question(split: str, entry: ExportItem, number: int, *, name: str) -> dict[str, Any]:
     """Return what the release tells of a test question: five keys."""
     return {
-        "image_index": entry.position,
+        "image_index": number_of(entry),
         "image_filename": name,
         "question_index": entry.first_question + number,
         "question": entry.item.questions[number].text,

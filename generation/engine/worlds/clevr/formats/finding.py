@@ -17,7 +17,7 @@ from generation.engine.bounded_json import BadJson, Guarded
 from generation.engine.errors import BadRecord
 from generation.engine.reading import Open, SplitFiles, shortened
 from generation.engine.spec import RESERVED_SPLITS
-from generation.engine.streaming import JsonText
+from generation.engine.streaming import JsonText, NoList
 
 KINDS = ("scenes", "questions", "views")
 ORDER = ("train", "val", "test", "trainA", "valA", "valB", "testA", "testB")
@@ -141,12 +141,13 @@ def sniff(file: Any, *, name: str) -> tuple[str, str]:
             if key == "info":
                 split = _split_of(text.value())
             elif key in KINDS:
+                text.check_list(key)
                 kind = key
                 split = _split_of(text.first()) or split
                 break
             else:
                 text.skip()
-    except BadJson as error:
+    except (BadJson, NoList) as error:
         raise BadRecord(str(error), where=name) from error
     except ValueError as error:
         if not kind:  # otherwise reading the records names the first broken one
@@ -154,28 +155,42 @@ def sniff(file: Any, *, name: str) -> tuple[str, str]:
             raise BadRecord(f"Expected JSON, got something else ({reason}).", where=name) from error
     if not kind:
         raise BadRecord("Expected a file with a list of scenes or questions, got one without.", where=name)
-    return kind, _named(split, name)
+    return kind, named(split, name)
 
 
 def licence_of(file: Any) -> str:
     """Return the licence that a file of records names before them; empty where it names none."""
+    return str(_info_of(file).get("license", ""))[:100]
+
+
+def rotation_of(file: Any, *, name: str) -> str:
+    """Return the unit of `rotation` in a file of scenes: radians, as in the release, where its `info` names none."""
+    unit = _info_of(file).get("rotation", "radians")
+    if unit not in ("radians", "degrees"):
+        raise BadRecord(f"Expected radians or degrees, got {shortened(unit)}.", where=f"{name}, info.rotation")
+    return str(unit)
+
+
+def _info_of(file: Any) -> Mapping[str, Any]:
+    """Return the `info` that stands before a file's records; empty where there is none."""
     text = JsonText(Guarded(file))
     with suppress(ValueError):  # reading the records reports it
         for key in text.names():
             if key == "info":
                 said = text.value()
-                return str(said.get("license", ""))[:100] if isinstance(said, dict) else ""
+                return said if isinstance(said, dict) else {}
             if key in KINDS:
                 break
             text.skip()
-    return ""
+    return {}
 
 
 def _split_of(record: Any) -> str:
-    return str(record["split"]) if isinstance(record, dict) and "split" in record else ""
+    said = record.get("split") if isinstance(record, dict) else None
+    return "" if said is None else str(said)
 
 
-def _named(split: str, file: str) -> str:
+def named(split: str, file: str) -> str:
     """Return a split's name as records or the file's name say it."""
     if not split and (found := NAMED.fullmatch(file)):
         split = found[1]
@@ -188,7 +203,7 @@ def _named(split: str, file: str) -> str:
 
 def _split_of_picture(path: Path) -> str:
     found = PICTURE.fullmatch(path.name)
-    return _named(found[1] if found and found[1] else path.parent.name, path.name)
+    return named(found[1] if found and found[1] else path.parent.name, path.name)
 
 
 def picture_number(name: str) -> int | None:

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
 from generation.engine.formats import ExportDataset, ExportSplit, Option, Tick
-from generation.engine.formats.writing import embed_image, json_list, when_needed, write_readme
+from generation.engine.formats.writing import embed_image, json_list, write_readme
 from generation.engine.worlds.clevr.formats import dialect
 from generation.engine.worlds.clevr.spec import ClevrSpec
 
@@ -38,15 +38,14 @@ def _write_split(dataset: ExportDataset, split: ExportSplit, folder: Path, *, ti
     info = dialect.info(dataset, split)
     with ExitStack() as stack:
         ask = stack.enter_context(json_list(folder / f"{dialect.PREFIX}_questions.json", info=info, name="questions"))
-        show = when_needed(stack, folder / f"{dialect.PREFIX}_scenes.json", info=info, name="scenes")
+        show = dialect.scenes_file(stack, folder / f"{dialect.PREFIX}_scenes.json", info=info)
         for entry in split.items():
-            name = dialect.image_name(split.name, entry.position, suffix=PurePosixPath(entry.image_name).suffix)
+            name = dialect.image_name(split.name, entry)
             embed_image(folder / "images" / name, entry.image)
             for number in range(len(entry.item.questions)):
                 ask(dialect.generator_question(split.name, entry, number, name=name, templates=templates))
             if entry.item.scene is not None:
-                scene = dialect.scene(split.name, entry, name=name)
-                show(scene)
+                scene = show(split.name, entry, name)
                 (folder / "scenes").mkdir(exist_ok=True)
                 path = folder / "scenes" / f"{PurePosixPath(name).stem}.json"
                 path.write_text(json.dumps(scene, indent=2), encoding="ascii", newline="\n")

@@ -5,20 +5,28 @@ the program it was made with (`type`, answers as JSON, a template's number withi
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from generation.engine.errors import BadProgram, BadRecord, BadScene, IllPosed
 from generation.engine.program import FunctionTable, Program, Step, from_json, outputs, typecheck
 from generation.engine.reading import Fault, shortened, value_of
-from generation.engine.streaming import records
+from generation.engine.streaming import JsonText, records
 from generation.engine.worlds import Answer, AnswerKind, Question
+from generation.engine.worlds.clevr.formats.finding import KINDS, named
 from generation.engine.worlds.clevr.functions import function_table
-from generation.engine.worlds.clevr.scene import Scene, read_scene
+from generation.engine.worlds.clevr.scene import Scene, read_published, read_scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES
 
 SPOKEN = {"true": "yes", "false": "no"}
 MOST_STEPS = 100
+MOST_TEXT = 10_000  # characters of a question
+MOST_INDEX = 100  # characters of a question's name
+MOST_BITS = 1 << 27
+FARTHEST = 1000.0  # scene units from the origin, along each axis
+FARTHEST_PIXEL = 1e6
+MOST_TURN = 1e6  # degrees or radians
+OPPOSITES = (("left", "right"), ("behind", "front"))
 
 
 class Placed(NamedTuple):
@@ -37,19 +45,91 @@ class Asked(NamedTuple):
     knows_family: bool
 
 
-def placed(file: BinaryIO, key: str, *, name: str) -> Iterator[Placed]:
-    """Yield the records of a file, which go by the numbers of their pictures; raise `BadRecord` where they don't."""
+def placed(text: JsonText, key: str, *, name: str, split: str) -> Iterator[Placed]:
+    """Yield the records of a file of one split, of which each question and each picture is there once.
+
+    They go by the numbers of their pictures. Raises `BadRecord` where they don't.
+    """
     least, step = 0, 0 if key == "questions" else 1
-    for place, record in enumerate(records(file, key, where=name)):
+    questions, pictures = Numbers(), set[str]()
+    for place, record in enumerate(records(text, key, where=name, others=[kind for kind in KINDS if kind != key])):
         where = f"{name}, {key}[{place}]"
         number = value_of(record, "image_index", int, where=where)
         if number < least:
             raise BadRecord(
-                f"Expected records in the order of their pictures, here from {least}, got {number}. Sort them by it.",
+                f"Expected records in the order of their pictures, here from {least}, got {number}. Sort them by it, "
+                f"each {'picture' if step else 'question'} once.",
                 where=f"{where}, image_index",
             )
         least = number + step
+        _check_split(record, split, name=name, where=where)
+        if key == "questions":
+            _check_index(record, questions, where=where)
+        elif key == "scenes":
+            _check_picture(record, pictures, where=where)
         yield Placed(number, record, where)
+
+
+def _check_split(record: Mapping[str, Any], split: str, *, name: str, where: str) -> None:
+    """Raise `BadRecord` for a record that names another split than the file's."""
+    said = record.get("split", split)
+    if said != split and said is not None and (came := named(str(said), name)) != split:
+        raise BadRecord(
+            f"Expected records of {split} alone, as the first is, got one of {came}. Put each split into its own file.",
+            where=f"{where}, split",
+        )
+
+
+def _check_index(record: Mapping[str, Any], met: "Numbers", *, where: str) -> None:
+    """Raise `BadRecord` for what can't be a question's name, or is that of an earlier question."""
+    index = record.get("question_index")
+    if index is None:
+        return
+    where = f"{where}, question_index"
+    if type(index) is not int and not (isinstance(index, str) and 0 < len(index) <= MOST_INDEX and "\0" not in index):
+        raise BadRecord(
+            f"Expected a whole number or a text of at most {MOST_INDEX} characters, got {shortened(index)}.",
+            where=where,
+        )
+    if not met.add(index):
+        raise BadRecord(
+            f"Expected a number that no question before it has, got {shortened(index)} again. Give each its own.",
+            where=where,
+        )
+
+
+def _check_picture(record: Mapping[str, Any], met: set[str], *, where: str) -> None:
+    """Raise `BadRecord` for a scene whose picture has the file name of an earlier one."""
+    name = image_name(record, where=where)
+    stem = name.rpartition(".")[0] or name  # exports write the picture in its own format
+    if stem in met:
+        raise BadRecord(
+            f"Expected a file name that no scene before it has, got {shortened(name)} again. Give each its own.",
+            where=f"{where}, image_filename",
+        )
+    if stem:
+        met.add(stem)
+
+
+class Numbers:
+    """What questions are called, so far: a bit for each small number, so that a million of them take little memory."""
+
+    def __init__(self) -> None:
+        self.bits = bytearray()
+        self.others: set[int | str] = set()
+
+    def add(self, name: int | str) -> bool:
+        """Return whether a name is new."""
+        if isinstance(name, str) or not 0 <= name < MOST_BITS:
+            is_new = name not in self.others
+            self.others.add(name)
+            return is_new
+        byte, bit = name >> 3, 1 << (name & 7)
+        if byte >= len(self.bits):
+            self.bits.extend(bytes(byte - len(self.bits) + 1))
+        is_new = not self.bits[byte] & bit
+        self.bits[byte] |= bit
+        return is_new
 
 
 def image_name(record: Mapping[str, Any], *, where: str) -> str:
@@ -71,9 +151,12 @@ class Records:
     ----------
     spec : ClevrSpec
         With room for as many objects as there may be.
+    rotation : str
+        What the scenes' `rotation` is in: radians, as in the release, or degrees.
     """
 
-    def __init__(self, spec: ClevrSpec) -> None:
+    def __init__(self, spec: ClevrSpec, *, rotation: str = "radians") -> None:
+        self.read_scene = read_published if rotation == "radians" else read_scene
         self.values = {name: frozenset(spec.vocabulary.values(name)) for name in ATTRIBUTES}
         self.most = spec.scene.objects_max
         self.table: FunctionTable = function_table(spec.vocabulary, most=self.most)
@@ -90,7 +173,7 @@ class Records:
     def scene(self, record: Mapping[str, Any], *, where: str) -> Scene:
         """Return the scene of a record; raise `BadRecord` naming what this vocabulary doesn't have."""
         try:
-            scene = read_scene(record)
+            scene = self.read_scene(record)
         except BadScene as error:
             raise BadRecord(error.reason, where=f"{where}, {error.where}") from error
         for number, thing in enumerate(scene.objects):
@@ -104,6 +187,9 @@ class Records:
             raise BadRecord(
                 f"Expected at most {self.most} objects, got {len(scene.objects)}.", where=f"{where}, objects"
             )
+        _check_places(scene, where=where)
+        for one, other in OPPOSITES:
+            _check_related(scene, one, other, where=where)
         return scene
 
     def question(self, record: Mapping[str, Any], scene: Scene | None, *, position: int, where: str) -> Asked:
@@ -119,7 +205,7 @@ class Records:
             answer=answer,
             kind=program[-1].function if program else "",
             family=family,
-            source_id=None if index == position else str(index)[:100],
+            source_id=None if index == position or index is None else str(index),
         )
         fault = None if program is None or scene is None else self._fault(program, kind, scene, answer)
         return Asked(question, fault, known)
@@ -202,6 +288,63 @@ class Records:
         return None if answer is None or said == answer.text else Fault(0, "answer", said, got)
 
 
+def _check_places(scene: Scene, *, where: str) -> None:
+    """Raise `BadRecord` for numbers with which nothing can be worked out or drawn."""
+    for number, thing in enumerate(scene.objects):
+        own = f"{where}, objects[{number}]"
+        _check_range(thing.coords, FARTHEST, where=f"{own}.3d_coords", unit=" scene units")
+        _check_range(thing.pixel_coords, FARTHEST_PIXEL, where=f"{own}.pixel_coords")
+        turn = thing.rotation if thing.published_rotation is None else thing.published_rotation
+        _check_range((turn,), MOST_TURN, where=f"{own}.rotation")
+    for name, vector in scene.directions.items():
+        _check_range(vector, FARTHEST, where=f"{where}, directions.{name}", unit=" scene units")
+
+
+def _check_range(values: Sequence[float], most: float, *, where: str, unit: str = "") -> None:
+    if max(values) > most or min(values) < -most:
+        came = max(values, key=abs)
+        raise BadRecord(f"Expected numbers from {-most:,.0f} to {most:,.0f}{unit}, got {came:g}.", where=where)
+
+
+def _check_related(scene: Scene, one: str, other: str, *, where: str) -> None:
+    """Raise `BadRecord` unless a relation and its opposite say the same, of each two objects once."""
+    rows, masks, opposite = scene.relationships[one], scene.masks[one], scene.masks[other]
+    for name in (one, other):
+        for number, row in enumerate(scene.relationships[name]):
+            own = f"{where}, relationships.{name}[{number}]"
+            if number in row:
+                raise BadRecord(f"Expected other objects than {number} itself, got {list(row)}.", where=own)
+            if len(set(row)) != len(row):
+                raise BadRecord(f"Expected each object once, got {list(row)}.", where=own)
+    for number, row in enumerate(rows):
+        if both := masks[number] & opposite[number]:
+            raise BadRecord(
+                f"Expected each object on one side of object {number}, got object {_lowest(both)} both in {one} and in "
+                f"{other}. Work the relations out from 3d_coords again.",
+                where=f"{where}, relationships.{one}[{number}]",
+            )
+        for there in row:
+            if not opposite[there] >> number & 1:
+                raise _one_sided(one, other, number, there, where=where)
+    for number, row in enumerate(scene.relationships[other]):
+        for there in row:
+            if not masks[there] >> number & 1:
+                raise _one_sided(other, one, number, there, where=where)
+
+
+def _lowest(mask: int) -> int:
+    """Return the number of the first object of a mask."""
+    return (mask & -mask).bit_length() - 1
+
+
+def _one_sided(one: str, other: str, here: int, there: int, *, where: str) -> BadRecord:
+    return BadRecord(
+        f"Expected object {here} in relationships.{other}[{there}], as object {there} is in "
+        f"relationships.{one}[{here}], got a list without it. Work the relations out from 3d_coords again.",
+        where=f"{where}, relationships.{other}[{there}]",
+    )
+
+
 def _answers(table: FunctionTable) -> dict[str, AnswerKind]:
     """Return the kind of every answer there can be."""
     found = {"yes": AnswerKind.YES_NO, "no": AnswerKind.YES_NO}
@@ -221,7 +364,9 @@ def _check_size(program: Program, *, where: str) -> None:
 
 
 def _plain(text: str, *, where: str) -> str:
-    """Return a text that databases can store."""
+    """Return a text that databases can store and pages can show."""
+    if len(text) > MOST_TEXT:
+        raise BadRecord(f"Expected at most {MOST_TEXT:,} characters, got {len(text):,}.", where=where)
     if not text.strip() or "\0" in text:
         raise BadRecord(f"Expected words without NUL characters, got {shortened(text)}.", where=where)
     return text

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from generation.engine import beside
+from generation.engine.bounded_json import Guarded
 from generation.engine.errors import BadRecord
 from generation.engine.reading import Found, Known, Open, Read, SplitFiles
 from generation.engine.spec import LIMITS, BaseSpec
+from generation.engine.streaming import JsonText
 from generation.engine.worlds import Answer, AnswerKind, Item
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.formats import finding
@@ -75,16 +77,24 @@ class ClevrReader:
         if not set(split.files) & {"scenes", "questions"}:
             yield from _pictures(split, skip=skip)
             return
-        records = Records(spec)
+        records = Records(spec, rotation=_rotation(split, opened=opened))
         with ExitStack() as stack:
 
             def stream(kind: str) -> Iterator[Placed]:
                 if kind not in split.files:
                     return iter(())
                 file = stack.enter_context(closing(opened(split.files[kind])))
-                return placed(file, kind, name=Path(split.files[kind]).name)
+                return placed(JsonText(Guarded(file)), kind, name=Path(split.files[kind]).name, split=split.name)
 
             yield from _joined(records, stream("scenes"), stream("questions"), stream("views"), skip=skip)
+
+
+def _rotation(split: SplitFiles, *, opened: Open) -> str:
+    """Return the unit of `rotation` in a split's scenes."""
+    if "scenes" not in split.files:
+        return "radians"
+    with closing(opened(split.files["scenes"])) as file:
+        return finding.rotation_of(file, name=Path(split.files["scenes"]).name)
 
 
 def _joined(
@@ -137,9 +147,13 @@ def _read(
     counts = [_number(one.question.answer) for one in found]
     first = own or asked[0]
     return Read(
-        item=Item(scene, None if seen is None else View.from_json(dict(seen)), tuple(one.question for one in found)),
-        number=number,
-        image=image_name(first.record, where=first.where),
+        item=Item(
+            scene,
+            None if seen is None else View.from_json(dict(seen)),
+            tuple(one.question for one in found),
+            number=number,
+            image_name=image_name(first.record, where=first.where),
+        ),
         faults=tuple(one.fault._replace(question=place) for place, one in enumerate(found) if one.fault is not None),
         most=max([len(scene.objects) if scene else 0, *counts]),
         unknown_families=sum(not one.knows_family for one in found),
@@ -160,7 +174,7 @@ def _pictures(split: SplitFiles, *, skip: int) -> Iterator[Read]:
         if number is not None and number not in names:
             names[number] = path.name
     for number in sorted(names)[skip:]:
-        yield Read(Item(None, None, ()), number, names[number])
+        yield Read(Item(None, None, (), number=number, image_name=names[number]))
 
 
 def _some(parts: finding.Parts, paths: Sequence[Path]) -> tuple[SplitFiles, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, ClassVar
 
 from generation.engine.beside import BESIDE
@@ -45,8 +45,7 @@ class Released:
 def _write_split(dataset: ExportDataset, split: ExportSplit, folder: Path, *, release: str, tick: Tick) -> None:
     with _files(dataset, split, folder, release=release) as write:
         for entry in split.items():
-            suffix = PurePosixPath(entry.image_name).suffix
-            name = dialect.image_name(split.name, entry.position, suffix=suffix)
+            name = dialect.image_name(split.name, entry)
             embed_image(folder / release / "images" / split.name / name, entry.image)
             write(entry, name)
             tick(1)
@@ -66,7 +65,8 @@ def _files(
 
         ask = opened(folder / release, "questions")
         tell = opened(beside, "questions") if not released and (split.shows_answers or split.shows_programs) else None
-        show = opened(folder / release if released else beside, "scenes")
+        place = (folder / release if released else beside) / "scenes" / f"{dialect.PREFIX}_{split.name}_scenes.json"
+        show = dialect.scenes_file(stack, place, info=dialect.info(dataset, split))
         look = opened(beside, "views")
 
         def write(entry: ExportItem, name: str) -> None:
@@ -76,9 +76,9 @@ def _files(
                 if tell is not None:
                     tell(dialect.question(split.name, entry, number, name=name))
             if entry.item.scene is not None:
-                show(dialect.scene(split.name, entry, name=name))
+                show(split.name, entry, name)
             if entry.item.view is not None:
-                look({"image_index": entry.position, "image_filename": name, **entry.item.view.to_json()})
+                look({"image_index": dialect.number_of(entry), "image_filename": name, **entry.item.view.to_json()})
 
         yield write
 
