@@ -20,7 +20,7 @@ from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.simulation import Simulation, all_ways
 from generation.engine.worlds.babi.story import Event
 from generation.engine.worlds.babi.tasks import BY_NUMBER
-from generation.engine.worlds.babi.tasks.carrying import Tale
+from generation.engine.worlds.babi.tasks.carrying import Odds, Tale
 from generation.engine.worlds.babi.telling import Told
 from tests.proof import size
 from tests.worlds.babi.carried import TWINS, Reader, events, gifts_that_fit, words
@@ -157,7 +157,7 @@ def test_lines_are_told_in_ways_that_are_as_likely() -> None:
 def test_kinds_of_actions_are_as_likely_wherever_they_are_possible() -> None:
     """Beside the simulation's own way to act, which lists all that is possible."""
     kinds = ("go", "get", "drop")
-    tale, random = Tale(Knobs(), chance(1), people="mary", gives=0), chance(2)
+    tale, random = Tale(Knobs(), chance(1), people="mary", odds=Odds()), chance(2)
     world = Simulation(tale.world.ways, tale.world.at, people=tale.people)
     lean = Counter(tale.go_on()[0] for _ in range(COUNT))
     slow = Counter(str((world.act(random.choice(world.people), random, kinds=kinds) or "-")[0]) for _ in range(COUNT))
@@ -170,15 +170,13 @@ SUPPORTS = {2: (2, 2), 3: (3, 3), 5: (1, 1), 6: (1, 1), 7: (1, 14), 8: (1, 12)}
 
 @pytest.mark.parametrize("faithful", [False, True])
 @pytest.mark.parametrize("task", TASKS)
-def test_stories_are_as_long_as_released(task: int, faithful: bool) -> None:
+def test_questions_come_after_every_two_lines_or_more(task: int, faithful: bool) -> None:
     low, high = LINES[task]
     for one in told(task, faithful=faithful):
         assert low <= len(one.lines) <= high and len(one.asks) == 5
         scopes = [0, *(ask.scope for ask in one.asks)]
         gaps = [after - before for before, after in pairwise(scopes)]
         assert scopes[-1] == len(one.lines) and all(gap >= 2 and gap % 2 == 0 for gap in gaps)
-    if task == 3:
-        assert statistics.mean(len(one.lines) for one in told(task, faithful=faithful)) == pytest.approx(74, rel=0.2)
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -230,6 +230,45 @@ def test_a_wrong_answer_and_a_wrong_fact_of_the_release_are_found(tmp_path: Path
     assert "answer garden" in said and "lines 2" in said
 
 
+FAULTS = {
+    "qa5_three-arg-relations_train.txt": (
+        "1 Fred gave the milk to Jeff.\n2 Jeff handed the milk to Fred.\n3 Fred got the apple there.\n"
+        "4 Fred passed the apple to Jeff.\n5 What did Fred give to Jeff? \tmilk\t1\n"
+        "6 What did Fred give to Jeff? \tapple\t4\n"
+    ),
+    "qa16_basic-induction_train.txt": (
+        "1 Greg is a swan.\n2 Greg is gray.\n3 Lily is a swan.\n4 Lily is white.\n5 Brian is a swan.\n"
+        "6 What color is Brian?\twhite\t5 3 4\n"
+    ),
+}
+
+
+def test_known_faults_of_the_release_are_counted_by_kind(tmp_path: Path, capsys: Any) -> None:
+    imported(released(tmp_path, files=FAULTS))
+    call_command("verify", "again", "--workers", "1")
+    said = capsys.readouterr().out
+    assert "Known faults of the published data:" in said
+    assert "train: task 5: answers that overlook a later gift (1)" in said
+    assert "train: task 16: colours of animals whose kind has several (1)" in said
+
+
+SIZES = (
+    "1 The box fits inside the chest.\n2 The chest fits inside the suitcase.\n3 The container is bigger than the box.\n"
+    "4 The suitcase is bigger than the container.\n5 The suitcase is bigger than the box.\n"
+)
+
+
+@pytest.mark.parametrize(("facts", "right"), [("1 2", True), ("3 4", True), ("4 3", True), ("5", True), ("1 4", False)])
+def test_any_chain_that_orders_two_things_is_a_support(tmp_path: Path, facts: str, right: bool) -> None:
+    text = f"{SIZES}6 Does the box fit in the suitcase?\tyes\t{facts}\n"
+    imported(released(tmp_path, files={"qa18_size-reasoning_train.txt": text}))
+    if right:
+        call_command("verify", "again", "--workers", "1")
+    else:
+        with pytest.raises(CommandError):
+            call_command("verify", "again", "--workers", "1")
+
+
 def test_an_archive_is_read_as_its_folder_is(tmp_path: Path) -> None:
     folder = released(tmp_path)
     released(tmp_path, name="shuffled", files={"qa1_single-supporting-fact_train.txt": "1 Gyjv zzz.\n2 Q?\tpmv\t1\n"})
@@ -264,6 +303,13 @@ HOSTILE = {
     "endless": ("1 " + "a" * 200_000, "line 1"),
     "first": ("2 Mary went to the office.\n", "line 1"),
     "empty question": ("1 Mary went.\n2  \ta\t1\n", "line 2"),
+    "cut": ("1 Mary went to the garden.\n2 Where is Mary? \tg", "line 2: Expected a line break after the last line"),
+    "cut after a line": (
+        "1 Mary went.\n2 Where? \ta\t1\n1 John went.\n",
+        "line 3: Expected questions in the last story, got none",
+    ),
+    "NUL": ("1 Mary went.\n2 Where\0 is Mary? \ta\t1\n", "line 2: Expected text, got the control character U+0000"),
+    "CR alone": ("1 Mary went.\r2 Where? \ta\t1\r" * 300, "line 1: Expected lines that end in LF or CR LF"),
 }
 
 
@@ -271,7 +317,30 @@ HOSTILE = {
 def test_a_bad_line_is_refused_with_its_file_and_number(tmp_path: Path, case: str) -> None:
     text, place = HOSTILE[case]
     name = "qa1_single-supporting-fact_train.txt"
-    assert f"{name}, {place}" in refused(released(tmp_path, files={name: text}))
+    folder = released(tmp_path, files={})
+    (folder / name).write_bytes(text.encode())  # line breaks as they are
+    assert f"{name}, {place}" in refused(folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "got an empty file"),
+        ("\n\n", "got an empty file"),
+        ("1 Mary went to the garden.\n2 Where is Mary?  garden 1\n" * 15, "Expected questions, which have tabs"),
+    ],
+)
+def test_a_file_without_questions_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    name = "qa1_single-supporting-fact_train.txt"
+    assert message in refused(released(tmp_path, files={name: text}))
+
+
+def test_lines_that_end_in_cr_lf_are_read(tmp_path: Path) -> None:
+    folder = released(tmp_path, files={})
+    for name, text in RELEASED.items():
+        (folder / name).write_bytes(text.replace("\n", "\r\n").encode())
+    theirs = imported(folder)
+    assert Question.objects.filter(split__dataset=theirs).count() == 5
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:

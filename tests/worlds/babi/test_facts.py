@@ -18,7 +18,7 @@ from tests.worlds.babi import facts_twin
 from tests.worlds.babi.told import Asked, answered, assert_shares, chance, questions, stories, tell
 
 TASKS = (4, 15, 16, 17, 18, 19, 20)
-LINES = {4: {2}, 15: {8}, 16: {9}, 17: {2}, 18: {5}, 19: {5}, 20: {4, 6, 8, 10, 12}}
+LINES = {4: {2}, 15: {8}, 16: {9}, 17: {2}, 18: {5}, 19: {5}, 20: {7, 10, 11, 12}}
 SUPPORTS = {4: 1, 15: 2, 16: 3, 17: 2, 18: 2, 19: 2, 20: 1}
 HARDER: dict[str, Any] = {
     "people": some.integers(2, 12),
@@ -74,11 +74,11 @@ def test_harder_stories_are_answered_as_the_twin_does(task: int, knobs: dict[str
 
 @pytest.mark.parametrize("task", TASKS)
 def test_stories_are_as_long_as_those_released(task: int) -> None:
-    told = stories(task, 100)
+    told = stories(task, 120)  # as often each of a task's lengths
 
     assert {len(story.lines) for story in told} == LINES[task]
     lengths = [len(story.asks) for story in told]
-    assert sorted(lengths) == sorted(BY_NUMBER[task].lengths * (100 // len(BY_NUMBER[task].lengths)))
+    assert sorted(lengths) == sorted(BY_NUMBER[task].lengths * (120 // len(BY_NUMBER[task].lengths)))
     assert {len(one.supports) for one in questions(task, 100)} == {SUPPORTS[task]}
 
 
@@ -230,10 +230,10 @@ class TestSizes:
         share(sum(ends(one) in pairs(one) for one in found), len(found), 0.31, within=0.03)
         share(sum(one.answer == "yes" for one in found), len(found), 0.5)
 
-    def test_stories_as_released_come_in_blocks_of_five_up_to_twenty(self) -> None:
+    def test_stories_as_released_come_in_blocks_of_five_up_to_fifteen(self) -> None:
         found = Counter(len(story.lines) for story in stories(18, proof.size(20_000, least=500), faithful=True))
 
-        assert set(found) <= {5, 10, 15, 20}
+        assert set(found) <= {5, 10, 15}
         assert found.most_common(1)[0][0] == 5 and len(found) > 1
 
 

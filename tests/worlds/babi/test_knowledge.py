@@ -86,10 +86,6 @@ def test_as_released_remembering_changes_some_answers_of_task_10_and_places_may_
     assert_shares(Counter({"same": same, "other": len(hedges) - same}), {"same": 1 / 6, "other": 5 / 6}, within=0.03)
 
 
-def test_as_released_task_9_is_what_it_is_by_default() -> None:
-    assert stories(9, 20, faithful=True) == stories(9, 20)
-
-
 @settings(max_examples=proof.size(2_000, least=40), deadline=None)
 @given(some.sampled_from(TASKS), knobs(people=3), some.integers(0, 2**32))
 def test_any_knobs_are_kept(task: int, knobs: dict[str, Any], index: int) -> None:

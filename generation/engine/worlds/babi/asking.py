@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from generation.engine.worlds import JOINT, AnswerForm, AnswerKind, Question
-from generation.engine.worlds.babi.languages import language_of, said
+from generation.engine.worlds.babi.languages import said
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.tasks import BY_NAME
 
@@ -46,7 +46,7 @@ def answer_form(spec: BabiSpec, question: Question) -> AnswerForm:
     kind, choices = kind_of_answer(question.kind), _choices(spec, question.kind)
     if kind not in TOLD:
         return AnswerForm(kind, choices, {})
-    empty = language_of(spec.told.language).answer(NOTHING) if kind == AnswerKind.SET else ""
+    empty = spec.language.answer(NOTHING) if kind == AnswerKind.SET else ""
     whole = [choice.split(JOINT) for choice in choices if choice != empty]
     parts = tuple(dict.fromkeys(part for answer in whole for part in answer))
     length = max(map(len, whole), default=0) if kind == AnswerKind.SEQUENCE else 0
@@ -54,6 +54,6 @@ def answer_form(spec: BabiSpec, question: Question) -> AnswerForm:
 
 
 def _choices(spec: BabiSpec, task: str) -> tuple[str, ...]:
-    language, kind = language_of(spec.told.language), kind_of_answer(task)
+    language, kind = spec.language, kind_of_answer(task)
     own: Sequence[str] = BY_NAME[task].answers(spec.told) if task in BY_NAME else ()
     return (*[said(language, kind, answer) for answer in own], *spec.answers)

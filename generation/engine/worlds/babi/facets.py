@@ -15,7 +15,7 @@ from generation.engine.worlds.babi.tasks import BY_NAME
 from generation.engine.worlds.babi.telling import Counted
 from generation.engine.worlds.repeats import Repeatable
 
-LENGTHS = ("lines", "supports")
+LENGTHS: Mapping[str, int] = {"lines": 6, "supports": 2}
 MOST_SUPPORTS, MOST_LINES = 60, 1_000  # more have no value
 SPANS = (0, 5, 10, 15, 20, 30, 40, 60, 80, 120, 160, 240, 400)
 TRAIN: Mapping[str, str] = {

@@ -13,6 +13,9 @@ from generation.engine.seeding import Stream
 Cell = tuple[int, int]
 """Steps to the east and to the north."""
 
+Edge = tuple[int, int, int]
+"""A cell's number, that of the one it was laid beside, and its direction from there."""
+
 COMPASS: Mapping[str, Cell] = {"north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0)}
 MOVES = tuple(COMPASS.values())
 OPPOSITE = (1, 0, 3, 2)
@@ -25,12 +28,12 @@ class Layout(NamedTuple):
     Attributes
     ----------
     cells : tuple of Cell
-    edges : tuple of (int, int, int)
-        For each cell but the first: its number, that of the one it was laid beside, and its direction from there.
+    edges : tuple of Edge
+        One for each cell but the first.
     """
 
     cells: tuple[Cell, ...]
-    edges: tuple[tuple[int, int, int], ...]
+    edges: tuple[Edge, ...]
 
 
 START = Layout(((0, 0),), ())

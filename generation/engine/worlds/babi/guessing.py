@@ -13,7 +13,6 @@ from generation.engine.vocabulary import split_words
 from generation.engine.worlds import Item
 from generation.engine.worlds.babi import asking
 from generation.engine.worlds.babi.cast import EVERYWHERE
-from generation.engine.worlds.babi.languages import language_of
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.guessing import Baseline
@@ -25,8 +24,8 @@ def last_place(
     spec: BabiSpec, asked: Iterable[Item], *, learned: Iterable[Item], check: Callable[[], None]
 ) -> Iterator[str]:
     """Yield for each question the place named last before it that can be an answer; else an empty string."""
-    say = language_of(spec.told.language).answer
-    places = {say(place) for place in EVERYWHERE} & set(asking.answers(spec))
+    own = {answer for task in spec.tellers for answer in task.answers(spec.told)}
+    places = {spec.language.answer(place) for place in own & set(EVERYWHERE)} & set(asking.answers(spec))
     for number, item in enumerate(asked):
         if not number % CHECKED:
             check()

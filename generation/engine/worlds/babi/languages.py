@@ -12,7 +12,17 @@ SHUFFLED = "gkxbwqzvylhcofujpsratmdnei"  # what a to z become; each letter anoth
 
 
 class Language(Protocol):
-    """What becomes of English texts."""
+    """What becomes of English texts.
+
+    Attributes
+    ----------
+    is_placed_by_english : bool
+        Whether the hash of a story's English text says which split it belongs to; else that of its own text does.
+    """
+
+    is_placed_by_english: bool
+
+    def __hash__(self) -> int: ...
 
     def text(self, english: str) -> str:
         """Return a sentence or question."""
@@ -30,6 +40,8 @@ class Language(Protocol):
 class English:
     """English as it is."""
 
+    is_placed_by_english = True
+
     def text(self, english: str) -> str:
         return english
 
@@ -45,6 +57,8 @@ class English:
 
 class Shuffled:
     """English whose letters are others, word by word as many: nobody reads it, but it can be learned."""
+
+    is_placed_by_english = True
 
     _there = str.maketrans(ascii_lowercase + ascii_uppercase, SHUFFLED + SHUFFLED.upper())
     _back = str.maketrans(SHUFFLED + SHUFFLED.upper(), ascii_lowercase + ascii_uppercase)

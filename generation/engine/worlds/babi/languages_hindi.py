@@ -152,6 +152,8 @@ def meant(hindi: str) -> str | None:
 class Hindi:
     """Hindi, which a story of English sentences becomes by rule."""
 
+    is_placed_by_english = True
+
     def text(self, english: str) -> str:
         return said(english)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from generation.engine.worlds import Chunk
 from generation.engine.worlds.babi.telling import Task
 
-BLOCK = 40  # questions; what the lengths of each task's stories add up to divides it
+BLOCK = 160  # questions; what the lengths of each task's stories add up to divides it
 ROUNDS = 20  # blocks of a chunk, about
 
 

@@ -11,7 +11,7 @@ from generation.engine.worlds.babi import layout
 from generation.engine.worlds.babi.found import Prefix
 from generation.engine.worlds.babi.functions import ANSWERS, function_table, text_of
 from generation.engine.worlds.babi.knobs import Knobs, Range
-from generation.engine.worlds.babi.languages import Language, language_of, said
+from generation.engine.worlds.babi.languages import Language, said
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.telling import Ask, Task
@@ -21,7 +21,7 @@ HASHED = 8  # bytes of a hash that place a story between 0 and 1
 
 
 def place_of(story: Story) -> float:
-    """Return where a story lies between 0 and 1, by the hash of its English text."""
+    """Return where a story lies between 0 and 1, by the hash of its text."""
     digest = hashlib.sha256(story.text.encode()).digest()
     return int.from_bytes(digest[:HASHED], "big") / 2 ** (8 * HASHED)
 
@@ -42,7 +42,7 @@ class Making:
         self.knobs: Knobs = spec.told
         self.part: Range = spec.part_of(split)
         self.table: FunctionTable = function_table()
-        self.language: Language = language_of(self.knobs.language)
+        self.language: Language = spec.language
 
     def items(self, chunk: int) -> Iterator[Item]:
         """Yield the items of a chunk; raise `Exhausted` where a task tells none that belongs to the split."""
@@ -64,7 +64,8 @@ class Making:
             if told is None:
                 continue
             story = Story(task.number, told.lines)
-            if self.part.low <= place_of(story) < self.part.high:
+            placed = story if self.language.is_placed_by_english else self.language.story(story)
+            if self.part.low <= place_of(placed) < self.part.high:
                 whole = Prefix(story.lines, None)
                 asked = tuple([self._question(task, whole.upto(ask.scope), ask) for ask in told.asks])
                 return Item(self.language.story(story), None, asked, replaced)

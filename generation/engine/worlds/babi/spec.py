@@ -7,23 +7,30 @@ released data, version 1.2.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from itertools import combinations
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, PrivateAttr
 
+from generation.engine.bounded_json import loads
 from generation.engine.errors import BadSpec
-from generation.engine.spec import COMMON, BaseSpec, bundled, check_references, merged, read
+from generation.engine.spec import COMMON, NO_FILES, BaseSpec, bundled, check_references, merged, read
 from generation.engine.worlds.babi import layout, trying
 from generation.engine.worlds.babi.knobs import TASKS, Knobs, Range, TaskNumber
+from generation.engine.worlds.babi.languages import Language, language_of
+from generation.engine.worlds.babi.lexicon import Lexicon, spoken
+from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from generation.engine.worlds.babi.telling import Task
 
 PACKAGE = "generation.engine.worlds.babi"
 ORDER = ("babi", "babi-10k", "babi-valid", "babi-hard", "babi-shuffled", "babi-hindi")
 TRAIN, VALIDATION, OTHER = Range(low=0.0, high=0.5), Range(low=0.5, high=0.6), Range(low=0.6, high=1.0)
+DIGEST = re.compile(r"[0-9a-f]{64}")  # as files that were sent are named
 EVERYTHING = Range(low=0.0, high=1.0)
 
 
@@ -47,6 +54,9 @@ class BabiSpec(BaseSpec):
         "val the tenth after it, every other split the rest",
     )
 
+    lexicon: Lexicon | None = Field(
+        default=None, description="words and sentences of your own, in place of ours; a file that `lexicon` learned"
+    )
     answers: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(
         default=[],
         max_length=1_000,
@@ -54,6 +64,11 @@ class BabiSpec(BaseSpec):
     )
 
     _with_parts: dict[str, Self] = PrivateAttr(default_factory=dict)
+
+    @property
+    def language(self) -> Language:
+        """The language of the stories: that of the lexicon if the spec has one."""
+        return language_of(self.told.language) if self.lexicon is None else spoken(self.lexicon.model_dump_json())
 
     @cached_property
     def tellers(self) -> tuple[Task, ...]:
@@ -76,7 +91,29 @@ class BabiSpec(BaseSpec):
         return TRAIN if split.startswith("train") else VALIDATION if split.startswith("val") else OTHER
 
 
-def read_spec(data: Mapping[str, Any]) -> BabiSpec:
+def gathered(data: Mapping[str, Any], *, folder: Path) -> dict[str, Any]:
+    """Return a spec's JSON with the lexicon that it names by a file; raise `BadSpec`."""
+    named = data.get("lexicon") if isinstance(data, Mapping) else None
+    if not isinstance(named, str) or DIGEST.fullmatch(named):
+        return dict(data)
+    try:
+        return {**data, "lexicon": _lexicon((folder / named).read_bytes(), name=named)}
+    except OSError as error:
+        raise BadSpec(
+            f"Expected the name of a lexicon's file, got {named!r} ({error.strerror}).", where="lexicon"
+        ) from error
+
+
+def _lexicon(content: bytes, *, name: str) -> Any:
+    try:
+        return loads(content)
+    except ValueError as error:
+        raise BadSpec(
+            f"Expected a lexicon as JSON in {name}, got something else ({error}).", where="lexicon"
+        ) from error
+
+
+def read_spec(data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> BabiSpec:
     """Return the validated spec; a `base` is the preset that the rest is laid over.
 
     A split may say `questions`, of each task, in place of `scenes`.
@@ -87,9 +124,15 @@ def read_spec(data: Mapping[str, Any]) -> BabiSpec:
     if base is not None and not isinstance(base, str):
         raise BadSpec(f"Expected the name of a preset, got {base!r}.", where="base")
     own = {key: value for key, value in data.items() if key != "base"}
+    named = own.get("lexicon")
+    if isinstance(named, str):
+        if named not in files:
+            raise BadSpec(f"Expected a lexicon, or the name of a file that is sent, got {named!r}.", where="lexicon")
+        own["lexicon"] = _lexicon(files[named], name="the file")
     spec = read(BabiSpec, _counted(merged(_bundled(base) if base is not None else {}, own), own))
     check_references(spec)
     _check_tellable(spec)
+    _check_sayable(spec)
     _check_apart(spec)
     return spec
 
@@ -133,6 +176,23 @@ def _check_tellable(spec: BabiSpec) -> None:
                 "or leave the task out of `tasks`.",
                 where=".".join([*_overridden(split.overrides, name, knob), "told", *([knob] if knob else [])]),
             )
+
+
+def _check_sayable(spec: BabiSpec) -> None:
+    """Raise `BadSpec` where a lexicon lacks what some stories of the tasks, their questions or answers need."""
+    if spec.lexicon is None:
+        return
+    if spec.told.language != "english":
+        raise BadSpec(f"Expected no lexicon, or the language english, got {spec.told.language}.", where="told.language")
+    for name in spec.splits:
+        own = spec.for_split(name)
+        for task in own.tellers:
+            for answer in task.answers(own.told):
+                own.language.answer(answer)
+            for told in trying.samples(task.number, own.told):
+                own.language.story(Story(task.number, told.lines))
+                for ask in told.asks:
+                    own.language.text(ask.text)
 
 
 def _overridden(overrides: Mapping[str, Any], split: str, knob: str | None) -> list[str]:

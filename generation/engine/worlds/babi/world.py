@@ -32,12 +32,14 @@ from generation.engine.worlds import (
 from generation.engine.worlds.babi import asking, boards, facets, guessing, layout
 from generation.engine.worlds.babi import spec as babi_spec
 from generation.engine.worlds.babi.functions import function_table
+from generation.engine.worlds.babi.learning import learn
 from generation.engine.worlds.babi.making import Making
 from generation.engine.worlds.babi.proofs import BabiProver
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.story import Story, read_story
 from generation.engine.worlds.boards import BoardView, Tasks
 from generation.engine.worlds.guessing import Baseline
+from generation.engine.worlds.lexicons import Learnt
 from generation.engine.worlds.repeats import Repeatable
 
 
@@ -51,7 +53,7 @@ class BabiMaker:
         return babi_spec.preset(name)
 
     def gather(self, data: Mapping[str, Any], *, folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
-        return dict(data), {}
+        return babi_spec.gathered(data, folder=folder), {}
 
     def plan(self, spec: BaseSpec, split: str) -> list[Chunk]:
         own = _own(spec).for_split(split)
@@ -71,7 +73,7 @@ class Babi:
     label: ClassVar[str] = "bAbI"
     media: ClassVar[Media] = Media.STORY
     formats: ClassVar[tuple[str, ...]] = ("generation.engine.worlds.babi.formats.released:FORMAT",)
-    lengths: ClassVar[tuple[str, ...]] = facets.LENGTHS
+    lengths: ClassVar[Mapping[str, int]] = facets.LENGTHS
     metrics: ClassVar[tuple[Metric, ...]] = (ACCURACY,)
     views: ClassVar[tuple[ChartView, ...]] = boards.VIEWS
     board_views: ClassVar[tuple[BoardView, ...]] = boards.BOARD_VIEWS
@@ -84,7 +86,7 @@ class Babi:
     repeats_by: ClassVar[str] = "type"
 
     def read_spec(self, data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> BabiSpec:
-        return babi_spec.read_spec(data)
+        return babi_spec.read_spec(data, files=files)
 
     def read_scene(self, data: Mapping[str, Any]) -> Story:
         return read_story(data)
@@ -99,7 +101,7 @@ class Babi:
         return scene.supports[number] if scene.supports is not None and number < len(scene.supports) else ()
 
     def functions(self, spec: BaseSpec) -> FunctionTable:
-        return function_table(_own(spec).told.language)
+        return function_table(_own(spec).language)
 
     def answers(self, spec: BaseSpec) -> tuple[str, ...]:
         return asking.answers(_own(spec))
@@ -137,6 +139,9 @@ class Babi:
 
     def equivalent(self, spec: BaseSpec, item: Item, program: Any) -> None:
         return None
+
+    def learn_lexicon(self, path: Path, *, english: Path | None) -> Learnt:
+        return learn(path, english=english).described()
 
     def prover(self, spec: BaseSpec, *, made: bool) -> Prover:
         return BabiProver(_own(spec), made=made)

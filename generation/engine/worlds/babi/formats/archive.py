@@ -73,4 +73,7 @@ def _opened(file: Any, *, name: str) -> Iterator[_Members]:
         with tarfile.open(fileobj=file, mode="r|*") as archive:
             yield _Members(archive)
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
-        raise BadRecord(f"Expected an archive that can be read, got something else ({error}).", where=name) from error
+        raise BadRecord(
+            "Expected an archive that can be read, got something else or a part of one. Download it again.",
+            where=name,
+        ) from error

@@ -11,6 +11,7 @@ from generation.engine.worlds.babi.formats.naming import SPACED
 BYTES = 1 << 16  # read at a time
 LONGEST = 4_000  # bytes of a line
 MOST_LINES, MOST_QUESTIONS = 10_000, 4_000  # of a story
+CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # all but the tab
 NUMBERED = re.compile(r"([1-9][0-9]{0,5}) (.*\S.*)")
 
 
@@ -95,7 +96,7 @@ class _Story:
 
 def stories(file: Bytes, *, name: str) -> Iterator[RawStory]:
     """Yield the stories of a file, one at a time; raise `BadRecord`, naming file and line, for what is none."""
-    story, last = _Story(), 0
+    story, last, at, asked = _Story(), 0, 0, 0
     for at, text in _lines(file, name=name):
         where = f"{name}, line {at}"
         found = NUMBERED.fullmatch(text)
@@ -106,36 +107,70 @@ def stories(file: Bytes, *, name: str) -> Iterator[RawStory]:
             expected = f"1, or {last + 1}" if last else "1"
             raise BadRecord(f"Expected the number {expected}, got {number}.", where=where)
         if number == 1 and last:
+            asked += len(story.questions)
             yield story.whole()
             story = _Story()
         story.add(found[1], found[2], where=where)
         last = number
-    if last:
-        yield story.whole()
+    _check_end(story, asked, name=name, line=at)
+    yield story.whole()
+
+
+def _check_end(story: _Story, asked: int, *, name: str, line: int) -> None:
+    """Raise `BadRecord` where a file has no questions, or its last story none; `asked`: questions before that story."""
+    if story.questions:
+        return
+    if not line:
+        raise BadRecord("Expected stories with questions, got an empty file.", where=name)
+    if not asked:
+        raise BadRecord(
+            "Expected questions, which have tabs before the answer and before the supporting facts, got none. If the "
+            "file's tabs were turned into blanks, get it anew.",
+            where=name,
+        )
+    raise BadRecord(
+        "Expected questions in the last story, got none: the file may be cut off. Get it anew, or remove that story.",
+        where=f"{name}, line {line}",
+    )
 
 
 def _lines(file: Bytes, *, name: str) -> Iterator[tuple[int, str]]:
     """Yield a file's lines that are not empty, with their numbers from 1."""
     rest, number = b"", 0
-    while True:
-        content = file.read(BYTES)
-        *whole, rest = (rest + content).split(b"\n") if content else [rest, b""]
+    while content := file.read(BYTES):
+        *whole, rest = (rest + content).split(b"\n")
         for line in (*whole, *([rest] if len(rest) > LONGEST else [])):
             number += 1
             text = _decoded(line, where=f"{name}, line {number}")
             if text:
                 yield number, text
-        if not content:
-            return
+    if _decoded(rest, where=f"{name}, line {number + 1}"):
+        raise BadRecord(
+            "Expected a line break after the last line, got none: the line may be cut off. Get the file anew, or add a "
+            "line break if the line is whole.",
+            where=f"{name}, line {number + 1}",
+        )
 
 
 def _decoded(line: bytes, *, where: str) -> str:
+    if b"\r" in line[:-1]:
+        raise BadRecord(
+            "Expected lines that end in LF or CR LF, got CR alone. Convert the file, as with: tr '\\r' '\\n'.",
+            where=where,
+        )
     if len(line) > LONGEST:
         raise BadRecord(f"Expected a line of at most {LONGEST:,} bytes, got a longer one.", where=where)
     try:
-        return line.decode("utf-8-sig").rstrip("\r\n ") if line else ""
+        text = line.decode("utf-8-sig").rstrip("\r\n ")
     except UnicodeDecodeError as error:
         raise BadRecord(f"Expected text in UTF-8, got something else ({error.reason}).", where=where) from error
+    control = CONTROL.search(text)
+    if control is not None:
+        raise BadRecord(
+            f"Expected text, got the control character U+{ord(control[0]):04X}: the file may be damaged. Get it anew.",
+            where=where,
+        )
+    return text
 
 
 def written(task: int, lines: Sequence[str], questions: Sequence[RawQuestion], *, supports: bool = True) -> str:

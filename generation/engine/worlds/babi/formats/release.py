@@ -20,7 +20,7 @@ from generation.engine.worlds.babi.formats.finding import STORIES
 from generation.engine.worlds.babi.formats.lines import RawQuestion, RawStory, stories
 from generation.engine.worlds.babi.formats.released import stories_path
 from generation.engine.worlds.babi.functions import function_table
-from generation.engine.worlds.babi.languages import Language, language_of
+from generation.engine.worlds.babi.languages import Language
 from generation.engine.worlds.babi.reading.reader import Reader
 from generation.engine.worlds.babi.spec import BabiSpec, read_spec
 from generation.engine.worlds.babi.story import Line, Story, read_story
@@ -90,15 +90,15 @@ class BabiReader:
         """Yield the split's items: task after task, or in the order that is told beside the release."""
         assert isinstance(spec, BabiSpec)
         with ExitStack() as stack:
-            files = _files(split, opened=opened, stack=stack)
+            files = files_of_tasks(split, opened=opened, stack=stack)
             told = _Telling(spec)
             if STORIES in split.files:
                 content = stack.enter_context(closing(opened(split.files[STORIES])))
                 reads = _joined(files, content, told, name=Path(split.files[STORIES]).name)
             else:
-                reads = (Read(told.item(task, raw), 0, "") for task, found in files.items() for raw in found)
-            for number, read in islice(enumerate(reads), skip, None):
-                yield read._replace(number=number, words=told.new_words(read.item))
+                reads = (Read(told.item(task, raw)) for task, found in files.items() for raw in found)
+            for read in islice(reads, skip, None):
+                yield read._replace(words=told.new_words(read.item))
 
 
 def _called(split: str) -> str:
@@ -123,7 +123,7 @@ def _split(said: Mapping[str, Any], known: Known, told: Mapping[str, Known]) -> 
     }
 
 
-def _files(split: SplitFiles, *, opened: Open, stack: ExitStack) -> dict[int, Iterator[RawStory]]:
+def files_of_tasks(split: SplitFiles, *, opened: Open, stack: ExitStack) -> dict[int, Iterator[RawStory]]:
     """Return the stories of each task, in the tasks' order."""
     inside = {kind.partition(finding.INSIDE)[2]: kind for kind in split.files if finding.INSIDE in kind}
     unpacked: dict[str, Path] = {}
@@ -146,8 +146,8 @@ class _Telling:
     """Makes items of what was read."""
 
     def __init__(self, spec: BabiSpec) -> None:
-        self.language: Language = language_of(spec.told.language)
-        self.table: FunctionTable = function_table(spec.told.language)
+        self.language: Language = spec.language
+        self.table: FunctionTable = function_table(spec.language)
         self.answers = frozenset(asking.answers(spec))
 
     def item(self, task: int, raw: RawStory) -> Item:
@@ -170,7 +170,7 @@ class _Telling:
         pairs = list(zip(raw.questions, record["questions"], strict=True))
         asked = tuple(question(task, one, told) for one, told in pairs)
         faults = [self._fault(item, place, one, raw.questions[place]) for place, one in enumerate(asked)]
-        return Read(replace(item, questions=asked), 0, "", tuple(fault for fault in faults if fault is not None))
+        return Read(replace(item, questions=asked), tuple(fault for fault in faults if fault is not None))
 
     def _fault(self, item: Item, place: int, asked: Question, raw: RawQuestion) -> Fault | None:
         """Return what a question says that its program does not; raise `BadProgram` where that can't be run."""

@@ -5,7 +5,7 @@ Each module has those of one kind of reasoning: `FUNCTIONS`, `VALUES` (the value
 """
 
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import lru_cache, partial
 from typing import Any
 
 from generation.engine.program import Function, FunctionTable, Program, Shown
@@ -13,7 +13,7 @@ from generation.engine.worlds import AnswerKind
 from generation.engine.worlds.babi.cast import EVERYBODY, EVERYTHING, EVERYWHERE
 from generation.engine.worlds.babi.found import Fact, Found, Prefix
 from generation.engine.worlds.babi.functions import holding, knowing, looking, reasoning, space, timing
-from generation.engine.worlds.babi.languages import Language, language_of, said
+from generation.engine.worlds.babi.languages import LANGUAGES, Language, said
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.tasks import BY_NAME
 
@@ -57,14 +57,14 @@ def kind_of(program: Program) -> str:
     return program[0].values[0]
 
 
-@cache
-def function_table(language: str = "english") -> FunctionTable:
+@lru_cache(maxsize=64)
+def function_table(language: Language = LANGUAGES["english"]) -> FunctionTable:
     """Return the functions; what they answer is shown in a language."""
     return FunctionTable(
         functions=FUNCTIONS,
         values=VALUES,
         prepare=prepared,
-        show=partial(show, language=language_of(language)),
+        show=partial(show, language=language),
         answer_kinds={kind: str(answer) for kind, answer in ANSWERS.items()},
         kind_of=kind_of,
     )

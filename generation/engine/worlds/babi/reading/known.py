@@ -62,6 +62,13 @@ def colour(told: Told, name: str) -> Concluded | None:
     return Concluded(colours[other][1], (own, line, colours[other][0]))
 
 
+def colours_of_kind(told: Told, name: str) -> set[str]:
+    """Return the colours of the other animals of the same kind, as far as the story gives them."""
+    kinds = {event[1]: event[2] for _, event in told if event[0] == "is-a"}
+    others = {other for other, kind in kinds.items() if kind == kinds.get(name) and other != name}
+    return {event[2] for _, event in told if event[0] == "coloured" and event[1] in others}
+
+
 def will_go(told: Told, person: str) -> Concluded | None:
     """Return where somebody will go in the state that they are in."""
     found = [(line, event[2]) for line, event in told if event[:2] == ("feels", person)]

@@ -98,13 +98,29 @@ def bigger(told: Told, one: str, other: str) -> Concluded | None:
     return None if found is None else found._replace(answer="no" if found.answer == "yes" else "yes")
 
 
-def _smaller(told: Told, one: str, other: str) -> Concluded | None:
-    """Return whether a thing is smaller, by the shortest chain of at least two facts; of those the earliest lines."""
+def ordered_by(told: Told, one: str, other: str, lines: Sequence[int]) -> bool:
+    """Return whether the facts of just these lines, chained, order two things."""
+    rising = [step for step in _rising(told) if step[0] in lines]
+    return any(
+        {step[0] for step in way} == set(lines)
+        for start, end in ((one, other), (other, one))
+        for way in ways(rising, start, end, length=len(set(lines)))
+    )
+
+
+def _rising(told: Told) -> list[Step]:
+    """Return the facts about sizes, each leading from the smaller thing to the larger one."""
     rising: list[Step] = []
     for line, event in told:
         if event[0] in ("fits", "bigger"):
             small, large = event[1:] if event[0] == "fits" else (event[2], event[1])
             rising.append((line, small, large, (0, 0)))
+    return rising
+
+
+def _smaller(told: Told, one: str, other: str) -> Concluded | None:
+    """Return whether a thing is smaller, by the shortest chain of at least two facts; of those the earliest lines."""
+    rising = _rising(told)
     for length in range(2, len(rising) + 1):
         up = [("yes", tuple(step[0] for step in way)) for way in ways(rising, one, other, length=length)]
         down = [("no", tuple(step[0] for step in way[::-1])) for way in ways(rising, other, one, length=length)]

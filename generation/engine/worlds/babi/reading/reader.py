@@ -87,6 +87,17 @@ class Reader:
         """Return what else may be meant where a question does not say that the last time counts."""
         return carried.earlier_gifts(self._told(scope), *asked.about) if asked.kind == "what was given" else []
 
+    def orders(self, asked: Asked, lines: Sequence[int], scope: int | None = None) -> bool:
+        """Return whether the facts of some lines, chained, answer a question about sizes."""
+        if asked.kind not in ("fits", "bigger"):
+            return False
+        one, other = asked.about
+        return placed.ordered_by(self._told(scope), one, other, lines)
+
+    def is_contradicted(self, asked: Asked, scope: int | None = None) -> bool:
+        """Return whether a colour is asked for where animals of the kind have several."""
+        return asked.kind == "colour" and len(known.colours_of_kind(self._told(scope), *asked.about)) > 1
+
     def _told(self, scope: int | None) -> list[tuple[int, Event]]:
         count = len(self.events) if scope is None else scope
         return [(line, event) for line, events in enumerate(self.events[:count]) for event in events]

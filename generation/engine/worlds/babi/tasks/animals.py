@@ -12,6 +12,7 @@ from generation.engine.worlds.babi.tasks.idling import idle
 from generation.engine.worlds.babi.telling import Ask, Told
 
 CONFLICTS = 0.075  # of the released data's stories of task 16, those whose evidence differs
+ASKED_LAST = 0.2  # of the released data's stories of task 16, about, those that end with what the asked animal is
 LAST_DIFFERS = 0.73  # of those with three animals or more as evidence, those where the one that differs counts
 
 
@@ -43,7 +44,11 @@ class Deduction:
         kinds, pets = list(self.answers(knobs)), list(PETS[: max(knobs.people, questions)])
         turns = [True] * len(kinds) + [False] * len(pets)  # whether it is a kind's
         chance.shuffle(turns)
-        turns.insert(0, turns.pop(turns.index(True)))
+        if knobs.faithful:
+            while not _balanced(turns):
+                chance.shuffle(turns)
+        else:
+            turns.insert(0, turns.pop(turns.index(True)))
         chance.shuffle(kinds)
         chance.shuffle(pets)
         lines, told = list[Line](), 0
@@ -73,6 +78,17 @@ class Deduction:
         return Ask(scope, f"Of which animal is {pet} afraid?", program)
 
 
+def _balanced(turns: Sequence[bool]) -> bool:
+    """Return whether at no point more animals than kinds, of each as many of all, were told of."""
+    kinds, pets = sum(turns), len(turns) - sum(turns)
+    told = [0, 0]
+    for of_kind in turns:
+        told[of_kind] += 1
+        if told[False] * kinds > told[True] * max(kinds, pets):
+            return False
+    return True
+
+
 class Induction:
     """Task 16: an animal's colour is that of the others of its kind.
 
@@ -98,7 +114,7 @@ class Induction:
             peers = [other for other in range(1, len(names)) if of_kind[other] == own]
             odd = peers[self._odd(len(peers), chance)]
             colours[odd] = chance.choice([colour for colour in COLOURS if colour != by_kind[own]])
-        lines = (*self._lines(names, of_kind, colours, chance), *idle(knobs, chance))
+        lines = (*self._lines(names, of_kind, colours, chance, faithful=knobs.faithful), *idle(knobs, chance))
         return Told(lines, (self._ask(len(lines), names[0]),))
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:
@@ -111,11 +127,13 @@ class Induction:
         return chance.below(peers - 1 if peers > 2 else peers)
 
     def _lines(
-        self, names: Sequence[str], kinds: Sequence[str], colours: Sequence[str], chance: Stream
+        self, names: Sequence[str], kinds: Sequence[str], colours: Sequence[str], chance: Stream, *, faithful: bool
     ) -> tuple[Line, ...]:
         """Return what all are, and which colour all but the first have: after what they are."""
         turns = [*range(len(names)), *range(1, len(names))]
         chance.shuffle(turns)
+        if faithful and chance.random() < ASKED_LAST:
+            turns.append(turns.pop(turns.index(0)))
         ranks = iter(range(1, len(names)))
         lines, known = list[Line](), dict[int, int]()
         for turn in turns:

@@ -12,11 +12,22 @@ from generation.engine.worlds.babi.story import Event, Line
 from generation.engine.worlds.babi.telling import Ask, Told
 
 BETWEEN = 2  # lines told before each question that is tried
+LATE = 1 / 200  # of stories as released, about, those whose questions begin so late that they are the longest
+RECENT, FEWER = 5, 3  # lines, the last ones, that questions as released are about, and that some are about
 USUAL = 24  # people times places as released
 
 
+class Odds(NamedTuple):
+    """How likely somebody is to do what they can, each beside the others."""
+
+    go: int = 1
+    get: int = 1
+    drop: int = 1
+    give: int = 0
+
+
 class Tale:
-    """A story that is being told: lines of what somebody does who may, each kind of action but giving as likely.
+    """A story that is being told: lines of what somebody does who may.
 
     Parameters
     ----------
@@ -24,21 +35,25 @@ class Tale:
     chance : Stream
     people : str
         Which group of `cast`.
-    gives : int
-        How many times as likely as any other action it is that somebody gives something away who can; 0 for never.
+    odds : Odds
+        How likely each kind of action is where it is possible, beside the others.
+    few : float
+        The share of questions as released that are about fewer of the last lines.
 
     Attributes
     ----------
     world : Simulation
     lines : list of Line
+    giving : bool
+        Whether things may be given away at the moment.
     still, kept : str or None
         Somebody who does nothing for a while, and a thing that nobody touches.
     """
 
-    __slots__ = ("chance", "gives", "kept", "lines", "people", "places", "still", "things", "world")
+    __slots__ = ("chance", "few", "giving", "kept", "lines", "odds", "people", "places", "still", "things", "world")
 
-    def __init__(self, knobs: Knobs, chance: Stream, *, people: str, gives: int) -> None:
-        self.chance, self.gives = chance, gives
+    def __init__(self, knobs: Knobs, chance: Stream, *, people: str, odds: Odds, few: float = 0.0) -> None:
+        self.chance, self.odds, self.giving, self.few = chance, odds, odds.give > 0, few
         self.people = cast.people(people, knobs.people)
         self.places = cast.places("house", knobs.places)
         self.things = cast.things(knobs.things)
@@ -59,6 +74,14 @@ class Tale:
         self.lines.append(lines[int(random() * len(lines))])
         return event
 
+    def window(self) -> int:
+        """Return how many of the last lines a question as released is about."""
+        return FEWER if self.chance.random() < self.few else RECENT
+
+    def recent(self) -> list[Event]:
+        """Return what these lines tell."""
+        return [line.events[0] for line in self.lines[-self.window() :]]
+
     def age(self, line: int) -> int:
         """Return how many lines were told since a line."""
         return len(self.lines) - 1 - line
@@ -69,7 +92,7 @@ class Tale:
         near, has = world.contents[here], world.contents[person]
         if self.kept is not None:
             near, has = [one for one in near if one != self.kept], [one for one in has if one != self.kept]
-        company = self._company(person) if self.gives and has else ()
+        company = self._company(person) if self.giving and has else ()
         kind = self._kind(bool(near), bool(has), bool(company)) if near or has else "go"
         if kind == "go":
             ways = world.ways[here]
@@ -86,7 +109,9 @@ class Tale:
 
     def _kind(self, near: bool, has: bool, company: bool) -> str:
         """Return a kind of action that is possible."""
-        kinds = ("go", *("get",) * near, *("drop",) * has, *("give",) * (self.gives * company))
+        odds = self.odds
+        kinds = ("go",) * odds.go + ("get",) * (odds.get * near) + ("drop",) * (odds.drop * has)
+        kinds += ("give",) * (odds.give * company)
         return kinds[int(self.chance.random() * len(kinds))]
 
     def _company(self, person: str) -> tuple[str, ...]:
@@ -137,31 +162,38 @@ class Carrying:
     name: str
     lengths: tuple[int, ...] = (5,)
     people = "mary"
-    gives = 0
-    longest: int  # lines of a story as released
+    odds, released_odds = Odds(), Odds()  # by default, and in data as released
+    longest: int  # lines of a story by default
+    released: tuple[int, int]  # the fewest and the most lines of a story as released
+    few = 0.0  # the share of questions as released that are about fewer of the last lines
+    rest = 8  # lines, about, from the first question to the last one as released
 
     def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
-        tale = Tale(knobs, chance, people=self.people, gives=self.gives)
+        odds = self.released_odds if knobs.faithful else self.odds
+        tale = Tale(knobs, chance, people=self.people, odds=odds, few=self.few)
         watch = self.watch(tale, knobs)
-        most = self.longest * max(1, knobs.people * knobs.places // USUAL) + knobs.distance * questions
+        as_released = knobs.faithful and questions == max(self.lengths)
+        least, longest = self.released if as_released else (0, self.longest)
+        begin = longest - self.rest if as_released and chance.random() < LATE else 0
+        most = longest * max(1, knobs.people * knobs.places // USUAL) + knobs.distance * questions
         asks: list[Ask] = []
         while len(asks) < questions:
             if len(tale.lines) + BETWEEN > most:
                 return None
             for _ in range(BETWEEN):
                 watch.saw(tale.go_on())
-            query = watch.query(chance)
+            query = watch.query(chance) if len(tale.lines) >= begin else None
             if query is not None:
                 self._wait(tale, watch, query, until=query.since + 1 + knobs.distance)
                 asks.append(Ask(len(tale.lines), query.text, query.program))
-        return Told(tuple(tale.lines), tuple(asks))
+        return Told(tuple(tale.lines), tuple(asks)) if len(tale.lines) >= least else None
 
     def _wait(self, tale: Tale, watch: Watch, query: Query, *, until: int) -> None:
         """Tell what a question's answer does not depend on until the story has so many lines."""
-        tale.still, tale.kept, tale.gives = query.still, query.kept, 0
+        tale.still, tale.kept, tale.giving = query.still, query.kept, False
         while len(tale.lines) < until:
             watch.saw(tale.go_on())
-        tale.still, tale.kept, tale.gives = None, None, self.gives
+        tale.still, tale.kept, tale.giving = None, None, tale.odds.give > 0
 
     def watch(self, tale: Tale, knobs: Knobs) -> Watch:
         """Return what remembers a story that begins."""

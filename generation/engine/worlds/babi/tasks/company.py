@@ -51,7 +51,7 @@ class Conjunction(Company):
     """Task 12."""
 
     number, name, label = 12, "conjunction", "two together"
-    together, pronoun = 2, False
+    together, pronoun, recent = 2, False, 5.3
 
 
 class CompoundCoreference(Company):

@@ -1,5 +1,6 @@
 """Where things and people are while things are carried about: tasks 2, 3 and 6."""
 
+from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 
@@ -8,9 +9,8 @@ from generation.engine.seeding import Stream
 from generation.engine.worlds.babi import cast
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Event
-from generation.engine.worlds.babi.tasks.carrying import Carrying, Query, Tale, Watch
+from generation.engine.worlds.babi.tasks.carrying import RECENT, Carrying, Odds, Query, Tale, Watch
 
-RECENT = 5  # lines: questions as released are about things that were got or dropped in the last ones
 MORE_RECENT = 7  # of task 3 where some of them are ambiguous, so that stories are no longer than those released
 
 
@@ -26,8 +26,8 @@ class _Handled:
 class _Things:
     """Remembers what task 2 asks about."""
 
-    def __init__(self, tale: Tale) -> None:
-        self.tale = tale
+    def __init__(self, tale: Tale, *, faithful: bool) -> None:
+        self.tale, self.faithful = tale, faithful
         self.moved: dict[str, int] = {}
         self.handled: dict[str, _Handled] = {}
 
@@ -41,8 +41,9 @@ class _Things:
 
     def query(self, chance: Stream) -> Query | None:
         found: list[tuple[str, int]] = []
-        for thing, last in self.handled.items():
-            if self.tale.age(last.line) < RECENT and (move := self._move(last)) is not None:
+        for thing in self._recent():
+            move = self._move(self.handled[thing])
+            if move is not None:
                 found.append((thing, move))
         if not found:
             return None
@@ -50,6 +51,15 @@ class _Things:
         last = self.handled[thing]
         text, program = f"Where is the {thing} now?", where_is_thing("two-supporting-facts", thing)
         return Query(text, program, max(last.line, move), last.person if last.held else None, thing)
+
+    def _recent(self) -> list[str]:
+        """Return the things that may be asked about; as released, one for each of the last lines that moves it."""
+        if not self.faithful:
+            return [thing for thing, last in self.handled.items() if self.tale.age(last.line) < RECENT]
+        moved: list[str] = []
+        for kind, person, what in self.tale.recent():
+            moved += self.tale.world.contents[person] if kind == "go" else [what]
+        return moved
 
     def _move(self, last: _Handled) -> int | None:
         """Return the move that says where a thing is: the one before it was dropped, or one since it was got."""
@@ -63,9 +73,11 @@ class TwoFacts(Carrying):
     """Task 2."""
 
     number, name, label, longest = 2, "two-supporting-facts", "two supporting facts", 88
+    released, released_odds = (12, 56), Odds(go=2, get=5, drop=3)
+    few, rest = 0.15, 12
 
     def watch(self, tale: Tale, knobs: Knobs) -> Watch:
-        return _Things(tale)
+        return _Things(tale, faithful=knobs.faithful)
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:
         return cast.places("house", knobs.places)
@@ -137,6 +149,8 @@ class ThreeFacts(Carrying):
     """Task 3."""
 
     number, name, label, longest = 3, "three-supporting-facts", "three supporting facts", 228
+    released, released_odds = (20, 224), Odds(go=8, get=18, drop=7)
+    rest = 48
 
     def watch(self, tale: Tale, knobs: Knobs) -> Watch:
         return _Ways(tale, faithful=knobs.faithful)
@@ -148,8 +162,8 @@ class ThreeFacts(Carrying):
 class _People:
     """Remembers where people went."""
 
-    def __init__(self, tale: Tale) -> None:
-        self.tale = tale
+    def __init__(self, tale: Tale, *, faithful: bool) -> None:
+        self.tale, self.faithful = tale, faithful
         self.moved: dict[str, int] = {}
 
     def saw(self, event: Event) -> None:
@@ -157,7 +171,9 @@ class _People:
             self.moved[event[1]] = len(self.tale.lines) - 1
 
     def query(self, chance: Stream) -> Query | None:
-        person = chance.choice(self.tale.people)
+        moved = [event[1] for event in self.tale.recent() if event[0] == "go"]
+        people: Sequence[str] = moved if self.faithful else self.tale.people
+        person = chance.choice(people) if people else ""
         if person not in self.moved:
             return None
         here = self.tale.world.at[person]
@@ -170,9 +186,10 @@ class YesNo(Carrying):
     """Task 6."""
 
     number, name, label, longest = 6, "yes-no-questions", "yes or no", 26
+    released, released_odds = (10, 26), Odds(get=3, drop=3)
 
     def watch(self, tale: Tale, knobs: Knobs) -> Watch:
-        return _People(tale)
+        return _People(tale, faithful=knobs.faithful)
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:
         return ("yes", "no")

@@ -1,5 +1,6 @@
 """Who gave what to whom, and who has what: tasks 5, 7 and 8."""
 
+from collections.abc import Sequence
 from functools import cache
 from itertools import combinations
 
@@ -8,13 +9,14 @@ from generation.engine.seeding import Stream
 from generation.engine.worlds.babi import cast
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Event
-from generation.engine.worlds.babi.tasks.carrying import Carrying, Query, Tale, Watch
+from generation.engine.worlds.babi.tasks.carrying import Carrying, Odds, Query, Tale, Watch
 
 RECENT = 3  # lines: questions as released are about what was given in the last ones
 CUMULATED = {"gift": 0.34, "giver to": 0.51, "giver": 0.68, "receiver": 0.84, "receiver from": 1.0}  # as released
 KNOWN = {"gift": (0, 2), "giver to": (1, 2), "giver": (1,), "receiver": (1,), "receiver from": (0, 1)}  # of a `Gift`
+MOST_SUPPORTS = 8  # of a question of tasks 7 and 8 as released
 FILTERS = ("by", "of", "to")  # by what of a gift they go
-IGNORES = 0.03  # of questions what somebody gave to somebody who gave several things those that ignore the last
+IGNORES = 0.1  # of questions what somebody gave to somebody those that ignore the last gift where one before is recent
 
 Gift = tuple[str, str, str]  # giver, thing, receiver
 Key = tuple[str, ...]
@@ -33,14 +35,16 @@ class _Gifts:
             self.gifts.append((len(self.tale.lines) - 1, (giver, thing, receiver)))
 
     def query(self, chance: Stream) -> Query | None:
-        recent = [gift for line, gift in self.gifts[-RECENT:] if self.tale.age(line) < RECENT]
+        most = self.tale.window() if self.faithful else RECENT
+        recent = [gift for line, gift in self.gifts[-most:] if self.tale.age(line) < most]
         if not recent:
             return None
         drawn, gift = chance.random(), chance.choice(recent)
         form = next(form for form, share in CUMULATED.items() if drawn < share)
         key = tuple(gift[role] for role in KNOWN[form])
         lines = [line for line, other in self.gifts if all(other[role] == gift[role] for role in KNOWN[form])]
-        ignores = self.faithful and form == "gift" and len(lines) > 1 and chance.random() < IGNORES
+        ignores = self.faithful and form == "gift" and len(lines) > 1 and self.tale.age(lines[-2]) < most
+        ignores = ignores and chance.random() < IGNORES
         return Query(question(form, key, last=not self.faithful), about_gift(form, key, ignores=ignores), lines[-1])
 
 
@@ -76,7 +80,9 @@ class Gifts(Carrying):
     """Task 5."""
 
     number, name, label, longest = 5, "three-arg-relations", "three arguments", 126
-    people, gives = "jeff", 16
+    people, odds = "jeff", Odds(give=16)
+    released, released_odds = (10, 102), Odds(get=4, give=36)
+    few, rest = 0.65, 12
 
     def watch(self, tale: Tale, knobs: Knobs) -> Watch:
         return _Gifts(tale, faithful=knobs.faithful)
@@ -88,34 +94,43 @@ class Gifts(Carrying):
 class _Belongings:
     """Remembers who has done something with things."""
 
-    def __init__(self, tale: Tale, task: "Counting") -> None:
-        self.tale, self.task = tale, task
-        self.busy: dict[str, int] = {}
+    def __init__(self, tale: Tale, task: "Counting", *, faithful: bool) -> None:
+        self.tale, self.task, self.faithful = tale, task, faithful
+        self.busy: dict[str, list[int]] = {}  # lines about what people get, drop, give and are given
 
     def saw(self, event: Event) -> None:
         if event[0] == "go":
             return
         line = len(self.tale.lines) - 1
-        self.busy[event[1]] = line
-        if event[0] == "give":
-            self.busy[event[3]] = line
+        for person in (event[1], *event[3:]):
+            self.busy.setdefault(person, []).append(line)
 
     def query(self, chance: Stream) -> Query | None:
-        person = chance.choice(self.tale.people)
-        if person not in self.busy or chance.random() < self.task.unasked[bool(self.tale.world.contents[person])]:
+        people = self._recent() if self.faithful else self.tale.people
+        person = chance.choice(people) if people else ""
+        unasked = self.task.released_unasked if self.faithful else self.task.unasked
+        lines = self.busy.get(person, [])
+        if not lines or chance.random() < unasked[bool(self.tale.world.contents[person])]:
             return None
-        return Query(self.task.question(person), self.task.program(person), self.busy[person], person)
+        if self.faithful and len(lines) > MOST_SUPPORTS:
+            return None
+        return Query(self.task.question(person), self.task.program(person), lines[-1], person)
+
+    def _recent(self) -> Sequence[str]:
+        """Return who did something with a thing in the last lines."""
+        return [event[1] for event in self.tale.recent() if event[0] != "go"]
 
 
 class Counting(Carrying):
     """Task 7."""
 
     number, name, label, longest = 7, "counting", "counting", 52
-    gives = 1
-    unasked = (0.0, 0.16)  # how often somebody is not asked about who has nothing, or something
+    odds, released_odds = Odds(give=1), Odds(get=7, drop=7, give=6)
+    released, few = (10, 34), 0.12
+    unasked, released_unasked = (0.0, 0.16), (0.06, 0.21)  # how often who has nothing, or something, is not asked about
 
     def watch(self, tale: Tale, knobs: Knobs) -> Watch:
-        return _Belongings(tale, self)
+        return _Belongings(tale, self, faithful=knobs.faithful)
 
     def question(self, person: str) -> str:
         """Return what is asked about somebody."""
@@ -133,8 +148,9 @@ class Lists(Counting):
     """Task 8."""
 
     number, name, label, longest = 8, "lists-sets", "lists and sets", 58
-    gives = 0
-    unasked = (0.11, 0.0)
+    odds, released_odds = Odds(), Odds(get=5, drop=5)
+    released, few = (10, 46), 0.04
+    unasked, released_unasked = (0.11, 0.0), (0.12, 0.12)
 
     def question(self, person: str) -> str:
         return f"Which things does {person} carry?"

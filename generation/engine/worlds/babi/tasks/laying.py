@@ -5,7 +5,7 @@ from math import factorial, perm
 
 from generation.engine.seeding import Stream
 from generation.engine.worlds.babi import grid
-from generation.engine.worlds.babi.grid import Cell, Layout
+from generation.engine.worlds.babi.grid import Cell, Edge, Layout
 from generation.engine.worlds.babi.story import Line
 from generation.engine.worlds.babi.telling import Space
 
@@ -20,11 +20,21 @@ def some(options: Sequence[str], count: int, chance: Stream) -> list[str]:
 
 
 def lines_of(
-    layout: Layout, names: Sequence[str], chance: Stream, *, say: Callable[[str, int, str], Line]
+    layout: Layout,
+    names: Sequence[str],
+    chance: Stream,
+    *,
+    say: Callable[[str, int, str], Line],
+    last: Edge | None = None,
 ) -> tuple[Line, ...]:
-    """Return a line for each cell that was laid beside another, in random order, said from either end."""
+    """Return a line for each cell that was laid beside another, said from either end.
+
+    Their order is random, except that the line of the edge `last` comes last.
+    """
     edges = list(layout.edges)
     chance.shuffle(edges)
+    if last is not None:
+        edges.append(edges.pop(edges.index(last)))
     return tuple(
         [
             say(names[one], direction, names[other])

@@ -14,6 +14,8 @@ from generation.engine.worlds.babi.story import Line
 from generation.engine.worlds.babi.telling import Ask, Space, Told
 
 RELEASED = 4  # motives, and people
+STAYS = 0.1  # of lines as released, about, those that stay with whom the line before is about and is not done
+FURTHEST = 10  # lines between a question as released and its fact, at most
 OUTSIDE, CONTENT = "outside", "content"  # where people are and how they feel before and after; no line says so
 ELSEWHERE = ("hallway", "balcony", "station", "museum")  # where no state leads
 
@@ -34,6 +36,7 @@ class Telling:
         self.chance, self.far = chance, knobs.distance > 0
         self.people = cast.people("sumit", knobs.people)
         self.motives = motives_of(knobs)
+        self.stays = STAYS if knobs.faithful else 0.0
         self.free: list[Motive] | None = None if knobs.faithful else list(self.motives)
         one = None if knobs.faithful else self._world(self.people)
         self.worlds = {person: one or self._world((person,)) for person in self.people}
@@ -46,6 +49,8 @@ class Telling:
         """Tell a line: of somebody in a state or about to be, else of somebody who only passes the time."""
         people = [person for person in self.people if person in self.feels or not self.visited[person]]
         people = people or [person for person in self.people if self._open(person)]
+        if self.lines and (last := self.lines[-1].events[0][1]) in self.feels and self.chance.random() < self.stays:
+            people = [last]
         if self.far:
             people = [person for person in people if not self._is_waited_for(person)]
         if not people:
@@ -113,7 +118,7 @@ class Motivations:
     """
 
     number, name, label = 20, "agents-motivations", "motives"
-    lengths: tuple[int, ...] = (12, 8, 4, 10, 6)
+    lengths: tuple[int, ...] = (11, 11, 11, 7, 10, 10, 10, 10, 12, 12, 12, 11, 11, 11, 11)
 
     def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
         telling = Telling(knobs, chance)
@@ -123,6 +128,8 @@ class Motivations:
             told = len(telling.lines)
             ready = next((due for due in telling.due if told - 1 - due.feels >= knobs.distance), None)
             if ready is not None:
+                if knobs.faithful and told - 1 - ready.feels > FURTHEST + knobs.distance:
+                    return None
                 telling.due.remove(ready)
                 asks.append(Ask(told, ready.text, ready.program))
         return Told(tuple(telling.lines), tuple(asks))
@@ -134,8 +141,11 @@ class Motivations:
     @staticmethod
     @cache
     def space(knobs: Knobs) -> Space | None:
-        """Return how many there are of the lengths that stories have; None with fewer people, or a distance."""
-        if knobs.people < RELEASED or knobs.distance:
+        """Return how many there are of the lengths that stories have.
+
+        None with fewer people, with a distance, and as released, where some stories are left out.
+        """
+        if knobs.people < RELEASED or knobs.distance or knobs.faithful:
             return None
         counts = [prefixes(knobs, length) for length in range(1, max(Motivations.lengths) + 1)]
         return Space(sum(counts[length - 1] for length in set(Motivations.lengths)), sum(counts))
@@ -153,8 +163,7 @@ def prefixes(knobs: Knobs, length: int) -> int:
     for _ in range(length):
         after: Counter[tuple[int, int, int]] = Counter()
         for (fresh, feeling, gone), count in counts.items():
-            free = motives if knobs.faithful else motives - (knobs.people - fresh)
-            after[fresh - 1, feeling + 1, gone] += count * fresh * free
+            after[fresh - 1, feeling + 1, gone] += count * fresh * (motives - (knobs.people - fresh))
             after[fresh, feeling - 1, gone + 1] += count * feeling * len(wording.MOVES)
             after[fresh, feeling, gone - 1] += count * gone * len(wording.TAKES)
         counts = +after

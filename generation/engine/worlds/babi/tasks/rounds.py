@@ -43,6 +43,11 @@ class Tale:
             self.last[event[1]] = len(self.lines)
         self.lines.append(Line(text, events, antecedent))
 
+    def recent(self, chance: Stream, count: float) -> list[str]:
+        """Return whom each of the last facts is about; a fraction of a fact counts as often."""
+        people = [event[1] for line in self.lines for event in line.events]
+        return people[-int(count + chance.random()) :]
+
     def elsewhere(self, chance: Stream, *people: str) -> str:
         """Return a place where, as far as was told, none of these people is."""
         here = [self.known[person][2] for person in people if person in self.known]
@@ -56,6 +61,7 @@ class Rounds:
     lengths: tuple[int, ...] = (5,)
     folk, region = "mary", "house"  # in `cast`
     together = 1  # people that a line tells of
+    recent = 5.0  # facts: as released it is asked about somebody whom one of the last ones is about
 
     def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
         tale = Tale(knobs, cast.people(self.folk, knobs.people), cast.places(self.region, knobs.places))
@@ -64,7 +70,7 @@ class Rounds:
         asks: list[Ask] = []
         for _ in range(questions):
             self._go_on(tale, tale.people, chance, until=len(tale.lines) + BETWEEN)
-            asked = chance.choice(tuple(tale.last))
+            asked = chance.choice(tale.recent(chance, self.recent) if knobs.faithful else tuple(tale.last))
             others = [person for person in tale.people if person != asked]
             self._go_on(tale, others, chance, until=tale.last[asked] + 1 + knobs.distance)
             asks.append(self.ask(tale, asked, chance))

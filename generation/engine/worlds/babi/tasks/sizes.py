@@ -13,7 +13,9 @@ from generation.engine.worlds.babi.story import Line
 from generation.engine.worlds.babi.tasks.idling import idle
 from generation.engine.worlds.babi.telling import Ask, Told
 
-BLOCK, MOST = 5, 20  # lines told together, and of a story
+BLOCK, MOST = 5, 15  # lines told together, and of a story as released
+ONCE = 0.4  # of the lines of a block as released, about, those whose pair is not told again in it
+GOES_ON = 0.02  # of the released data's stories, about, those with further lines though a question could be asked
 DIRECT = 0.4  # of questions where both are at hand, those that one line answers: 31 % of all, as in the released data
 
 Pair = tuple[int, int]
@@ -94,10 +96,14 @@ class Sizes:
         every, facts = list(combinations(range(things), 2)), list[Fact]()
         while True:
             facts = [] if len(facts) == MOST else facts
-            facts += [Fact(chance.choice(every), chance.random() < 0.5) for _ in range(BLOCK)]
+            left = list(every)
+            for _ in range(BLOCK):
+                facts.append(Fact(chance.choice(left), chance.random() < 0.5))
+                if chance.random() < ONCE:
+                    left.remove(facts[-1].pair)
             told = {fact.pair for fact in facts}
             two = [pair for pair in every if any({(pair[0], by), (by, pair[1])} <= told for by in range(*pair))]
-            if two:
+            if two and (len(facts) == MOST or chance.random() >= GOES_ON):
                 return facts, ([pair for pair in two if pair not in told], [pair for pair in two if pair in told])
 
     def _each(self, pairs: Sequence[Pair], count: int, chance: Stream) -> list[tuple[int, int, bool, bool]]:

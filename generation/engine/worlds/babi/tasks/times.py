@@ -12,6 +12,8 @@ from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Line
 from generation.engine.worlds.babi.telling import Ask, Told
 
+RECENT, NARROW = 8, 3  # lines, the last ones, that questions as released are about; most are about fewer
+MOSTLY = 0.45  # the share of those
 BETWEEN = 2  # lines before each question
 
 
@@ -92,7 +94,7 @@ class Times:
             if all(len(visits) < 2 for visits in days.visits.values()):
                 continue
             days.tell(chance)
-            found = _candidates(days, knobs)
+            found = _recent(days, _candidates(days, knobs), chance) if knobs.faithful else _candidates(days, knobs)
             if not found and not asks and len(days.lines) > before:
                 continue
             ask = self._ask(days, knobs, chance.choice(chance.choice(found)), chance) if found else None
@@ -124,6 +126,15 @@ def _candidates(days: Days, knobs: Knobs) -> list[list[Candidate]]:
         if near:
             found.append(near)
     return found
+
+
+def _recent(days: Days, found: Sequence[Sequence[Candidate]], chance: Stream) -> list[list[Candidate]]:
+    """Return those that the last lines are about: mostly the very last ones, where there are any."""
+    for count in (NARROW, RECENT) if chance.random() < MOSTLY else (RECENT,):
+        near = [[one for one in own if len(days.lines) - 1 - one.line < count] for own in found]
+        if any(near):
+            return [own for own in near if own]
+    return []
 
 
 def _once(visits: Sequence[Visit], visit: Visit) -> bool:
