@@ -1,6 +1,7 @@
 """Wrong specs of microworlds: one message each, on the command line and on the page, and nothing is half made."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,9 @@ def page(client: Client) -> Client:
     return client
 
 
+SUMMARY = re.compile(r'<div class="banner bad wrong-fields".*?</div>', re.DOTALL)
+
+
 @EVERY
 def test_the_command_names_the_field_and_makes_nothing(
     laid: dict[str, Any], where: str, words: tuple[str, ...], tmp_path: Path
@@ -50,13 +54,15 @@ def test_the_command_names_the_field_and_makes_nothing(
 
 
 @EVERY
-def test_the_page_says_it_once_and_makes_nothing(
+def test_the_page_says_it_once_beside_its_field_and_makes_nothing(
     laid: dict[str, Any], where: str, words: tuple[str, ...], page: Client
 ) -> None:
     answer = page.post(NEW, sent(spec_of(laid), action="create"))
     assert answer.status_code == 400
     shown = text(answer).replace("&#x27;", "'").replace("&quot;", '"')
-    said = [line for line in shown.splitlines() if all(word in line for word in words) and "Expected" in line]
+    summary, fields = SUMMARY.search(shown), SUMMARY.sub("", shown)
+    assert summary is not None and all(word in summary[0] for word in words)
+    said = [line for line in fields.splitlines() if all(word in line for word in words) and "Expected" in line]
     assert len(said) == 1, said
     assert not Dataset.objects.exists()
     assert not Job.objects.exists()

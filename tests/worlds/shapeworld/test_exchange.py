@@ -10,9 +10,14 @@ from PIL import Image
 
 from generation import jobs
 from generation.models import Dataset, Question
+from tests.worlds.shapeworld import original_loader, original_meaning
 
 pytestmark = pytest.mark.django_db
 SECRET = "0f" * 16
+VALUES = {
+    *("world", "world_model", "agreement", "caption", "caption_length", "caption_model"),
+    *("caption_pn", "caption_pn_length", "caption_rpn", "caption_rpn_length"),
+}
 SMALL = {"train": {"scenes": 4}, "validation": {"scenes": 3}, "test": {"scenes": 3, "withheld": True}}
 
 
@@ -24,6 +29,16 @@ def begun(preset: str, **changes: Any) -> Dataset:
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset
+
+
+def original_meaning_of(instance: dict[str, Any], row: Question) -> int:
+    """Return what the original makes of an instance's caption model in its world model."""
+    scene = json.loads(row.scene.data or "{}")
+    overlaps, grazes = (
+        [(one, other) for one, others in enumerate(scene[name]) for other in others] for name in ("covers", "grazes")
+    )
+    world = original_meaning.World(instance["world_model"], overlaps=overlaps, grazes=grazes)
+    return world.agreement(instance["caption_model"])
 
 
 def lines(path: Path) -> list[str]:
@@ -44,7 +59,7 @@ def test_export_has_the_originals_layout_and_nothing_withheld(tmp_path: Path) ->
     ]
     assert lines(train / "caption_length.txt") == [str(len(text)) for text in texts]
     assert specification["vectors"]["caption"] >= max(map(len, texts))
-    assert {word for text in texts for word in text} <= set(specification["vocabularies"]["english"])
+    assert {word for text in texts for word in text} <= set(specification["vocabularies"]["language"])
     for notation in ("caption_pn", "caption_rpn"):
         symbols = [line.split() for line in lines(train / f"{notation}.txt")]
         assert lines(train / f"{notation}_length.txt") == [str(len(one)) for one in symbols]
@@ -76,7 +91,66 @@ def test_several_captions_of_a_world_are_alternatives(tmp_path: Path) -> None:
     assert [len(line.split(";")) for line in lines(train / "agreement.txt")] == [3] * 4
     assert [len(block.splitlines()) for block in (train / "caption.txt").read_text().split("\n\n")[:-1]] == [3] * 4
     values = json.loads((tmp_path / "out" / "agreement-worlds.json").read_text())["values"]
-    assert (values["caption"], values["alternatives"]) == ("alternatives(vector(int))", "int")
+    assert (values["caption"], values["alternatives"]) == ("alternatives(language)", "int")
+    loaded = original_loader.load(tmp_path / "out", "agreement", "worlds")
+    found = loaded.instance(loaded.shard("train"), 3)
+    assert (found["alternatives"], len(found["caption"]), len(found["caption_model"])) == (3, 3, 3)
+    assert set(found["agreement"]) <= {0.0, 1.0}
+
+
+def test_the_original_loads_what_is_exported(tmp_path: Path) -> None:
+    """Every field of the specification, and every value of every instance, by the original loader's rules."""
+    begun("logical")
+    call_command("export", "worlds", "--format", "shapeworld", "--output", str(tmp_path / "out"))
+    loaded = original_loader.load(tmp_path / "out", "agreement", "worlds")
+    assert set(loaded.shards) == {"train", "validation", "test"}
+    assert loaded.rest == {
+        "relative_directory": "agreement/worlds",
+        "worlds_per_instance": 1,
+        "captions_per_instance": 1,
+    }
+    for split in ("train", "validation"):
+        values = loaded.shard(split)
+        assert set(values) == set(loaded.values) == VALUES
+        rows = list(Question.objects.filter(split__name=split).order_by("position"))
+        for number, row in enumerate(rows):
+            one = loaded.instance(values, number)
+            words = list(loaded.vocabularies["language"])
+            said = [words[code] for code in one["caption"][: one["caption_length"]]]
+            assert " ".join(said) == f"{row.text[0].lower()}{row.text[1:]}".replace(",", " ,").replace(".", " .")
+            assert set(one["caption"][one["caption_length"] :]) <= {0}
+            assert one["agreement"] == float(row.answer == "yes")
+            assert one["world"].shape == (64, 64, 3)
+            assert one["world"].max() > 0
+            assert len(one["world_model"]["entities"]) == len(json.loads(row.scene.data or "{}")["entities"])
+            assert original_meaning_of(one, row) in (0, 1 if row.answer == "yes" else -1)
+            for kind in ("caption_pn", "caption_rpn"):
+                assert sorted(one[kind][: one[f"{kind}_length"]]) == sorted(filter(None, one[kind]))
+
+
+def test_the_original_loads_a_split_without_answers_by_its_own_specification(tmp_path: Path) -> None:
+    begun("spatial")
+    call_command("export", "worlds", "--format", "shapeworld", "--output", str(tmp_path / "out"))
+    alone = original_loader.load(tmp_path / "out", "agreement", "worlds", variant="test")
+    assert set(alone.shard(None)) == {"world", "caption", "caption_length"}
+    assert len(alone.shard(None)["caption"]) == 3
+
+
+def test_a_split_with_a_name_of_its_own_does_not_stand_in_the_way_of_the_others(tmp_path: Path) -> None:
+    begun("oneshape", splits={**SMALL, "validation": None, "hard": {"scenes": 3}})
+    call_command("export", "worlds", "--format", "shapeworld", "--output", str(tmp_path / "out"))
+    loaded = original_loader.load(tmp_path / "out", "agreement", "worlds")
+    assert set(loaded.shards) == {"train", "test"}
+    assert len(loaded.shard("train")["caption"]) == 4
+    hard = original_loader.load(tmp_path / "out", "agreement", "worlds", variant="hard")
+    assert len(hard.shard(None)["agreement"]) == 3
+
+
+def test_the_original_loads_an_export_without_pictures(tmp_path: Path) -> None:
+    begun("oneshape")
+    call_command("export", "worlds", "--format", "shapeworld", "--no-images", "--output", str(tmp_path / "out"))
+    values = original_loader.load(tmp_path / "out", "agreement", "worlds").shard("train")
+    assert set(values) == VALUES - {"world"}
 
 
 @pytest.mark.full

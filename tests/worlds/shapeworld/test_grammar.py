@@ -107,8 +107,18 @@ def _is_plural(word: str) -> bool:
         ),
         (
             Quantified("most", SQUARE, Related("different color", BLUE_CROSS, negated=True)),
-            "Most squares do not have a different color from a blue cross.",
+            "Most squares do not differ in color from a blue cross.",
             "quantification",
+        ),
+        (
+            Quantified("a", SQUARE, Related("different shape", RED, negated=True)),
+            "A square does not differ in shape from a red shape.",
+            "relational",
+        ),
+        (
+            Quantified("a", SQUARE, Related("same color", BLUE_CROSS, negated=True)),
+            "A square does not have the same color as a blue cross.",
+            "relational",
         ),
         (
             Quantified("a", SQUARE, Related("closer", BLUE_CROSS, True, False, ELLIPSE)),
@@ -180,3 +190,22 @@ def test_words_are_few_and_marks_are_among_them():
     assert {".", ",", "a", "an", "ellipses", "white", "three", "twice"} <= WORDS
     assert len(WORDS) < 120
     assert list(words(VOCABULARY)) == sorted(WORDS)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("A square does not have a different color from a cross.", "A square does not differ in color from a cross."),
+        (
+            "Most squares do not have a different shape from a cross.",
+            "Most squares do not differ in shape from a cross.",
+        ),
+        (
+            "If a square does not have a different color from a cross, then there is a circle.",
+            "If a square does not differ in color from a cross, then there is a circle.",
+        ),
+    ],
+)
+def test_what_older_engines_said_is_still_read(older: str, newer: str) -> None:
+    parser = Parser(VOCABULARY)
+    assert parser.parse(older) == parser.parse(newer)

@@ -105,3 +105,16 @@ def test_whoever_learns_captions_alone_guesses_others_by_chance(name: str) -> No
     by_chance = 4 * 0.5 / len(tried) ** 0.5
     found = {what: guessed_right(learned, tried, key) for what, key in patterns(train).items()}
     assert {what: share for what, share in found.items() if share > BOUND + by_chance} == {}, found
+
+
+@pytest.mark.parametrize(("name", "least", "most"), [("oneshape", 0.60, 0.66), ("oneshape-balanced", 0.48, 0.52)])
+def test_what_training_never_named_tells_the_answer_unless_it_is_balanced(name: str, least: float, most: float) -> None:
+    """Yes to every caption of a red square, no to every other one."""
+    tried = captioned(
+        read_spec(preset(f"shapeworld-{name}")).for_split("test"),
+        proof.size(40_000, name=f"shapeworld-{name}: captions of red squares"),
+        index=0,
+    )
+    right = sum(("red square" in text) == is_true for text, is_true in tried) / len(tried)
+    by_chance = 4 * 0.5 / len(tried) ** 0.5
+    assert least - by_chance < right < most + by_chance

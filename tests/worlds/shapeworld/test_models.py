@@ -1,16 +1,33 @@
 """Captions and microworlds as the original program models them."""
 
 import math
+import re
+from collections import Counter
+from itertools import islice
+from typing import Any
 
 import pytest
 
+from generation.engine import dataset
+from generation.engine.vocabulary import split_words
+from generation.engine.worlds import get_maker
+from generation.engine.worlds.shapeworld.caption_knobs import Thresholds
 from generation.engine.worlds.shapeworld.formats.models import caption_model, polish, reverse_polish, world_model
+from generation.engine.worlds.shapeworld.functions import truth_of
+from generation.engine.worlds.shapeworld.meaning import program_of
+from generation.engine.worlds.shapeworld.microworld import Microworld
 from generation.engine.worlds.shapeworld.parsing import Parser
-from generation.engine.worlds.shapeworld.scene import SHAPES, Entity
-from generation.engine.worlds.shapeworld.vocabulary import Vocabulary
+from generation.engine.worlds.shapeworld.scene import SHAPES, Entity, Scene
+from generation.engine.worlds.shapeworld.spec import preset, read_spec
+from generation.engine.worlds.shapeworld.vocabulary import Color, Vocabulary
+from tests.proof import size
+from tests.worlds.shapeworld.original_meaning import World
 from tests.worlds.shapeworld.pictured import outline, scene_of
+from tests.worlds.shapeworld.test_captions import WORLDS, captions
+from tests.worlds.shapeworld.test_making import scene_of as scene_in
 
 WORDS = Vocabulary()
+WORDS_OF_ALL = Vocabulary(colors={**WORDS.colors, "gray": Color(rgb=(128, 128, 128))})
 
 
 @pytest.mark.parametrize(
@@ -24,12 +41,21 @@ WORDS = Vocabulary()
         (
             "The red circle is to the left of the blue cross.",
             "Attribute-shape-circle Attribute-color-red 2 EntityType Selector-unique "
-            "Attribute-shape-cross Attribute-color-blue 2 EntityType Selector-unique Relation-x-rel--1 Existential",
+            "Attribute-shape-cross Attribute-color-blue 2 EntityType Relation-x-rel--1 Existential",
+        ),
+        (
+            "The square is red.",
+            "Attribute-shape-square 1 EntityType Selector-unique Attribute-color-red Relation-attribute Existential",
         ),
         (
             "A square is not bigger than a circle.",
             "Attribute-shape-square 1 EntityType "
-            "Attribute-shape-circle 1 EntityType Relation-size-rel-1 Relation-negation Existential",
+            "Attribute-shape-circle 1 EntityType Relation-size-rel-1 Relation-negation--1 Existential",
+        ),
+        (
+            "A square is closer to the circle than the cross is.",
+            "Attribute-shape-square 1 EntityType Attribute-shape-cross 1 EntityType "
+            "Attribute-shape-circle 1 EntityType Selector-unique Relation-proximity-rel--1 Existential",
         ),
         (
             "The square closest to the cross is red.",
@@ -55,6 +81,11 @@ WORDS = Vocabulary()
             "Attribute-shape-square Attribute-color-red 2 EntityType Attribute-shape-circle 1 EntityType "
             "2 Proposition-conjunction",
         ),
+        (
+            "If there is a red square, then there is a circle.",
+            "Attribute-shape-circle 1 EntityType Attribute-shape-square Attribute-color-red 2 EntityType "
+            "2 Proposition-implication",
+        ),
     ],
 )
 def test_captions_have_the_originals_notation(text: str, notation: str) -> None:
@@ -62,6 +93,86 @@ def test_captions_have_the_originals_notation(text: str, notation: str) -> None:
     assert " ".join(reverse_polish(model)) == notation
     assert sorted(polish(model)) == sorted(reverse_polish(model))
     assert polish(model)[0] == reverse_polish(model)[-1]
+
+
+def test_models_have_their_parts_under_the_originals_names() -> None:
+    def square(color: str) -> dict[str, Any]:
+        named = {"shape": "square", "color": color}
+        value = [{"component": "Attribute", "predtype": name, "value": one} for name, one in named.items()]
+        return {"component": "EntityType", "predtype": "type", "value": value}
+
+    def body(text: str) -> Any:
+        return caption_model(Parser(WORDS).parse(text))["body"]
+
+    assert body("A circle is not to the left of a red square.") == {
+        "component": "Relation",
+        "predtype": "negation",
+        "value": -1,
+        "reference": {"component": "Relation", "predtype": "x-rel", "value": -1, "reference": square("red")},
+    }
+    assert body("A circle is farther from the red square than the blue square is.") == {
+        "component": "Relation",
+        "predtype": "proximity-rel",
+        "value": 1,
+        "reference": square("blue"),
+        "comparison": {"component": "Selector", "predtype": "unique", "scope": square("red")},
+    }
+    assert caption_model(Parser(WORDS).parse("The red square closest to the blue square is a circle."))[
+        "restrictor"
+    ] == {
+        "component": "Selector",
+        "predtype": "proximity-max",
+        "value": -1,
+        "scope": square("red"),
+        "comparison": {"component": "Selector", "predtype": "unique", "scope": square("blue")},
+    }
+
+
+NEAREST = re.compile(r"closest|farthest")
+
+
+@pytest.mark.parametrize("name", ["relational", "selection", "quantification-complex", "logical"])
+def test_models_mean_what_captions_mean(name: str) -> None:
+    """The original, by its rules, calls true what is true and false what is false, or it calls it ambiguous."""
+    spec = read_spec(preset(f"shapeworld-{name}")).for_split("train")
+    found: Counter[str] = Counter()
+    for scene, caption in captions(spec, size(6_000, name=f"{name}: the original's agreements"), each=WORLDS):
+        agreement = original_world(scene).agreement(caption_model(caption.meaning))
+        kind = "open" if agreement == 0 else "same" if (agreement == 1) == caption.agreement else "opposite"
+        assert kind != "opposite" or NEAREST.search(caption.text), caption.text
+        found[kind] += 1
+    assert found["same"] > 0.75 * found.total(), found
+
+
+def original_world(scene: Scene) -> World:
+    def pairs(masks: tuple[int, ...]) -> list[tuple[int, int]]:
+        return [(one, other) for one, mask in enumerate(masks) for other in range(one) if mask >> other & 1]
+
+    return World(world_model(scene, WORDS_OF_ALL), overlaps=pairs(scene.covers), grazes=pairs(scene.grazes))
+
+
+def test_the_original_takes_the_second_closest_for_the_closest() -> None:
+    """So the two are opposite where a caption says it of one that is closer than another, and not the closest."""
+    places = (("cross", "white", 0.1), ("square", "blue", 0.2), ("square", "red", 0.5), ("square", "green", 0.8))
+    scene = scene_of(*(Entity(shape, color, 0.0, x, 0.5, 0.1, 0.1, 0.0) for shape, color, x in places))
+    world = Microworld(scene, Thresholds())
+    for color, ours, theirs in (("blue", 1, 1), ("red", -1, 1), ("green", -1, 0)):
+        meaning = Parser(WORDS).parse(f"The square closest to the cross is {color}.")
+        assert truth_of(program_of(meaning), world) == ours
+        assert original_world(scene).agreement(caption_model(meaning)) == theirs
+
+
+def test_batches_have_models_in_the_originals_form_on_request() -> None:
+    shapes = dataset("shapeworld-relational", seed=4)
+    batch = shapes.generate(6, "train", include_model=True)
+    spec = read_spec({**preset("shapeworld-relational"), "seed": 4})
+    words = spec.vocabulary
+    chunk = get_maker("shapeworld").plan(spec, "train")[0]
+    items = list(islice(get_maker("shapeworld").make(spec, "train", chunk), 6))
+    assert batch.world_model == [world_model(scene_in(item), words) for item in items]
+    texts = [item.questions[0].text for item in items]
+    assert batch.caption_model == [caption_model(Parser(words).parse(text)) for text in texts]
+    assert [shapes.vocabulary.decode(row) for row in batch.words] == [" ".join(split_words(text)) for text in texts]
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -23,7 +23,7 @@ from generation.engine.worlds.shapeworld.phrases import (
 from generation.engine.worlds.shapeworld.scene import Scene
 from generation.engine.worlds.shapeworld.spec import HeldOutKnobs, ShapeWorldSpec
 
-LENGTHS = ("length", "words")
+LENGTHS: Mapping[str, int] = {"length": 6, "words": 8}
 VIEWS = (
     ChartView("types", "Caption types", "type", "caption type"),
     ChartView("answers", "Does the caption fit?", "answer", "answer"),

@@ -69,7 +69,7 @@ class Making:
         part = self.spec.parts[number]
         for _ in range(REPEATS):
             caption = self.captioners[number].caption(
-                scene, self.words, fits=fit, other=lambda: sample_scene(part, self.worlds)
+                scene, self.words, fits=fit, other=lambda: sample_scene(part.elsewhere, self.worlds)
             )
             if caption is None:
                 return None

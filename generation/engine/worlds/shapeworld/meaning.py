@@ -142,6 +142,17 @@ def statements(meaning: Meaning) -> tuple[Statement, ...]:
     return (meaning.first, meaning.second) if isinstance(meaning, Joined) else (meaning,)
 
 
+def nouns_of(meaning: Meaning) -> tuple[Noun, ...]:
+    """Return every noun of a meaning, bodies among them, in the order in which they are said."""
+    found: list[Noun] = []
+    for part in (part for statement in statements(meaning) for part in statement):
+        if isinstance(part, Noun):
+            found.append(part)
+        elif isinstance(part, Picked | Related):
+            found += [one for one in part if isinstance(one, Noun)]
+    return tuple(found)
+
+
 @lru_cache(maxsize=CACHED)
 def program_of(meaning: Meaning) -> Program:
     """Return the program that a meaning is run as; each noun begins with all that is there."""

@@ -18,6 +18,7 @@ from generation.engine.worlds.shapeworld.meaning import (
 )
 from generation.engine.worlds.shapeworld.phrases import (
     COMPARISONS,
+    DIFFERING,
     NEAR,
     NUMERALS,
     ONLY,
@@ -37,12 +38,13 @@ JOINTS = (
     ("and", re.compile(r"(.+) and (.+)")),
     ("or", re.compile(r"(.+) or (.+)")),
 )
-RELATED = {phrase: name for name, phrase in {**RELATIONS, **PROXIMITIES}.items()}
+RELATED = {phrase: name for known in (RELATIONS, DIFFERING, PROXIMITIES) for name, phrase in known.items()}
 NEARNESS = {phrase: name for name, phrase in NEAR.items()}
 DETERMINERS = {determiner(name): name for name in QUANTIFIERS} | {"an": "a"}
 OF = {quantifier.of: name for name, quantifier in QUANTIFIERS.items() if quantifier.of}
 COMPARING = {(comparison.words, comparison.than): name for name, comparison in COMPARISONS.items()}
-VERBS = r"(?:is|are|has|have|(?P<negated>is not|are not|does not have|do not have))"
+VERBS = r"(?:is|are|has|have|(?P<negated>is not|are not|(?:does|do) not(?: have)?))"
+OLDER = re.compile(r"\b(does|do) not have a different (shape|color) from\b")  # as engines before 4 said it
 
 
 class Parser:
@@ -69,6 +71,7 @@ class Parser:
         BadRecord
             If it is no sentence that we would say so.
         """
+        text = OLDER.sub(r"\1 not differ in \2 from", text)
         if text.endswith(".") and text[0].isupper():
             for meaning in self._meanings(text[0].lower() + text[1:-1]):
                 if self.sayer.say(meaning) == text:

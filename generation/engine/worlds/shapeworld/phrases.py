@@ -33,6 +33,10 @@ RELATIONS: Mapping[str, str] = {
 }
 PROXIMITIES: Mapping[str, str] = {"closer": "closer to", "farther": "farther from"}
 HAVING = frozenset({"same shape", "different shape", "same color", "different color"})  # said with to have
+DIFFERING: Mapping[str, str] = {  # how they are said with not
+    "different shape": "differ in shape from",
+    "different color": "differ in color from",
+}
 SPATIAL = ("left", "right", "above", "below")
 PLANAR = (*SPATIAL, "behind", "front")
 INVERSES: Mapping[str, str] = {
@@ -197,6 +201,7 @@ CONNECTIVES = tuple(JOINED)
 def _closed() -> frozenset[str]:
     phrases = [
         *RELATIONS.values(),
+        *DIFFERING.values(),
         *PROXIMITIES.values(),
         *SELECTORS,
         ONLY,

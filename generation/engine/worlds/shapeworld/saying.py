@@ -20,6 +20,7 @@ from generation.engine.worlds.shapeworld.meaning import (
 from generation.engine.worlds.shapeworld.phrases import (
     CLOSED,
     COMPARISONS,
+    DIFFERING,
     HAVING,
     JOINED,
     NEAR,
@@ -103,13 +104,10 @@ class Sayer:
 
     def related(self, body: Related, *, plural: bool) -> str:
         """Return a relation in words, with its verb."""
-        if body.relation in HAVING:
-            verb = ("do not have" if plural else "does not have") if body.negated else "have" if plural else "has"
-        else:
-            verb = f"{'are' if plural else 'is'}{' not' if body.negated else ''}"
         reference = f"the {self.noun(body.reference)}" if body.definite else self.one(body.reference)
         if body.comparison is None:
-            return f"{verb} {RELATIONS[body.relation]} {reference}"
+            return f"{having(body, plural=plural)} {reference}"
+        verb = f"{'are' if plural else 'is'}{' not' if body.negated else ''}"
         return f"{verb} {PROXIMITIES[body.relation]} {reference} than the {self.noun(body.comparison)} is"
 
     def one(self, noun: Noun) -> str:
@@ -127,6 +125,16 @@ class Sayer:
             name = self.vocabulary.plural(name) if plural and noun.shape is not None else name
             self._nouns[key] = name if noun.color is None else f"{noun.color} {name}"
         return self._nouns[key]
+
+
+def having(body: Related, *, plural: bool) -> str:
+    """Return a relation to one thing in words, with its verb."""
+    if body.relation not in HAVING:
+        return f"{'are' if plural else 'is'}{' not' if body.negated else ''} {RELATIONS[body.relation]}"
+    if not body.negated:
+        return f"{'have' if plural else 'has'} {RELATIONS[body.relation]}"
+    said = DIFFERING.get(body.relation) or f"have {RELATIONS[body.relation]}"
+    return f"{'do' if plural else 'does'} not {said}"
 
 
 def determiner(quantifier: str) -> str:

@@ -141,7 +141,7 @@ def read_scene(data: Mapping[str, Any]) -> Scene:
         noise = _number(data["noise"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadScene(
-            f"Expected entities, covers, grazes, height, width, noise and noise_seed of a microworld: {error!r}.",
+            "Expected entities, covers, grazes, height, width, noise and noise_seed of a microworld, got others.",
             where="scene",
         ) from error
     if not 1 <= len(entities) <= MAX_ENTITIES:

@@ -30,7 +30,7 @@ Counts = Annotated[list[Annotated[int, Field(ge=1, le=MAX_ENTITIES)]], Field(max
 Choosing = Literal["random", "limited", "reinforced"]
 OF_THE_WHOLE = ("images", "title", "description", "seed", "splits")  # which the parts of a mixture take over from it
 ORDER = (
-    *("oneshape", "multishape", "spatial", "quantifier"),
+    *("oneshape", "oneshape-balanced", "multishape", "spatial", "spatial-corrupt", "quantifier"),
     *("existential", "relational", "selection", "quantification", "quantification-complex", "logical"),
     "mixer",
 )
@@ -139,7 +139,8 @@ class HeldOutKnobs(Frozen):
 
     A split never has any of them, but for those that it `shows`: then `combination_rate` of its worlds have a first
     entity of a shown combination (and of their other entities a share, itself drawn from `space_min` to `space_max`),
-    and `count_rate` of them a shown number of entities.
+    and `count_rate` of them a shown number of entities. `other_rate` stands for `combination_rate` in the other worlds
+    that false captions are true of.
     """
 
     combinations: Combinations = Field(default=[])
@@ -147,6 +148,7 @@ class HeldOutKnobs(Frozen):
     shows_combinations: Combinations = Field(default=[])
     shows_counts: Counts = Field(default=[])
     combination_rate: Share = 0.5
+    other_rate: Share | None = None
     count_rate: Share = 0.5
     space_min: Share = 0.0
     space_max: Share = 1.0
@@ -191,6 +193,14 @@ class ShapeWorldSpec(BaseSpec):
     def part(self, number: int | None) -> "ShapeWorldSpec":
         """Return the part that a question's family names."""
         return self.parts[number or 0]
+
+    @cached_property
+    def elsewhere(self) -> "ShapeWorldSpec":
+        """The spec by which the other worlds are made that false captions are true of."""
+        rate = self.held_out.other_rate
+        if rate is None:
+            return self
+        return read(ShapeWorldSpec, merged(self.to_json(), {"held_out": {"combination_rate": rate}}), where="held_out")
 
     @cached_property
     def forbidden(self) -> frozenset[tuple[str, str]]:
@@ -262,7 +272,7 @@ def read_spec(data: Mapping[str, Any]) -> ShapeWorldSpec:
 
 
 def presets() -> tuple[str, ...]:
-    """Return the names of the bundled specs: the paper's four, those after the code, the mixture."""
+    """Return the names of the bundled specs: the paper's four with variants, those after the code, the mixture."""
     return tuple(sorted(bundled(PACKAGE), key=lambda name: (ORDER.index(name.removeprefix("shapeworld-")), name)))
 
 

@@ -30,13 +30,18 @@ from generation.engine.worlds import (
     ViewData,
 )
 from generation.engine.worlds.boards import BoardView
+from generation.engine.worlds.guessing import Baseline
+from generation.engine.worlds.instances import Models
 from generation.engine.worlds.shapeworld import asking, boards, facets
 from generation.engine.worlds.shapeworld import spec as shapeworld_spec
 from generation.engine.worlds.shapeworld.ablations import ABLATIONS
 from generation.engine.worlds.shapeworld.clearness import is_clear
+from generation.engine.worlds.shapeworld.formats.models import caption_model, world_model
 from generation.engine.worlds.shapeworld.functions import function_table
+from generation.engine.worlds.shapeworld.guessing import BASELINES
 from generation.engine.worlds.shapeworld.making import Making
 from generation.engine.worlds.shapeworld.meaning import kind_of
+from generation.engine.worlds.shapeworld.parsing import Parser
 from generation.engine.worlds.shapeworld.picture import draw
 from generation.engine.worlds.shapeworld.proofs import ShapeWorldProver
 from generation.engine.worlds.shapeworld.saying import words
@@ -86,11 +91,12 @@ class ShapeWorld:
     label: ClassVar[str] = "ShapeWorld"
     media: ClassVar[Media] = Media.IMAGE
     formats: ClassVar[tuple[str, ...]] = ("generation.engine.worlds.shapeworld.formats.original:FORMAT",)
-    lengths: ClassVar[tuple[str, ...]] = facets.LENGTHS
+    lengths: ClassVar[Mapping[str, int]] = facets.LENGTHS
     metrics: ClassVar[tuple[Metric, ...]] = (ACCURACY,)
     views: ClassVar[tuple[ChartView, ...]] = facets.VIEWS
     board_views: ClassVar[tuple[BoardView, ...]] = boards.BOARD_VIEWS
     ablations: ClassVar[tuple[Ablation, ...]] = ABLATIONS
+    baselines: ClassVar[tuple[Baseline, ...]] = BASELINES
     display: ClassVar[Display] = Display(scale=6.0, smooth=False, needs_colour=True)
     maker: ClassVar[Maker | None] = ShapeWorldMaker()
 
@@ -115,6 +121,15 @@ class ShapeWorld:
 
     def words(self, spec: BaseSpec) -> tuple[str, ...]:
         return words(_own(spec).vocabulary)
+
+    def models(self, spec: BaseSpec) -> Models:
+        """Return what models microworlds and captions as the original program does."""
+        vocabulary = _own(spec).vocabulary
+        parser = Parser(vocabulary)
+        return lambda item, question: (
+            world_model(_seen(item), vocabulary),
+            caption_model(parser.parse(question.text)),
+        )
 
     def facets(self, spec: BaseSpec) -> tuple[Facet, ...]:
         return facets.facets(_own(spec))

@@ -35,6 +35,7 @@ from generation.engine.worlds.shapeworld.meaning import (
     Joined,
     Meaning,
     Quantified,
+    Related,
     Statement,
     head_of,
     is_proper,
@@ -191,7 +192,7 @@ class Captioner:
                 if tried <= KEPT and not tally.is_due(head) and head != trues[0][0]:
                     break
                 false = sort.like(elsewhere, random, true, exactly=False)
-                if false is not None and self._may_say(false) and truth_of(program_of(false), seen.world) == FALSE:
+                if false is not None and self._may_say(false) and _is_definitely_false(false, seen):
                     self._count(kind, head, true)
                     return true, false
             if not trues:
@@ -262,8 +263,27 @@ class Captioner:
     def _is_false(self, statement: Statement, kind: str, seen: Seen) -> bool:
         if not is_proper(statement) or not self._may_say(statement):
             return False
-        program = program_of(statement)
-        return kind_of(program) == kind and truth_of(program, seen.world) == FALSE
+        return kind_of(program_of(statement)) == kind and _is_definitely_false(statement, seen)
+
+
+def _is_definitely_false(statement: Statement, seen: Seen) -> bool:
+    """Return whether a statement is false however it is read.
+
+    Whether something is "not to the left of a circle" where there is no circle is read in both ways, as is "not to the
+    left of the circle" where there are two.
+    """
+    body = statement.body
+    if isinstance(body, Related) and body.negated and not _refers(body, seen):
+        return False
+    return truth_of(program_of(statement), seen.world) == FALSE
+
+
+def _refers(body: Related, seen: Seen) -> bool:
+    """Return whether all that a relation refers to is there, and what it calls `the` only once."""
+    count = seen.meant_by(body.reference).bit_count()
+    if body.comparison is not None and seen.meant_by(body.comparison).bit_count() != 1:
+        return False
+    return count == 1 if body.definite else count > 0
 
 
 def _sorts(knobs: CaptionKnobs, bodies: Bodies) -> dict[str, Sort]:

@@ -39,8 +39,9 @@ class Relational:
 
     @staticmethod
     def weighed(relations: Sequence[str], negation: float) -> Mapping[str, float]:
-        """Return the heads with their weights, negated ones by their share."""
-        return {f"{NOT}{one}": negation for one in relations} | dict.fromkeys(relations, 1.0 - negation)
+        """Return the heads that are said with their weights, negated ones by their share."""
+        weights = {f"{NOT}{one}": negation for one in relations} | dict.fromkeys(relations, 1.0 - negation)
+        return {head: weight for head, weight in weights.items() if weight > 0}
 
     def true(self, seen: Seen, random: Stream, head: str) -> Quantified | None:
         """Return a true caption; None where nobody clearly stands so to anybody."""

@@ -1,6 +1,8 @@
 """Microworlds and captions as the original program models them, and captions in its two Polish notations.
 
-The original's shapes stand on their heads beside ours, its sizes are half sizes.
+The original's shapes stand on their heads beside ours, its sizes are half sizes. Its implications have what follows
+first and the condition second. It knows `the` only of what a statement is about and of what a distance is measured
+from; of what else is referred to, it says `a`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -105,7 +107,8 @@ def _point(x: float, y: float) -> Model:
 def caption_model(meaning: Meaning) -> Model:
     """Return a caption as the original's tree of components."""
     if isinstance(meaning, Joined):
-        clauses = [caption_model(statement) for statement in (meaning.first, meaning.second)]
+        first, second = (caption_model(statement) for statement in (meaning.first, meaning.second))
+        clauses = [second, first] if meaning.connective == "if" else [first, second]
         return {"component": "Proposition", "proptype": PROPOSITIONS[meaning.connective], "clauses": clauses}
     return _statement(meaning)
 
@@ -115,15 +118,20 @@ def _statement(statement: Statement) -> Model:
         case There(noun, None):
             return _type(noun)
         case There(noun, body):
-            return {"component": "Existential", "restrictor": _type(noun), "body": _body(body or Noun())}
+            return _existential(_type(noun), body or Noun())
         case Compared():
             return _compared(statement)
     if isinstance(statement.restrictor, Picked):
-        return {"component": "Existential", "restrictor": _picked(statement.restrictor), "body": _body(statement.body)}
-    if isinstance(statement.body, Related) and statement.quantifier in ("a", "the"):
-        restrictor = _definite(statement.restrictor, definite=statement.quantifier == "the")
-        return {"component": "Existential", "restrictor": restrictor, "body": _body(statement.body)}
+        return _existential(_picked(statement.restrictor), statement.body)
+    if statement.quantifier == "the":
+        return _existential(_only(statement.restrictor), statement.body)
+    if statement.quantifier == "a" and isinstance(statement.body, Related):
+        return _existential(_type(statement.restrictor), statement.body)
     return _quantified(statement, statement.restrictor)
+
+
+def _existential(restrictor: Model, body: Body) -> Model:
+    return {"component": "Existential", "restrictor": restrictor, "body": _body(body)}
 
 
 def _quantified(statement: Quantified, restrictor: Noun) -> Model:
@@ -133,14 +141,12 @@ def _quantified(statement: Quantified, restrictor: Noun) -> Model:
         "qtype": "ratio" if quantifier.is_share else "count",
         "qrange": RANGES[quantifier.comparator],
         "quantity": _number(quantifier.quantity, is_share=quantifier.is_share),
-        "restrictor": _definite(restrictor, definite=statement.quantifier == "the"),
+        "restrictor": _type(restrictor),
         "body": _body(statement.body),
     }
-    return (
-        model
-        if statement.bound is None
-        else {"component": "NumberBound", "bound": statement.bound, "quantifier": model}
-    )
+    if statement.bound is None:
+        return model
+    return {"component": "NumberBound", "bound": statement.bound, "quantifier": model}
 
 
 def _compared(statement: Compared) -> Model:
@@ -167,16 +173,16 @@ def _type(noun: Noun) -> Model:
     return {"component": "EntityType", "predtype": "type", "value": attributes}
 
 
-def _definite(noun: Noun, *, definite: bool) -> Model:
-    return {"component": "Selector", "predtype": "unique", "scope": _type(noun)} if definite else _type(noun)
+def _only(noun: Noun) -> Model:
+    return {"component": "Selector", "predtype": "unique", "scope": _type(noun)}
 
 
 def _picked(picked: Picked) -> Model:
     if picked.selector == ONLY:
-        return _definite(picked.noun, definite=True)
+        return _only(picked.noun)
     predtype, value = SELECTORS[picked.selector]
     model = {"component": "Selector", "predtype": predtype, "value": value, "scope": _type(picked.noun)}
-    return model if picked.near is None else {**model, "reference": _definite(picked.near, definite=True)}
+    return model if picked.near is None else {**model, "comparison": _only(picked.near)}
 
 
 def _body(body: Body) -> Model:
@@ -185,12 +191,17 @@ def _body(body: Body) -> Model:
         if body.named == 1 and body.shape is None:
             return {"component": "Relation", "predtype": "attribute", "value": of_type["value"][0]}
         return {"component": "Relation", "predtype": "type", "value": of_type}
+    model = _related(body)
+    return {"component": "Relation", "predtype": "negation", "value": -1, "reference": model} if body.negated else model
+
+
+def _related(body: Related) -> Model:
+    """Return a relation's model; of nearness its `comparison` is what distances are measured from."""
     predtype, value = RELATIONS[body.relation]
     model = {"component": "Relation", "predtype": predtype, "value": value}
-    model["reference"] = _definite(body.reference, definite=body.definite)
-    if body.comparison is not None:
-        model["comparison"] = _definite(body.comparison, definite=True)
-    return {"component": "Relation", "predtype": "negation", "value": model} if body.negated else model
+    if body.comparison is None:
+        return {**model, "reference": _type(body.reference)}
+    return {**model, "reference": _type(body.comparison), "comparison": _only(body.reference)}
 
 
 def polish(model: Model) -> list[str]:

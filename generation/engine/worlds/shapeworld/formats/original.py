@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
 from generation.engine.formats.writing import embed_image, write_json, write_readme
@@ -18,12 +18,15 @@ from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec
 
 SHARD = 1000  # microworlds of a folder
 TYPE = "agreement"
+MODES = ("train", "validation", "test")  # all that the original calls a split
 NOTATIONS = {"caption_pn": polish, "caption_rpn": reverse_polish}
+WORDS, SYMBOLS = "language", "rpn"  # vocabularies, and the types of what is written in them
+UNKNOWN = "[UNKNOWN]"
 
 
 @dataclass
 class Texts:
-    """Token by token what is written: the longest of each kind, and every symbol that occurs."""
+    """What is written token by token: the longest text of each kind, and every token of each vocabulary."""
 
     longest: dict[str, int] = field(default_factory=dict)
     symbols: dict[str, set[str]] = field(default_factory=dict)
@@ -31,7 +34,14 @@ class Texts:
     def add(self, kind: str, tokens: Sequence[str]) -> None:
         """Take note of a text."""
         self.longest[kind] = max(self.longest.get(kind, 0), len(tokens))
-        self.symbols.setdefault("rpn" if kind in NOTATIONS else "english", set()).update(tokens)
+        self.symbols.setdefault(SYMBOLS if kind in NOTATIONS else WORDS, set()).update(tokens)
+
+    def vocabularies(self) -> dict[str, dict[str, int]]:
+        """Return each vocabulary's tokens with their numbers: first what pads, last what is unknown."""
+        return {
+            name: {token: number for number, token in enumerate(("", *sorted(tokens), UNKNOWN))}
+            for name, tokens in sorted(self.symbols.items())
+        }
 
 
 class Original:
@@ -48,15 +58,16 @@ class Original:
     embeds: ClassVar[bool] = True
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
-        """Write a folder a split, and the specification that says what the files hold."""
-        texts, name = Texts(), name_of(dataset)
+        """Write a folder a split, and the specifications that say what the files hold."""
+        texts = Texts()
         for split in dataset.splits:
             items = split.items()
             for number in range(-(-split.scenes // SHARD)):
-                shard = folder / TYPE / name / split.name / f"shard{number}"
+                shard = folder / _place(dataset, split) / f"shard{number}"
                 _Shard(split, shard, texts=texts).write(islice(items, SHARD), tick=tick)
-        write_json(folder / f"{TYPE}-{name}.json", specification(dataset, texts))
-        write_readme(dataset, folder, layout=list(_layout(name)), sums=self.sums)
+        for name, specification in specifications(dataset, texts).items():
+            write_json(folder / f"{TYPE}-{name}.json", specification)
+        write_readme(dataset, folder, layout=list(_layout(dataset)), sums=self.sums)
 
 
 def name_of(dataset: ExportDataset) -> str:
@@ -64,32 +75,69 @@ def name_of(dataset: ExportDataset) -> str:
     return dataset.slug.removeprefix("shapeworld-")
 
 
-def specification(dataset: ExportDataset, texts: Texts) -> dict[str, Any]:
-    """Return what the specification says: which values there are, how long and of which words."""
-    several = any(_own(split).captions.per_scene > 1 for split in dataset.splits)
-    values = {"world": "world", "caption": "vector(int)", "caption_length": "int"}
-    if any(split.shows_answers for split in dataset.splits):
-        values["agreement"] = "float"
-    if any(split.shows_programs for split in dataset.splits):
-        values |= {name: kind for one in NOTATIONS for name, kind in ((one, "vector(int)"), (f"{one}_length", "int"))}
-        values["caption_model"] = "model"
-    if several:
-        values = {name: kind if name == "world" else f"alternatives({kind})" for name, kind in values.items()}
-        values["alternatives"] = "int"
-    if any(split.shows_scenes for split in dataset.splits):
+def _place(dataset: ExportDataset, split: ExportSplit) -> str:
+    """Return a split's folder; the original allows none but its modes beside one another."""
+    name = name_of(dataset)
+    return f"{TYPE}/{name}/{split.name}" if split.name in MODES else f"{TYPE}/{name}-{split.name}"
+
+
+class Held(NamedTuple):
+    """What a split's files hold: the type of each value, the size of pictures and the number of captions of each."""
+
+    values: Mapping[str, str]
+    world_size: int
+    captions: int
+
+
+def _held(split: ExportSplit) -> Held:
+    of_caption = {"caption": WORDS, "caption_length": "int"}
+    if split.shows_answers:
+        of_caption["agreement"] = "float"
+    if split.shows_programs:
+        of_caption |= {name: kind for one in NOTATIONS for name, kind in ((one, SYMBOLS), (f"{one}_length", "int"))}
+        of_caption["caption_model"] = "model"
+    own = _own(split)
+    if own.captions.per_scene > 1:
+        of_caption = {name: f"alternatives({kind})" for name, kind in of_caption.items()} | {"alternatives": "int"}
+    values = {"world": "world"} if split.images else {}
+    if split.shows_scenes:
         values["world_model"] = "model"
+    return Held(values | of_caption, own.images.width, own.captions.per_scene)
+
+
+def specifications(dataset: ExportDataset, texts: Texts) -> dict[str, dict[str, Any]]:
+    """Return the specifications by name: one for the modes together, one for each split that it doesn't describe.
+
+    The original takes its one specification's word for all modes. So a split that holds something else, as one whose
+    answers are withheld, has a specification too, as a variant without modes.
+    """
+    found, name = dict[str, dict[str, Any]](), name_of(dataset)
+    modes = [_held(split) for split in dataset.splits if split.name in MODES]
+    fullest = max(modes, key=lambda held: len(held.values), default=None)
+    if fullest is not None:
+        found[name] = _specification(fullest, texts, name=name, place=f"{TYPE}/{name}")
+    for split in dataset.splits:
+        held = _held(split)
+        if split.name not in MODES or held != fullest:
+            alone = _specification(held, texts, name=name, place=_place(dataset, split))
+            found[f"{name}-{split.name}"] = alone | {"variant": split.name}
+    return found
+
+
+def _specification(held: Held, texts: Texts, *, name: str, place: str) -> dict[str, Any]:
     return {
         "type": TYPE,
-        "name": name_of(dataset),
-        "values": values,
-        "world_size": _own(dataset.splits[0]).images.width,
+        "name": name,
+        "generated": True,
+        "relative_directory": place,
+        "image_format": "png",
+        "values": dict(held.values),
+        "include_model": any("model" in kind for kind in held.values.values()),
+        "world_size": held.world_size,
         "vectors": texts.longest,
-        "vocabularies": {
-            language: {"": 0, **{word: number for number, word in enumerate(sorted(symbols), start=1)}}
-            for language, symbols in sorted(texts.symbols.items())
-        },
-        "language": "english",
-        "include_model": any(split.shows_scenes for split in dataset.splits),
+        "vocabularies": texts.vocabularies(),
+        "worlds_per_instance": 1,
+        "captions_per_instance": held.captions,
     }
 
 
@@ -180,12 +228,18 @@ def _page(rows: Sequence[str]) -> str:
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head><body><table>\n{table}\n</table></body></html>\n'
 
 
-def _layout(name: str) -> Iterator[str]:
-    yield f"- `{TYPE}-{name}.json`: which values there are, how long they are and of which words."
-    yield f"- `{TYPE}/{name}/SPLIT/shardN/`: up to {SHARD:,} microworlds in order, and in it"
+def _layout(dataset: ExportDataset) -> Iterator[str]:
+    name = name_of(dataset)
+    yield f"- `{TYPE}-{name}.json`: which values there are, how long they are and of which words. The original loads it"
+    yield f"  with `Dataset.create(dtype='{TYPE}', name='{name}', config='.')` in this folder."
+    yield f"- `{TYPE}-{name}-SPLIT.json`: the same for a split that holds less than the others, as where answers are"
+    yield "  withheld, or has a name of its own: load it with `variant='SPLIT'`, and generate from it without a mode."
+    yield f"- `{TYPE}/{name}/SPLIT/shardN/`: up to {SHARD:,} microworlds in order; a split that is none of"
+    yield f"  {', '.join(MODES)} lies in `{TYPE}/{name}-SPLIT/shardN/`. In each shard:"
     yield "  - `world-N.png`: pictures; `caption.txt`: captions word by word; `caption_length.txt`: how many words;"
     yield "  - `agreement.txt`: 1.0 where the caption fits, else 0.0, where answers may be shown;"
     yield "  - `caption_pn.txt`, `caption_rpn.txt`: captions in Polish and reverse Polish notation, with their lengths;"
+    yield "    how many parts a noun or a joined caption has is a symbol of its own, `2 EntityType`;"
     yield "  - `caption_model.json`, `world_model.json`: captions and microworlds as the original models them;"
     yield "  - `data.html`: a page to look at."
 
