@@ -187,13 +187,20 @@ def _easy_position(participant: Participant, item: Item) -> int:
     """Return which question of the easy split an item is; each is another one, as long as there are enough."""
     study = participant.study
     assert study.easy is not None
-    is_spared = palette.is_spared(participant)
-    wanted = (TRIES * study.practice + study.checks) * (STOCK if is_spared else 1)
-    found = easy.positions(study.easy, least=TRIES * study.practice + study.checks)
-    chance = chance_for(participant, "easy")
-    drawn = chance.sample(range(len(found)), min(wanted, len(found)))
-    chosen = [int(found[number]) for number in drawn]
-    if is_spared:
-        chosen = colours.without_colours(study.easy, chosen) or chosen
+    least = TRIES * study.practice + study.checks
+    if palette.is_spared(participant):
+        stock = STOCK * least
+        drawn = [_draw_easy(participant, study.easy, least=one, wanted=stock) for one in (least, stock)]
+        plain = (colours.without_colours(study.easy, some) for some in drawn)
+        chosen = next((some for some in plain if some), drawn[0])
+    else:
+        chosen = _draw_easy(participant, study.easy, least=least, wanted=least)
     place = item.number + (TRIES * study.practice if item.kind == EasyAnswer.Kind.CHECK else 0)
     return chosen[place % len(chosen)]
+
+
+def _draw_easy(participant: Participant, split: Split, *, least: int, wanted: int) -> list[int]:
+    """Return so many easy questions for a participant, of `least` or more that there are."""
+    found = easy.positions(split, least=least)
+    drawn = chance_for(participant, "easy").sample(range(len(found)), min(wanted, len(found)))
+    return [int(found[number]) for number in drawn]

@@ -109,14 +109,14 @@ class Open(NamedTuple):
         Questions that somebody has before them at this moment.
     unanswered : int
         Questions of the sample without one answer that counts.
-    flagged : list of str
+    flagged : list of Person
         People whose work has a flag and who count.
     """
 
     missing: int
     under_way: int
     unanswered: int
-    flagged: list[str]
+    flagged: list[Person]
 
 
 # What stands
@@ -154,7 +154,7 @@ def rescored(baseline: Baseline) -> results.Share:
     arrays = load(baseline)
     truth = truth_of(SplitIndex.open(baseline.split))
     found = score(arrays.predictions, truth, {}, among=arrays.asked)
-    return results.Share(found.right, found.n)
+    return results.Share(int(found.right), found.n)
 
 
 def name_of(digest: str) -> str:
@@ -215,7 +215,7 @@ def still_open(study: Study, people: Sequence[Person]) -> Open:
         missing=slots.count(),
         under_way=slots.filter(lease__gte=Now()).count(),
         unanswered=study.questions.count() - answered,
-        flagged=[one.pseudonym for one in counted if one.flags],
+        flagged=[one for one in counted if one.flags],
     )
 
 

@@ -17,6 +17,7 @@ from generation.engine.worlds import AnswerForm, AnswerKind
 
 Stage = Participant.Stage
 ORDER = (Stage.CONSENT, Stage.PALETTE, Stage.INSTRUCTIONS, Stage.PRACTICE, Stage.QUESTIONS)
+BEFORE = ORDER[:-1]  # the questions
 ENDS = (Stage.COMPLETED, Stage.SCREENED_OUT, Stage.FULL)
 LONGEST = 200  # characters of a platform's name for somebody
 
@@ -31,6 +32,14 @@ class TooMany(Refused):
     def __init__(self, reason: str, *, wait: float = throttle.A_MINUTE) -> None:
         super().__init__(reason)
         self.wait = wait
+
+
+class NoEntry(Refused):
+    """Somebody new can't take part now; `code` is what they may give the platform that sent them instead."""
+
+    def __init__(self, reason: str, *, title: str, code: str = "") -> None:
+        super().__init__(reason)
+        self.title, self.code = title, code
 
 
 class Elsewhere(Refused):
@@ -53,8 +62,10 @@ def join(
     ------
     Elsewhere
         Where somebody else came with this identity, and it is not said that this is somebody new.
+    NoEntry
+        Where the study is not open, or not for them.
     Refused
-        Where nobody new can come, or the link makes no sense.
+        Where too many come, or the link makes no sense.
     """
     names = (study.person_parameter, study.session_parameter, study.study_parameter)
     for name, text in zip(names, (identity, session, there), strict=True):
@@ -76,7 +87,7 @@ def join(
         except IntegrityError:
             known = _known(study, identity, session)
         else:
-            leave_complete(new)
+            leave_early(new)
             return new
     assert known is not None  # nothing else keeps a row from being stored
     return known
@@ -97,24 +108,34 @@ def _is_taken(study: Study, identity: str, session: str) -> bool:
 
 
 def _check_new(study: Study, identity: str) -> None:
-    """Raise `Refused` for somebody who took part in one of the studies whose people this one does without."""
+    """Raise `NoEntry` for somebody who took part in one of the studies whose people this one does without."""
     if identities.took_part(study, identity):
-        raise Refused(
-            "This study is for people who were not in an earlier one, and you were. Thank you for that; please return "
-            "your place at the platform that sent you.",
-            where="",
+        raise NoEntry(
+            "It is for people who were not in an earlier one, and you were. Thank you for that.",
+            title="This study is for other people",
         )
 
 
 def _check_open(study: Study, *, is_test: bool) -> None:
-    """Raise `Refused` unless the study takes in people at this moment."""
+    """Raise `NoEntry` unless the study takes in people at this moment."""
     now = timezone.now()
     if is_test:
         return
-    if study.state == Study.State.DRAFT or (study.opens is not None and now < study.opens):
-        raise Refused("This study has not opened yet.")
+    is_early = study.opens is not None and now < study.opens
+    if study.is_draft or is_early:
+        when = f"{timezone.localtime(study.opens):on %Y-%m-%d at %H:%M (%Z)}" if study.opens and is_early else "later"
+        raise NoEntry(
+            f"Please come back {when}: the same link works then.",
+            title="This study has not opened yet",
+            code=study.full,
+        )
     if study.state == Study.State.CLOSED or (study.closes is not None and now >= study.closes):
-        raise Refused("This study is closed.")
+        raise NoEntry(
+            "It takes in nobody new at the moment. Thank you for coming. If you took part before, your own link still "
+            "shows where you were, and your code.",
+            title="This study is closed",
+            code=study.full,
+        )
 
 
 # From stage to stage
@@ -166,11 +187,17 @@ def finish_questions(sitting: Sitting) -> None:
         _move(sitting.participant, Stage.QUESTIONS, Stage.FULL)
 
 
-def leave_complete(participant: Participant) -> None:
-    """End the session of a participant who has not begun, in a study that has all its answers."""
-    may_leave = participant.stage == Stage.CONSENT and not participant.is_test
-    if may_leave and not assign.is_anything_unanswered(participant.study):
-        _move(participant, Stage.CONSENT, Stage.FULL)
+def leave_early(participant: Participant) -> None:
+    """End the session of a participant for whom no question will come.
+
+    A closed study has none for who has not come to the questions; one with all its answers none for who has not agreed.
+    """
+    study, stage = participant.study, participant.stage
+    if participant.is_test or stage not in BEFORE:
+        return
+    is_closed = study.state == Study.State.CLOSED
+    if is_closed or (stage == Stage.CONSENT and not assign.is_anything_unanswered(study)):
+        _move(participant, stage, Stage.FULL)
 
 
 def is_waiting(participant: Participant) -> bool:

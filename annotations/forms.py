@@ -14,7 +14,7 @@ from django.core.validators import (
     URLValidator,
 )
 
-from annotations import filtered, markdown, opening, palette, rules, sampling
+from annotations import filtered, markdown, opening, palette, planning, rules, sampling
 from annotations.filtered import BadFilter
 from annotations.models import Study
 from annotations.rules import Fast, Rules, Straight
@@ -30,6 +30,7 @@ else:
     Base = forms.ModelForm
 
 LONGEST_TEXT = 20_000
+TEXT_HELP = "In Markdown. Every version is kept."
 MOST_CHECKS = 50
 CODE = re.compile(r"[A-Za-z0-9_-]{1,60}")
 PARAMETERS = ("person_parameter", "study_parameter", "session_parameter")
@@ -40,7 +41,7 @@ PRACTICE = ("easy", "practice", "practice_right")
 PAY = ("hourly_pay", "currency", "reward")
 TEXTS = ("consent", "instructions")
 ENDS = ("completed", "screened_out", "full")
-BOXES = ("out_straight", "out_colours", "out_unfinished")
+BOXES = ("out_straight", "out_buttons", "out_colours", "out_unfinished")
 MONEY = ("hourly_pay", "reward")
 FEW = ("checks", "attention")  # of a session, at most `MOST_CHECKS`
 REST = ("seed", "checks", "attention", "palette", "not_from", "lease_minutes", "opens", "closes", *PARAMETERS)
@@ -65,7 +66,7 @@ WORDS = {
 CONSENT = """\
 You are invited to take part in a study of how people answer questions about {things}.
 
-- It takes about {minutes} minutes. You may stop at any time.
+- It takes about {{minutes}} minutes. You may stop at any time.
 - We store your answers, how long they took, and the number that the platform gives you. No name, no address.
 - What we publish names nobody.
 
@@ -96,6 +97,7 @@ class StudyForm(Base):
             "out_checks": "Check questions wrong, so many or more",
             "out_fast": "Median time of an answer below",
             "out_straight": "The same answer over and over",
+            "out_buttons": "The same button over and over",
             "out_colours": "Takes colours for one another",
             "out_unfinished": "Did not finish",
             "opens": "Opens",
@@ -114,8 +116,8 @@ class StudyForm(Base):
             "completed": "A code, or an https address to return to.",
             "screened_out": "For those who leave before the questions.",
             "full": "For those who come when nothing is left.",
-            "consent": "In Markdown. Every version is kept.",
-            "instructions": "In Markdown. Every version is kept.",
+            "consent": f"{TEXT_HELP} {planning.MINUTES} stands for the minutes that the plan has when you open it.",
+            "instructions": TEXT_HELP,
             "seed": "The same seed draws the same questions.",
             "checks": "Easy questions among the others, to see who reads; they count in no accuracy.",
             "attention": "Items that say themselves what to answer.",
@@ -124,6 +126,8 @@ class StudyForm(Base):
             "out_fast": f"Seconds, with the page visible; from {Fast().answers} answers on.",
             "out_straight": f"{Straight().run} times in a row, or more than {Straight().percent} % of "
             f"{Straight().answers} and more. Leave it off where most right answers are the same.",
+            "out_buttons": "As often the one at the same place, over all questions or over those with the same "
+            "buttons, such as yes and no.",
             "out_colours": f"More than {palette.SLIPS} mistake at {palette.PAIRS} pairs, if the dataset has colours.",
             "out_unfinished": f"No answer for {Rules().hours} hours, or the study closed.",
             "palette": "Before the questions people compare colours of this dataset, where colours matter.",
@@ -218,8 +222,15 @@ class StudyForm(Base):
         names = [data[name] for name in PARAMETERS if data.get(name)]
         if len(set(names)) < len(names):
             self.add_error("session_parameter", "Expected three different parameters, got one twice.")
+        if not self.instance.is_draft:
+            self._fill_in(data)
         self.html_fields = markdown.check_fields(self, TEXTS)
         return data
+
+    def _fill_in(self, data: dict[str, Any]) -> None:
+        """Write the minutes into what an opened study tells people, as opening did."""
+        plan = planning.plan(self.instance, times=planning.times_of(self.instance))
+        data.update({name: planning.fill_in(data[name], plan) for name in TEXTS if name in data})
 
     def _post_clean(self) -> None:
         """Let the sample be drawn, so that what it lacks is said beside its field."""
@@ -245,7 +256,7 @@ def first_values(media: Media) -> dict[str, Any]:
     """Return what the form of a new study begins with: texts to change, and three codes that nobody guesses."""
     codes = {name: secrets.token_hex(4).upper() for name in ENDS}
     things, look = WORDS[media]
-    consent, instructions = CONSENT.format(minutes=12, things=things), INSTRUCTIONS.format(thing=media.noun, look=look)
+    consent, instructions = CONSENT.format(things=things), INSTRUCTIONS.format(thing=media.noun, look=look)
     return {"consent": consent, "instructions": instructions, **rules.FIRST, **codes}
 
 

@@ -1,6 +1,6 @@
 """Dawid and Skene's model beside majority votes, for each form that answers have."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from generation.engine.votes import Votes, dawid_skene
 from generation.engine.worlds import AnswerForm
 from generation.engine.worlds import Question as Asked
 from generation.index import SplitIndex
-from generation.models import Question
+from generation.models import Question, Split
 
 SOME = 900  # questions read at a time
 MOST_TYPES = 3  # that are named in a label
@@ -57,24 +57,30 @@ class Estimated(NamedTuple):
 
 def kinds_of(study: Study, positions: Sequence[int]) -> list[Kind]:
     """Return questions of a study's split by the form of their answers, as its world has it."""
-    split = study.split
-    index, world, spec = SplitIndex.open(split), split.dataset.get_world(), split.read_spec()
-    places = dict(zip(index.in_source(positions), positions, strict=True))
-    forms: dict[str, AnswerForm] = {}
     groups: dict[tuple[str, tuple[str, ...]], tuple[list[int], set[str]]] = {}
-    source = sorted(places)
-    for start in range(0, len(source), SOME):
-        some = Question.objects.filter(split=split.source, position__in=source[start : start + SOME])
-        for position, kind in some.order_by("position").values_list("position", "kind"):
-            form = forms.setdefault(kind, world.answer_form(spec, Asked("", kind=kind)))
-            mine, types = groups.setdefault((str(form.kind), form.choices), ([], set()))
-            mine.append(places[position])
-            types.add(kind)
+    for position, kind, form in forms_at(study.split, SplitIndex.open(study.split), positions):
+        mine, types = groups.setdefault((str(form.kind), form.choices), ([], set()))
+        mine.append(position)
+        types.add(kind)
     several = [kind for kind, _ in groups]
     return [
         Kind(_label(kind, types) if several.count(kind) > 1 else kind, choices, mine)
         for (kind, choices), (mine, types) in sorted(groups.items())
     ]
+
+
+def forms_at(split: Split, index: SplitIndex, positions: Sequence[int]) -> Iterator[tuple[int, str, AnswerForm]]:
+    """Yield some positions of a split in order, each with the type of its question and how that is answered."""
+    world, spec = split.dataset.get_world(), split.read_spec()
+    forms: dict[str, AnswerForm] = {}
+    places = dict(zip(index.in_source(positions), positions, strict=True))
+    source = sorted(places)
+    for start in range(0, len(source), SOME):
+        some = Question.objects.filter(split=split.source, position__in=source[start : start + SOME])
+        for position, kind in some.order_by("position").values_list("position", "kind"):
+            if kind not in forms:
+                forms[kind] = world.answer_form(spec, Asked("", kind=kind))
+            yield places[position], kind, forms[kind]
 
 
 def _label(kind: str, types: set[str]) -> str:
@@ -105,8 +111,8 @@ def _estimated(found: Gathered, kind: Kind, classes: list[int], among: NDArray[n
     majority, modelled = (score(one, found.truth, {}, among=among) for one in (found.majority, model.answers))
     return Estimated(
         kind,
-        Share(majority.right, majority.n),
-        Share(modelled.right, modelled.n),
+        Share(int(majority.right), majority.n),
+        Share(int(modelled.right), modelled.n),
         len(crowd),
         [person for person in crowd if model.is_simple[person]],
     )

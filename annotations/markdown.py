@@ -84,6 +84,12 @@ def rendered(row: Any, name: str) -> SafeString:
     return mark_safe(html)  # noqa: S308 - cleaned by the child
 
 
+def replaced(row: Any, name: str, old: str, new: str) -> dict[str, str]:
+    """Return a row's text with a plain word in place of another, and its HTML alike, as fields to be stored."""
+    html, text = rendered(row, name).replace(old, new), str(getattr(row, name)).replace(old, new)
+    return {name: text, f"{name}_html": f"{_digest(text)}\n{html}"}
+
+
 def _rendered_late(text: str) -> str:
     """Return the HTML of a text that no form has checked: as plain lines where it can't be rendered."""
     try:

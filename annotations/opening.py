@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from django.db import transaction
 from django.db.models.functions import Now
 
-from annotations import assign, filtered, planning, rules, sampling
+from annotations import assign, filtered, markdown, planning, rules, sampling
 from annotations.easy import positions as easy_positions
 from annotations.filtered import BadFilter
 from annotations.models import Study, StudyText
+from annotations.planning import Plan
 from annotations.sampling import BadSample, Sample
 from generation.engine.errors import EngineError
 from generation.engine.worlds import Media
@@ -39,7 +40,7 @@ def problems(study: Study) -> list[NotReady]:
 
 
 def open_study(study: Study) -> None:
-    """Draw a draft's sample, lay out its slots, freeze its rules and let people in.
+    """Draw a draft's sample, lay out its slots, freeze its rules, write the minutes into its texts and let people in.
 
     What its filter finds is made a question set before. It raises `NotReady` with the first problem. Opened twice, it
     stays as it was opened first.
@@ -50,14 +51,24 @@ def open_study(study: Study) -> None:
         raise problem
     if study.filter and not _freeze(study):
         return
-    sample = sampling.draw(study)
+    sample, plan = sampling.draw(study), planning.plan(study)
     with transaction.atomic():
-        Study.objects.filter(pk=study.pk, state=Study.State.DRAFT, reward=None).update(reward=planning.plan(study).pay)
+        _write_minutes(study, plan)
+        Study.objects.filter(pk=study.pk, state=Study.State.DRAFT, reward=None).update(reward=plan.pay)
         assign.lay_out(study, sample.places, ranks=sample.ranks)
         rules.freeze(study)
         keep_texts(study)
     if study.easy is not None:
         easy_positions(study.easy, least=1)  # looked for now, so that no participant waits for it
+
+
+def _write_minutes(study: Study, plan: Plan) -> None:
+    """Write the plan's minutes into what a draft tells people."""
+    now = Study.objects.select_for_update().get(pk=study.pk)
+    if now.is_draft:
+        for kind in StudyText.Kind.values:
+            fields = markdown.replaced(now, kind, planning.MINUTES, str(plan.whole_minutes))
+            Study.objects.filter(pk=study.pk).update(**fields)
 
 
 def _freeze(study: Study) -> bool:

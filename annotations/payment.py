@@ -47,7 +47,7 @@ class Payment:
     to_decide : list of Submission
         Finished, with so many attention items failed that pay may be refused.
     left : list of Submission
-        Screened out, or there was no place.
+        Screened out, or there was no place: of who came when the study was closed, the platform's code alone says so.
     unfinished : list of Submission
         Began here and never came to the end.
     unknown : list of Submission
@@ -144,10 +144,10 @@ def code_of(ending: str) -> str:
 
 
 def reconcile(study: Study, submissions: list[Submission], people: list[Person]) -> Payment:
-    """Return what to do about each submission; those by the test link are nobody's.
+    """Return what to do about each submission. People who came by the test link are left out.
 
-    A submission is the work of whoever came with its id as their session. Only where nobody did, it is the work of who
-    came with the person's id, if that is one person: anybody can type the id of somebody else.
+    A submission belongs to the participant who arrived with its submission id. If nobody did, it belongs to the
+    participant who arrived with its participant id, provided there is exactly one: anybody can type another's id.
     """
     found = Payment()
     known = [person for person in people if not person.participant.is_test]
@@ -160,7 +160,8 @@ def reconcile(study: Study, submissions: list[Submission], people: list[Person])
     for row in submissions:
         came = _whose(row, by_session, by_identity)
         if len(came) != 1:
-            (found.unclear if came else found.unknown).append(row)
+            had_no_place = bool(row.code) and row.code == code_of(study.full)
+            (found.unclear if came else found.left if had_no_place else found.unknown).append(row)
             continue
         [person] = came
         seen.add(person.participant.pk)

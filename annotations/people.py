@@ -1,22 +1,28 @@
 """What each participant did, and what of it somebody should look at before paying or counting it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from statistics import median
+from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotations import rules, timing
+from annotations import buttons, rules, timing
+from annotations.buttons import Pressed
 from annotations.identities import keyed_hash
 from annotations.models import Answer, AnswerQuerySet, EasyAnswer, Participant, Study
 from annotations.results import Share
 from annotations.rules import Fast, Rules, Straight
 
 MISSED = 2  # attention items: from here on refusing to pay can be defended
+WRONG_CHECKS = 2  # from here on, or where the only one is wrong, somebody should look
+EVERY = 8  # answers that are all the same, from which on somebody should look
+FAR = 0.1  # below the others' agreement, by which the upper end of somebody's interval is far below
+OTHERS = 10  # answers of others that can be compared, of which their agreement is said
 NOTHING = Share(0, 0)
 NO_RULES = Rules()
 
@@ -33,6 +39,8 @@ class Person:
         Answers that stand, in the order they came; an answer is empty where it is a reason against.
     times : list of int
         Milliseconds of each that count (`annotations.timing`).
+    pressed : list of Pressed
+        The buttons of these answers, where they are known.
     last : datetime or None
         When the last of them came.
     stated : Rules
@@ -43,6 +51,8 @@ class Person:
         Of those questions right. `Share` says no share of so few: pages show both numbers.
     agreement : Share
         Of answers that can be compared those that are what most of the others said.
+    others : Share
+        The agreement of everybody else who counts.
     namesakes : list of str
         Pseudonyms of others who came with the same platform id.
     """
@@ -50,6 +60,7 @@ class Person:
     participant: Participant
     pseudonym: str
     said: list[tuple[int, str]] = field(default_factory=list)
+    pressed: list[Pressed] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
     last: datetime | None = None
     stated: Rules = NO_RULES
@@ -57,6 +68,7 @@ class Person:
     checks: Share = NOTHING
     attention: Share = NOTHING
     agreement: Share = NOTHING
+    others: Share = NOTHING
     namesakes: list[str] = field(default_factory=list)
 
     @property
@@ -103,30 +115,58 @@ class Person:
     @property
     def flags(self) -> list[str]:
         """Return what to look at, stated as a rule or not."""
-        looked_at = self.stated._replace(
-            attention=min(self.stated.attention or MISSED, MISSED),
-            fast=self.stated.fast or Fast(),
-            straight=self.stated.straight or Straight(),
-            unfinished=self.stated.unfinished if self.has_ended else None,
+        stated = self.stated
+        looked_at = stated._replace(
+            attention=1,
+            checks=min(stated.checks or WRONG_CHECKS, WRONG_CHECKS, self.checks.n or WRONG_CHECKS),
+            fast=stated.fast or Fast(),
+            straight=(stated.straight or Straight())._replace(every=EVERY),
+            buttons=(stated.buttons or Straight())._replace(every=EVERY),
+            unfinished=stated.unfinished if self.has_ended else None,
         )
         names = [f"same platform id as {', '.join(self.namesakes)}"] if self.namesakes else []
-        return names + [self._say(name) for name in rules.broken(looked_at, self)]
+        names += [self._say(name, looked_at) for name in rules.broken(looked_at, self)]
+        return [*names, self._disagreement] if self.is_far_below else names
+
+    @property
+    def agreement_interval(self) -> str:
+        """Return the 95 % interval of the agreement for people; nothing where no answer can be compared."""
+        return _interval(self.agreement) if self.agreement.n else ""
+
+    @property
+    def is_far_below(self) -> bool:
+        """Return whether somebody agrees with most others far less often than those do."""
+        mine, others = self.agreement, self.others
+        return bool(mine.n) and others.n >= OTHERS and mine.wilson.high + FAR < others.right / others.n
+
+    @property
+    def _disagreement(self) -> str:
+        mine, others = self.agreement, self.others
+        return (
+            f"agrees with most others in {mine.right} of {mine.n} answers ({_interval(mine)}), the others in "
+            f"{100 * others.right / others.n:.0f} %"
+        )
 
     @property
     def rule_reason(self) -> str:
         """Return what the stated rules have against this person, as a reason."""
-        return "; ".join(self._say(name) for name in self.broken)
+        return "; ".join(self._say(name, self.stated) for name in self.broken)
 
-    def _say(self, name: str) -> str:
+    def _say(self, name: str, limits: Rules) -> str:
         said = {
             "attention": _count(self.missed, "attention item") + " failed",
             "checks": _count(self.mistakes, "check question") + " wrong",
             "fast": "too fast",
             "straight": "the same answer over and over",
+            "buttons": rules.one_button(self.pressed, limits.buttons),
             "colours": "takes colours for one another",
             "unfinished": "did not finish",
         }
         return said[name]
+
+
+def _interval(share: Share) -> str:
+    return f"{100 * share.wilson.low:.0f}–{100 * share.wilson.high:.0f} %"
 
 
 def _count(n: int, noun: str) -> str:
@@ -149,9 +189,11 @@ def people_of(study: Study, *, times: timing.Counted | None = None) -> list[Pers
     people = {one.pk: Person(one, pseudonym(number), stated=stated) for number, one in everybody}
     said = _add_work(people, Answer.objects.current().filter(question__study=study), times)
     counted = {key for key, person in people.items() if _counts(person.participant)}
-    others = _others((key, question, text) for key, question, text in said if text and key in counted)
+    others = _others((one.person, one.question, one.text) for one in said if one.text and one.person in counted)
     for key, person in people.items():
         person.agreement = _agreement(key, person.said, others)
+    _add_others(people, counted)
+    _add_buttons(people.values(), study, said)
     _add_easy(people, EasyAnswer.objects.current().filter(participant__study=study))
     _judge(people.values(), study)
     _add_namesakes(people.values())
@@ -174,23 +216,33 @@ def person_of(participant: Participant) -> Person:
     person = Person(participant, "", stated=rules.stated(participant.study))
     people = {participant.pk: person}
     times = timing.counted(participant.study, people=[participant.pk])
-    _add_work(people, Answer.objects.current().filter(participant=participant), times)
+    said = _add_work(people, Answer.objects.current().filter(participant=participant), times)
+    _add_buttons([person], participant.study, said)
     _add_easy(people, EasyAnswer.objects.current().filter(participant=participant))
     _judge([person], participant.study)
     return person
 
 
-def _add_work(people: dict[int, Person], answers: AnswerQuerySet, times: timing.Counted) -> list[tuple[int, int, str]]:
-    """Add to each person what they answered and how fast; return it as (participant, question, answer)."""
-    fields = ("participant", "question", "text", "pk", "received")
+class Work(NamedTuple):
+    """An answer, or a reason against: whose, to which question, where that stands in the split, and the answer."""
+
+    person: int
+    question: int
+    position: int
+    text: str
+
+
+def _add_work(people: dict[int, Person], answers: AnswerQuerySet, times: timing.Counted) -> list[Work]:
+    """Add to each person what they answered and how fast, and return it."""
+    fields = ("participant", "question", "question__position", "text", "pk", "received")
     said = []
-    for key, question, text, answer, received in answers.order_by("pk").values_list(*fields):
+    for key, question, position, text, answer, received in answers.order_by("pk").values_list(*fields):
         if key in people:  # else they came meanwhile
             person = people[key]
             person.said.append((question, text))
             person.times.append(times.answers.get(answer, 0))
             person.last = received
-            said.append((key, question, text))
+            said.append(Work(key, question, position, text))
     return said
 
 
@@ -226,6 +278,23 @@ def _agreement(key: int, mine: Iterable[tuple[int, str]], said: Said) -> Share:
             compared += 1
             agreed += text == first[0][0]
     return Share(agreed, compared)
+
+
+def _add_others(people: dict[int, Person], counted: Collection[int]) -> None:
+    """Tell each person how far everybody else agrees."""
+    right, n = (sum(people[key].agreement[which] for key in counted) for which in (0, 1))
+    for key, person in people.items():
+        mine = person.agreement if key in counted else NOTHING
+        person.others = Share(right - mine.right, n - mine.n)
+
+
+def _add_buttons(people: Iterable[Person], study: Study, said: Iterable[Work]) -> None:
+    """Tell of each person which buttons they pressed."""
+    forms = buttons.forms_of(study, {one.question: one.position for one in said})
+    for person in people:
+        known = ((forms[question], text) for question, text in person.said if text and question in forms)
+        pressed = (buttons.pressed_of(form, text) for form, text in known)
+        person.pressed = [one for one in pressed if one is not None]
 
 
 def _add_easy(people: dict[int, Person], answers: QuerySet[EasyAnswer]) -> None:

@@ -1,25 +1,35 @@
 """What a study will take and give: sessions, minutes, money, and how sure its figures will be."""
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from decimal import ROUND_HALF_UP, ROUND_UP, Decimal
 from statistics import median
 from typing import NamedTuple
 
 from annotations import sampling, timing
-from annotations.models import Answer, Study
+from annotations.models import Answer, Study, StudyText
 from annotations.sampling import Sample
-from generation.engine.statistics import Interval, wilson
+from generation.engine.statistics import TOO_FEW, Interval, wilson
 from generation.index import SplitIndex
 
 SECONDS = 12.0  # a question, until answers say
 READING = 120.0  # seconds for consent, colours and instructions, before the first question
 EXPECTED = 0.92  # accuracy at which intervals are foretold: about what people had in the paper
-TOO_FEW = 30  # questions of which no interval is told, as elsewhere on the site
 ENOUGH = 30  # answers from which their median stands for the time of a question
 LATEST = 1000  # answers of which the median is taken
 MOST_VALUES = 30  # of a facet whose slices are listed
 CENT = Decimal("0.01")
+MINUTES = "{minutes}"  # stands in a text for how long a session takes
+NEAR = 0.1  # of the plan's minutes, and at least one of them, by which a text may differ
+SPELLED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+TENS = {"fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "forty-five": 45, "fifty": 50, "sixty": 60}
+WORDS = {word: number for number, word in enumerate(SPELLED, start=1)} | TENS
+NUMBER = rf"\d+(?:[.,]\d+)?|{'|'.join(sorted(WORDS, key=len, reverse=True))}"
+DURATION = re.compile(
+    rf"\b({NUMBER})(?:\s*(?:to|or|[-–])\s*({NUMBER}))?[\s-]*(min|minut\w*|hour)s?\b|\bhalf an hour",
+    re.IGNORECASE,
+)
 
 
 class Plan(NamedTuple):
@@ -60,14 +70,19 @@ class Plan(NamedTuple):
         return minutes_of(self.asked, self.seconds)
 
     @property
+    def whole_minutes(self) -> int:
+        """Return the duration of a session that participants read, in whole minutes."""
+        return math.ceil(round(self.minutes, 6))
+
+    @property
     def pays_too_little(self) -> bool:
         """Return whether a session pays less than the stated pay by the hour."""
         return self.pay < self.worth
 
     @property
     def interval_text(self) -> str:
-        """Return the human row's interval for people."""
-        return in_percent(self.interval)
+        """Return the human row's interval for people, or that there are too few questions for one."""
+        return interval_text(self.interval, self.questions)
 
 
 class Slice(NamedTuple):
@@ -80,7 +95,7 @@ class Slice(NamedTuple):
     @property
     def text(self) -> str:
         """Return the interval for people, or that there are too few questions for one."""
-        return in_percent(self.interval) if self.n >= TOO_FEW else f"too few (n = {self.n})"
+        return interval_text(self.interval, self.n)
 
 
 class Breakdown(NamedTuple):
@@ -130,9 +145,9 @@ def expected_interval(n: int, accuracy: float = EXPECTED) -> Interval:
     return wilson(math.floor(accuracy * n + 0.5), n)
 
 
-def in_percent(interval: Interval) -> str:
-    """Return an interval for people."""
-    return f"{100 * interval.low:.1f} to {100 * interval.high:.1f} %"
+def interval_text(interval: Interval, n: int) -> str:
+    """Return an interval over so many questions for people; results show none where there are too few."""
+    return f"too few (n = {n:,})" if n < TOO_FEW else f"{100 * interval.low:.1f} to {100 * interval.high:.1f} %"
 
 
 def times_of(study: Study) -> list[int]:
@@ -155,3 +170,51 @@ def breakdowns(study: Study, sample: Sample) -> list[Breakdown]:
             slices = [Slice(one.label, len(one.positions), expected_interval(len(one.positions))) for one in groups]
             found.append(Breakdown(facet.label, slices))
     return found
+
+
+# What texts say of it
+
+
+class Stated(NamedTuple):
+    """A duration that a text states: in which words, and from how many to how many minutes."""
+
+    words: str
+    low: float
+    high: float
+
+
+def fill_in(text: str, plan: Plan) -> str:
+    """Return a text with the plan's minutes in place of `MINUTES`."""
+    return text.replace(MINUTES, str(plan.whole_minutes))
+
+
+def contradictions(study: Study, plan: Plan) -> list[tuple[str, str]]:
+    """Return each text of a study that states only other durations than the plan's: its field, and what is wrong."""
+    slack = max(1.0, NEAR * plan.minutes)
+    found = []
+    for kind in StudyText.Kind:
+        stated = list(_durations(fill_in(getattr(study, kind), plan)))
+        if stated and not any(one.low - slack <= plan.minutes <= one.high + slack for one in stated):
+            said = " and ".join(f"“{one.words}”" for one in stated)
+            found.append(
+                (
+                    str(kind),
+                    f"The text says {said}, and a session takes about {plan.minutes:.1f} minutes. Write {MINUTES} "
+                    "where the number stands, and the plan’s takes its place.",
+                )
+            )
+    return found
+
+
+def _durations(text: str) -> Iterator[Stated]:
+    for found in DURATION.finditer(text):
+        low, high, unit = found.groups()
+        if unit is None:
+            yield Stated(found[0], 30.0, 30.0)
+        else:
+            scale = 60.0 if unit.lower() == "hour" else 1.0
+            yield Stated(found[0], scale * _number(low), scale * _number(high or low))
+
+
+def _number(text: str) -> float:
+    return float(WORDS[text.lower()] if text.lower() in WORDS else text.replace(",", "."))

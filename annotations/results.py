@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from annotations.models import Answer, AnswerQuerySet, Study
 from annotations.timing import Counted
 from generation.engine.score import NONE, OUTSIDE, Score, Slicing, banded, score
-from generation.engine.statistics import Interval, Shares, crossed_bootstrap, krippendorff_alpha, wilson
+from generation.engine.statistics import TOO_FEW, Interval, Shares, crossed_bootstrap, krippendorff_alpha, wilson
 from generation.engine.votes import Votes, majority
 from generation.engine.worlds import FacetKind
 from generation.index import IndexedFacet, SplitIndex
 from generation.models import from_now
 
-TOO_FEW = 20  # of fewer no share is told: at half of 20 it is uncertain by 20 points
 HOUR = 3600.0
 DASH = "–"  # between the ends of a bin
 KEPT = 24 * HOUR  # seconds for which an interval that took long to find is remembered
@@ -243,7 +242,7 @@ def headline(found: Gathered) -> Headline:
         answers=len(found.keys),
         refusals=len(found.refused),
         ties=len(ties(found)),
-        majority=Share(whole.right, whole.n),
+        majority=Share(int(whole.right), whole.n),
         single=Share(int(found.is_right.sum()), len(found.votes.answers)),
         crossed=_crossed(found),
         alpha=krippendorff_alpha(found.votes),

@@ -6,8 +6,8 @@ JSON, thresholds and all, with the SHA-256 of it and the moment; from then on th
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from itertools import groupby
@@ -17,11 +17,12 @@ from typing import Any, NamedTuple, Protocol
 from django.db.models import F
 
 from annotations import palette
+from annotations.buttons import Pressed
 from annotations.choices import swatches_of
 from annotations.models import Participant, Study
 from generation.engine.canonical import canonical
 
-FIELDS = ("out_attention", "out_checks", "out_fast", "out_straight", "out_colours", "out_unfinished")
+FIELDS = ("out_attention", "out_checks", "out_fast", "out_straight", "out_buttons", "out_colours", "out_unfinished")
 FIRST = {"out_attention": 2, "out_fast": "1.5"}  # what the form of a new study begins with
 FINISHED = {Participant.Stage.COMMENT, Participant.Stage.COMPLETED}
 
@@ -34,11 +35,15 @@ class Fast(NamedTuple):
 
 
 class Straight(NamedTuple):
-    """The same answer so often in a row, or in more than this share of so many answers and more."""
+    """The same so often in a row, or in more than this share of so many answers and more.
+
+    `every`, which flags have and rules do not: or in each of so many and more.
+    """
 
     run: int = 12
     percent: int = 90
     answers: int = 15
+    every: int | None = None
 
 
 class Rules(NamedTuple):
@@ -49,7 +54,8 @@ class Rules(NamedTuple):
     attention, checks, colours : int or None
         So many attention items failed, check questions wrong, pairs of colours mistaken, or more.
     fast : Fast or None
-    straight : Straight or None
+    straight, buttons : Straight or None
+        The same answer; the button at the same place, in all questions or in those that have the same buttons.
     unfinished : bool or None
         The session ended before its end.
     hours : int
@@ -60,6 +66,7 @@ class Rules(NamedTuple):
     checks: int | None = None
     fast: Fast | None = None
     straight: Straight | None = None
+    buttons: Straight | None = None
     colours: int | None = None
     unfinished: bool | None = None
     hours: int = 3
@@ -78,6 +85,7 @@ class Work(Protocol):
 
     participant: Participant
     said: list[tuple[int, str]]
+    pressed: list[Pressed]
     times: list[int]
     last: datetime | None
 
@@ -109,6 +117,7 @@ def drafted(study: Study) -> Rules:
         checks=study.out_checks if has_checks else None,
         fast=None if study.out_fast is None else Fast(int(1000 * Decimal(study.out_fast))),
         straight=Straight() if study.out_straight else None,
+        buttons=Straight() if study.out_buttons else None,
         colours=palette.SLIPS + 1 if has_colours else None,
         unfinished=True if study.out_unfinished else None,
     )
@@ -116,7 +125,7 @@ def drafted(study: Study) -> Rules:
 
 def text_of(study: Study, rules: Rules) -> str:
     """Return rules as canonical JSON: the bytes, in UTF-8, of which the digest is."""
-    fast, straight = rules.fast, rules.straight
+    fast = rules.fast
     return canonical(
         {
             "study": study.code,
@@ -124,13 +133,8 @@ def text_of(study: Study, rules: Rules) -> str:
                 "attention_items_failed": rules.attention,
                 "check_questions_wrong": rules.checks,
                 "median_visible_ms": None if fast is None else {"below": fast.below, "from_answers": fast.answers},
-                "same_answer": None
-                if straight is None
-                else {
-                    "in_a_row": straight.run,
-                    "more_than_percent": straight.percent,
-                    "of_answers_from": straight.answers,
-                },
+                "same_answer": _as_json(rules.straight),
+                "same_button": _as_json(rules.buttons),
                 "colour_pairs_mistaken": rules.colours,
                 "session_not_finished": rules.unfinished is not None,
             },
@@ -139,17 +143,27 @@ def text_of(study: Study, rules: Rules) -> str:
     )
 
 
+def _as_json(limits: Straight | None) -> dict[str, int] | None:
+    if limits is None:
+        return None
+    return {"in_a_row": limits.run, "more_than_percent": limits.percent, "of_answers_from": limits.answers}
+
+
+def _straight(said: dict[str, int] | None) -> Straight | None:
+    return None if said is None else Straight(said["in_a_row"], said["more_than_percent"], said["of_answers_from"])
+
+
 def read(text: str) -> Rules:
     """Return the rules that were written so."""
     whole: dict[str, Any] = json.loads(text)
     said: dict[str, Any] = whole["left_out"]
-    fast, straight = said["median_visible_ms"], said["same_answer"]
+    fast = said["median_visible_ms"]
     return Rules(
         attention=said["attention_items_failed"],
         checks=said["check_questions_wrong"],
         fast=fast and Fast(fast["below"], fast["from_answers"]),
-        straight=straight
-        and Straight(straight["in_a_row"], straight["more_than_percent"], straight["of_answers_from"]),
+        straight=_straight(said["same_answer"]),
+        buttons=_straight(said.get("same_button")),  # studies opened before this rule do not have it
         colours=said["colour_pairs_mistaken"],
         unfinished=said["session_not_finished"] or None,
         hours=whole["session_ends_after_hours"],
@@ -167,17 +181,22 @@ def freeze(study: Study) -> None:
 
 def in_words(rules: Rules) -> dict[str, str]:
     """Return each rule that is on, as a reason: in the order of `Rules`."""
-    fast, straight = rules.fast or Fast(), rules.straight or Straight()
+    fast, straight, buttons = rules.fast or Fast(), rules.straight or Straight(), rules.buttons or Straight()
     said = {
         "attention": f"{_or_more(rules.attention, 'attention item')} failed",
         "checks": f"{_or_more(rules.checks, 'check question')} answered wrongly",
         "fast": f"a median time below {fast.below / 1000:g} s, from {fast.answers} answers on",
-        "straight": f"the same answer {straight.run} times in a row, or in more than {straight.percent} % of "
-        f"{straight.answers} and more answers",
+        "straight": f"the same answer {_over_and_over(straight)}",
+        "buttons": f"the button at the same place {_over_and_over(buttons)}, counted over all questions and over those "
+        "with the same buttons",
         "colours": f"{rules.colours} or more mistakes at telling {palette.PAIRS} pairs of colours apart",
         "unfinished": f"the session not finished: no answer for {rules.hours} hours, or the study closed",
     }
     return {name: said[name] for name in rules.on}
+
+
+def _over_and_over(limits: Straight) -> str:
+    return f"{limits.run} times in a row, or in more than {limits.percent} % of {limits.answers} and more answers"
 
 
 def _or_more(n: int | None, noun: str) -> str:
@@ -202,18 +221,46 @@ def broken(rules: Rules, work: Work) -> list[str]:
         "checks": rules.checks is not None and work.mistakes >= rules.checks,
         "fast": rules.fast is not None and is_too_fast(work.times, rules.fast),
         "straight": rules.straight is not None and is_straight_lining(texts, rules.straight),
+        "buttons": rules.buttons is not None and bool(one_button(work.pressed, rules.buttons)),
         "colours": rules.colours is not None and (work.participant.mistaken or 0) >= rules.colours,
         "unfinished": rules.unfinished is not None and work.participant.stage not in FINISHED,
     }
     return [name for name in NAMES if found[name]]
 
 
-def is_straight_lining(said: Sequence[str], limits: Straight | None = None) -> bool:
-    """Return whether somebody gave the same answer again and again, whatever was asked."""
+def is_straight_lining(said: Sequence[Hashable], limits: Straight | None = None) -> bool:
+    """Return whether somebody did the same again and again, whatever was asked."""
     limits = limits or Straight()
-    longest = max((len(list(run)) for _, run in groupby(said)), default=0)
+    n, longest = len(said), max((len(list(run)) for _, run in groupby(said)), default=0)
     most = max(Counter(said).values(), default=0)
-    return longest >= limits.run or (len(said) >= limits.answers and 100 * most > limits.percent * len(said))
+    is_every = limits.every is not None and longest == n >= limits.every
+    return is_every or longest >= limits.run or (n >= limits.answers and 100 * most > limits.percent * n)
+
+
+def one_button(pressed: Sequence[Pressed], limits: Straight | None = None) -> str:
+    """Return which button somebody pressed again and again, and how often; nothing where they did not.
+
+    The place counts over all questions, and over those that have the same buttons.
+    """
+    places = [one.places for one in pressed]
+    if is_straight_lining(places, limits):
+        place, times = Counter(places).most_common(1)[0]
+        return f"{_place_in_words(place)} in {times} of {len(places)} answers"
+    groups: dict[tuple[str, ...], list[tuple[int, ...]]] = defaultdict(list)
+    for one in pressed:
+        groups[one.buttons].append(one.places)
+    for buttons, group in groups.items():
+        if is_straight_lining(group, limits):
+            place, times = Counter(group).most_common(1)[0]
+            named = ", ".join(buttons[one] for one in place)
+            return f"“{named}” in {times} of {len(group)} answers to questions that have it"
+    return ""
+
+
+def _place_in_words(place: Sequence[int]) -> str:
+    if len(place) > 1:
+        return f"buttons {', '.join(str(one + 1) for one in place)}"
+    return "the first button" if place[0] == 0 else f"button {place[0] + 1}"
 
 
 def is_too_fast(times: Sequence[int], limits: Fast | None = None) -> bool:

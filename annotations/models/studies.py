@@ -90,6 +90,7 @@ class Study(models.Model):
         validators=[MinValueValidator(Decimal("0.1")), MaxValueValidator(600)],
     )  # fmt: skip
     out_straight = models.BooleanField("the same answer over and over", default=False)
+    out_buttons = models.BooleanField("the same button over and over", default=False, db_default=False)
     out_colours = models.BooleanField("colours taken for one another", default=False)
     out_unfinished = models.BooleanField("session not finished", default=False)
     rules = models.TextField(blank=True, editable=False, help_text="as they were when the study was opened")

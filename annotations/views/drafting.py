@@ -32,7 +32,8 @@ MOST_SPLITS = 200  # that are offered to begin with
 class Shown(NamedTuple):
     """What stands beside the form: a plan with the slices it gives, or why there is none.
 
-    `found` says in words what a filter finds, and `back` is where that is browsed.
+    `found` says in words what a filter finds, and `back` is where that is browsed. `contradictions` are the texts that
+    state another duration.
     """
 
     plan: Plan | None = None
@@ -41,6 +42,7 @@ class Shown(NamedTuple):
     found: str = ""
     back: str = ""
     filter_trouble: str = ""
+    contradictions: list[tuple[str, str]] = []  # noqa: RUF012
 
 
 @login_required
@@ -163,11 +165,15 @@ def _shown(study: Study, request: HttpRequest, typed: dict[str, Any]) -> Shown:
         sample = sampling.draw(copy)
     except BadSample as error:
         return Shown(trouble=error.reason)
+    plan = planning.plan(copy, times=planning.times_of(study))
+    for name in TEXTS:
+        setattr(copy, name, typed.get(name, getattr(copy, name)))
     return Shown(
-        planning.plan(copy, times=planning.times_of(study)),
+        plan,
         planning.breakdowns(copy, sample),
         found=filtered.said(copy),
         back=filtered.address_of(copy),
+        contradictions=planning.contradictions(copy, plan),
     )
 
 

@@ -14,7 +14,7 @@ from django.views.decorators.csrf import csrf_exempt
 from annotations import throttle
 from annotations.assign import NotGiven
 from annotations.finding import participant_at
-from annotations.flow import Elsewhere, Refused, TooMany
+from annotations.flow import Elsewhere, NoEntry, Refused, TooMany
 from annotations.sitting import Sitting
 
 LARGEST = 20_000  # bytes that somebody sends
@@ -35,7 +35,7 @@ def private(view: View) -> View:
         try:
             response = _early(request, parts.get("secret", "")) or view(request, **parts)
         except Http404:
-            response = refuse(request, NOTHING, status=404)
+            response = refuse(request, NOTHING, status=404) if wants_json(request) else page("missing", {}, status=404)
         except RequestDataTooBig:
             response = too_large(request)
         except (SuspiciousOperation, MultiPartParserError):
@@ -44,6 +44,8 @@ def private(view: View) -> View:
             response = too_many(request, str(error), wait=error.wait)
         except Elsewhere:
             response = page("elsewhere", {"fields": _fields(request)}, status=409)
+        except NoEntry as error:
+            response = page("no_entry", {"refused": error, **ending(error.code)}, status=409)
         except (NotGiven, Refused) as error:
             response = refuse(request, str(error), status=403 if isinstance(error, NotGiven) else 400)
         response.setdefault("Cache-Control", "no-store")
@@ -63,6 +65,11 @@ def refuse(request: HttpRequest, message: str, *, status: int) -> HttpResponse:
     if wants_json(request):
         return JsonResponse({"error": message}, status=status)
     return page("refused", {"message": message}, status=status)
+
+
+def ending(code: str) -> dict[str, Any]:
+    """Return what a page needs to show a code, or an https address to return to."""
+    return {"code": code, "is_address": code.startswith("https://")}
 
 
 def too_large(request: HttpRequest) -> HttpResponse:

@@ -1,5 +1,6 @@
 """Studies for those who run them: the list, the form, the overview, and the buttons that open and close."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import messages
@@ -120,9 +121,8 @@ def _overview(request: HttpRequest, study: Study, *, refused: str = "", status: 
         "freezing": filtered.trouble(study),
         "published": study.baselines.select_related("split__dataset").last(),
         "refused": refused,
-        "problems": [(one.where, _label(one.where), one.reason) for one in opening.problems(study)]
-        if study.is_draft
-        else [],
+        "problems": _labelled((one.where, one.reason) for one in opening.problems(study)) if study.is_draft else [],
+        "contradictions": [] if study.state == Study.State.CLOSED else _labelled(planning.contradictions(study, plan)),
         "answered": study.slots.filter(answered=True).count(),
         "people": _people(study),
         "rules": rules.in_words(rules.stated(study)),
@@ -132,9 +132,9 @@ def _overview(request: HttpRequest, study: Study, *, refused: str = "", status: 
     return render(request, "annotations/study.html", context, status=status)
 
 
-def _label(field: str) -> str:
-    """Return what people call a field."""
-    return str(getattr(Study._meta.get_field(field), "verbose_name", field))
+def _labelled(found: Iterable[tuple[str, str]]) -> list[tuple[str, str, str]]:
+    """Return what is wrong with fields, each with what people call it."""
+    return [(field, str(getattr(Study._meta.get_field(field), "verbose_name", field)), text) for field, text in found]
 
 
 def _people(study: Study) -> dict[str, int]:

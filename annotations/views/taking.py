@@ -15,7 +15,7 @@ from annotations.markdown import rendered
 from annotations.models import EasyAnswer, Participant, Study
 from annotations.sitting import Item, Sitting
 from annotations.views.answering import ASKING, next_question, question_context
-from annotations.views.private import ANEW, NOTHING, find_sitting, page, private
+from annotations.views.private import ANEW, NOTHING, ending, find_sitting, page, private
 from generation.addresses import network_of, site_address
 
 SEE_OTHER = 303
@@ -58,7 +58,7 @@ def session(request: HttpRequest, code: str, secret: str) -> HttpResponse:
     if "stop" in request.GET and participant.stage not in flow.ENDS:
         return _page(request, participant, "stop", {"progress": asked.progress(sitting)})
     flow.come_again(participant)
-    flow.leave_complete(participant)
+    flow.leave_early(participant)
     if participant.stage in ASKING:
         context = next_question(sitting, is_again="again" in request.GET, zoom=request.GET.get("zoom", ""))
         if context is not None:
@@ -112,12 +112,7 @@ def _waiting(request: HttpRequest, participant: Participant) -> HttpResponse:
     """Return the page of somebody who can't go on because others hold every question that is left."""
     study = participant.study
     seconds = max(SOON, assign.seconds_to_wait(study))
-    ending = study.ending_of(Stage.FULL)
-    context = {
-        "minutes": math.ceil(seconds / 60),
-        "code": ending,
-        "is_address": ending.startswith("https://"),
-    }
+    context = {"minutes": math.ceil(seconds / 60), **ending(study.ending_of(Stage.FULL))}
     response = _page(request, participant, "waiting", context)
     response["Retry-After"] = str(math.ceil(seconds))
     return response
@@ -198,5 +193,4 @@ def _feedback(sitting: Sitting, wanted: str) -> dict[str, Any]:
 
 def _end(sitting: Sitting) -> dict[str, Any]:
     """Return what a participant is left with: a code, or an address to go back to."""
-    code = sitting.participant.ending
-    return {"code": code, "is_address": code.startswith("https://"), "answered": sitting.answered}
+    return {"answered": sitting.answered, **ending(sitting.participant.ending)}

@@ -1,6 +1,7 @@
 """Easy questions: short ones about something in plain sight."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -8,14 +9,15 @@ import pytest
 from django.core.cache import cache
 
 from annotations import easy
-from generation.engine.worlds import Item, get_world
+from generation import jobs
+from generation.engine.worlds import Item, find_preset, get_world
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.picture import draw_ids
 from generation.engine.worlds.clevr.scene import Scene as ClevrScene
 from generation.engine.worlds.clevr.scene import SceneObject
 from generation.engine.worlds.clevr.world import ClevrWorld
 from generation.index import SplitIndex
-from generation.models import Dataset, Scene, Split
+from generation.models import Dataset, Question, Scene, Split
 from generation.store import item_of
 from tests.generation import small
 
@@ -59,11 +61,22 @@ def shown_of(scene: Scene, split: Split) -> list[float]:
     return [one / whole for one, whole in zip(seen.tolist(), alone, strict=True)]
 
 
-def test_easy_questions_have_at_most_six_effective_steps_and_every_object_is_well_seen(train: Split) -> None:
+def numbers_of(split: Split, name: str) -> list[float]:
+    """Return the number that each question of a split has by a facet."""
+    facet = SplitIndex.open(split).facets[name]
+    return [int(facet.values[code]) if code < facet.none else math.inf for code in facet.codes.tolist()]
+
+
+def texts_of(split: Split, positions: Iterable[int]) -> list[str]:
+    rows = Question.objects.filter(split=split, position__in=[int(one) for one in positions])
+    return list(rows.values_list("text", flat=True))
+
+
+def test_easy_questions_are_short_as_asked_and_every_object_is_well_seen(train: Split) -> None:
     found, index = easy.positions(train, least=1), SplitIndex.open(train)
-    effective = index.facets["effective"]
-    lengths = {int(effective.values[code]) for code in effective.codes[found].tolist()}
-    assert lengths and max(lengths) <= 6
+    assert max(len(text.split()) for text in texts_of(train, found)) <= 12
+    for name, most in (("effective", 6), ("length", 8)):
+        assert max(numbers_of(train, name)[one] for one in found.tolist()) <= most
     shown = {scene.position: min(shown_of(scene, train)) for scene in Scene.objects.filter(split=train)}
     taken = set(index.scenes[found].tolist())
     assert min(shown[one] for one in taken) > 0.75
@@ -72,20 +85,42 @@ def test_easy_questions_have_at_most_six_effective_steps_and_every_object_is_wel
     assert hidden and not taken & set(hidden)
 
 
-def test_a_question_counts_by_its_shortest_equivalent(train: Split) -> None:
-    index = SplitIndex.open(train)
-    length, effective = ([int(one.values[code]) for code in one.codes.tolist() if code < one.none] for one in (
-        index.facets["length"], index.facets["effective"]))  # fmt: skip
-    assert sum(one <= 6 for one in effective) > sum(one <= 6 for one in length)
-    short = easy._found(train.pk, train.index_digest).short
-    assert len(short) == sum(one <= 6 for one in effective)
+def test_a_short_equivalent_makes_no_long_question_easy(train: Split) -> None:
+    effective, length, words = (numbers_of(train, name) for name in ("effective", "length", "words"))
+    short = set(easy._found(train.pk, train.index_digest).short.tolist())
+    assert short == {
+        one for one in range(train.questions) if effective[one] <= 6 and length[one] <= 8 and words[one] <= 12
+    }
+    assert any(one <= 6 and of > 12 for one, of in zip(effective, words, strict=True))
 
 
-def test_too_few_give_way_to_short_ones_and_these_to_all(train: Split) -> None:
-    clear, short = easy._found(train.pk, train.index_digest)
+def test_too_few_give_way_to_short_ones_and_these_to_the_shortest(train: Split) -> None:
+    clear, short, _ = easy._found(train.pk, train.index_digest)
     assert set(clear.tolist()) < set(short.tolist())
     assert len(easy.positions(train, least=len(clear) + 1)) == len(short)
-    assert len(easy.positions(train, least=len(short) + 1)) == train.questions
+    least = len(short) + 5
+    shortest = easy.positions(train, least=least)
+    assert len(shortest) == least and set(short.tolist()) < set(shortest.tolist())
+    words = numbers_of(train, "words")
+    assert max(words[one] for one in shortest.tolist()) < max(words)
+    assert len(easy.positions(train, least=train.questions + 1)) == train.questions
+
+
+@pytest.mark.parametrize(
+    ("preset", "most"),
+    [("babi", {"lines": 6, "supports": 2}), ("shapeworld-mixer", {"length": 6, "words": 8})],
+)
+def test_other_worlds_have_easy_questions_too(preset: str, most: dict[str, int], db: None) -> None:
+    spec = {**find_preset(preset), "splits": {"train": {"scenes": 200}}}
+    dataset = jobs.start(spec, slug="others", images=False, visibility="public")
+    jobs.work(dataset=dataset)
+    train = Split.objects.for_browse().get(dataset=dataset)
+    found = easy.positions(train, least=14).tolist()
+    assert 14 <= len(found) < train.questions
+    for name, limit in most.items():
+        assert max(numbers_of(train, name)[one] for one in found) <= limit
+        assert max(numbers_of(train, name)) > limit
+    assert max(len(text.split()) for text in texts_of(train, found)) <= 12
 
 
 def test_they_are_found_once_a_process_and_pictures_looked_at_once_a_site(

@@ -10,11 +10,14 @@ from decimal import Decimal
 import pytest
 
 from annotations import assign, people
+from annotations.baseline import still_open
+from annotations.buttons import Pressed, forms_of
 from annotations.models import Answer, EasyAnswer, Participant, Study
 from annotations.payment import BadExport, Payment, code_of, read_export, reconcile
 from annotations.people import Person, people_of
 from annotations.results import Share
 from annotations.rules import is_straight_lining, is_too_fast
+from generation.index import SplitIndex
 from generation.models import Dataset
 from tests.annotations import answered
 
@@ -77,10 +80,89 @@ def test_checks_and_attention_items_are_counted_apart(asked: Study) -> None:
     assert found.flags == ["2 attention items failed"]
 
 
-def test_one_attention_item_failed_refuses_nobody(asked: Study) -> None:
+def test_one_attention_item_failed_is_flagged_and_refuses_nobody(asked: Study) -> None:
     person = Participant.objects.create(study=asked)
     easy(person, "attention", 0, right=False)
     assert not person_of(person).may_be_refused
+    assert person_of(person).flags == ["1 attention item failed"]
+
+
+def test_failed_check_questions_are_flagged_though_no_rule_says_so(asked: Study) -> None:
+    only, half, both = (Participant.objects.create(study=asked) for _ in range(3))
+    easy(only, "check", 0, right=False)
+    for person, right in ((half, True), (both, False)):
+        easy(person, "check", 0, right=False)
+        easy(person, "check", 1, right=right)
+    assert [person_of(one).flags for one in (only, half, both)] == [
+        ["1 check question wrong"],
+        [],
+        ["2 check questions wrong"],
+    ]
+
+
+@pytest.fixture
+def crowd(shapes: Dataset) -> tuple[Study, list[Participant]]:
+    """Give a study that three people answered rightly, and two who have not begun."""
+    split = shapes.splits.get(name="train")
+    index = SplitIndex.open(split)
+    study = answered.opened(split, list(range(index.n)), per_question=5)
+    people = [Participant.objects.create(study=study) for _ in range(5)]
+    for position in range(index.n):
+        for number, person in enumerate(people[:3]):
+            right = index.answer_values[int(index.answers[position])]
+            answered.put(person, study, position, right, number=number)
+    return study, people
+
+
+def press(person: Participant, study: Study, *, number: int, text: str = "") -> list[str]:
+    """Let somebody answer all questions by the first button, or by this one where there is one; return the flags."""
+    keys = dict(study.questions.values_list("pk", "position"))
+    for key, form in forms_of(study, keys).items():
+        said = text if text in form.choices else form.choices[0]
+        answered.put(person, study, keys[key], said, number=number)
+    return person_of(person).flags
+
+
+def test_who_always_presses_the_first_button_is_flagged(crowd: tuple[Study, list[Participant]]) -> None:
+    study, people = crowd
+    flags = press(people[3], study, number=3)
+    assert "the first button in 16 of 16 answers" in flags
+    assert any(flag.startswith("agrees with most others in ") and "the others in 100 %" in flag for flag in flags)
+    assert [person_of(one).flags for one in people[:3]] == [[], [], []]
+    baseline = still_open(study, people_of(study))
+    assert [one.pseudonym for one in baseline.flagged] == ["P004"]
+
+
+def test_who_always_says_yes_is_flagged(crowd: tuple[Study, list[Participant]]) -> None:
+    study, people = crowd
+    right = people_of(study)[0]
+    either = [one for one in right.pressed if one.buttons == ("yes", "no")]
+    others = [one for one in right.pressed if one.buttons != ("yes", "no")]
+    lazy = Person(people[3], "P004", pressed=[*others, *(one._replace(places=(0,)) for one in either)])
+    lazy.pressed += [Pressed(("yes", "no"), (0,))] * (8 - len(either))
+    assert any(flag.startswith("“yes” in 8 of 8 answers to questions") for flag in lazy.flags)
+    lazy.pressed.pop()
+    assert lazy.flags == []
+
+
+@pytest.mark.parametrize(
+    ("mine", "others", "far"),
+    [
+        (Share(4, 12), Share(60, 66), True),
+        (Share(11, 12), Share(66, 66), False),
+        (Share(80, 100), Share(90, 100), False),  # below, but not far
+        (Share(70, 100), Share(95, 100), True),
+        (Share(1, 2), Share(66, 66), False),  # too few to tell
+        (Share(4, 12), Share(9, 9), False),  # too few others
+        (Share(4, 12), Share(6, 10), False),  # nobody agrees with anybody
+        (Share(0, 0), Share(66, 66), False),
+    ],
+)
+def test_agreement_far_below_the_others_is_flagged_with_its_interval(mine: Share, others: Share, far: bool) -> None:
+    person = Person(Participant(), "P001", agreement=mine, others=others)
+    assert person.is_far_below is far and bool(person.flags) is far
+    assert not far or f"in {mine.right} of {mine.n} answers ({person.agreement_interval})" in person.flags[0]
+    assert Person(Participant(), "P001", agreement=Share(4, 12)).agreement_interval == "14–61 %"
 
 
 @pytest.mark.slow
@@ -176,6 +258,14 @@ def test_the_code_that_counts_is_the_one_that_somebody_was_given(asked: Study) -
     found = reconciled(asked, *rows)
     assert [row.person for row in found.finished] == ["before"]
     assert [row.person for row in found.no_code] == ["after"]
+
+
+def test_who_came_when_the_study_was_closed_had_no_place(asked: Study) -> None:
+    asked.full = "https://example.org/?cc=FULL"
+    found = reconciled(
+        asked, ("s-late", "late", AWAITING, "", "9", "FULL"), ("s-odd", "odd", AWAITING, "", "9", "C1DONE")
+    )
+    assert [[row.person for row in rows] for rows in (found.left, found.unknown)] == [["late"], ["odd"]]
 
 
 def test_the_unfinished_are_paid_for_what_they_did(asked: Study) -> None:

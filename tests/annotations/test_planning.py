@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from annotations import planning, sampling
+from annotations import planning, results, sampling
 from annotations.models import Study
 from annotations.planning import plan
 from generation.models import Dataset
@@ -59,7 +59,42 @@ def test_the_interval_is_wilsons_at_what_is_expected() -> None:
     low, high = plan(draft(wanted=500)).interval
     assert (low, high) == (pytest.approx(0.8929, abs=1e-4), pytest.approx(0.9407, abs=1e-4))  # 460 of 500
     assert plan(draft(wanted=500)).interval_text == "89.3 to 94.1 %"
+
+
+def test_the_plan_foretells_no_interval_that_results_withhold() -> None:
+    for n in (1, 12, 20, 29, 30, 31):
+        is_shown = not results.Share(n // 2, n).is_too_small
+        assert (plan(draft(wanted=n)).interval_text != f"too few (n = {n})") is is_shown is (n >= 30)
     assert planning.Slice("red", 29, planning.expected_interval(29)).text == "too few (n = 29)"
+
+
+SHORT = {"wanted": 12, "per_session": 12, "practice": 3, "checks": 2, "attention": 2, "per_question": 3}  # 5.8 minutes
+
+
+@pytest.mark.parametrize(
+    ("text", "warned"),
+    [
+        ("It takes about {minutes} minutes. You may stop at any time.", False),
+        ("It takes about 6 minutes.", False),
+        ("It takes 5 to 10 min.", False),
+        ("Half an hour a day is {minutes} minutes here.", False),
+        ("You are paid 12 pounds an hour.", False),
+        ("", False),
+        ("It takes about 12 minutes.", True),
+        ("Sie brauchen etwa 12 Minuten.", True),
+        ("A twelve-question study of ten minutes", True),
+        ("It takes 10–15 minutes.", True),
+        ("It takes half an hour.", True),
+        ("It takes 1.5 hours.", True),
+        ("About 2 minutes", True),
+    ],
+)
+@pytest.mark.parametrize("field", ["consent", "instructions"])
+def test_a_text_that_states_another_duration_is_found(text: str, warned: bool, field: str) -> None:
+    study = draft(**SHORT, **{field: text})
+    found = planning.contradictions(study, plan(study))
+    assert [name for name, _ in found] == ([field] if warned else [])
+    assert not warned or "a session takes about 5.8 minutes" in found[0][1]
 
 
 @pytest.mark.django_db

@@ -161,10 +161,10 @@ def test_integers_are_broken_down_by_bins() -> None:
 
 
 def test_too_few_say_so() -> None:
-    assert (Share(9, 19).text, Share(9, 19).interval_text) == ("too few (n = 19)", "")
-    low, high = wilson(10, 20)
-    assert Share(10, 20).text == "50.0 %"
-    assert Share(10, 20).interval_text == f"{100 * low:.1f}–{100 * high:.1f} %"
+    assert (Share(9, 29).text, Share(9, 29).interval_text) == ("too few (n = 29)", "")
+    low, high = wilson(15, 30)
+    assert Share(15, 30).text == "50.0 %"
+    assert Share(15, 30).interval_text == f"{100 * low:.1f}–{100 * high:.1f} %"
 
 
 @pytest.mark.slow

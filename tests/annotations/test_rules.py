@@ -12,6 +12,7 @@ import pytest
 from django.utils import timezone
 
 from annotations import assign, exclusions, flow, opening, people, results, rules
+from annotations.buttons import Pressed
 from annotations.methods import methods_text
 from annotations.models import Answer, EasyAnswer, Participant, Slot, Study
 from annotations.payment import Submission, reconcile
@@ -27,7 +28,27 @@ from tests.annotations.test_opening import make
 
 pytestmark = pytest.mark.django_db
 Stage = Participant.Stage
-ALL = Rules(2, 1, Fast(1500), Straight(), 2, unfinished=True)
+ALL = Rules(2, 1, Fast(1500), Straight(), Straight(), 2, unfinished=True)
+EITHER, COLOURS = ("yes", "no"), ("gray", "red", "blue")
+
+
+def yes(place: int) -> Pressed:
+    return Pressed(EITHER, (place,))
+
+
+def colour(place: int) -> Pressed:
+    return Pressed(COLOURS, (place,))
+
+
+def mixed(place: int, times: int) -> list[Pressed]:
+    """Return the same place so often, now among these and now among those buttons, after another place."""
+    numbers = tuple(map(str, range(11)))
+    return [colour((place + 1) % 3), *(Pressed((COLOURS, numbers)[one % 2], (place,)) for one in range(times))]
+
+
+def always_yes(times: int) -> list[Pressed]:
+    """Return yes so often, and another colour after each."""
+    return [one for number in range(times) for one in (yes(0), colour(1 + number % 2))]
 
 
 @pytest.fixture
@@ -73,7 +94,9 @@ def text_of(study: Study) -> str:
 
 
 def test_opening_freezes_the_rules_with_time_and_hash(shapes: Dataset) -> None:
-    draft = make(shapes, out_attention=2, out_checks=1, out_fast="1.5", out_straight=True, out_unfinished=True)
+    draft = make(
+        shapes, out_attention=2, out_checks=1, out_fast="1.5", out_straight=True, out_buttons=True, out_unfinished=True
+    )
     stated = rules.stated(draft)
     opening.open_study(draft)
     assert rules.stated(draft) == stated == ALL._replace(colours=None)
@@ -114,6 +137,12 @@ def test_rules_are_read_back_as_they_were_written(stated: Rules) -> None:
     assert list(rules.in_words(stated)) == stated.on
 
 
+def test_rules_that_were_fixed_before_there_was_a_rule_on_buttons_are_read() -> None:
+    whole = json.loads(rules.text_of(Study(code="abc"), ALL))
+    del whole["left_out"]["same_button"]
+    assert rules.read(json.dumps(whole)) == ALL._replace(buttons=None)
+
+
 # Judging by them
 
 
@@ -126,6 +155,9 @@ def test_rules_are_read_back_as_they_were_written(stated: Rules) -> None:
         ("fast", {"times": [1500] * 10}, {"times": [1400] * 6 + [9000] * 4}),
         ("straight", {"said": ["yes"] * 11 + ["no"]}, {"said": ["no"] + ["yes"] * 12}),
         ("straight", {"said": [""] * 40}, {"said": (["yes"] * 10 + ["no"]) * 2}),
+        ("buttons", {"pressed": mixed(0, 11)}, {"pressed": mixed(0, 12)}),
+        ("buttons", {"pressed": mixed(2, 11)}, {"pressed": mixed(2, 12)}),
+        ("buttons", {"pressed": always_yes(11)}, {"pressed": always_yes(12)}),
         ("colours", {"pairs": 1}, {"pairs": 2}),
         ("colours", {"pairs": None}, {"pairs": 12}),
         ("unfinished", {"stage": Stage.COMMENT}, {"stage": Stage.QUESTIONS}),
@@ -138,10 +170,12 @@ def test_each_rule_leaves_out_from_its_threshold_on(name: str, spared: dict[str,
         mistaken: int = 0,
         times: Any = (),
         said: Any = (),
+        pressed: Any = (),
         pairs: Any = 0,
         stage: Any = Stage.COMPLETED,
     ) -> list[str]:
         one = Person(Participant(mistaken=pairs, stage=stage), "P001", said=list(enumerate(said)), times=list(times))
+        one.pressed = list(pressed)
         one.attention, one.checks = Share(2 - failed, 2), Share(2 - mistaken, 2)
         return rules.broken(ALL, one)
 

@@ -16,6 +16,7 @@ from annotations.views import drafting
 from generation.engine.worlds.published import Published
 from generation.index import SplitIndex
 from generation.models import Dataset
+from tests.annotations.visitors import Visitor
 from tests.generation import small
 from webapp.models import User
 
@@ -194,6 +195,36 @@ def test_of_an_open_study_texts_change_and_numbers_stay(rosa: Client, opened: St
     assert (opened.wanted, opened.per_question, opened.easy is None) == (4, 3, False)
     assert (opened.consent, opened.completed) == ("Anew.", "OTHER")
     assert list(opened.texts.filter(kind="consent").values_list("text", flat=True)) == ["Do you agree?", "Anew."]
+
+
+def test_the_consent_takes_the_duration_of_the_plan(rosa: Client, form: dict[str, Any], shapes: Dataset) -> None:
+    first = rosa.get("/studies/new/?split=shapes/train&wanted=4").context["form"].initial
+    assert "It takes about {minutes} minutes." in first["consent"] and "12" not in first["consent"]
+    rosa.post("/studies/new/?split=shapes/train", form | {"consent": first["consent"]})
+    study = Study.objects.get()
+    page = text_of(rosa.get(f"/studies/{study.code}/"))
+    assert "<dd>4.8 minutes</dd>" in page and "Before you open it" not in page
+    rosa.post(f"/studies/{study.code}/open/")
+    study.refresh_from_db()
+    assert "It takes about 5 minutes." in study.consent
+    assert study.texts.get(kind="consent").text == study.consent
+    visitor = Visitor(study)
+    assert "<li>It takes about 5 minutes." in visitor.look()
+    rosa.post(f"/studies/{study.code}/edit/", form | {"consent": "Only {minutes} minutes"})
+    assert "Only 5 minutes" in visitor.look()
+    assert study.texts.filter(kind="consent").last().text == "Only 5 minutes"
+
+
+def test_a_consent_that_states_another_duration_is_warned_about(rosa: Client, form: dict[str, Any]) -> None:
+    said = "The text says “12 minutes”, and a session takes about 4.8 minutes."
+    texts = {"consent": "It takes about 12 minutes."}
+    assert said in text_of(rosa.post("/studies/new/?split=shapes/train", form | texts | {"action": "plan"}))
+    rosa.post("/studies/new/?split=shapes/train", form | texts)
+    study = Study.objects.get()
+    page = text_of(rosa.get(f"/studies/{study.code}/"))
+    assert said in page and "Before you open it" in page and f"/studies/{study.code}/edit/#id_consent" in page
+    assert rosa.post(f"/studies/{study.code}/open/").status_code == 302  # it is a warning
+    assert "People read another duration" in text_of(rosa.get(f"/studies/{study.code}/"))
 
 
 def test_people_of_an_earlier_study_are_kept_out(

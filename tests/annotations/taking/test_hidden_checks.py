@@ -100,7 +100,7 @@ def test_a_padded_picture_is_still_one(shapes: Dataset, tmp_path: Any) -> None:
 
 
 def pages(visitor: Visitor) -> Iterator[tuple[Item, str]]:
-    """Yield what is asked and its page, to the end."""
+    """Yield each item that is asked, with its page, until the session ends."""
     visitor.to_questions()
     while visitor.choices():
         yield asked.next_items(Sitting(visitor.participant))[0], visitor.page

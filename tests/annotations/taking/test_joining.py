@@ -1,5 +1,8 @@
 """From the platform's link to a seat in a study: names, sessions, test links, closed doors."""
 
+from datetime import UTC, datetime
+from typing import Any
+
 import pytest
 from django.test import Client
 
@@ -70,12 +73,69 @@ def test_whoever_has_no_name_is_somebody_new_each_time(shapes: Dataset) -> None:
     assert f"http://testserver{one.address}" in one.look()
 
 
-def test_a_study_that_is_not_open_takes_in_nobody(shapes: Dataset) -> None:
+CLOSED = {"state": Study.State.CLOSED}
+OVER = {"closes": datetime(2026, 1, 1, tzinfo=UTC)}
+EARLY = {"opens": datetime(2999, 12, 31, 8, tzinfo=UTC)}
+DRAFT = {"state": Study.State.DRAFT}
+
+
+@pytest.mark.parametrize(
+    ("changed", "title"),
+    [
+        (CLOSED, "This study is closed"),
+        (OVER, "This study is closed"),
+        (EARLY, "This study has not opened yet"),
+        (DRAFT, "This study has not opened yet"),
+    ],
+)
+def test_who_comes_to_a_study_that_is_not_open_gets_the_full_code(
+    shapes: Dataset, changed: dict[str, Any], title: str
+) -> None:
     study = study_of(shapes)
-    Study.objects.filter(pk=study.pk).update(state=Study.State.CLOSED)
-    response = Visitor(study).joined
-    assert response.status_code == 400 and "This study is closed" in response.content.decode()
+    Study.objects.filter(pk=study.pk).update(**changed)
+    response = Visitor(study, PROLIFIC).joined
+    page = response.content.decode()
+    assert response.status_code == 409 and f"<h1>{title}</h1>" in page
+    assert "<code>FULL-1</code>" in page and "Enter it at the platform that sent you" in page
+    assert "did not work" not in page and "Nothing of it was kept" not in page
+    assert ("2999-12-31 at 08:00 (UTC)" in page) == (changed == EARLY)
     assert not Participant.objects.exists()
+
+
+def test_the_full_code_may_be_an_address_or_missing(shapes: Dataset) -> None:
+    address = study_of(shapes, full="https://example.org/?cc=F", state=Study.State.CLOSED)
+    Study.objects.filter(pk=address.pk).update(**CLOSED)
+    page = Visitor(address).joined.content.decode()
+    assert 'href="https://example.org/?cc=F"' in page and "Enter it at" not in page
+    Study.objects.filter(pk=address.pk).update(full="")
+    assert "return your place there" in Visitor(address).joined.content.decode()
+
+
+@pytest.mark.parametrize("stage", ["consent", "palette", "instructions", "practice"])
+def test_who_has_not_come_to_the_questions_of_a_closed_study_gets_the_full_code_at_once(
+    shapes: Dataset, stage: str
+) -> None:
+    study = study_of(shapes, practice=2, practice_right=1)
+    visitor = Visitor(study, PROLIFIC)
+    Participant.objects.update(stage=stage)
+    Study.objects.filter(pk=study.pk).update(**CLOSED)
+    page = visitor.look()
+    assert "This study is closed" in page and "<code>FULL-1</code>" in page
+    Study.objects.filter(pk=study.pk).update(state=Study.State.OPEN)
+    assert "Take part" in visitor.look()
+
+
+@pytest.mark.parametrize("address", ["/s/{code}/", "/s/{code}/{secret}/"])
+def test_the_page_of_a_deleted_study_says_what_to_do(shapes: Dataset, address: str) -> None:
+    study = study_of(shapes)
+    visitor = Visitor(study, PROLIFIC)
+    address = address.format(code=study.code, secret=visitor.participant.secret)
+    study.participants.all().delete()
+    study.delete()
+    response = visitor.client.get(address)
+    page = response.content.decode()
+    assert response.status_code == 404 and "did not work" not in page
+    assert "or it was deleted" in page and "return your place there" in page
 
 
 def test_who_comes_by_the_test_link_never_counts(shapes: Dataset) -> None:

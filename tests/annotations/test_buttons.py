@@ -1,0 +1,27 @@
+"""Which buttons give an answer, and where they stand."""
+
+import pytest
+
+from annotations.buttons import pressed_of
+from generation.engine.worlds import AnswerForm, AnswerKind
+
+EITHER = AnswerForm(AnswerKind.YES_NO, ("yes", "no"), {})
+SET = AnswerForm(AnswerKind.SET, ("none", "apple", "milk", "apple,milk"), {}, parts=("apple", "milk"), empty="none")
+WAY = AnswerForm(AnswerKind.SEQUENCE, ("n,e", "e,n"), {}, parts=("n", "e"), length=2)
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "places"),
+    [
+        (EITHER, "yes", (0,)),
+        (EITHER, "no", (1,)),
+        (EITHER, "maybe", None),
+        (SET, "apple,milk", (0, 1)),
+        (SET, "none", (2,)),
+        (SET, "pear", None),
+        (WAY, "e,n", (1, 0)),
+    ],
+)
+def test_an_answer_says_which_buttons_were_pressed(form: AnswerForm, text: str, places: tuple[int, ...] | None) -> None:
+    found = pressed_of(form, text)
+    assert (None if found is None else found.places) == places
