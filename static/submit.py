@@ -6,9 +6,9 @@
     python submit.py check answers.jsonl --split clevr/val --method "My model"
     python submit.py send answers.jsonl --split clevr/val --method "My model" --run 1
 
-`send` uploads, waits for the score and prints it. Whatever goes wrong on the way is tried again; the same file is
-never counted twice, since a repeat of the same call gives the first submission. Exit status: 0 scored, 2 refused, 1 no
-answer.
+`send` uploads, waits for the score and prints it with the weakest slices. Whatever goes wrong on the way is tried
+again; the same file is never counted twice, since a repeat of the same call gives the first submission. Exit status: 0
+scored, 2 refused, 1 no answer.
 """
 
 from __future__ import annotations
@@ -253,7 +253,7 @@ def waited_for(site: Site, path: str, *, seconds: float) -> dict[str, Any]:
 
 
 def report(site: Site, found: dict[str, Any], *, by: list[str]) -> Iterator[str]:
-    """Yield the scores of a submission, and its slices by the named facets or by all, as text."""
+    """Yield the scores of a submission, its groups, and its slices by the named facets or the weakest, as text."""
     if found["state"] != DONE:
         yield f"Submission {found['id']} {found['state']}: {found.get('message', '')}"
         return
@@ -265,14 +265,33 @@ def report(site: Site, found: dict[str, Any], *, by: list[str]) -> Iterator[str]
         read = {"n": score["n"], "accuracy": score["accuracy_read"]}
         yield f"  accuracy       {share(score)}"
         yield f"  accuracy_read  {share(read)}, {score['unreadable']:,} unreadable"
-        yield from table(score["columns"])
+        yield from large(score["columns"])
     if found.get("slices_url"):
-        facets = site.ask(found["slices_url"])["facets"]
-        for name in by or facets:
-            if name not in facets:
-                raise Refused(f"Expected one of the facets {', '.join(facets)}, got {name!r}.")
-            yield name
-            yield from table(facets[name])
+        yield from sliced(site.ask(found["slices_url"]), by=by)
+
+
+def sliced(found: dict[str, Any], *, by: list[str]) -> Iterator[str]:
+    """Yield the slices of the named facets, or the weakest of all, as text."""
+    facets = found["facets"]
+    for name in by:
+        if name not in facets:
+            raise Refused(f"Expected one of the facets {', '.join(facets)}, got {name!r}.")
+        yield name
+        yield from table(facets[name])
+    if not by and found.get("weakest"):
+        yield "weakest slices"
+        yield from table({one["label"]: one for one in found["weakest"]})
+    if not by:
+        yield f"all slices of a facet: --by FACET, one of {', '.join(facets)}"
+
+
+def large(cells: dict[str, Any]) -> Iterator[str]:
+    """Yield a line for each value with enough questions, and one for all others."""
+    told = {name: cell for name, cell in cells.items() if cell.get("accuracy") is not None}
+    yield from table(told)
+    few = sum(1 for name, cell in cells.items() if cell["n"] and name not in told)
+    if few:
+        yield f"  {few} with too few questions to tell"
 
 
 def published(score: dict[str, Any]) -> Iterator[str]:
@@ -329,7 +348,9 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--again", action="store_true", help="another submission, even of the same file")
     one.add_argument("--no-wait", action="store_true", help="don't wait for the score")
     one.add_argument("--wait", type=float, default=3600.0, metavar="SECONDS", help="default: %(default)g")
-    one.add_argument("--by", action="append", default=[], metavar="FACET", help="only this slice; may be repeated")
+    one.add_argument(
+        "--by", action="append", default=[], metavar="FACET", help="all slices of this facet; may be repeated"
+    )
     one.add_argument("--json", action="store_true", help="print the submission as JSON")
     return found
 

@@ -4,6 +4,7 @@ import io
 import json
 import random
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,17 @@ def submitted(method: Method, split: Split, answers: list[str], **order: Any) ->
     [row] = received.submissions
     scoring.work()
     row.refresh_from_db()
+    return row
+
+
+def refused(method: Method, split: Split, *, answered: Iterable[int]) -> Submission:
+    """Return a submission that was refused: of questions, only these numbers are answered."""
+    rows = [{"question_id": number, "answer": "yes"} for number in answered]
+    file = io.BytesIO(json.dumps(rows).encode())
+    [row] = receiving.receive(method.owner, Order(method, split), file, "predictions.json").submissions
+    scoring.work()
+    row.refresh_from_db()
+    assert row.state == Submission.State.FAILED
     return row
 
 

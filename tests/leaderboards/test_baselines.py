@@ -5,8 +5,10 @@ from itertools import count
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from generation import blind
+from generation.blind import choices_of
 from generation.engine import nearest
 from generation.index import SplitIndex
 from generation.models import Question, Split
@@ -57,6 +59,37 @@ def test_a_split_that_lacks_one_baseline_gets_that_one(val: Split) -> None:
         pass
     Submission.objects.filter(split=val, method__baseline="nearest").delete()
     assert baselines.begin() == 1 and baselines.begin() == 0
+
+
+def test_chance_is_the_expectation_wherever_it_stands(val: Split) -> None:
+    while baselines.begin():
+        pass
+    Submission.objects.filter(state="waiting").exclude(split=val, method__baseline="chance").delete()
+    scoring.work()
+    row, index = Submission.objects.get(method__baseline="chance", split=val), SplitIndex.open(val)
+    choices = choices_of(val, index)
+    expected = float((1 / choices).mean())
+    score = Score.objects.get(submission=row, split=val)
+    assert score.right == pytest.approx(expected * val.questions, abs=1e-3)
+    facet = index.facets["type"]
+    for value, (right, n) in score.columns_json.items():
+        mine = facet.codes == facet.labels.index(value)
+        assert (right, n) == (pytest.approx((1 / choices)[mine].sum(), abs=1e-3), mine.sum())
+    report = blind.report(val.dataset.get_world(), [val.reference, val])
+    [cue, *_] = next(one for one in report["splits"] if one["name"] == val.name)["cues"]
+    assert cue["chance"] == pytest.approx(expected, abs=1e-6)
+    at, key = "/leaderboards/scored/val/", f"entry=m{row.method_id}"
+    client = Client()
+    [shown] = [one for one in client.get(at).context["board"].rows if one.entry.is_chance]
+    assert shown.accuracy.share == pytest.approx(expected, abs=1e-6)
+    panel = client.get(f"{at}slices/?by=group&{key}").context["panels"][0]["panel"]
+    assert panel.whole.cells[0].mean == pytest.approx(expected, abs=1e-6)
+    listed = client.get(f"{at}questions/?{key}").context["listed"]
+    for one in listed:
+        [[given]] = one.given
+        assert given == (f"any of {choices[one.question.position]}, by chance", 1, None)
+    assert client.get(f"{at}questions/?show=right&{key}").context["page"].paginator.count == 0
+    assert f"{100 * expected:.1f} %" in client.get(row.get_absolute_url()).context["told"]
 
 
 def test_every_baseline_is_due_whatever_the_size_of_a_split(val: Split) -> None:

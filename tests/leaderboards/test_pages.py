@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from generation.models import Dataset, Split
 from tests.leaderboards import sent
@@ -205,11 +206,28 @@ def test_somebody_signs_in_makes_a_method_checks_and_submits(val: Split, as_memb
     assert "Mine" in page_of(as_member, "/submissions/") and "few-shot (5)" in page_of(as_member, "/methods/")
 
 
+def test_a_new_method_leads_on_to_the_boards(val: Split, as_member: Client) -> None:
+    made = as_member.post("/methods/new/", {"name": "Mine", "made": "zero-shot"}, follow=True)
+    page, method = made.content.decode(), Method.objects.get(name="Mine")
+    assert made.redirect_chain[0][0] == method.get_absolute_url()
+    assert "Mine is made." in page and "The next step" in page
+    [form] = re.findall(r'href="([^"]+to=scored/val&amp;method=\d+)"', page)
+    assert 'href="/leaderboards/scored/val/"' in page and 'href="/leaderboards/"' in page
+    opened = as_member.get(form.replace("&amp;", "&"))
+    assert opened.status_code == 200 and f'value="{method.pk}" selected' in opened.content.decode()
+    Method.objects.update(published=timezone.now())
+    assert "The next step" not in page_of(Client(), method.get_absolute_url())
+    sent.submitted(method, val, sent.noisy(val, wrong=0.3))
+    assert "The next step" not in page_of(as_member, method.get_absolute_url())
+
+
 def test_a_score_leads_to_its_slices_and_says_who_sees_it(method: Method, val: Split, as_member: Client) -> None:
     row = sent.submitted(method, val, sent.noisy(val, wrong=0.3))
     shown = page_of(as_member, f"/submissions/{row.pk}/")
-    [address] = re.findall(r'href="([^"]+/slices/[^"]+)"', shown)
-    assert method.name in page_of(as_member, address)
+    [beside_score] = re.findall(rf'href="([^"]+/slices/[^"]+)" aria-label="Slices of {val}"', shown)
+    [below_weakest] = re.findall(r'href="([^"]+/slices/[^"]+)">All slices<', shown)
+    assert beside_score == below_weakest == f"{BOARD}slices/?entry=s{row.pk}"
+    assert method.name in page_of(as_member, beside_score)
     assert "Only you and staff see it" in shown
     Method.objects.filter(pk=method.pk).update(published=row.finished)
     assert "Only you and staff see it" not in page_of(as_member, f"/submissions/{row.pk}/")
@@ -219,9 +237,19 @@ def test_a_refused_submission_says_why_and_how_to_go_on(method: Method, val: Spl
     row = sent.submitted(method, val, sent.truth_of(val)[:-40])
     page = page_of(as_member, row.get_absolute_url())
     assert "Refused" in page and "160" in page and "Send it again" in page and "/template.jsonl" in page
-    listed = page_of(as_member, f"/submissions/{row.pk}/findings/")
-    assert all(str(number) in listed for number in range(120, 160))
-    assert Client().get(f"/submissions/{row.pk}/findings/").status_code == 404
+    assert "Questions 120–159 have no answer." in page and "Everything that is wrong" not in page
+    assert as_member.get(f"/submissions/{row.pk}/findings/").status_code == 404
+
+
+def test_a_refused_submission_leads_to_all_that_is_wrong_where_the_page_cannot_say_it(
+    method: Method, val: Split, as_member: Client
+) -> None:
+    row = sent.refused(method, val, answered=range(0, val.questions, 2))
+    page, address = page_of(as_member, row.get_absolute_url()), f"/submissions/{row.pk}/findings/"
+    assert "And 60 more." in page and f'<a href="{address}">Everything that is wrong with it</a>' in page
+    listed = page_of(as_member, address)
+    assert listed.splitlines() == [f"Question {number} has no answer." for number in range(1, val.questions, 2)]
+    assert Client().get(address).status_code == 404
 
 
 def test_a_template_filled_in_is_a_file_that_is_taken(method: Method, val: Split, as_member: Client) -> None:
@@ -334,7 +362,7 @@ def test_baselines_say_what_they_see(val: Split) -> None:
     for said in (
         "Sees nothing. Fitted on the reference split",
         "Sees the question's type.",
-        "draws one of them by chance",
+        "its figure is the share expected of guesses",
     ):
         assert said in page
     assert all(row["rank"] is None for row in rows_of(Client()))

@@ -1,7 +1,6 @@
 """From a file to its score: what is stored, what is refused, what happens when processes die in between."""
 
 import io
-import json
 
 import numpy as np
 import pytest
@@ -67,13 +66,22 @@ def test_a_bad_file_is_refused_and_nothing_of_it_stays(method: Method, val: Spli
 
 
 def test_everything_that_is_wrong_is_kept_as_a_list(method: Method, val: Split) -> None:
-    rows = [{"question_id": number, "answer": "yes"} for number in range(100)]
-    received = receiving.receive(method.owner, Order(method, val), io.BytesIO(json.dumps(rows).encode()), "x.json")
-    scoring.work()
-    row = received.submissions[0]
-    row.refresh_from_db()
+    row = sent.refused(method, val, answered=[*range(0, 100, 2), *range(val.questions, val.questions + 5)])
     lines = files.get(row.findings).decode().splitlines()
-    assert len(lines) >= 60 and "100" in "\n".join(lines) and "159" in "\n".join(lines)
+    unknown = [f"Record {record}: no question is called {val.questions + record - 51}." for record in range(51, 56)]
+    single = [f"Question {number} has no answer." for number in range(1, 98, 2)]
+    assert lines == [*unknown, *single, f"Questions 99–{val.questions - 1} have no answer."]
+    assert lines[-1] not in row.message
+
+
+@pytest.mark.parametrize(("gaps", "is_kept"), [(1, False), (20, False), (21, True)])
+def test_a_list_is_kept_only_where_the_message_cannot_say_everything(
+    method: Method, val: Split, gaps: int, is_kept: bool
+) -> None:
+    missing = set(range(1, 2 * gaps, 2))
+    row = sent.refused(method, val, answered=[one for one in range(val.questions) if one not in missing])
+    assert bool(row.findings) is is_kept and ("more." in row.message) is is_kept
+    assert is_kept or all(str(number) in row.message for number in missing)
 
 
 def test_the_same_key_gives_the_first_submission(method: Method, val: Split) -> None:

@@ -11,7 +11,7 @@ from generation.models import Split
 from generation.queue import leases
 from tests.leaderboards import sent
 from webapp.leaderboards import scoring
-from webapp.leaderboards.models import Method, Submission, Suite
+from webapp.leaderboards.models import Method, Score, Submission, Suite
 from webapp.models import User
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +45,10 @@ def test_the_score_is_printed_for_people(
     call_command("submit", written(tmp_path, sent.truth_of(val)), "--split", "scored/val", "--method", method.name)
     told = capsys.readouterr().out
     assert "accuracy       100.0 %" in told and "0 unreadable" in told
+    score = Score.objects.get(submission__method=method, split=val)
+    few = [label for label, (_, n) in score.columns_json.items() if n < 30]
+    assert few and f"  {len(few)} with too few questions to tell" in told
+    assert all(f"\n  {label} " not in told for label in few)
 
 
 def test_a_new_name_is_a_new_method_of_the_only_administrator(val: Split, tmp_path: Path) -> None:

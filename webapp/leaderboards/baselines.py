@@ -11,13 +11,12 @@ import numpy as np
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from numpy.typing import NDArray
 
-from generation.blind import Guesser, Known
+from generation.blind import Guesser, Known, choices_of
 from generation.engine.errors import BrokenWorld, EngineError
 from generation.engine.predictions import Predictions
-from generation.engine.score import NONE, OUTSIDE
+from generation.engine.score import GUESS, OUTSIDE, is_guess
 from generation.engine.worlds import Item, get_world, usable
 from generation.engine.worlds.guessing import Baseline, baselines_of, unanswered
-from generation.expected import expected_of
 from generation.index import SplitIndex
 from generation.models import Dataset, Scene, Split
 from generation.store import load_items
@@ -27,7 +26,6 @@ Kind = Method.Baseline
 
 AT_ONCE = 20  # splits whose baselines a sweep begins
 LOW = -10  # their priority: what people sent goes first
-CHANCE_SEED = 20
 OF = ":"  # between a world's name and that of a baseline of its own
 SCENES = 200  # that are read at a time
 
@@ -41,7 +39,9 @@ class About(NamedTuple):
 
 
 ABOUT = {
-    Kind.CHANCE: About("which answers the question's type admits", "nothing: it draws one of them by chance", False),
+    Kind.CHANCE: About(
+        "which answers the question's type admits", "nothing: its figure is the share expected of guesses", False
+    ),
     Kind.MAJORITY: About("nothing", "the reference split: its most frequent answer", True),
     Kind.TYPE_MODE: About("the question's type", "the reference split: the most frequent answer of each type", True),
     Kind.NEAREST: About("the question's words", "the reference split: the answer of the question most like it", True),
@@ -149,21 +149,13 @@ def predictions(kind: str, split: Split, *, check: Callable[[], None]) -> Predic
         guesses = _of_world(own, split, check)
     else:
         guesses = _by_chance(split) if kind == Kind.CHANCE else _fitted(kind, split, check)
-    codes = np.where(guesses >= 0, guesses, OUTSIDE).astype(np.int32)
+    codes = np.where((guesses >= 0) | is_guess(guesses), guesses, OUTSIDE).astype(np.int32)
     return Predictions(codes, codes, {}, "made here", "")
 
 
 def _by_chance(split: Split) -> NDArray[np.int64]:
-    """Return for each question one of the answers that its type admits, each as likely."""
-    expected = expected_of(split)
-    widest = max(len(codes) for codes in expected.admitted)
-    table = np.full((len(expected.admitted), widest), NONE, dtype=np.int64)
-    for kind, codes in enumerate(expected.admitted):
-        table[kind, : len(codes)] = codes
-    sizes = np.array([len(codes) for codes in expected.admitted])[expected.kinds]
-    draws = np.random.Generator(np.random.PCG64(np.random.SeedSequence([CHANCE_SEED, split.questions])))
-    places = np.floor(draws.random(expected.n) * sizes).astype(np.int64)
-    return table[expected.kinds, places]
+    """Return for each question a guess among the answers that its type admits."""
+    return GUESS - choices_of(split, SplitIndex.open(split))
 
 
 def _fitted(kind: str, split: Split, check: Callable[[], None]) -> NDArray[np.int64]:

@@ -1,7 +1,7 @@
 """Boards: the entries of a split in order, each with its accuracy, the world's columns and its rank."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
@@ -12,21 +12,22 @@ from django.utils.safestring import SafeString, mark_safe
 
 from generation.engine.ladder import WHOLE
 from generation.engine.statistics import Averaged
-from generation.engine.worlds import Column
+from generation.engine.worlds import Column, FacetKind
 from generation.engine.worlds.boards import Tasks, tasks_of
-from generation.index import IndexedFacet, SplitIndex
+from generation.index import IndexedFacet, SplitIndex, counts_of_all
 from generation.models import Split
 from webapp.access import Visitor, may_see_facet
 from webapp.leaderboards import entries, ladder
 from webapp.leaderboards.entries import Entry, share_of
-from webapp.leaderboards.figures import DEFERRED, Figure, figure
+from webapp.leaderboards.figures import DEFERRED, SMALLEST, Figure, figure, shade
 from webapp.leaderboards.ladder import PartOfSplit
 from webapp.leaderboards.models import Method
 from webapp.leaderboards.passing import Passed, passed_of
-from webapp.leaderboards.shared import people_by, right_among
+from webapp.leaderboards.shared import people_by, right_among, right_by
 from webapp.leaderboards.visibility import is_open
 
 ACCURACY, DATE, NAME, SHARED = "accuracy", "date", "method", "shared"
+MOST_COLUMNS = 24
 MEAN, FAILED = "tasks-mean", "tasks-failed"
 ASKED = ("show", "made", "sort", "q")  # what addresses of boards say
 
@@ -71,7 +72,10 @@ class Row(NamedTuple):
     def cells(self) -> SafeString:
         """Return the cells of the columns: made here, for a template takes three times as long over thousands."""
         found = zip(self.columns, self.filters, strict=True)
-        cells = (f'<td class="num" title="{one.said}">{self._linked(one, wanted)}</td>' for one, wanted in found)
+        cells = (
+            f'<td class="{f"num {shade(one.share)}".strip()}" title="{one.said}">{self._linked(one, wanted)}</td>'
+            for one, wanted in found
+        )
         return mark_safe("".join(cells))  # noqa: S308 - numbers, and addresses whose parts are quoted
 
     def _linked(self, one: Figure, wanted: str) -> str:
@@ -123,6 +127,8 @@ class Board:
         Whether everything is shown; else one figure for each method, by the Ladder.
     asked : int
         How many questions people were asked, whose answers the shared column is about; 0 of none.
+    instead : str
+        The facet that the columns are of, where most of the world's own have too few questions; else empty.
     """
 
     split: Split
@@ -132,6 +138,7 @@ class Board:
     hidden: int
     is_open: bool
     asked: int
+    instead: str = ""
 
     @property
     def n(self) -> int:
@@ -151,11 +158,14 @@ def board_of(user: Visitor, split: Split, wanted: Wanted | None = None) -> Board
     human = next((entry for entry in found if entry.is_human), None)
     ranks = ranked(found)
     filters = tuple(urlencode({one.facet: one.value}) for one in columns)
-    looks = Looks(columns, tasks, filters, reverse("board_questions", args=[split.dataset.slug, split.name]))
+    are_own = columns == own_columns_of(user, split, index)
+    questions = reverse("board_questions", args=[split.dataset.slug, split.name])
+    looks = Looks(columns, tasks, filters, questions, are_own)
     rows = [_row(entry, ranks.get(entry.key), looks, human, index) for entry in found]
     shown = [row for row in rows if _passes(row.entry, wanted)]
     asked = 0 if human is None or human.baseline is None else human.baseline.asked
-    board = Board(split, columns, tasks, shown, len(rows) - len(shown), True, asked)
+    instead = "" if are_own else index.facets[columns[0].facet].label
+    board = Board(split, columns, tasks, shown, len(rows) - len(shown), True, asked, instead)
     return board if wanted.sort == ACCURACY else replace(board, rows=_sorted(board, wanted.sort))
 
 
@@ -191,9 +201,46 @@ def _of_part(entry: Entry, part: PartOfSplit) -> Figure:
 
 
 def columns_of(user: Visitor, split: Split, index: SplitIndex) -> tuple[Column, ...]:
+    """Return the columns of a board, of those that have questions and that this visitor may see.
+
+    They are the world's. Where most of these have too few questions for a share, they are the values of the finest
+    facet most of whose values have enough, if there is one.
+    """
+    own, counts = own_columns_of(user, split, index), counts_of_all(split.index_digest)
+    asked = [int(counts[one.facet][index.facets[one.facet].values.index(one.value)]) for one in own]
+    return own if _are_mostly_enough(asked) else _finest(user, split, index) or own
+
+
+def own_columns_of(user: Visitor, split: Split, index: SplitIndex) -> tuple[Column, ...]:
     """Return the columns of the world's board that have questions and that this visitor may see."""
     columns = split.dataset.get_world().columns(split.read_spec())
     return tuple(column for column in columns if _has_column(user, split, index.facets.get(column.facet), column.value))
+
+
+def _finest(user: Visitor, split: Split, index: SplitIndex) -> tuple[Column, ...]:
+    """Return a column for each value of the facet with most values, most of which have enough questions.
+
+    A facet counts that gives each question one value and tells nothing beyond the question's words, not even what the
+    train split had seen of it.
+    """
+    best: tuple[Column, ...] = ()
+    for name, found in counts_of_all(split.index_digest).items():
+        facet, counts = index.facets[name], found.tolist()
+        if facet.kind != FacetKind.CATEGORY or facet.reveals or not may_see_facet(user, split, facet):
+            continue
+        asked = [at for at, count in enumerate(counts) if count]
+        if (
+            1 < len(asked) <= MOST_COLUMNS
+            and _are_mostly_enough([counts[at] for at in asked])
+            and len(asked) > len(best)
+        ):
+            best = tuple(Column(facet.labels[at], facet.name, facet.values[at]) for at in asked)
+    return best
+
+
+def _are_mostly_enough(counts: Sequence[int]) -> bool:
+    """Return whether most of several slices have enough questions for a share."""
+    return 2 * sum(count >= SMALLEST for count in counts) > len(counts)
 
 
 def tasks_among(split: Split, columns: Iterable[Column]) -> Tasks | None:
@@ -224,18 +271,22 @@ def _passes(entry: Entry, wanted: Wanted) -> bool:
 
 
 class Looks(NamedTuple):
-    """What the rows of a board have in common: columns, what filters those out, where questions are."""
+    """What the rows of a board have in common: columns, what filters those out, where questions are.
+
+    `are_own` says whether the columns are the world's, of which scores have counts.
+    """
 
     columns: tuple[Column, ...]
     tasks: Tasks | None
     filters: tuple[str, ...]
     questions: str
+    are_own: bool
 
 
 def _row(entry: Entry, rank: int | None, looks: Looks, human: Entry | None, index: SplitIndex) -> Row:
     has_text = any(score.submission.outside for score in entry.scores)
     scores = entry.scores
-    columns = [on_column(entry, column, index) for column in looks.columns]
+    columns = [on_column(entry, column, index, is_own=looks.are_own) for column in looks.columns]
     return Row(
         entry,
         rank,
@@ -259,14 +310,18 @@ def _passed(columns: Iterable[Averaged], looks: Looks) -> Passed | None:
     return passed_of(mine, at=tasks.passed)
 
 
-def on_column(entry: Entry, column: Column, index: SplitIndex) -> Averaged:
-    """Return how right an entry is on the questions of a column."""
+def on_column(entry: Entry, column: Column, index: SplitIndex, *, is_own: bool) -> Averaged:
+    """Return how right an entry is on the questions of a column, which is the world's own or of another facet."""
     if entry.baseline is not None:
         found = people_by(entry.baseline.digest, entry.split.index_digest, column.facet)
         at = index.facets[column.facet].values.index(column.value)
-        return Averaged(int(found.n[at]), (int(found.right[at]),))
+        return Averaged(int(found.n[at]), (found.right[at].item(),))
+    if not is_own:
+        at = index.facets[column.facet].values.index(column.value)
+        slices = [right_by(one.predictions, entry.split.index_digest, column.facet) for one in entry.submissions]
+        return Averaged(int(slices[0].n[at]), tuple(one.right[at].item() for one in slices))
     counts = [score.columns_json.get(column.label, [0, 0]) for score in entry.scores]
-    return Averaged(counts[0][1], tuple(right for right, _ in counts))
+    return Averaged(int(counts[0][1]), tuple(right for right, _ in counts))
 
 
 def _shared(entry: Entry, human: Entry) -> Averaged:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from generation.engine.comparing import Compared, compare
+from generation.engine.comparing import MCNEMAR, Compared, compare
 from generation.scoring import truth_of
 from webapp.leaderboards.contenders import Contender
 from webapp.leaderboards.slices import LEAST, Divided, Ground
@@ -75,18 +75,24 @@ class Part(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """Two rows of a board, compared: over all questions, and by facets."""
+    """Two rows of a board, compared: over all questions, and by facets; `test` is what the p-values are of."""
 
     whole: Line
     parts: list[Part]
+    test: str
+
+    @property
+    def is_averaged(self) -> bool:
+        """Return whether a question counts by a share of runs."""
+        return self.test != MCNEMAR
 
 
 def sheet(ground: Ground, first: Contender, second: Contender, by: Sequence[Divided]) -> Sheet:
     """Return two rows of a board compared on the questions that both answered."""
     slicings = {one.facet.name: one.slicing for one in by}
-    found = compare(first.runs, second.runs, truth_of(ground.index), slicings, among=ground.asked)
+    found = compare(first.runs, second.runs, truth_of(ground.index), slicings, among=ground.asked, least=LEAST)
     parts = [_part(one, found.facets[one.facet.name]) for one in by]
-    return Sheet(Line("all", (), found.whole), [part for part in parts if part.lines])
+    return Sheet(Line("all", (), found.whole), [part for part in parts if part.lines], found.test)
 
 
 def _part(one: Divided, found: Sequence[Compared]) -> Part:

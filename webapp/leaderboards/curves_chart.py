@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from generation.charts_spec import ELSEWHERE, HEIGHT, LEGEND, OF_PAPER, OF_THE_PAGE, WIDTH, config_of
+from generation.charts_spec import COUNTS, ELSEWHERE, HEIGHT, LEGEND, OF_PAPER, OF_THE_PAGE, SHARES, WIDTH, config_of
 from webapp.leaderboards.curves import Curve
 
 DRAWN = 5  # curves: there are as many colours
@@ -50,9 +50,9 @@ def spec_of(
         "type": "quantitative",
         "title": axis,
         "scale": scale,
-        "axis": {"format": "~s", "tickCount": 5, "grid": False},
+        "axis": {"format": COUNTS, "tickCount": 5, "grid": False},
     }
-    share = {"type": "quantitative", "title": "share answered rightly", "axis": {"format": ".0%", "tickCount": 4}}
+    share = {"type": "quantitative", "title": "share answered rightly", "axis": {"format": SHARES, "tickCount": 4}}
     color = {
         "field": "curve",
         "type": "nominal",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from generation.charts_spec import ELSEWHERE, HEIGHT, MOST_BARS, SMALL, WIDTH, Palette, config_of
+from generation.charts_spec import ELSEWHERE, HEIGHT, MOST_BARS, POINTS, SMALL, WIDTH, Palette, config_of
 from webapp.leaderboards.comparing import Line, Part
 
 STEP = 18  # pixels from slice to slice
@@ -24,7 +24,13 @@ def left_out(part: Part) -> str:
 
 
 def spec_of(
-    part: Part, names: tuple[str, str], addresses: Mapping[str, str], *, colors: Palette, title: str = ""
+    part: Part,
+    names: tuple[str, str],
+    addresses: Mapping[str, str],
+    *,
+    colors: Palette,
+    title: str = "",
+    test: str = "",
 ) -> dict[str, Any] | None:
     """Return the chart's specification, with a title where it stands alone; None where there is nothing to draw.
 
@@ -37,6 +43,8 @@ def spec_of(
         By a slice's value, where its questions are.
     colors : Palette
     title : str
+    test : str
+        What the p-values are of, for the title's note.
     """
     lines = drawn(part)
     if not lines:
@@ -53,7 +61,7 @@ def spec_of(
         "config": config_of(colors),
     }
     if title:
-        note = "95 % intervals (paired bootstrap); colour: McNemar's exact test after Holm, below 0.05."
+        note = f"95 % intervals (paired bootstrap); colour: {test} after Holm, below 0.05."
         heading = f"{names[0]} less {names[1]}, by {part.label}"
         spec["title"] = {"text": heading, "subtitle": [title, note], "anchor": "start"}
         spec["padding"] = 12
@@ -114,7 +122,7 @@ def _points(field: str) -> dict[str, Any]:
         "type": "quantitative",
         "title": "difference in points",
         "axis": {
-            "format": "+~g",
+            "format": POINTS,
             "labelExpr": "datum.value === 0 ? '0' : datum.label",
             "labelFlush": False,
             "tickCount": 5,

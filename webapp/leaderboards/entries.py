@@ -108,6 +108,11 @@ class Entry(NamedTuple):
         return self.method is not None and bool(self.method.baseline)
 
     @property
+    def is_chance(self) -> bool:
+        """Return whether it guesses: then it says nothing of single questions."""
+        return self.method is not None and self.method.baseline == Method.Baseline.CHANCE
+
+    @property
     def is_deferred(self) -> bool:
         """Return whether its figure opens with the answers."""
         return self.disclosure is not None and not self.disclosure.is_published

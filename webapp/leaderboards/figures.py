@@ -3,9 +3,9 @@
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from generation.engine.statistics import Averaged
+from generation.engine.statistics import TOO_FEW, Averaged
 
-SMALLEST = 30  # questions of which a share is shown: at half of 30 it is uncertain by 18 points
+SMALLEST = TOO_FEW  # questions of which a share is shown
 DECIMALS = 6  # of a share in files
 DEFERRED = "opens with the answers"
 
@@ -83,9 +83,14 @@ def figure(averaged: Averaged) -> Figure:
     return Figure(n, runs, averaged.mean, interval.low, interval.high, averaged.deviation)
 
 
+def shade(share: float | None) -> str:
+    """Return the class of a table's cell that is shaded by its share, in steps of a tenth; empty without one."""
+    return "" if share is None else f"shade-{min(9, int(10 * share))}"
+
+
 def exact_share(averaged: Averaged) -> Fraction:
     """Return the mean share over runs, 0 of nothing: exactly, so that equal ones are equal."""
-    return Fraction(sum(averaged.rights), max(1, len(averaged.rights) * averaged.n))
+    return Fraction(sum(averaged.rights)) / max(1, len(averaged.rights) * averaged.n)
 
 
 def _rounded(number: float | None) -> float | None:

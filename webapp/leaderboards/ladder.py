@@ -184,7 +184,7 @@ def _climb(
     before = list(Disclosure.objects.published().filter(split=split, method=row.method))
     best = max((one.figure for one in before if one.figure is not None), default=None)
     row.state, row.cost = State.PUBLISHED, 1 + len(parts)
-    row.figure = climb(found.right, found.n, best=best, step=plan.step)
+    row.figure = climb(int(found.right), found.n, best=best, step=plan.step)
     row.is_new = best is None or row.figure > best
     if parts:
         row.partition = plan.partition

@@ -1,14 +1,30 @@
-"""Lists of submissions, each with its accuracy as whoever looks may see it."""
+"""Lists of boards, and of submissions, each with its accuracy as whoever looks may see it."""
 
 from collections.abc import Iterable
 from typing import Any
 
+from django.db.models import Count, Max, Q, QuerySet
+
 from generation.engine.statistics import Averaged
+from generation.models import Dataset, Split
 from webapp.access import What, may_mention, may_see
 from webapp.leaderboards.figures import Figure, figure
 from webapp.leaderboards.finding import owns
 from webapp.leaderboards.models import Disclosure, Score, Submission
 from webapp.leaderboards.visibility import figure_of, is_open
+
+
+def boards_for(user: Any) -> QuerySet[Split]:
+    """Return the splits whose boards are listed for somebody: with `methods` and `latest`, most methods first.
+
+    A dataset may show its questions to fewer than its name; `may_see` says whether somebody may open the board.
+    """
+    known = Submission.objects.scored().visible_to(user)
+    sent = Q(submissions__in=known, submissions__method__baseline="")
+    rows = Split.objects.own().filter(dataset__in=Dataset.objects.visible_to(user), state=Split.State.COMPLETE)
+    rows = rows.select_related("dataset", "parent")
+    rows = rows.annotate(methods=Count("submissions__method", filter=sent, distinct=True))
+    return rows.annotate(latest=Max("submissions__finished", filter=sent)).order_by("-methods", "-pk")
 
 
 def with_figures(user: Any, rows: Iterable[Submission]) -> list[tuple[Submission, Figure | None]]:

@@ -8,6 +8,7 @@ from generation.charts_spec import (
     HEIGHT,
     LEGEND,
     MOST_BARS,
+    SHARES,
     SMALL,
     THICKNESS,
     THINNEST,
@@ -18,6 +19,8 @@ from generation.charts_spec import (
 from webapp.leaderboards.slices import Panel
 
 ROOM = 3  # pixels that a bar is thicker than in other charts: an interval lies across it
+CELL = 34  # pixels of a map's cell from left to right
+DARKEST = 2  # times the whole: a map's cells are half as dark at most, so that ink is read on all of them
 DRAWN = 5  # columns: there are as many colours
 
 
@@ -30,19 +33,29 @@ def spec_of(panel: Panel, *, colors: Palette, title: str = "") -> dict[str, Any]
     spec = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "data": {"values": values},
-        **(_along(panel, legend, colors) if panel.is_along else _listed(legend, colors)),
-        "width": WIDTH,
-        "height": HEIGHT if panel.is_along else {"step": ROOM + THICKNESS.get(len(legend), THINNEST)},
-        "autosize": {"type": "fit-x", "contains": "padding"},
+        **_encoded(panel, legend, colors),
+        "width": {"step": CELL} if panel.is_crossed else WIDTH,
+        "height": {"step": THICKNESS[1] + ROOM}
+        if panel.is_crossed
+        else HEIGHT
+        if panel.is_along
+        else {"step": ROOM + THICKNESS.get(len(legend), THINNEST)},
+        "autosize": {"type": "pad" if panel.is_crossed else "fit-x", "contains": "padding"},
         "padding": {"left": 0, "right": 4, "top": 0, "bottom": 3},
         "background": colors.ground,
         "config": config_of(colors),
     }
     if title:
-        note = "95 % intervals (Wilson)."
+        note = "Percent right." if panel.is_crossed else "95 % intervals (Wilson)."
         spec["title"] = {"text": panel.title, "subtitle": [title, note], "anchor": "start"}
         spec["padding"] = 12
     return spec
+
+
+def _encoded(panel: Panel, legend: Sequence[str], colors: Palette) -> dict[str, Any]:
+    if panel.is_crossed:
+        return _mapped(panel, colors)
+    return _along(panel, legend, colors) if panel.is_along else _listed(legend, colors)
 
 
 def left_out(panel: Panel) -> str:
@@ -57,8 +70,8 @@ def left_out(panel: Panel) -> str:
 
 def _values(panel: Panel) -> Iterator[dict[str, Any]]:
     """Yield what stands behind each mark: cells with enough questions."""
-    for row in panel.rows if panel.is_along else panel.rows[:MOST_BARS]:
-        for column, cell in list(zip(panel.columns, row.cells, strict=True))[:DRAWN]:
+    for row in panel.rows if panel.is_along or panel.is_crossed else panel.rows[:MOST_BARS]:
+        for column, cell in list(zip(panel.columns, row.cells, strict=True))[: None if panel.is_crossed else DRAWN]:
             if cell.mean is not None:
                 yield {
                     "row": row.label,
@@ -76,7 +89,7 @@ def _share(field: str) -> dict[str, Any]:
         "field": field,
         "type": "quantitative",
         "title": "share answered rightly",
-        "axis": {"format": ".0%", "tickCount": 4},
+        "axis": {"format": SHARES, "tickCount": 4},
         "scale": {"domain": [0, 1]},
     }
 
@@ -111,3 +124,15 @@ def _along(panel: Panel, legend: Sequence[str], colors: Palette) -> dict[str, An
     line = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"y": _share("share")}}
     points = {"mark": {"type": "point", "filled": True, "size": 36}, "encoding": {"y": _share("share"), **LINKS}}
     return {"encoding": {"x": x, "color": color}, "layer": [band, line, points]}
+
+
+def _mapped(panel: Panel, colors: Palette) -> dict[str, Any]:
+    """Return cells that are shaded by accuracy, with it in percent."""
+    rows, columns = [row.label for row in panel.rows], list(panel.columns)
+    y = {"field": "row", "type": "ordinal", "sort": rows, "title": None}
+    x = {"field": "column", "type": "ordinal", "sort": columns, "title": None, "axis": {"labelAngle": -40}}
+    scale = {"domain": [0, DARKEST], "range": [colors.ground or "#ffffff", colors.bars[0]], "interpolate": "rgb"}
+    shaded = {"color": {"field": "share", "type": "quantitative", "scale": scale, "legend": None}, **LINKS}
+    said = {"text": {"field": "share", "type": "quantitative", "format": ".0%"}, "color": {"value": colors.ink}}
+    layers = [{"mark": "rect", "encoding": shaded}, {"mark": {"type": "text", "fontSize": SMALL}, "encoding": said}]
+    return {"encoding": {"x": x, "y": y}, "layer": layers}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.score import NONE, TIE, right_of
+from generation.engine.score import GUESS, NONE, TIE, is_guess, right_of
 from generation.scoring import truth_of
 from webapp.leaderboards.contenders import Codes, Contender
 from webapp.leaderboards.slices import Ground
@@ -26,7 +26,7 @@ class Show(NamedTuple):
 
     def may(self, contenders: Sequence[Contender]) -> bool:
         """Return whether these rows are enough for it."""
-        models = sum(not one.is_human for one in contenders)
+        models = sum(not one.is_human and bool(_said(one)) for one in contenders)
         return models >= self.models and (not self.people or any(one.is_human for one in contenders))
 
 
@@ -36,27 +36,36 @@ def shares(one: Contender, truth: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _models(contenders: Sequence[Contender]) -> list[Codes]:
-    return [run for one in contenders if not one.is_human for run in one.runs]
+    return [run for one in contenders if not one.is_human for run in _said(one)]
+
+
+def _said(one: Contender) -> list[Codes]:
+    """Return the runs of a row that say something of single questions: guesses of chance don't."""
+    return [run for run in one.runs if not is_guess(run).all()]
 
 
 def _every(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> Mask:
     return np.ones(len(truth), np.bool_)
 
 
-def _rights(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> list[Mask]:
-    return [right_of(run, truth) for one in contenders for run in one.runs]
+def _rights(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return (runs, questions) which runs are right."""
+    return np.array([right_of(run, truth) for one in contenders for run in _said(one)], np.bool_).reshape(
+        -1, len(truth)
+    )
 
 
 def _each_right(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> Mask:
-    return np.logical_and.reduce(_rights(contenders, truth))
+    rights = _rights(contenders, truth)
+    return np.logical_and(rights.all(axis=0), len(rights) > 0)
 
 
 def _each_wrong(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> Mask:
-    return ~np.logical_or.reduce(_rights(contenders, truth)) & (truth != NONE)
+    return ~_rights(contenders, truth).any(axis=0) & (truth != NONE)
 
 
 def _all_wrong(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> Mask:
-    return ~np.logical_or.reduce([right_of(run, truth) for run in _models(contenders)]) & (truth != NONE)
+    return _each_wrong([one for one in contenders if not one.is_human], truth)
 
 
 def _people_alone_right(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> Mask:
@@ -105,11 +114,11 @@ def chosen(ground: Ground, contenders: Sequence[Contender], show: Show, within: 
 
 
 class Given(NamedTuple):
-    """What runs of a row say of a question: each answer with how many say so."""
+    """What runs of a row say of a question: each answer with how many say so; a guess is neither right nor wrong."""
 
     text: str
     times: int
-    is_right: bool
+    is_right: bool | None
 
 
 def given(ground: Ground, one: Contender, position: int, outside: Sequence[Mapping[int, str]] = ()) -> list[Given]:
@@ -118,11 +127,13 @@ def given(ground: Ground, one: Contender, position: int, outside: Sequence[Mappi
     `outside` has, for each run, what it says where the vocabulary doesn't have that.
     """
     words, truth = ground.index.answer_values, int(ground.index.answers[position])
-    said: Counter[tuple[str, bool]] = Counter()
+    said: Counter[tuple[str, bool | None]] = Counter()
     for number, run in enumerate(one.runs):
         code = int(run[position])
         if code >= 0:
             said[words[code], code == truth] += 1
+        elif code < GUESS:
+            said[f"any of {GUESS - code}, by chance", None] += 1
         else:
             said[_without_code(code, outside[number] if outside else {}, position), False] += 1
     return [Given(text, times, is_right) for (text, is_right), times in said.most_common()]

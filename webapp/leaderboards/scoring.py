@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from generation import files, prediction_files
 from generation.engine.predictions import BadPredictions
+from generation.engine.predictions.findings import NAMED
 from generation.engine.predictions.packed import PackedPredictions
 from generation.engine.score import OUTSIDE, score
 from generation.engine.worlds import Column
@@ -30,7 +31,6 @@ from webapp.leaderboards.models import Score, Submission
 LONGEST = 3600.0  # seconds that one may take
 CANDIDATES = 8
 AT_ONCE = 20  # scores that a sweep catches up on
-NAMED = 20  # lines that a message names
 
 State = Submission.State
 
@@ -132,7 +132,7 @@ def score_on(submission: Submission, split: Split, codes: NDArray[np.int32], rea
     )
 
 
-def _columns(columns: Sequence[Column], index: SplitIndex, facets: Mapping[str, Any]) -> dict[str, list[int]]:
+def _columns(columns: Sequence[Column], index: SplitIndex, facets: Mapping[str, Any]) -> dict[str, list[float]]:
     """Return [right, n] for each column of the world's board that has questions."""
     found = {}
     for column in columns:
@@ -140,7 +140,7 @@ def _columns(columns: Sequence[Column], index: SplitIndex, facets: Mapping[str, 
         if facet is not None and column.value in facet.values:
             at, slices = facet.values.index(column.value), facets[column.facet]
             if slices.n[at]:
-                found[column.label] = [int(slices.right[at]), int(slices.n[at])]
+                found[column.label] = [slices.right[at].item(), int(slices.n[at])]
     return found
 
 

@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.ablations import Ablated
-from generation.blind import TYPE
+from generation.blind import TYPE, choices_of
 from generation.engine.ablation import LEAST, Explained, alike, best, skipped
 from generation.engine.score import NONE
-from generation.engine.worlds import Question
 from generation.index import SplitIndex
 from generation.models import Split
 from generation.scoring import truth_of
@@ -70,6 +69,9 @@ class Skipping(NamedTuple):
     wrong : int
         Its wrong answers in the sample, of several runs on average; `n` of them are of the questions looked at.
     n : int
+    of_two, usable : int
+        Of the wrong answers, those to questions with two possible answers, and of the others those to whose question
+        the program gives another answer without some step; of several runs on average.
     steps, baselines : list of Line
         What programs give without each step; what baselines say. The best first.
     step, baseline : Line or None
@@ -80,6 +82,8 @@ class Skipping(NamedTuple):
     label: str
     wrong: int
     n: int
+    of_two: int
+    usable: int
     steps: list[Line]
     baselines: list[Line]
     step: Line | None
@@ -90,6 +94,16 @@ class Skipping(NamedTuple):
         """Return whether no step has wrong answers enough."""
         return all(line.found.n < LEAST for line in self.steps)
 
+    @property
+    def unchanged(self) -> int:
+        """Return how many wrong answers are to questions whose answer no step left out changes."""
+        return max(0, self.wrong - self.of_two - self.usable)
+
+    @property
+    def most(self) -> int:
+        """Return how many wrong answers there are for the step with most of them."""
+        return max((line.found.n for line in self.steps), default=0)
+
     def to_json(self) -> dict[str, Any]:
         """Return it for other programs."""
         return {
@@ -97,6 +111,8 @@ class Skipping(NamedTuple):
             "label": self.label,
             "wrong": self.wrong,
             "n": self.n,
+            "of_two": self.of_two,
+            "usable": self.usable,
             "step": None if self.step is None else self.step.label,
             "baseline": None if self.baseline is None else self.baseline.label,
             "steps": [line.to_json() for line in self.steps if line.found.n],
@@ -115,12 +131,15 @@ def skipping(split: Split, ablated: Ablated, one: Contender, baselines: Sequence
     found = alike(runs, truth, others.astype(np.int64), choices=choices)
     named = [Line(labels.get(name, name), step) for name, step in zip(ablated.names, steps, strict=True)]
     likes = [Line(other.label, like) for other, like in zip(baselines, found, strict=True)]
-    wrong = sum(int(((run != truth) & (truth >= 0) & (run != NONE)).sum()) for run in runs)
+    wrong = np.mean([(run != truth) & (truth >= 0) & (run != NONE) for run in runs], axis=0)
+    is_changed = ((ablated.codes >= 0) & (ablated.codes != truth)).any(axis=0)
     return Skipping(
         one.key,
         one.label,
-        round(wrong / len(runs)),
+        round(wrong.sum()),
         len(at),
+        round(wrong[choices <= 2].sum()),
+        round(wrong[(choices > 2) & is_changed].sum()),
         _by_excess(named),
         _by_excess(likes),
         _pick(named, best(steps)),
@@ -135,16 +154,6 @@ def kinds_of(index: SplitIndex) -> NDArray[np.int64]:
         return np.full(index.n, -1, np.int64)
     codes = np.asarray(facet.codes, np.int64)
     return np.where(codes == facet.none, -1, codes)
-
-
-def choices_of(split: Split, index: SplitIndex) -> NDArray[np.int64]:
-    """Return (questions,) how many answers a question of its type may have."""
-    every, facet = len(index.answer_values), index.facets.get(TYPE)
-    if facet is None:
-        return np.full(index.n, every, np.int64)
-    spec, world = split.read_spec(), split.dataset.get_world()
-    counts = [len(world.answer_form(spec, Question("", kind=kind)).choices) or every for kind in facet.values]
-    return np.array([*counts, every], np.int64)[kinds_of(index)]
 
 
 def _pick(lines: Sequence[Line], place: int | None) -> Line | None:

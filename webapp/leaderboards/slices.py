@@ -20,7 +20,7 @@ from generation.engine.worlds.boards import BoardView, Filters, Series
 from generation.index import IndexedFacet, SplitIndex
 from generation.scoring import truth_of
 from webapp.leaderboards.contenders import Codes, Contender
-from webapp.leaderboards.figures import SMALLEST
+from webapp.leaderboards.figures import SMALLEST, shade
 
 LEAST = SMALLEST
 MOST_BANDS = 50
@@ -81,6 +81,21 @@ class Cell(NamedTuple):
         return f"too few (n = {self.n:,})" if self.mean is None else f"{100 * self.mean:.1f} %"
 
     @property
+    def points(self) -> str:
+        """Return the mean share in whole points, or n where there are too few questions; empty of none."""
+        return "" if not self.n else f"n = {self.n:,}" if self.mean is None else f"{100 * self.mean:.0f}"
+
+    @property
+    def shade(self) -> str:
+        """Return the class by which a map shades it."""
+        return shade(self.mean)
+
+    @property
+    def said(self) -> str:
+        """Return share, interval and n for people, or that there are too few questions."""
+        return f"{self.text} ({self.beside})" if self.beside else self.text
+
+    @property
     def beside(self) -> str:
         """Return interval, deviation and n for people."""
         if self.mean is None:
@@ -98,7 +113,10 @@ class Row(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """A table and its chart: `rows` by `axis`, the whole of each column in `whole`."""
+    """A table and its chart: `rows` by `axis`, the whole of each column in `whole`.
+
+    Of two facets crossed (`is_crossed`) both are a map of cells that are shaded by accuracy.
+    """
 
     title: str
     axis: str
@@ -106,6 +124,7 @@ class Panel(NamedTuple):
     whole: Row
     rows: list[Row]
     is_along: bool
+    is_crossed: bool = False
 
 
 class Column(NamedTuple):
@@ -172,7 +191,7 @@ def by_two(ground: Ground, contenders: Sequence[Contender], one: Divided, two: D
             if among.any():
                 columns.append(Column(label, contender.runs, among, ((two.facet.name, value),)))
         title = f"{contender.label}, by {one.facet.label} and {two.facet.label}"
-        found.append(panel(ground, columns, one, title=title, axis=one.facet.label))
+        found.append(panel(ground, columns, one, title=title, axis=one.facet.label)._replace(is_crossed=True))
     return found
 
 

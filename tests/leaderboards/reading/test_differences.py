@@ -14,7 +14,7 @@ from generation.index import SplitIndex
 from generation.models import Split
 from tests.leaderboards.reading.conftest import contenders, noisy
 from tests.leaderboards.reading.rows import method, submit
-from webapp.leaderboards import comparing, differences_chart
+from webapp.leaderboards import comparing, differences_chart, panels_chart, slices
 from webapp.leaderboards.comparing import Part, Sheet, lines_of, sheet
 from webapp.leaderboards.slices import Ground, divided
 from webapp.models import User
@@ -62,6 +62,20 @@ def test_of_more_values_than_fit_the_first_are_drawn_and_the_page_says_so(compar
     assert differences_chart.left_out(compared.parts[0]) == ""
     none = compared.parts[0]._replace(lines=[])
     assert differences_chart.spec_of(none, NAMES, {}, colors=OF_THE_PAGE) is None
+
+
+@pytest.mark.slow
+def test_a_map_of_two_facets_is_drawn_with_every_cell(val: Split, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slices, "LEAST", 5)
+    index = SplitIndex.open(val)
+    two = [divided(index.facets[name]) for name in ("type", "group")]
+    [panel] = slices.by_two(Ground(index, "/there/"), contenders(index)[1:], *two)
+    spec = panels_chart.spec_of(panel, colors=OF_PAPER, title="read/val")
+    [svg] = drawings("drawn", [Order(spec or {}, kind="svg", site="https://example.org")])
+    assert svg is not None
+    told = [cell for row in panel.rows for cell in row.cells if cell.mean is not None]
+    assert len(told) > 3 and svg.count(b"<a ") == len(told)
+    assert all(f">{100 * (cell.mean or 0):.0f}%<".encode() in svg for cell in told)
 
 
 @pytest.mark.slow

@@ -83,6 +83,6 @@ def test_seen_and_unseen_are_two_curves_and_tasks_stay_beside_their_names(page: 
     expect(page.get_by_role("row", name="Last place").get_by_text("of 1", exact=True)).to_be_visible()
     check(page)
     page.get_by_role("link", name="Curves").last.click()
-    row = page.get_by_role("region", name="What each task needs").get_by_role("row", name="1: one supporting fact")
+    row = page.get_by_role("group", name="What each task needs").get_by_role("row", name="1: one supporting fact")
     expect(row.get_by_text("10,000", exact=True)).to_be_visible()
     check(page)

@@ -1,6 +1,7 @@
 """The pages that read a board: what they show, to whom, and what they refuse."""
 
 import csv
+import html
 import io
 import random
 import re
@@ -12,16 +13,19 @@ from django.urls import reverse
 
 from annotations import baseline, opening
 from generation import ablation_jobs, ablations, charts_drawing, deriving, jobs
+from generation.blind import choices_of
 from generation.engine.score import NONE
+from generation.engine.worlds import FacetKind
 from generation.index import SplitIndex
 from generation.models import AblationReport, Question, Split
 from generation.queue import runner
 from generation.recipes import Recipe
 from generation.scoring import truth_of
 from tests.annotations import answered
+from tests.generation import small
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit
-from webapp.leaderboards import comparing, slices
+from webapp.leaderboards import boards, comparing, figures, slices
 from webapp.leaderboards.models import Method, Score, Submission
 from webapp.models import User
 
@@ -194,7 +198,7 @@ def test_questions_are_those_that_were_answered_so(val, board, client, show):
 
 def test_a_comparison_leads_to_the_questions_it_counts(val, board, client, monkeypatch):
     monkeypatch.setattr(comparing, "LEAST", 1)
-    content = client.get(at(val, "compare", entry=[board["good"], board["bad"]])).content.decode()
+    content = client.get(at(val, "compare", entry=[board["good"], board["bad"]], by="type")).content.decode()
     links = re.findall(r'<a href="([^"]*show=(?:first|second)[^"]*)"[^>]*>([\d,]+)</a>', content)
     assert len(links) > 20
     for address, count in links[:2] + links[2::7]:
@@ -202,11 +206,14 @@ def test_a_comparison_leads_to_the_questions_it_counts(val, board, client, monke
         assert page.context["page"].paginator.count == int(count.replace(",", "")), address
 
 
-def test_each_figure_of_a_board_leads_to_the_questions_that_it_counts(val, board, client):
+def test_each_figure_of_a_board_leads_to_the_questions_that_it_counts(val, board, client, monkeypatch):
+    monkeypatch.setattr(boards, "SMALLEST", 1)
     index = SplitIndex.open(val)
     leads_to_its_questions(client, val, board["bad"], index.n)
     content = client.get(reverse("board", args=["read", "val"])).content.decode()
-    links = re.findall(rf'<td class="num" title="n = (\d+)[^"]*"><a href="([^"]*{board["bad"]}&amp;[^"]*)">', content)
+    links = re.findall(
+        rf'<td class="num[^"]*" title="n = (\d+)[^"]*"><a href="([^"]*{board["bad"]}&amp;[^"]*)">', content
+    )
     facet = index.facets["type"]
     assert len(links) == len({code for code in facet.codes.tolist() if code != facet.none})
     for n, address in links[::4]:
@@ -217,6 +224,99 @@ def test_each_figure_of_a_board_leads_to_the_questions_that_it_counts(val, board
         kind = re.search(r"type=(\w+)", address)[1]
         mine = facet.codes == facet.values.index(kind)
         assert right == (mine & (worse(index) == truth_of(index))).sum()
+
+
+def test_a_board_with_too_few_questions_a_column_shows_the_finest_facet_that_has_enough(
+    val, board, client, monkeypatch
+):
+    for module in (boards, figures):
+        monkeypatch.setattr(module, "SMALLEST", 10)
+    index = SplitIndex.open(val)
+    shown = client.get(reverse("board", args=["read", "val"]))
+    columns = shown.context["board"].columns
+    [name] = {column.facet for column in columns}
+    counts = {
+        one.name: np.bincount(one.codes[one.codes != one.none])
+        for one in index.facets.values()
+        if one.kind == FacetKind.CATEGORY and not one.reveals
+    }
+    asked = {key: int((n > 0).sum()) for key, n in counts.items()}
+    enough = {
+        key: of for key, of in asked.items() if 1 < of <= boards.MOST_COLUMNS and 2 * (counts[key] >= 10).sum() > of
+    }
+    assert "type" not in enough and len(columns) == enough[name] == max(enough.values())
+    assert f"The columns are of the facet “{index.facets[name].label}”" in text_of(shown)
+    facet, truth = index.facets[name], truth_of(index)
+    [bad] = [row for row in shown.context["board"].rows if row.entry.key == board["bad"]]
+    [good] = [row for row in shown.context["board"].rows if row.entry.key == board["good"]]
+    for column, one, other in zip(columns, bad.columns, good.columns, strict=True):
+        mine = facet.codes == facet.values.index(column.value)
+        assert one.n == other.n == mine.sum()
+        if one.n >= 10:
+            runs = [(noisy(index, 0.2, seed=seed) == truth)[mine].mean() for seed in (1, 2, 3)]
+            assert one.share == pytest.approx((worse(index) == truth)[mine].mean())
+            assert other.share == pytest.approx(np.mean(runs))
+    [panel] = client.get(at(val, "slices", entry=board["bad"])).context["panels"]
+    assert [row.value for row in panel["panel"].rows] == [column.value for column in columns]
+
+
+def test_cells_are_shaded_by_accuracy_and_method_and_accuracy_stay(val, board, client):
+    shown = client.get(reverse("board", args=["read", "val"]))
+    content = shown.content.decode()
+    for row in shown.context["board"].rows:
+        for one in row.columns:
+            if one.share is not None:
+                assert f'<td class="num shade-{min(9, int(10 * one.share))}" title="{one.said}">' in content
+    assert '<th scope="col" class="method">' in content and content.count('class="num accuracy"') == 4
+
+
+def test_two_facets_crossed_are_a_map_of_cells(val, board, client, monkeypatch):
+    monkeypatch.setattr(slices, "LEAST", 5)
+    shown = client.get(at(val, "slices", by=["group", "length"], entry=[board["good"], board["bad"]]))
+    content = shown.content.decode()
+    assert content.count('<table class="heat">') == 2 and "<svg" not in content.partition("<main")[2]
+    cells = [cell for one in shown.context["panels"] for row in one["panel"].rows for cell in row.cells]
+    assert sum(cell.mean is not None for cell in cells) > 3
+    for cell in cells:
+        if cell.mean is not None:
+            assert f'<td class="shade-{min(9, int(10 * cell.mean))}" title="{cell.said}">' in content
+            assert f'">{100 * cell.mean:.0f}</a>' in content
+    file = reverse("board_slices_file", args=["read", "val", "svg"])
+    query = urlencode({"by": ["group", "length"], "entry": board["bad"]}, doseq=True)
+    assert client.get(f"{file}?{query}").content == b"<svg/>"
+
+
+def test_single_questions_stand_with_their_pictures(owner, client):
+    dataset = small.made("pictured", splits={"val": {"scenes": 2}})
+    split = Split.objects.for_browse().get(dataset=dataset, name="val")
+    row = submit(method(owner, "Mine"), split, noisy(SplitIndex.open(split), 0.5, seed=1))
+    address = at(split, "questions", entry=f"m{row.method_id}")
+    pictures = re.findall(r'<td class="thumb"><a [^>]*><img src="([^"]+)"', client.get(address).content.decode())
+    assert len(pictures) == split.questions and len(set(pictures)) == 2
+    assert all(client.get(one)["Content-Type"] == "image/webp" for one in set(pictures))
+    dataset.images_visible = False
+    dataset.save()
+    assert '<td class="thumb">' not in client.get(address).content.decode()
+
+
+def test_a_comparison_says_first_what_differs_and_draws_one_facet(val, board, client, monkeypatch):
+    monkeypatch.setattr(comparing, "LEAST", 5)
+    keys = {"entry": [board["bad"], board["good"]]}
+    shown = client.get(at(val, "compare", **keys))
+    whole = shown.context["sheet"].whole.compared
+    low, high = (100 * end for end in whole.interval)
+    lead = f"Good is {-100 * whole.difference:.1f} points better than Bad <b> ({-high:.1f} to {-low:.1f})"
+    assert shown.context["told"].startswith(lead)
+    assert html.escape(lead) in shown.content.decode()
+    found = shown.context["largest"]
+    sizes = [abs(one.line.compared.difference) for one in found]
+    assert sizes == sorted(sizes, reverse=True) and all(one.line.is_certain for one in found)
+    assert shown.content.count(b"<table") == 1 and len(shown.content) < 60_000
+    assert shown.context["sheet"].test == "paired permutation test"
+    page = text_of(shown)
+    assert "Paired permutation test" in page and "McNemar" not in page
+    for part in shown.context["sheet"].parts[::4]:
+        assert client.get(at(val, "compare", **keys, by=part.name)).context["part"].name == part.name
 
 
 def test_of_withheld_answers_a_board_leads_to_no_question(withheld, owner, client):
@@ -299,6 +399,31 @@ def test_who_skips_a_step_is_named_with_it(val, owner, client, monkeypatch):
     assert one.step.found.share == 1
     assert [line.label for line in one.baselines] == ["Majority"]
     assert "last spatial relation" in text_of(page)
+
+
+def test_where_few_wrong_answers_are_usable_the_page_says_how_many_and_why(val, owner, client, monkeypatch):
+    index = SplitIndex.open(val)
+    truth, choices = truth_of(index), choices_of(val, index)
+    names = tuple(one.name for one in val.dataset.get_world().ablations)
+    codes = np.full((len(names), index.n), -1, np.int32)
+    many = np.flatnonzero(choices > 2)
+    changed, same = many[:9], many[9:14]
+    codes[0, changed[:6]] = (truth[changed[:6]] + 1) % len(index.answer_values)
+    codes[1, changed[4:]] = (truth[changed[4:]] + 1) % len(index.answer_values)
+    codes[1, same] = truth[same]
+    monkeypatch.setattr(ablations, "find", lambda *args, **more: ablations.Ablated(names, np.arange(index.n), codes))
+    two = np.flatnonzero(choices <= 2)[:7]
+    said = truth.copy()
+    said[[*two, *changed, *same]] = -1
+    row = submit(method(owner, "Wrong"), val, said)
+    page = client.get(at(val, "steps", entry=f"m{row.method_id}"))
+    [one] = page.context["found"]
+    assert (one.wrong, one.of_two, one.unchanged, one.usable, one.most) == (21, 7, 5, 9, 6)
+    assert (
+        "Too few usable wrong answers to tell. Of 21 wrong answers, 7 are to questions with two possible answers"
+        in text_of(page).replace(" .", ".")
+    )
+    assert "The other 9 are usable, at most 6 for the same step; it takes 30." in text_of(page)
 
 
 def test_steps_wait_for_a_background_process_where_there_is_much(val, board, owner, client, monkeypatch):

@@ -171,8 +171,10 @@ class Score(models.Model):
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="scores")
     split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="scores")
     n = models.PositiveIntegerField(help_text="Questions.")
-    right = models.PositiveIntegerField(help_text="Of them answered rightly, taken strictly.")
-    right_read = models.PositiveIntegerField(help_text="The same with answers read out of free text.")
+    right = models.FloatField(
+        help_text="Of them answered rightly, taken strictly; of guesses, as many as are expected."
+    )
+    right_read = models.FloatField(help_text="The same with answers read out of free text.")
     unreadable = models.PositiveIntegerField(help_text="Answers in which no answer could be read.")
     columns = models.TextField(help_text="JSON: for each column of the world's board [right, n].")
     made = models.DateTimeField(db_default=Now())
@@ -185,13 +187,14 @@ class Score(models.Model):
         constraints = (
             models.UniqueConstraint(fields=["submission", "split"], name="score_once"),
             models.CheckConstraint(
-                condition=Q(right__lte=F("n"), right_read__lte=F("n"), unreadable__lte=F("n")), name="score_of_n"
+                condition=Q(right__range=(0, F("n")), right_read__range=(0, F("n")), unreadable__lte=F("n")),
+                name="score_of_n",
             ),
         )
         indexes = (models.Index(fields=["split"], name="score_by_split"),)
 
     def __str__(self) -> str:
-        return f"{self.right} of {self.n} of {self.submission}"
+        return f"{self.right:g} of {self.n} of {self.submission}"
 
     @property
     def accuracy(self) -> float | None:
@@ -199,9 +202,9 @@ class Score(models.Model):
         return self.right / self.n if self.n else None
 
     @cached_property
-    def columns_json(self) -> dict[str, list[int]]:
+    def columns_json(self) -> dict[str, list[float]]:
         """Return [right, n] by the column's label."""
-        data: dict[str, list[int]] = json.loads(self.columns)
+        data: dict[str, list[float]] = json.loads(self.columns)
         return data
 
 

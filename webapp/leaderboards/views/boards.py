@@ -3,19 +3,19 @@
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import Count, Max, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from generation.addresses import site_address
 from generation.browse import BadAddress, check_names, shortened
-from generation.models import Dataset, Split
+from generation.models import Split
 from webapp.access import What, may_mention, may_see, owns
 from webapp.leaderboards import baselines, ladder, tables
 from webapp.leaderboards.boards import ACCURACY, ASKED, Board, Wanted, board_of, made_of, sorts_of
 from webapp.leaderboards.entries import BEST, CHOICES
 from webapp.leaderboards.finding import find_board
+from webapp.leaderboards.listing import boards_for
 from webapp.leaderboards.models import Method, Submission, Suite
 
 A_PAGE = 40
@@ -29,16 +29,8 @@ class BadBoard(Exception):
 
 @require_safe
 def boards(request: HttpRequest) -> HttpResponse:
-    """Return the list of boards that this visitor may see, those with the latest submissions first."""
-    listed = Dataset.objects.visible_to(request.user)
-    known = Submission.objects.scored().visible_to(request.user)
-    mine = Q(submissions__in=known, submissions__method__baseline="")
-    rows = (
-        Split.objects.own().filter(dataset__in=listed, state=Split.State.COMPLETE).select_related("dataset", "parent")
-    )
-    rows = rows.annotate(methods=Count("submissions__method", filter=mine, distinct=True))
-    rows = rows.annotate(latest=Max("submissions__finished", filter=mine)).order_by("-methods", "-pk")
-    page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
+    """Return the list of boards that this visitor may see, those with the most methods first."""
+    page = Paginator(boards_for(request.user), A_PAGE).get_page(request.GET.get("page"))
     shown = [split for split in page.object_list if may_see(request.user, split, What.QUESTION)]
     context = {
         "page": page,

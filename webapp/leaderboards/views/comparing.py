@@ -10,7 +10,8 @@ from django.views.decorators.http import require_safe
 
 from generation.browse import shortened
 from generation.charts_spec import OF_PAPER, OF_THE_PAGE, Palette
-from webapp.leaderboards import differences_chart
+from webapp.leaderboards import differences_chart, summary
+from webapp.leaderboards.boards import columns_of
 from webapp.leaderboards.comparing import Part, Sheet, lines_of, sheet
 from webapp.leaderboards.entries import Entry
 from webapp.leaderboards.slices import divided
@@ -51,7 +52,11 @@ def _compared(reading: Reading) -> dict[str, Any]:
     (first, second), found = reading.contenders, sheet_for(reading)
     part = _drawn_part(reading, found)
     spec = _spec(reading, part, colors=OF_THE_PAGE) if part is not None else None
+    rows = reading.entry_pairs
     return {
+        "told": summary.told_of_two(found, (first.label, second.label), _usual(reading)),
+        "largest": summary.largest(found),
+        "facets": [(one, urlencode([*rows, (BY, one.name)])) for one in found.parts],
         "first": first,
         "second": second,
         "sheet": found,
@@ -80,15 +85,21 @@ def sheet_for(reading: Reading) -> Sheet:
 
 
 def _drawn_part(reading: Reading, found: Sheet) -> Part | None:
-    """Return the facet that is drawn: the first one where the address names none."""
+    """Return the facet that is drawn: that of the board's columns where the address names none."""
     parts = {part.name: part for part in found.parts}
     wanted = reading.request.GET.get(BY)
     if wanted and wanted not in parts:
         raise Unreadable(f"Expected to draw by one of {', '.join(parts)}, got {shortened(wanted)}.")
-    return parts[wanted] if wanted else next(iter(parts.values()), None)
+    return parts[wanted] if wanted else parts.get(_usual(reading), next(iter(parts.values()), None))
 
 
-def _spec(reading: Reading, part: Part, *, colors: Palette, title: str = "") -> dict[str, Any] | None:
+def _usual(reading: Reading) -> str:
+    """Return the facet that the board's columns are of; empty of a board without columns."""
+    columns = columns_of(reading.request.user, reading.split, reading.index)
+    return columns[0].facet if columns else ""
+
+
+def _spec(reading: Reading, part: Part, *, colors: Palette, title: str = "", test: str = "") -> dict[str, Any] | None:
     """Return the chart of a facet; each point leads to its questions, with what both rows say of them."""
     first, second = reading.contenders
     split = reading.split
@@ -98,7 +109,8 @@ def _spec(reading: Reading, part: Part, *, colors: Palette, title: str = "") -> 
         for line in part.lines
         for _, value in line.pairs
     }
-    return differences_chart.spec_of(part, (first.label, second.label), addresses, colors=colors, title=title)
+    names = (first.label, second.label)
+    return differences_chart.spec_of(part, names, addresses, colors=colors, title=title, test=test)
 
 
 @require_safe
@@ -117,5 +129,5 @@ def compare_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpR
 
 def _paper(reading: Reading, found: Sheet, *, kind: str) -> bytes:
     part = _drawn_part(reading, found)
-    spec = None if part is None else _spec(reading, part, colors=OF_PAPER, title=str(reading.split))
+    spec = None if part is None else _spec(reading, part, colors=OF_PAPER, title=str(reading.split), test=found.test)
     return paper_of(reading, spec, kind=kind)

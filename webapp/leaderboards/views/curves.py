@@ -14,7 +14,7 @@ from generation.browse import shortened
 from generation.engine.worlds import Column
 from generation.engine.worlds.boards import BoardView, Tasks
 from webapp.leaderboards import reached, tables
-from webapp.leaderboards.boards import columns_of, on_column, tasks_among
+from webapp.leaderboards.boards import columns_of, on_column, own_columns_of, tasks_among
 from webapp.leaderboards.curves import ALONG, Curve, Run, curves, lines_of
 from webapp.leaderboards.curves_chart import left_out, spec_of
 from webapp.leaderboards.entries import Entry, together
@@ -121,6 +121,7 @@ def learned_for(reading: Reading) -> Learned:
     check_open(reading)
     user, split = reading.request.user, reading.split
     columns = columns_of(user, split, reading.index)
+    are_own = columns == own_columns_of(user, split, reading.index)
     tasks = tasks_among(split, columns)
     asked = _asked(reading, tasks)
     scores = Score.objects.known_to(user, split).filter(submission__method__baseline="")
@@ -130,7 +131,9 @@ def learned_for(reading: Reading) -> Learned:
         runs = [run for entry in entries for run in _runs_of_series(reading, entry, asked.view)]
     else:
         runs = [
-            _run(reading, entry)._replace(parts=tuple(on_column(entry, column, reading.index) for column in columns))
+            _run(reading, entry)._replace(
+                parts=tuple(on_column(entry, column, reading.index, is_own=are_own) for column in columns)
+            )
             for entry in entries
         ]
     return Learned(asked, curves(runs, along=asked.along, target=asked.share), columns, tasks)

@@ -1,5 +1,7 @@
 """Methods: the list, the form, a method's page, and the buttons that publish, hide and delete it."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -11,13 +13,16 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotations.markdown import rendered
+from generation.models import Split
+from webapp.access import What, may_see
 from webapp.leaderboards import baselines, removal
 from webapp.leaderboards.finding import find_method, find_own_method
 from webapp.leaderboards.forms import MethodForm
-from webapp.leaderboards.listing import with_figures
+from webapp.leaderboards.listing import boards_for, with_figures
 from webapp.leaderboards.models import Method, Submission
 
 A_PAGE = 40
+OFFERED = 6  # splits to submit to
 BAD, CONFLICT = 400, 409
 
 
@@ -55,8 +60,14 @@ def method(request: HttpRequest, number: int) -> HttpResponse:
         "removed": found.removed.all()[:A_PAGE] if is_own or request.user.is_staff else [],
         "page": page,
         "rows": with_figures(request.user, page.object_list),
+        "targets": _targets(request.user) if is_own and not page.object_list else [],
     }
     return render(request, "leaderboards/method.html", context)
+
+
+def _targets(user: Any) -> list[Split]:
+    """Return a few splits that an account may submit to: those of the first boards in the list."""
+    return [split for split in boards_for(user)[:OFFERED] if may_see(user, split, What.QUESTION)]
 
 
 @login_required
@@ -69,6 +80,8 @@ def method_new(request: HttpRequest) -> HttpResponse:
         form.instance.owner_id = request.user.pk
         made = form.save()
         to = request.POST.get("to", "")
+        if not _is_target(to):
+            messages.success(request, f"{made.name} is made.")
         return redirect(f"/submissions/new/?to={to}&method={made.pk}" if _is_target(to) else made.get_absolute_url())
     context = {"form": form, "to": request.GET.get("to", "")}
     return render(request, "leaderboards/method_form.html", context, status=BAD if form.errors else 200)

@@ -13,8 +13,10 @@ from generation import rows
 from generation.browse import BadAddress, Query, read_query, shortened
 from generation.index import SplitIndex
 from generation.models import Question
+from generation.pictures import Picture, picture_of
 from generation.trail import visible_facets
 from generation.views.finding import pairs_of
+from webapp.access import What, may_see
 from webapp.leaderboards import predictions
 from webapp.leaderboards.entries import Entry
 from webapp.leaderboards.per_question import Given, Show, chosen, given, shows_for
@@ -47,6 +49,7 @@ def questions(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "without": urlencode([*reading.entry_pairs, (SHOW, show.name)]),
         "contenders": reading.contenders,
         "listed": listed,
+        "has_pictures": any(one.picture is not None for one in listed),
         "page": page,
     }
     return render(request, "leaderboards/questions.html", context)
@@ -95,9 +98,10 @@ def _show(reading: Reading, shows: Sequence[Show]) -> Show:
 
 
 class Listed(NamedTuple):
-    """A question, its right answer, and what each row says of it."""
+    """A question with its picture, if it has one, its right answer, and what each row says of it."""
 
     question: Question
+    picture: Picture | None
     answer: str
     given: list[list[Given]]
 
@@ -106,12 +110,15 @@ def listed_of(reading: Reading, positions: Sequence[int]) -> list[Listed]:
     """Return questions of a split by their positions, with what the chosen rows say of each."""
     index, ground = reading.index, reading.ground
     outside = [_outside(entry, index) for entry in reading.chosen]
+    with_pictures = may_see(reading.request.user, reading.split, What.IMAGE)
     found = []
     for question in rows.browsed(reading.split, list(positions)):
         at = question.position
         said = [given(ground, one, at, words) for one, words in zip(reading.contenders, outside, strict=True)]
         code = int(index.answers[at])
-        found.append(Listed(question, index.answer_values[code] if code < len(index.answer_values) else "", said))
+        picture = picture_of(question.scene, reading.split, small=True) if with_pictures else None
+        answer = index.answer_values[code] if code < len(index.answer_values) else ""
+        found.append(Listed(question, picture, answer, said))
     return found
 
 

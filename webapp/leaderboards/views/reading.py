@@ -177,14 +177,14 @@ def refused(reading: Reading, error: Unreadable) -> HttpResponse:
 
 
 def drawn(split: Split, panels: Sequence[Panel]) -> list[dict[str, Any]]:
-    """Return panels with their drawings as parts of a page."""
-    specs = [spec_of(panel, colors=OF_THE_PAGE) for panel in panels]
+    """Return panels with their drawings as parts of a page; a map of two facets is the table itself."""
+    specs = [None if panel.is_crossed else spec_of(panel, colors=OF_THE_PAGE) for panel in panels]
     found = iter(drawings(split.dataset.slug, [Order(spec) for spec in specs if spec is not None]))
     return [
         {
             "panel": panel,
-            "is_drawable": spec is not None,
-            "left_out": left_out(panel),
+            "is_drawable": spec is not None or panel.is_crossed,
+            "left_out": "" if panel.is_crossed else left_out(panel),
             "drawing": _part(spec and next(found)),
         }
         for panel, spec in zip(panels, specs, strict=True)

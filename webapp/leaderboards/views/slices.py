@@ -12,6 +12,7 @@ from generation.engine.worlds import FacetKind
 from generation.engine.worlds.boards import BoardView
 from generation.index import IndexedFacet
 from webapp.leaderboards.across import by_view_across
+from webapp.leaderboards.boards import columns_of, own_columns_of
 from webapp.leaderboards.slices import (
     BadBands,
     Divided,
@@ -107,6 +108,9 @@ def _wanted(reading: Reading) -> Wanted:
         raise Unreadable(f"Expected one of the views {', '.join(views)}, got {shortened(name)}.")
     if not views:
         return Wanted(None, list(facets.values())[:1])
+    columns = columns_of(user, split, index)
+    if not name and columns and columns != own_columns_of(user, split, index):
+        return Wanted(None, [facets[columns[0].facet]])
     return Wanted(views[name] if name else next(iter(views.values())), [])
 
 

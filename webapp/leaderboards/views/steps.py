@@ -8,6 +8,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from generation import ablation_jobs
+from generation.engine.ablation import LEAST
 from generation.models import AblationReport, Heartbeat
 from generation.views.finding import NOTHING
 from webapp.access import What, may_see, owns
@@ -36,7 +37,7 @@ def steps(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     except Unreadable as error:
         return refused(reading, error)
     context |= {"report": report, "has_steps": report is not None, "owns": owns(request.user, split.dataset)}
-    context |= {"found": found, **_waiting(report)}
+    context |= {"found": found, "least_wrong": LEAST, **_waiting(report)}
     return render(request, "leaderboards/steps.html", context)
 
 
@@ -62,7 +63,7 @@ def steps_for(reading: Reading) -> tuple[AblationReport | None, list[Skipping]]:
 
 
 def _baselines(reading: Reading) -> list[Contender]:
-    return contenders_of([entry for entry in reading.entries if entry.is_site_baseline])
+    return contenders_of([entry for entry in reading.entries if entry.is_site_baseline and not entry.is_chance])
 
 
 def _waiting(report: AblationReport | None) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -13,21 +14,27 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from generation import files
+from generation.blind import choices_of
 from generation.browse import shortened
 from generation.engine.predictions import template
 from generation.expected import expected_of
 from generation.index import SplitIndex
 from generation.models import Heartbeat, Split
-from webapp.access import accounts_only, takes_uploads
+from webapp.access import Visitor, accounts_only, takes_uploads
 from webapp.celery import DEFAULT
 from webapp.leaderboards import approvals, ladder, limits, predictions, receiving, removal, scoring
+from webapp.leaderboards.boards import columns_of
+from webapp.leaderboards.entries import find_entry
 from webapp.leaderboards.finding import find_board, find_own_submission, find_submission, owns, suite_named
 from webapp.leaderboards.forms import SubmissionForm, split_named
 from webapp.leaderboards.listing import with_figures
 from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.leaderboards.receiving import Order, Refused
+from webapp.leaderboards.slices import LEAST, Ground, divided
+from webapp.leaderboards.summary import slices_of, told_of_row, weakest
 from webapp.leaderboards.training import trained_on
-from webapp.leaderboards.visibility import is_open, outcomes_of
+from webapp.leaderboards.views.reading import contenders_of
+from webapp.leaderboards.visibility import facets_for, is_open, outcomes_of
 
 A_PAGE = 40
 ABSENT, CONFLICT = 404, 409
@@ -134,8 +141,29 @@ def submission(request: HttpRequest, number: int) -> HttpResponse:
         "outcomes": outcomes_of(request.user, found),
         "plan": ladder.plan_of(found.split) if ladder.is_closed(found.split) else None,
         "trained_on": trained_on(request.user, found),
+        **_told(request.user, found),
     }
     return render(request, "leaderboards/submission.html", context)
+
+
+def _told(user: Visitor, found: Submission) -> dict[str, Any]:
+    """Return what the page says first of a score to whoever sees everything: a sentence, and the weakest slices."""
+    split = found.split
+    entry = find_entry(user, split, f"s{found.pk}") if found.is_scored and is_open(user, split) else None
+    if entry is None:
+        return {}
+    index, [one] = SplitIndex.open(split), contenders_of([entry])
+    ground = Ground(index, reverse("board_questions", args=[split.dataset.slug, split.name]))
+    columns = columns_of(user, split, index)
+    groups = slices_of(ground, one, [divided(index.facets[columns[0].facet])]) if columns else []
+    slices = slices_of(ground, one, [divided(facet) for facet in facets_for(user, split, index)])
+    chance = None if entry.is_chance else float((1 / np.maximum(1, choices_of(split, index))).mean())
+    return {
+        "told": told_of_row(entry.name, entry.figure, chance, groups),
+        "weakest": weakest(slices, entry.figure),
+        "key": entry.key,
+        "least": LEAST,
+    }
 
 
 def _state(request: HttpRequest, found: Submission) -> dict[str, Any]:

@@ -11,8 +11,10 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.management.base import CommandError
 
 from generation.command_line import BAD_INPUT, FAILED, PlainCommand
+from generation.engine.statistics import Averaged
 from generation.models import Split
 from webapp.leaderboards import receiving, scoring
+from webapp.leaderboards.figures import figure
 from webapp.leaderboards.models import Method, Score, Submission, Suite
 from webapp.leaderboards.receiving import Order, Refused
 from webapp.leaderboards.visibility import Outcome, outcome_json, outcomes_of
@@ -170,17 +172,21 @@ def _lines(submission: Submission, outcomes: list[Outcome]) -> Iterator[str]:
 
 def _lines_of_figure(one: Outcome) -> Iterator[str]:
     yield f"  accuracy  {one.figure.text}"
-    for label, figure in one.parts:
-        yield f"  {label}  {figure.text}, n = {figure.n:,}"
+    for label, part in one.parts:
+        yield f"  {label}  {part.text}, n = {part.n:,}"
 
 
 def _lines_of_score(score: Score) -> Iterator[str]:
     yield f"  accuracy       {_share(score.right, score.n)}"
     yield f"  accuracy_read  {_share(score.right_read, score.n)}  {score.unreadable:,} unreadable"
-    width = max(map(len, score.columns_json), default=0)
-    for label, (right, n) in score.columns_json.items():
-        yield f"  {label:<{width}}  {_share(right, n)}  n = {n:,}"
+    told = {label: figure(Averaged(int(n), (right,))) for label, (right, n) in score.columns_json.items()}
+    enough = {label: one for label, one in told.items() if not one.is_missing}
+    width = max(map(len, enough), default=0)
+    for label, one in enough.items():
+        yield f"  {label:<{width}}  {one.points:>5} %  ({one.said})"
+    if len(enough) < len(told):
+        yield f"  {len(told) - len(enough)} with too few questions to tell"
 
 
-def _share(right: int, n: int) -> str:
+def _share(right: float, n: int) -> str:
     return f"{100 * right / n:5.1f} %" if n else "     –"

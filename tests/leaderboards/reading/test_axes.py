@@ -1,0 +1,125 @@
+"""What stands at the axes of every chart of the site: plain numbers, each another one, in even steps."""
+
+import itertools
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import generation
+from generation import blind_chart, charts_drawing, charts_spec
+from generation.blind_shown import Guess, Scored
+from generation.charts import Cell, Chart, Column, Row
+from generation.charts_drawing import Order, drawings
+from generation.charts_spec import OF_THE_PAGE
+from generation.engine.comparing import Compared
+from generation.engine.statistics import Averaged, Interval
+from generation.engine.worlds import ChartView
+from webapp.leaderboards import curves_chart, differences_chart, panels_chart, slices
+from webapp.leaderboards.comparing import Line, Part
+from webapp.leaderboards.curves import Curve, Point
+
+pytestmark = pytest.mark.slow
+
+SVG = "{http://www.w3.org/2000/svg}"
+PLAIN = re.compile(r"[+−]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?%?")
+DRAWING = {charts_spec, blind_chart, panels_chart, curves_chart, differences_chart}
+HIGHEST = (0.0008, 0.004, 0.021, 0.3, 1.0)
+
+
+def shares(highest: float, *, is_along: bool) -> Any:
+    rows = [Row(str(at), f"value {at}", [Cell(9, part * highest, "/there/")]) for at, part in enumerate((1, 0.4))]
+    return charts_spec.spec_of(Chart(VIEW, is_along, [Column("val", 90_000)], rows, []), colors=OF_THE_PAGE)
+
+
+def guesses(highest: float) -> Any:
+    cue = Guess("majority", "nothing", 100_000, int(highest * 100_000), highest / 2)
+    return blind_chart.spec_of([Scored("val", "train", False, 0, [cue], [], "/there/")], colors=OF_THE_PAGE)
+
+
+def panel(*, is_along: bool) -> Any:
+    cells = [slices.Cell(Averaged(100, (right,)), "/there/") for right in (12, 97)]
+    rows = [slices.Row(str(at), f"value {at}", [cell]) for at, cell in enumerate(cells)]
+    one = slices.Panel("Panel", "value", ["Mine"], slices.Row("", "all", cells[:1]), rows, is_along)
+    return panels_chart.spec_of(one, colors=OF_THE_PAGE)
+
+
+def curve(*sizes: int) -> Any:
+    points = [Point(size, slices.Cell(Averaged(100, (40 + at,)), "/there/")) for at, size in enumerate(sizes)]
+    return curves_chart.spec_of([Curve("Mine", points, None)], axis="examples", target=0.9, is_paper=False)
+
+
+def differences(*points: float, is_along: bool) -> Any:
+    lines = []
+    for at, difference in enumerate(points):
+        share = difference / 100
+        one = Compared(90, 0.5 + share / 2, 0.5 - share / 2, 3, 4, Interval(share - 0.04, share + 0.04), 0.5, 0.5)
+        lines.append(Line(f"value {at}", (("type", str(at)),), one))
+    part = Part("type", "type", lines, is_along)
+    there = {str(at): "/there/" for at in range(len(points))}
+    return differences_chart.spec_of(part, ("Mine", "Yours"), there, colors=OF_THE_PAGE)
+
+
+VIEW = ChartView("answers", "Answers", "answer", "answer")
+SPECS = {
+    **{f"shares up to {top}": shares(top, is_along=False) for top in HIGHEST},
+    **{f"shares along a line up to {top}": shares(top, is_along=True) for top in HIGHEST},
+    **{f"guesses up to {top}": guesses(top) for top in HIGHEST},
+    "accuracy": panel(is_along=False),
+    "accuracy along a line": panel(is_along=True),
+    **{f"curve over {sizes}": curve(*sizes) for sizes in [(500, 900), (700, 12_000), (10, 1_000_000), (3, 7_000_000)]},
+    **{
+        f"differences {points}, along a line: {is_along}": differences(*points, is_along=is_along)
+        for points in [(-40, 22), (-100, 100), (0.3, -0.2), (12.5, 3), (-1.5, 2)]
+        for is_along in (False, True)
+    },
+}
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> None:
+    """Keep drawings in a folder of the test's own, however long they take on a busy machine."""
+    monkeypatch.setattr(charts_drawing, "SECONDS", 120)
+    settings.VAR_DIR = tmp_path
+
+
+def labels_of(drawing: bytes) -> Iterator[list[str]]:
+    """Yield what stands at each axis of numbers."""
+    for group in ET.fromstring(drawing).iter(f"{SVG}g"):
+        if "role-axis-label" in group.get("class", ""):
+            labels = ["".join(text.itertext()) for text in group.iter(f"{SVG}text")]
+            if not any(label.startswith(("value ", "nothing")) for label in labels):
+                yield labels
+
+
+def number_of(label: str) -> float:
+    return float(label.replace("−", "-").replace(",", "").rstrip("%"))
+
+
+def test_axes_of_numbers_have_plain_ones_in_even_steps(patient: None) -> None:
+    drawn = drawings("axes", [Order(spec) for spec in SPECS.values()])
+    for name, drawing in zip(SPECS, drawn, strict=True):
+        assert drawing is not None, name
+        axes = list(labels_of(drawing))
+        assert axes, name
+        for labels in axes:
+            assert len(labels) > 1 and all(PLAIN.fullmatch(label) for label in labels), (name, labels)
+            numbers = sorted(number_of(label) for label in labels)
+            steps = {round(two - one, 9) for one, two in itertools.pairwise(numbers)}
+            is_logarithmic = '"log"' in json.dumps(SPECS[name]) and "%" not in labels[0]
+            assert len(set(numbers)) == len(numbers) and (len(steps) == 1 or is_logarithmic), (name, labels)
+
+
+def test_every_module_that_draws_is_looked_at() -> None:
+    root = Path(generation.__file__).parents[1]
+    found = {
+        path.relative_to(root)
+        for folder in ("generation", "annotations", "webapp")
+        for path in (root / folder).rglob("*.py")
+        if "vega-lite/v6" in path.read_text()
+    }
+    assert found == {Path(str(module.__file__)).relative_to(root) for module in DRAWING}

@@ -1,0 +1,103 @@
+"""What pages say first: sentences on one row and on two, and the slices that matter most."""
+
+import re
+
+from django.test import Client
+
+from generation.engine.comparing import MCNEMAR, Compared
+from generation.engine.statistics import Averaged, Interval
+from generation.models import Split
+from tests.leaderboards import sent
+from webapp.leaderboards.comparing import Line, Part, Sheet
+from webapp.leaderboards.figures import figure
+from webapp.leaderboards.models import Method, Submission
+from webapp.leaderboards.slices import Cell
+from webapp.leaderboards.summary import Weak, largest, told_of_row, told_of_two, weakest
+
+NAMES = ("A", "B")
+
+
+def line(label: str, first: float, second: float, *, n: int = 200, p: float = 0.001, only: int = 40) -> Line:
+    difference = first - second
+    interval = Interval(difference - 0.0446, difference + 0.0434)
+    return Line(label, (("type", label),), Compared(n, first, second, only, n - only, interval, p, p))
+
+
+def sheet(whole: Line, *lines: Line) -> Sheet:
+    return Sheet(whole, [Part("type", "type", list(lines), False)], MCNEMAR)
+
+
+def test_who_is_better_stands_first_with_where() -> None:
+    lines = [line("count", 0.9, 0.32), line("compare attributes", 0.4, 0.63), line("exist", 0.7, 0.5, p=0.2)]
+    found = sheet(line("all", 0.8, 0.633, n=600), *lines)
+    said = (
+        "A is 16.7 points better than B (12.2 to 21.0); better at count (+58.0), worse at compare attributes (−23.0)."
+    )
+    assert told_of_two(found, NAMES, "type") == said
+    assert told_of_two(found, NAMES, "length").endswith("than B (12.2 to 21.0).")
+    back = sheet(line("all", 0.633, 0.8, n=600), line("count", 0.32, 0.9))
+    assert told_of_two(back, NAMES, "type").startswith("B is 16.7 points better than A (12.4 to 21.2); better at count")
+
+
+def test_what_may_be_chance_is_called_so() -> None:
+    assert told_of_two(sheet(line("all", 0.71, 0.7, p=0.4)), NAMES, "type") == (
+        "A is 1.0 points better than B (−3.5 to 5.3), which may be chance."
+    )
+    assert told_of_two(sheet(line("all", 0.7, 0.7, p=1.0)), NAMES, "type") == "A and B are right equally often."
+    assert told_of_two(sheet(line("all", 0.9, 0.1, n=12)), NAMES, "type") == (
+        "12 questions are too few to compare A with B."
+    )
+
+
+def test_the_largest_differences_are_certain_and_each_of_other_questions() -> None:
+    lines = [line(f"v{at}", 0.5 + at / 20, 0.5, only=at) for at in range(1, 9)]
+    few, open_ = line("few", 0.9, 0.1, n=10), line("open", 0.9, 0.1, p=0.3)
+    found = sheet(line("all", 0.8, 0.6, n=900), *lines, lines[-1], few, open_)
+    assert [one.title for one in largest(found)] == [f"type: v{at}" for at in (8, 7, 6, 5, 4)]
+
+
+def weak(label: str, right: int, n: int = 100) -> Weak:
+    return Weak("type", "type", label, label, Cell(Averaged(n, (right,)), "/there/?type=x"))
+
+
+def test_a_row_is_told_with_chance_and_its_best_and_weakest() -> None:
+    whole, slices = figure(Averaged(400, (260,))), [weak("count", 30), weak("exist", 90), weak("color", 65)]
+    assert told_of_row("Mine", whole, 0.358, slices) == (
+        "Mine is right on 65.0 % of 400 questions (60.2 to 69.5); guessing would give 35.8 %. "
+        "It is best at exist (90.0 %) and weakest at count (30.0 %)."
+    )
+    assert [one.label for one in weakest(slices, whole)] == ["count"]
+    many = [weak(f"v{at}", at) for at in range(40)]
+    assert [one.label for one in weakest(many, whole)] == [f"v{at}" for at in range(5)]
+    few = figure(Averaged(12, (6,)))
+    assert told_of_row("Mine", few, 0.5, []) == "12 questions are too few to say how often Mine is right."
+    assert weakest(slices, few) == []
+
+
+def test_a_submission_says_first_how_right_it_is_and_where_it_is_weakest(
+    method: Method, val: Split, as_member: Client
+) -> None:
+    answers = sent.noisy(val, wrong=0.3)
+    row = sent.submitted(method, val, answers)
+    shown = as_member.get(row.get_absolute_url())
+    page = shown.content.decode()
+    share = 100 * sent.right_of(val, answers) / val.questions
+    assert f"{method.name} is right on {share:.1f} % of {val.questions} questions" in page
+    told = as_member.get(f"/api/v1/submissions/{row.pk}/slices/").json()["weakest"]
+    assert [one["label"] for one in told] == [one.title for one in shown.context["weakest"]]
+    assert 0 < len(told) <= 5
+    rights = [one["accuracy"] for one in told]
+    assert rights == sorted(rights) and all(one["n"] >= 30 for one in told)
+    for address in re.findall(r'<li><a href="([^"]+/questions/[^"]+)"', page):
+        assert as_member.get(address.replace("&amp;", "&")).status_code == 200
+
+
+def test_of_withheld_answers_a_submission_says_nothing_of_that(
+    method: Method, withheld: Split, as_member: Client
+) -> None:
+    row = sent.submitted(method, withheld, sent.noisy(withheld, wrong=0.3))
+    assert Submission.objects.filter(pk=row.pk, state="done").exists()
+    shown = as_member.get(row.get_absolute_url())
+    assert "told" not in shown.context and "weakest" not in shown.context
+    assert "is right on" not in shown.content.decode()
+    assert as_member.get(f"/api/v1/submissions/{row.pk}/slices/").status_code == 403
