@@ -87,6 +87,17 @@ class Known:
         return np.where(codes == facet.none, -1, codes)
 
 
+def choices_of(split: Split, index: SplitIndex) -> Ints:
+    """Return (questions,) how many answers a question of its type may have."""
+    every, facet = len(index.answer_values), index.facets.get(TYPE)
+    if facet is None:
+        return np.full(index.n, every, np.int64)
+    spec, world = split.read_spec(), split.dataset.get_world()
+    counts = [len(world.answer_form(spec, Asked("", kind=kind)).choices) or every for kind in facet.values]
+    codes = np.asarray(facet.codes, np.int64)
+    return np.array([*counts, every], np.int64)[np.where(codes == facet.none, -1, codes)]
+
+
 class Cue(NamedTuple):
     """What of a question's words a guess goes by, and how the guesses fared."""
 
@@ -154,14 +165,7 @@ class Guesser:
     @cached_property
     def chances(self) -> NDArray[np.float64]:
         """Return how likely a uniform guess among the answers that each question's type admits is right."""
-        every = len(self.own.index.answer_values)
-        facet = self.own.index.facets.get(TYPE)
-        if facet is None:
-            return np.full(self.own.index.n, 1 / max(1, every))
-        spec = self.own.split.read_spec()
-        forms = [self.world.answer_form(spec, Asked("", kind=kind)).choices for kind in facet.values]
-        admitted = [len(choices) or every for choices in forms]
-        return np.array([*(1 / max(1, count) for count in admitted), 1 / max(1, every)])[self.own.groups(facet)]
+        return 1 / np.maximum(1, choices_of(self.own.split, self.own.index))
 
     def cues(self) -> Iterator[Cue]:
         """Yield each cue with its score: nothing, each facet that the words tell, the first words, the nearest."""

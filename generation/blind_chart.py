@@ -2,15 +2,26 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from generation.blind_shown import Scored
-from generation.charts_spec import ELSEWHERE, THICKNESS, THINNEST, WIDTH, Palette, config_of
+from django.utils.safestring import SafeString, mark_safe
+
+from generation.blind_shown import Scored, Shown
+from generation.charts_drawing import Order, drawings
+from generation.charts_spec import ELSEWHERE, OF_THE_PAGE, SHARES, THICKNESS, THINNEST, WIDE, WIDTH, Palette, config_of
+from generation.models import Dataset
 
 ROOM = 3  # pixels that a bar is thicker than in other charts: two lines lie across it
 
 
-def spec_of(scored: Sequence[Scored], *, colors: Palette, title: str = "") -> dict[str, Any] | None:
+class Drawn(NamedTuple):
+    """The chart as a page has it: for wide screens and for narrow ones; empty where there is nothing to show."""
+
+    wide: SafeString
+    narrow: SafeString
+
+
+def spec_of(scored: Sequence[Scored], *, colors: Palette, title: str = "", width: int = WIDTH) -> dict[str, Any] | None:
     """Return the chart's specification, with a title where it stands alone; None where there is nothing to draw."""
     if not scored:
         return None
@@ -21,7 +32,7 @@ def spec_of(scored: Sequence[Scored], *, colors: Palette, title: str = "") -> di
         "data": {"values": list(_values(scored, legend))},
         "encoding": {"y": {"field": "cue", "type": "ordinal", "sort": None, "title": None}, "yOffset": split},
         "layer": [_bars(legend, colors), _intervals(colors), _chances(colors)],
-        "width": WIDTH,
+        "width": width,
         "height": {"step": ROOM + THICKNESS.get(len(scored), THINNEST)},
         "autosize": {"type": "fit-x", "contains": "padding"},
         "padding": {"left": 0, "right": 4, "top": 0, "bottom": 3},
@@ -56,7 +67,7 @@ def _share(field: str) -> dict[str, Any]:
         "field": field,
         "type": "quantitative",
         "title": "share answered rightly",
-        "axis": {"format": ".0%", "tickCount": 4},
+        "axis": {"format": SHARES, "tickCount": 4},
         "scale": {"domainMin": 0},
     }
 
@@ -80,3 +91,11 @@ def _intervals(colors: Palette) -> dict[str, Any]:
 def _chances(colors: Palette) -> dict[str, Any]:
     mark = {"type": "tick", "color": colors.ink, "thickness": 2}
     return {"mark": mark, "encoding": {"x": _share("chance")}}
+
+
+def drawn(dataset: Dataset, shown: Shown, *, wait: float | None = None) -> Drawn:
+    """Return the chart as parts of the page; empty where there is nothing to draw or drawing failed."""
+    specs = [spec_of(shown.drawn, colors=OF_THE_PAGE, width=width) for width in (WIDE, WIDTH)]
+    found = drawings(dataset.slug, [Order(spec) for spec in specs if spec is not None], wait=wait) or [None, None]
+    # Of elements that charts_child knows, each text escaped.
+    return Drawn(*(mark_safe((drawing or b"").decode()) for drawing in found))  # noqa: S308

@@ -12,11 +12,12 @@ from urllib.parse import quote_plus, urlencode
 from generation.engine.worlds import FacetKind
 from generation.index import WORD
 
-WORDS, PAGE, LIST = "q", "page", "list"
+WORDS, PAGE, LIST, SORT = "q", "page", "list", "sort"
 LOWEST, HIGHEST = ".from", ".to"  # how the form of a range names its two ends
 MAX_WORDS = 200
 MAX_CONDITIONS = 100
 MAX_NUMBER = 9  # digits
+MOST = 10**MAX_NUMBER - 1
 
 
 class BadAddress(Exception):
@@ -59,8 +60,22 @@ class Condition(NamedTuple):
         """Return the value for people."""
         if len(self.codes) == 1 and self.value in self.facet.values:
             return label_of(self.facet, self.codes[0])
-        low, _, high = self.value.partition("..")
+        low, dots, high = self.value.partition("..")
+        if not dots:
+            return self.value
         return f"{low} to {high}" if low and high else f"{low} or more" if low else f"up to {high}"
+
+
+class Order(NamedTuple):
+    """By which numbers questions are listed, the lowest or the highest first."""
+
+    facet: Facet
+    is_descending: bool
+
+    @property
+    def value(self) -> str:
+        """Return it as addresses have it: `length`, or `-length` for the highest first."""
+        return f"-{self.facet.name}" if self.is_descending else self.facet.name
 
 
 @dataclass(frozen=True)
@@ -76,12 +91,15 @@ class Query:
         From 1.
     chosen : tuple of int
         Positions of questions that were picked out, whatever the filters.
+    order : Order or None
+        None for the order of the split.
     """
 
     conditions: tuple[Condition, ...] = ()
     words: str = ""
     page: int = 1
     chosen: tuple[int, ...] = ()
+    order: Order | None = None
 
     @property
     def filters(self) -> dict[str, list[int]]:
@@ -115,12 +133,17 @@ class Query:
     @property
     def everything(self) -> "Query":
         """Return it without its filters."""
-        return Query(chosen=self.chosen)
+        return Query(chosen=self.chosen, order=self.order)
+
+    @property
+    def filter_address(self) -> str:
+        """Return the address of its filters alone; empty where nothing is filtered."""
+        return "" if self.is_plain else Query(self.conditions, self.words).address
 
     @property
     def trail(self) -> str:
         """Return what leads a question's reader through what passes the filters: its address without what is chosen."""
-        return "" if self.is_plain else replace(self, page=1, chosen=()).address
+        return "" if self.is_plain and self.order is None else replace(self, page=1, chosen=()).address
 
     def around(self, facet: Facet) -> tuple[str, str]:
         """Return what stands before and after a value of a facet in the address that has it added.
@@ -169,10 +192,18 @@ class Query:
     @property
     def _beside_conditions(self) -> list[tuple[str, str]]:
         words = [(WORDS, self.words)] if self.words else []
-        return [*words, (LIST, ",".join(map(str, self.chosen)))] if self.chosen else words
+        order = [(SORT, self.order.value)] if self.order is not None else []
+        chosen = [(LIST, ",".join(map(str, self.chosen)))] if self.chosen else []
+        return [*words, *order, *chosen]
 
 
-def read_query(pairs: Iterable[tuple[str, str]], *, facets: Sequence[Facet], hidden: Sequence[Facet] = ()) -> Query:
+def read_query(
+    pairs: Iterable[tuple[str, str]],
+    *,
+    facets: Sequence[Facet],
+    hidden: Sequence[Facet] = (),
+    is_sortable: bool = False,
+) -> Query:
     """Return what the names and values of an address ask for.
 
     Parameters
@@ -183,6 +214,8 @@ def read_query(pairs: Iterable[tuple[str, str]], *, facets: Sequence[Facet], hid
         Those that may be filtered by.
     hidden : sequence of Facet
         Those that exist but would reveal what is withheld.
+    is_sortable : bool
+        Whether the address may also say in which order questions are listed.
 
     Raises
     ------
@@ -192,27 +225,35 @@ def read_query(pairs: Iterable[tuple[str, str]], *, facets: Sequence[Facet], hid
     known = {facet.name: facet for facet in facets}
     conditions: list[Condition] = []
     words, page = "", 1
+    order: Order | None = None
     for name, value in pairs:
         if name == WORDS:
             words = _read_words(value)
         elif name == PAGE:
             page = _read_page(value)
+        elif name == SORT and is_sortable:
+            order = _read_order(value, known, hidden) if value else None
         elif name in known:
             conditions += [read_condition(known[name], value)] if value.strip() else []
         else:
             raise BadAddress(_unknown(name, known, hidden))
     if len(conditions) > MAX_CONDITIONS:
         raise BadAddress(f"Expected at most {MAX_CONDITIONS} filters, got {len(conditions)}.")
-    return Query(tuple(dict.fromkeys(conditions)), words, page)
+    return Query(tuple(dict.fromkeys(conditions)), words, page, order=order)
 
 
 def read_condition(facet: Facet, value: str) -> Condition:
-    """Return one condition: a value of the facet, or for whole numbers a range such as `8..12`, `8..` or `..12`."""
+    """Return one condition: a value of the facet, or for whole numbers a range such as `8..12`, `8..` or `..12`.
+
+    A number or a range that no question can have is a condition that none passes.
+    """
     value = value.strip()
     if value in facet.values:
         return Condition(facet, value, (facet.values.index(value),))
     if facet.kind is FacetKind.INTEGER and ".." in value:
         return _read_range(facet, value)
+    if facet.kind is FacetKind.INTEGER and _is_number(value):
+        return Condition(facet, value, ())
     raise BadAddress(f"Filter {facet.name}: expected {_expected(facet)}, got {shortened(value)}.")
 
 
@@ -257,14 +298,10 @@ def _read_range(facet: Facet, value: str) -> Condition:
     if not (low or high) or not all(part == "" or _is_number(part) for part in (low, high)):
         raise BadAddress(f"Filter {facet.name}: expected a range such as 8..12, 8.. or ..12, got {shortened(value)}.")
     least = int(low) if low else 0
-    most = int(high) if high else 10**MAX_NUMBER
+    most = int(high) if high else MOST
     codes = tuple(
         code for code, number in enumerate(facet.values) if _is_number(number) and least <= int(number) <= most
     )
-    if not codes:
-        raise BadAddress(
-            f"Filter {facet.name}: expected {_expected(facet)}, got {shortened(value)}, which has none of them."
-        )
     return Condition(facet, f"{low}..{high}", codes)
 
 
@@ -286,6 +323,21 @@ def _unknown(name: str, known: Mapping[str, Facet], hidden: Sequence[Facet]) -> 
     if any(facet.name == name for facet in hidden):
         return f"Answers of this split are withheld, and a filter by {name} would give part of them away."
     return f"Expected a filter ({', '.join([*known, WORDS])}) or a page, got {shortened(name)}."
+
+
+def sortable(facets: Iterable[Facet]) -> list[Facet]:
+    """Return the facets that questions can be sorted by: those whose values are numbers."""
+    return [facet for facet in facets if facet.kind is FacetKind.INTEGER]
+
+
+def _read_order(value: str, known: Mapping[str, Facet], hidden: Sequence[Facet]) -> Order:
+    name = value.removeprefix("-")
+    if name not in known and any(facet.name == name for facet in hidden):
+        raise BadAddress(_unknown(name, known, hidden))
+    numbers = {facet.name: facet for facet in sortable(known.values())}
+    if name not in numbers:
+        raise BadAddress(f"Expected {SORT} to be one of {', '.join(numbers)}, got {shortened(value)}.")
+    return Order(numbers[name], is_descending=value.startswith("-"))
 
 
 def _read_words(value: str) -> str:

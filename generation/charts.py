@@ -12,13 +12,13 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from generation.engine.errors import BadSpec
+from generation.engine.statistics import TOO_FEW
 from generation.engine.worlds import ChartView, FacetKind
 from generation.index import IndexedFacet, NotIndexed, SplitIndex, counts_of_all
 from generation.models import Dataset, Split
 from webapp.access import Visitor, What, may_see, may_see_facet
 
 SIDE_BY_SIDE = 5  # splits in a chart; of more, one is looked at after the other
-TOO_FEW = 30  # questions of which no share is told: at half of 30 it is uncertain by 18 points
 
 log = logging.getLogger(__name__)
 

@@ -7,6 +7,7 @@ from generation.charts import Chart, Row
 
 MOST_BARS = 40  # values that are drawn; of more, the most frequent
 WIDTH, HEIGHT = 360, 170  # pixels: as they stand on the narrowest screen
+WIDE = 1120  # pixels: a chart that has a wide page for itself
 LEGEND = {"title": None, "orient": "top", "columns": 1, "labelLimit": WIDTH - 20}  # names in full, beside a symbol
 THICKNESS = {1: 13, 2: 8, 3: 6}  # pixels of a bar, by how many splits lie side by side
 THINNEST = 5
@@ -15,6 +16,7 @@ THINNEST = 5
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 SMALL, TEXT, TITLE = 12, 13.5, 17.5  # pixels
 SHRUNK = 0.85
+COUNTS, SHARES, POINTS = ",~f", "~%", "+~f"  # numbers of an axis: as many decimals as its steps need, no powers of ten
 ELSEWHERE = "https://site.invalid"  # stands for this site in addresses, which Vega wants whole
 
 
@@ -100,7 +102,7 @@ def _places(chart: Chart) -> dict[str, Any]:
         "field": "share",
         "type": "quantitative",
         "title": "share of questions",
-        "axis": {"format": ".0%", "tickCount": 4},
+        "axis": {"format": SHARES, "tickCount": 4},
     }
     split = {"field": "split", "type": "nominal", "sort": None}
     if chart.is_along:

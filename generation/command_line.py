@@ -1,16 +1,21 @@
 """How the commands of this app speak: errors are one line on standard error, and the exit status says which kind."""
 
 import sys
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import InterfaceError, OperationalError, connection
 
+from generation.engine import compiling
 from generation.engine.errors import EngineError
 from generation.models import Dataset, Split
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
+EVERY = 5.0  # seconds between two lines about what is compiled
 
 
 class PlainCommand(BaseCommand):
@@ -36,7 +41,8 @@ class PlainCommand(BaseCommand):
         try:
             if self.from_command_line and self.needs_tables:
                 prepare_tables()
-            return super().execute(*args, **options)
+            with compiling.watched(Compiled(self._note)) if self.from_command_line else nullcontext():
+                return super().execute(*args, **options)
         except EngineError as error:
             refusal = CommandError(str(error), returncode=BAD_INPUT)
             refusal.__cause__ = error
@@ -49,6 +55,10 @@ class PlainCommand(BaseCommand):
             raise refusal
         self.stderr.write(str(refusal).replace("\n", " "))
         sys.exit(refusal.returncode)
+
+    def _note(self, line: str) -> None:
+        """Write a line to standard error that is no error."""
+        self.stderr.write(line, str)
 
     def find_dataset(self, slug: str) -> Dataset:
         """Return the dataset of that name, or refuse, naming those there are."""
@@ -71,6 +81,32 @@ class PlainCommand(BaseCommand):
             names = ", ".join(dataset.splits.order_by("ordinal").values_list("name", flat=True)[:20])
             raise CommandError(f"{slug}: Expected a split ({names}), got {name!r}.", returncode=BAD_INPUT)
         return split
+
+
+class Compiled:
+    """Says what is compiled: a command that is silent for a minute looks as if it hung.
+
+    Parameters
+    ----------
+    say : callable
+        Takes a line.
+    """
+
+    def __init__(self, say: Callable[[str], object]) -> None:
+        self.say = say
+        self.count = 0
+        self.began = self.said = 0.0
+
+    def __call__(self, name: str) -> None:
+        """Take the name of a function that is compiled now."""
+        self.count += 1
+        now = time.monotonic()
+        if self.count == 1:
+            self.began = self.said = now
+            self.say("Compiling the fast parts for this machine, once. It takes a minute or two.")
+        elif now - self.said >= EVERY:
+            self.said = now
+            self.say(f"Compiling: {self.count} functions after {now - self.began:.0f} s, now {name}.")
 
 
 def _database_trouble(error: Exception) -> str:

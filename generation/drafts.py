@@ -14,6 +14,7 @@ from generation.engine.errors import BadSpec
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import get_world
 from generation.knobs import Knob
+from generation.limits import BeyondLimit
 
 MOST_CHARACTERS = 300_000
 BOUNDS = Bounds(depth=30)
@@ -47,14 +48,19 @@ class Draft(NamedTuple):
         What it says; empty where it is no JSON.
     spec : BaseSpec or None
         The validated spec, None where it is refused.
-    refused : BadSpec or None
-        Why.
+    faults : tuple of BadSpec
+        Why it is refused: everything that can be said of it at once.
     """
 
     text: str
     data: dict[str, Any]
     spec: BaseSpec | None
-    refused: BadSpec | None
+    faults: tuple[BadSpec, ...] = ()
+
+    @property
+    def refused(self) -> BadSpec | None:
+        """Return the first fault, None where there is none."""
+        return self.faults[0] if self.faults else None
 
 
 def draft_of(
@@ -62,15 +68,38 @@ def draft_of(
 ) -> Draft:
     """Return a spec's JSON as a draft; `most` are the limits of whoever writes it, `images` whether they want any."""
     kept = dict(data)
+    beyond: tuple[BadSpec, ...] = ()
     try:
-        limits.check(knobs.expanded(kept), most)
+        beyond = _beyond(kept, most)
         spec = get_world(specs.world_of(kept)).read_spec(kept, files=files)
         limits.check(spec.to_json(), most)  # defaults too
         if images:
             spec.check_here()
-        return Draft(text_of(kept), kept, spec, None)
+        return Draft(text_of(kept), kept, spec)
     except BadSpec as error:
-        return Draft(text_of(kept), kept, None, error)
+        return Draft(text_of(kept), kept, None, _different([*beyond, *each(error)]))
+
+
+def each(error: BadSpec) -> tuple[BadSpec, ...]:
+    """Return a fault and those that were found beside it."""
+    return (error, *error.others)
+
+
+def _beyond(data: Mapping[str, Any], most: Mapping[str, int]) -> tuple[BadSpec, ...]:
+    """Return where a spec's JSON asks for more than `most`."""
+    try:
+        limits.check(knobs.expanded(data), most)
+    except BeyondLimit as error:
+        return each(error)
+    return ()
+
+
+def _different(faults: Sequence[BadSpec]) -> tuple[BadSpec, ...]:
+    """Return the first fault of each place: a limit of the site before the bound of the engine behind it."""
+    first: dict[str, BadSpec] = {}
+    for fault in faults:
+        first.setdefault(fault.where, fault)
+    return tuple(first.values())
 
 
 def text_of(data: Mapping[str, Any]) -> str:
@@ -223,26 +252,32 @@ class Field(NamedTuple):
     about: str
 
 
-def fields_of(data: Mapping[str, Any], refused: BadSpec | None, most: Mapping[str, int]) -> list[Field]:
-    """Return the knobs of a draft's world, filled in; the refusal stands beside the one it is about."""
+def fields_of(data: Mapping[str, Any], faults: Sequence[BadSpec], most: Mapping[str, int]) -> list[Field]:
+    """Return the knobs of a draft's world with their values, each with the faults that concern it."""
     full = knobs.expanded(data)
     return [
         Field(
             knob,
             knobs.shown(knob, full),
-            _error(knob, refused),
+            _error(knob, faults),
             f"{knob.about}; at most {most[knob.limit]:,}" if knob.limit else knob.about,
         )
         for knob in knobs.knobs_of(specs.world_of(full))
     ]
 
 
-def _error(knob: Knob, refused: BadSpec | None) -> str:
+def _error(knob: Knob, faults: Sequence[BadSpec]) -> str:
     """Return what is wrong with a knob; of rules, also which."""
-    if refused is None or not f"{refused.where}.".startswith(f"{knob.path}."):
-        return ""
-    inside = refused.where.removeprefix(knob.path).removeprefix(".")
-    return refused.reason if not inside else f"{_rule(inside)}: {refused.reason}"
+    return " ".join(_said_of(knob, fault) for fault in faults if _is_about(knob, fault))
+
+
+def _said_of(knob: Knob, fault: BadSpec) -> str:
+    inside = fault.where.removeprefix(knob.path).removeprefix(".")
+    return fault.reason if not inside else f"{_rule(inside)}: {fault.reason}"
+
+
+def _is_about(knob: Knob, fault: BadSpec) -> bool:
+    return f"{fault.where}.".startswith(f"{knob.path}.")
 
 
 def _rule(inside: str) -> str:
@@ -252,8 +287,13 @@ def _rule(inside: str) -> str:
     return f"{place}, {name}" if name else place
 
 
-def is_beside(refused: BadSpec | None, fields: Sequence[Field]) -> bool:
-    """Return whether a refusal has a place in the form to stand at; else it stands beside the JSON."""
-    if refused is None or any(field.error for field in fields):
-        return True
-    return refused.where.startswith("splits") and ".overrides" not in refused.where
+def without_field(faults: Sequence[BadSpec], fields: Sequence[Field]) -> list[BadSpec]:
+    """Return the faults that concern no field of the form. The page shows them beside the JSON."""
+    return [
+        fault for fault in faults if not is_of_splits(fault) and not any(_is_about(one.knob, fault) for one in fields)
+    ]
+
+
+def is_of_splits(fault: BadSpec) -> bool:
+    """Return whether the page shows a fault beside the rows of splits."""
+    return fault.where.startswith("splits") and ".overrides" not in fault.where

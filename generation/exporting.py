@@ -148,6 +148,8 @@ class StoredSplit:
             view=item.view if self.shows_scenes else None,
             questions=questions,
             replaced=item.replaced if self.shows_scenes else 0,
+            number=item.number if self.shows_scenes else None,  # they say which scene of a published file it is
+            image_name=item.image_name if self.shows_scenes else "",
         )
         stored_name = scene.image or scene.linked
         has_image = self.images and bool(stored_name)

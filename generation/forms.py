@@ -143,6 +143,7 @@ class NewForm(AboutForm):
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
     )
     images = forms.BooleanField(label="Draw pictures", required=False, initial=True)
+    field_order = ("slug", "images")  # as they stand on the page: what is wrong is said in that order
 
     def clean_slug(self) -> str:
         """Return a name that is free and may stand in addresses."""

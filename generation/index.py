@@ -103,6 +103,12 @@ class IndexedFacet:
         high = np.inf if selection.high is None else selection.high
         return [code for code, value in enumerate(self.values) if low <= int(value) <= high]
 
+    def sort(self, positions: NDArray[np.int64], *, is_descending: bool) -> NDArray[np.int64]:
+        """Return positions by their values, equal ones in their order; those that have no value come last."""
+        codes = self.codes[positions].astype(np.int32)
+        keys = np.where(codes == self.none, len(self.values), -codes if is_descending else codes)
+        return positions[np.argsort(keys, kind="stable")]
+
     def counts(self, histogram: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how often each of `values` occurs, from how often each code does."""
         if self.kind != FacetKind.FLAGS:

@@ -207,8 +207,10 @@ class _Intake:
             position=self.split.scenes + len(self.scenes),
             data=None if read.item.scene is None else canonical(read.item.scene.to_json()),
             view=None if read.item.view is None else canonical(read.item.view.to_json()),
+            source_number=read.item.number,
+            source_image=read.item.image_name,
         )
-        self._add_picture(scene, read.image)
+        self._add_picture(scene, read.item.image_name)
         self.scenes.append(scene)
         self.questions += [(scene, position + number, question) for number, question in enumerate(read.item.questions)]
 

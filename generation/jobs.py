@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce, Now
 
-from generation import deadlines, deriving, files, intake, referrers, removal, sealing, seen, store
+from generation import deadlines, deriving, drawing_ahead, files, intake, referrers, removal, sealing, seen, store
 from generation.engine import ENGINE_VERSION
 from generation.engine import worlds as engine
 from generation.engine.canonical import dataset_fingerprint
@@ -279,6 +279,7 @@ def run_seal(job: Job, lease: leases.Lease) -> None:
     except leases.LeaseLost:
         removal.drop_late_files(job.dataset, index_digest=sealed.index_digest)
         raise
+    drawing_ahead.ask(split)
 
 
 def _store_seal(job: Job, split: Split, sealed: sealing.Sealed) -> None:
@@ -319,6 +320,7 @@ def run_derive(job: Job, lease: leases.Lease) -> None:
     except leases.LeaseLost:
         deriving.drop_late_index(sealed.index_digest)
         raise
+    drawing_ahead.ask(split)
 
 
 def _complete(dataset: Dataset) -> None:

@@ -32,15 +32,19 @@ def of(user: Any) -> dict[str, int]:
 
 
 def check(data: Mapping[str, Any], most: Mapping[str, int]) -> None:
-    """Raise `BeyondLimit` for the first thing of which a spec's JSON asks for more than `most`.
+    """Raise `BeyondLimit` for all of which a spec's JSON asks for more than `most`; it need not be valid."""
+    beyond = [
+        BeyondLimit(_beyond(name, amount, most), where=where)
+        for where, name, amount in _asked(data)
+        if amount > most[name]
+    ]
+    if beyond:
+        raise BeyondLimit(beyond[0].reason, where=beyond[0].where, others=beyond[1:])
 
-    It need not be valid: who asks for the moon is told of the limit, not of the stars that don't fit beside it.
-    """
-    for where, name, amount in _asked(data):
-        if amount > most[name]:
-            got = f"{amount:,}" if amount < SAYABLE else "far more"
-            message = f"Expected at most {most[name]:,} {LIMITS[name].unit}, got {got}. {_who_can_raise(name, most)}"
-            raise BeyondLimit(message, where=where)
+
+def _beyond(name: str, amount: int, most: Mapping[str, int]) -> str:
+    got = f"{amount:,}" if amount < SAYABLE else "far more"
+    return f"Expected at most {most[name]:,} {LIMITS[name].unit}, got {got}. {_who_can_raise(name, most)}"
 
 
 def _who_can_raise(name: str, most: Mapping[str, int]) -> str:

@@ -53,11 +53,13 @@ class Section(NamedTuple):
     text: str
 
 
-def shown_charts(user: Visitor, dataset: Dataset, splits: Sequence[Split]) -> list[ShownChart]:
-    """Return a dataset's charts with all that this visitor may know of these splits, drawn."""
+def shown_charts(
+    user: Visitor, dataset: Dataset, splits: Sequence[Split], *, wait: float | None = None
+) -> list[ShownChart]:
+    """Return a dataset's charts with all that this visitor may know of these splits, drawn within `wait` seconds."""
     charts = charts_of(user, dataset, splits)
     specs = [spec_of(chart, colors=OF_THE_PAGE) for chart in charts]
-    drawn = iter(drawings(dataset.slug, [Order(spec) for spec in specs if spec is not None]))
+    drawn = iter(drawings(dataset.slug, [Order(spec) for spec in specs if spec is not None], wait=wait))
     shown = []
     for chart, spec in zip(charts, specs, strict=True):
         drawing = next(drawn) if spec is not None else None

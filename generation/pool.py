@@ -7,10 +7,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 
 from generation import jobs
 from generation.models import Dataset, Job
@@ -55,8 +56,7 @@ class Pool:
         show()
 
     def _is_making(self) -> bool:
-        self.dataset.refresh_from_db()
-        return self.dataset.state == Dataset.State.MAKING
+        return state_of(self.dataset) == Dataset.State.MAKING
 
     def _replace_dead(self) -> bool:
         dead = [number for number, process in enumerate(self.processes) if process.poll() is not None]
@@ -85,6 +85,26 @@ class Pool:
                 process.kill()
                 process.wait()
         jobs.recover()
+
+
+def state_of(dataset: Dataset) -> str:
+    """Return the dataset's state now; one that is gone counts as being deleted."""
+    try:
+        dataset.refresh_from_db()
+    except Dataset.DoesNotExist:
+        dataset.state = Dataset.State.DELETING
+    return dataset.state
+
+
+def drop_connection() -> None:
+    """Give up the connection to the database: an interrupted process may have been inside a transaction.
+
+    Closing alone is not enough then: Django keeps the closed connection until the end of the transaction, which never
+    comes, and every query fails.
+    """
+    with suppress(DatabaseError):
+        connections[DEFAULT_DB_ALIAS].close()
+    del connections[DEFAULT_DB_ALIAS]
 
 
 @contextmanager

@@ -20,6 +20,7 @@ BROWSE = (
 QUESTION = (
     Shortcut("ArrowRight", "→", "next step"),
     Shortcut("ArrowLeft", "←", "previous step"),
+    Shortcut("k", "K", "play the program, or pause"),
     Shortcut("n", "N", "next question"),
     Shortcut("p", "P", "previous question"),
     Shortcut("b", "B", "back to the list"),

@@ -23,12 +23,18 @@ from webapp.access import What
 NOUNS = {Media.IMAGE: "object", Media.STORY: "line", Media.NONE: "element"}
 
 
+class FactValue(NamedTuple):
+    """A value of a facet, and the address of all questions that have it."""
+
+    text: str
+    address: str
+
+
 class Fact(NamedTuple):
-    """A facet's value for one question, and the address of all questions that share it."""
+    """A facet with the values that one question has of it: of flags several, else one."""
 
     facet: IndexedFacet
-    value: str
-    address: str
+    values: list[FactValue]
 
 
 class Outlined(NamedTuple):
@@ -207,10 +213,15 @@ def facts_of(split: Split, position: int) -> list[Fact]:
         return []
     facts = []
     for facet in SplitIndex.open(split).facets.values():
-        for code in _codes(facet, int(facet.codes[position])):
-            query = Query((Condition(facet, facet.values[code], (code,)),))
-            facts.append(Fact(facet, label_of(facet, code), split.get_absolute_url() + query.address))
+        codes = _codes(facet, int(facet.codes[position]))
+        if codes:
+            facts.append(Fact(facet, [_fact_value(split, facet, code) for code in codes]))
     return facts
+
+
+def _fact_value(split: Split, facet: IndexedFacet, code: int) -> FactValue:
+    query = Query((Condition(facet, facet.values[code], (code,)),))
+    return FactValue(label_of(facet, code), split.get_absolute_url() + query.address)
 
 
 def _codes(facet: IndexedFacet, code: int) -> list[int]:

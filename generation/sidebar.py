@@ -1,10 +1,10 @@
 """The sidebar of filters: for each facet its values, each a link with the number of questions behind it."""
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
-from urllib.parse import quote_plus
+from urllib.parse import quote_plus, urlencode
 
 import numpy as np
 from django.utils.safestring import SafeString
@@ -15,6 +15,7 @@ from generation.engine.worlds import FacetKind
 
 Counts = Mapping[str, NDArray[np.int64]]
 
+OPEN = "open"  # names a facet in the address whose values shall be listed
 OPEN_UP_TO = 16  # a facet with more values is folded until it is used
 ITEM = (
     '<li{none}><a id="{facet}-{code}" href="{address}" rel="nofollow"{current}><span class="box" aria-hidden="true">'
@@ -51,6 +52,9 @@ class Panel(NamedTuple):
     choices : list of Choice
         Those that occur in the split, or are chosen.
     is_open : bool
+        Whether its choices are on the page; those of another are loaded when it is opened.
+    address : str
+        The same page with this facet opened.
     is_range : bool
     lowest, highest : str
         Names of the two fields of a range.
@@ -71,6 +75,7 @@ class Panel(NamedTuple):
     first: str
     last: str
     kept: list[tuple[str, str]]
+    address: str
 
     @property
     def items(self) -> SafeString:
@@ -91,7 +96,9 @@ class Panel(NamedTuple):
         )
 
 
-def panels(facets: Sequence[Facet], *, counts: Counts, query: Query, of_all: Counts) -> list[Panel]:
+def panels(
+    facets: Sequence[Facet], *, counts: Counts, query: Query, of_all: Counts, opened: Collection[str] = ()
+) -> list[Panel]:
     """Return the sidebar of a query; facets of which the split's questions have no value are left out.
 
     Parameters
@@ -103,12 +110,20 @@ def panels(facets: Sequence[Facet], *, counts: Counts, query: Query, of_all: Cou
     query : Query
     of_all : mapping of str to array (values,)
         How many questions have each value when nothing is filtered: those of none are left out.
+    opened : collection of str
+        Names of facets that somebody opened.
     """
-    made = (
-        _panel(facet, counts[facet.name].tolist(), query, occurring=of_all[facet.name].astype(bool).tolist())
-        for facet in facets
-    )
-    return [panel for panel in made if panel.choices]
+    shown = [facet for facet in facets if of_all[facet.name].any() or facet.name in query.filters]
+    return [
+        _panel(
+            facet,
+            counts[facet.name].tolist(),
+            query,
+            occurring=of_all[facet.name].astype(bool).tolist(),
+            is_opened=facet.name in opened,
+        )
+        for facet in shown
+    ]
 
 
 def chips(query: Query) -> list[Chip]:
@@ -119,7 +134,8 @@ def chips(query: Query) -> list[Chip]:
     return made
 
 
-def _panel(facet: Facet, counts: Sequence[int], query: Query, *, occurring: Sequence[bool]) -> Panel:
+def _panel(facet: Facet, counts: Sequence[int], query: Query, *, occurring: Sequence[bool], is_opened: bool) -> Panel:
+    is_open = is_opened or facet.name in query.filters or sum(occurring) <= OPEN_UP_TO
     mine = [one for one in query.conditions if one.facet.name == facet.name]
     without = query.without(facet.name)
     ranges = [one.value for one in mine if ".." in one.value]
@@ -128,14 +144,15 @@ def _panel(facet: Facet, counts: Sequence[int], query: Query, *, occurring: Sequ
         name=facet.name,
         label=facet.label,
         values=sum(occurring),
-        choices=_choices(facet, counts, query, occurring=occurring),
-        is_open=bool(mine) or sum(occurring) <= OPEN_UP_TO,
+        choices=_choices(facet, counts, query, occurring=occurring) if is_open else [],
+        is_open=is_open,
         is_range=facet.kind is FacetKind.INTEGER,
         lowest=facet.name + LOWEST,
         highest=facet.name + HIGHEST,
         first=first,
         last=last,
         kept=without.pairs,
+        address="?" + urlencode([*query.pairs, (OPEN, facet.name)], safe=","),
     )
 
 

@@ -212,6 +212,8 @@ class ChunkWriter:
             position=self.scene_at,
             data=None if item.scene is None else canonical(item.scene.to_json()),
             view=None if item.view is None else canonical(item.view.to_json()),
+            source_number=item.number,
+            source_image=item.image_name,
             replaced=item.replaced,
         )
         self.scenes.append(scene)
@@ -347,6 +349,8 @@ def item_of(scene: Scene, *, world: engine.World, questions: Sequence[Question] 
         view=None if view is None else world.read_view(view),
         questions=tuple(engine_question(question) for question in questions),
         replaced=scene.replaced,
+        number=scene.source_number,
+        image_name=scene.source_image,
     )
 
 

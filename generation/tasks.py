@@ -2,7 +2,8 @@
 
 from celery import shared_task
 
-from generation import ablation_jobs, blind_jobs, export_jobs, heartbeat, jobs
+from generation import ablation_jobs, blind_jobs, drawing_ahead, export_jobs, heartbeat, jobs
+from generation.models import BlindReport, Dataset, Split
 
 SLICE = 10.0  # seconds before another task may have its turn
 
@@ -21,8 +22,20 @@ def sweep() -> None:
 
 @shared_task(name="generation.tasks.report")
 def report() -> None:
-    """Make the reports on shortcuts that wait."""
+    """Make the reports on shortcuts that wait, and draw the charts of their datasets."""
+    waiting = list(BlindReport.objects.waiting().values_list("pk", flat=True))
     blind_jobs.RUNNER.work()
+    for made in BlindReport.objects.filter(pk__in=waiting, state=BlindReport.State.DONE).select_related("dataset"):
+        drawing_ahead.draw(made.dataset)
+
+
+@shared_task(name=drawing_ahead.TASK)
+def draw(split: int) -> None:
+    """Draw the charts of a split that was completed."""
+    kept = Split.objects.select_related("dataset").exclude(dataset__state=Dataset.State.DELETING)
+    found = kept.filter(pk=split, state=Split.State.COMPLETE).first()
+    if found is not None:
+        drawing_ahead.draw(found.dataset, wanted=found.name if found.is_derived else None)
 
 
 @shared_task(name="generation.tasks.export")

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from generation.browse import LIST, BadAddress, Query, read_query, shortened
 from generation.index import IndexedFacet, SplitIndex
@@ -72,8 +73,17 @@ def trail_of(pairs: Iterable[tuple[str, str]], *, user: Visitor, split: Split, p
             raise BadAddress(f"Expected no filters, got {shortened(filters[0][0])}: {split} isn't complete.")
         return _everything(split, position)
     index = SplitIndex.open(split)
-    query = read_query(filters, facets=visible_facets(user, split, index), hidden=list(index.facets.values()))
-    return _everything(split, position) if query.is_plain else _filtered(split, index, query, position)
+    facets, hidden = visible_facets(user, split, index), list(index.facets.values())
+    query = read_query(filters, facets=facets, hidden=hidden, is_sortable=True)
+    is_everything = query.is_plain and query.order is None
+    return _everything(split, position) if is_everything else _filtered(split, index, query, position)
+
+
+def in_order(index: SplitIndex, query: Query, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return positions, given ascending, in the order that a query asks for."""
+    if query.order is None:
+        return positions
+    return index.facets[query.order.facet.name].sort(positions, is_descending=query.order.is_descending)
 
 
 def read_list(text: str, *, questions: int) -> list[int]:
@@ -102,10 +112,16 @@ def _everything(split: Split, position: int) -> Trail:
 
 
 def _filtered(split: Split, index: SplitIndex, query: Query, position: int) -> Trail:
-    """Return the trail through what passes the filters; from a question that doesn't, to its neighbours that do."""
+    """Return the trail through what passes the filters; from a question that doesn't, to its neighbours that do.
+
+    Where questions are sorted, one that does not pass has no neighbours: the first of those that do follows it.
+    """
     found = index.select(query.filters, query.each_word)
     at = int(np.searchsorted(found, position))
     is_there = at < len(found) and int(found[at]) == position
+    if query.order is not None:
+        found = in_order(index, query, found)
+        at = int(np.flatnonzero(found == position)[0]) if is_there else 0
     after = at + is_there
     return Trail(
         previous=int(found[at - 1]) if at else None,

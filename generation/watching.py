@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from generation.command_line import FAILED, INTERRUPTED, PlainCommand
 from generation.models import Dataset
-from generation.pool import KeepDying, Pool, stoppable
+from generation.pool import KeepDying, Pool, drop_connection, stoppable
 
 
 class Bar:
@@ -58,13 +58,16 @@ class WatchingCommand(PlainCommand):
                 with bar:
                     pool.watch(show=bar.show)
             except KeyboardInterrupt:
-                self._interrupted(kept)
+                if self.from_command_line:
+                    drop_connection()
+                self.interrupted(kept)
             except KeepDying as error:
                 raise CommandError(str(error), returncode=FAILED) from error
             finally:
                 pool.stop()
 
-    def _interrupted(self, kept: str) -> None:
+    def interrupted(self, kept: str) -> None:
+        """Raise what ends the command after Ctrl-C; `kept` as `watch` takes it."""
         if not self.from_command_line:
             raise KeyboardInterrupt
         raise CommandError(

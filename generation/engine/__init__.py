@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from generation.engine.batches import Batches
+    from generation.engine.batches import Batches, Dataset
     from generation.engine.spec import BaseSpec
 
-ENGINE_VERSION = "2"
+ENGINE_VERSION = "4"
 
 
 def stream(
@@ -69,3 +69,31 @@ def stream(
         length=length,
         secret=secret,
     )
+
+
+def dataset(
+    spec: "BaseSpec | Mapping[str, Any] | str",
+    *,
+    seed: int | None = None,
+    length: int | None = None,
+    secret: bytes = b"",
+) -> "Dataset":
+    """Return the splits of a spec, to be made batch by batch: `dataset(...).generate(n, mode, include_model=True)`.
+
+    Parameters
+    ----------
+    spec, seed, length, secret
+        As for `stream`.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    BadSpec
+        If the spec is wrong, or its world doesn't know its words.
+    """
+    from generation.engine.batches import Dataset, read  # importing this package stays quick
+
+    return Dataset(read(spec, seed=seed), length=length, secret=secret)

@@ -17,9 +17,9 @@ from generation.engine.comparing import Runs, holm
 from generation.engine.errors import IllPosed
 from generation.engine.program import FunctionTable, Program, outputs
 from generation.engine.score import NONE
-from generation.engine.statistics import Interval, wilson
+from generation.engine.statistics import TOO_FEW, Interval, wilson
 
-LEAST = 30  # wrong answers of which a share is told
+LEAST = TOO_FEW  # wrong answers that a share is shown for
 SURE = 0.05  # an adjusted p-value below which an excess over chance is called certain
 
 Ints = NDArray[np.integer]

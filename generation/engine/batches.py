@@ -1,19 +1,19 @@
 """Data as a process: batches of pictures, words and answers for ever, made when they are asked for and never stored."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import count, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.errors import BadSpec
+from generation.engine.program import to_json
 from generation.engine.spec import BaseSpec, merged
 from generation.engine.vocabulary import PADDING, Vocabulary
-from generation.engine.worlds import Chunk, Maker, Media, find_preset, get_maker, get_world
-from generation.engine.worlds.instances import HasInstances, HasWords, Instance
+from generation.engine.worlds import Chunk, Item, Maker, Media, Question, find_preset, get_maker, get_world
+from generation.engine.worlds.instances import HasInstances, HasModels, HasWords, Instance, Models
 
 ENOUGH = 1 << 15  # scenes: a split of so many has a first chunk that is whole
 
@@ -39,6 +39,88 @@ class Batch(NamedTuple):
     answers: NDArray[np.int64]
 
 
+class Known(NamedTuple):
+    """An instance, with the item and the question that it was made of, where these are handed out."""
+
+    instance: Instance
+    item: Item | None = None
+    question: Question | None = None
+
+
+class ModelBatch(NamedTuple):
+    """Some instances with what is in the pictures and what the questions mean.
+
+    Attributes
+    ----------
+    images, words, lengths, answers : ndarray
+        As in `Batch`.
+    world_model : list
+        The scene of each question as JSON.
+    caption_model : list
+        The meaning of each question as JSON, or None if the question has no program.
+    """
+
+    images: NDArray[np.uint8]
+    words: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    answers: NDArray[np.int64]
+    world_model: list[Any]
+    caption_model: list[Any]
+
+
+class Dataset:
+    """All splits of a spec, without an end, batch by batch: `generation.engine.dataset` makes one.
+
+    Attributes
+    ----------
+    vocabulary : Vocabulary
+        The same for all splits.
+    """
+
+    def __init__(self, spec: BaseSpec, *, length: int | None = None, secret: bytes = b"") -> None:
+        self.vocabulary = vocabulary_of(spec)
+        self._spec, self._length, self._secret = spec, length, secret
+        self._streams: dict[str, Batches] = {}
+        self._models: dict[str, Models] = {}
+
+    @overload
+    def generate(self, n: int, mode: str = ..., *, include_model: Literal[True]) -> ModelBatch: ...
+
+    @overload
+    def generate(self, n: int, mode: str = ..., *, include_model: Literal[False] = ...) -> Batch: ...
+
+    def generate(self, n: int, mode: str = "train", *, include_model: bool = False) -> Batch | ModelBatch:
+        """Return the next `n` instances of a split; the first call begins with those that `generate` would store.
+
+        Parameters
+        ----------
+        n : int
+        mode : str
+            One of the spec's splits.
+        include_model : bool
+            Whether the batch has models of scenes and questions too.
+
+        Raises
+        ------
+        BadSpec
+            If the spec has no such split, or its world has no pictures.
+        """
+        if n < 1:
+            raise ValueError(f"Expected a batch of at least 1, got {n}.")
+        if mode not in self._streams:
+            self._streams[mode] = Batches(
+                self._spec, mode, batch_size=n, length=self._length, secret=self._secret, has_items=True
+            )
+            self._models[mode] = models_of(self._spec.for_split(mode))
+        stream, models = self._streams[mode], self._models[mode]
+        found = list(islice(stream.instances, n))
+        batch = stream.batch(found)
+        if not include_model:
+            return batch
+        modelled = [models(one.item, one.question) for one in found if one.item and one.question]
+        return ModelBatch(*batch, [world for world, _ in modelled], [caption for _, caption in modelled])
+
+
 class Batches(Iterator[Batch]):
     """Batches of a split, without an end: `generation.engine.stream` makes one.
 
@@ -61,6 +143,7 @@ class Batches(Iterator[Batch]):
         shards: int = 1,
         length: int | None = None,
         secret: bytes = b"",
+        has_items: bool = False,
     ) -> None:
         if get_world(spec.world).media != Media.IMAGE:
             raise BadSpec("Expected a world with pictures, got one without.", where=spec.world)
@@ -71,13 +154,16 @@ class Batches(Iterator[Batch]):
             raise ValueError(f"Expected batches of at least 1, and a shard from 0 to below their number, got {came}.")
         self.vocabulary = vocabulary_of(spec)
         self._size, self._length = batch_size, length
-        self._instances = _instances(spec, split, count(shard, shards), secret=secret)
+        self.instances = _instances(spec, split, count(shard, shards), secret=secret, has_items=has_items)
 
     def __next__(self) -> Batch:
-        found = list(islice(self._instances, self._size))
-        words, lengths = padded([self.vocabulary.encode(one.text) for one in found], length=self._length)
-        answers = np.array([self.vocabulary.code(one.answer) for one in found], np.int64)
-        return Batch(np.stack([one.image for one in found]), words, lengths, answers)
+        return self.batch(list(islice(self.instances, self._size)))
+
+    def batch(self, found: Sequence[Known]) -> Batch:
+        """Return instances as arrays."""
+        words, lengths = padded([self.vocabulary.encode(one.instance.text) for one in found], length=self._length)
+        answers = np.array([self.vocabulary.code(one.instance.answer) for one in found], np.int64)
+        return Batch(np.stack([one.instance.image for one in found]), words, lengths, answers)
 
 
 def read(spec: BaseSpec | Mapping[str, Any] | str, *, seed: int | None = None) -> BaseSpec:
@@ -117,15 +203,34 @@ def padded(rows: Sequence[Sequence[int]], *, length: int | None = None) -> tuple
     return words, lengths
 
 
-def _instances(spec: BaseSpec, split: str, numbers: Iterable[int], *, secret: bytes) -> Iterator[Instance]:
-    """Yield the instances of a split's chunks, also of those that it would have if it had more scenes."""
+def models_of(spec: BaseSpec) -> Models:
+    """Return what models a world's items and questions: as the world has it, else scenes and programs as stored."""
+    world = get_world(spec.world)
+    return world.models(spec) if isinstance(world, HasModels) else _stored
+
+
+def _stored(item: Item, question: Question) -> tuple[Any, Any]:
+    program = None if question.program is None else to_json(question.program)
+    return None if item.scene is None else item.scene.to_json(), program
+
+
+def _instances(
+    spec: BaseSpec, split: str, numbers: Iterable[int], *, secret: bytes, has_items: bool
+) -> Iterator[Known]:
+    """Yield the instances of a split's chunks, also of those that it would have if it had more scenes.
+
+    Those that have to come with their items are made the plain way.
+    """
     maker = get_maker(spec.world)
     shape = first_chunk(spec, split)
-    make = maker.instances if isinstance(maker, HasInstances) else partial(plain_instances, maker)
     for number in numbers:
         first_item, first_question = number * shape.items, number * shape.questions
         chunk = shape._replace(number=number, first_item=first_item, first_question=first_question)
-        yield from make(spec, split, chunk, secret=secret)
+        if isinstance(maker, HasInstances) and not has_items:
+            for one in maker.instances(spec, split, chunk, secret=secret):
+                yield Known(one)
+        else:
+            yield from _plainly(maker, spec, split, chunk, secret=secret)
 
 
 def first_chunk(spec: BaseSpec, split: str) -> Chunk:
@@ -138,7 +243,13 @@ def plain_instances(
     maker: Maker, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes = b""
 ) -> Iterator[Instance]:
     """Yield a chunk's instances, each scene's picture drawn once."""
+    for known in _plainly(maker, spec, split, chunk, secret=secret):
+        yield known.instance
+
+
+def _plainly(maker: Maker, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes) -> Iterator[Known]:
     for item in maker.make(spec, split, chunk, secret=secret):
         image = maker.render(spec, split, item)[0] if item.image is None else item.image
         for question in item.questions:
-            yield Instance(image, question.text, question.answer.text if question.answer else None)
+            answer = question.answer.text if question.answer else None
+            yield Known(Instance(image, question.text, answer), item, question)

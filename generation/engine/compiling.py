@@ -1,11 +1,13 @@
 """How loops are compiled: cached for later processes, exact arithmetic, division by zero as IEEE has it."""
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import event
 
 config: Any = numba.config
 HERE = Path(__file__).parent
@@ -36,3 +38,21 @@ def compiler(name: str, *, files: Iterable[Path]) -> Callable[[Callable[..., Any
             config.CACHE_DIR = outer
 
     return compiled
+
+
+@contextmanager
+def watched(say: Callable[[str], None]) -> Iterator[None]:
+    """Call `say` with the name of each function that is compiled in the block; what is taken from the cache is not."""
+    with event.install_listener("numba:compile", _Listener(say)):
+        yield
+
+
+class _Listener(event.Listener):
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self.say = say
+
+    def on_start(self, event: Any) -> None:
+        self.say(event.data["dispatcher"].py_func.__name__)
+
+    def on_end(self, event: Any) -> None:
+        """Say nothing."""

@@ -21,7 +21,8 @@ Every message says what was expected, what came, where, and what to do.
     +- BadPredictions           a file of predictions can't be scored (``where``: the split; ``findings``: each line)
 """
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 
@@ -36,6 +37,7 @@ class Findings(Protocol):
         """Yield a sentence for each."""
 
 
+BYTES = re.compile(r"""\bb(['"])""")
 LONGEST = 4000  # characters of a message, and of a place
 
 
@@ -64,6 +66,11 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
 
 
+def in_words(error: Exception) -> str:
+    """Return what a library's error says, without Python's mark of bytes: `b'PK'` is 'PK' to people."""
+    return BYTES.sub(r"\1", str(error))
+
+
 def _rebuild(kind: type[EngineError], state: dict[str, object]) -> EngineError:
     """Return the error as it was before it travelled between processes."""
     error = kind.__new__(kind)
@@ -74,7 +81,15 @@ def _rebuild(kind: type[EngineError], state: dict[str, object]) -> EngineError:
 
 
 class BadSpec(EngineError):
-    """A dataset's specification is wrong."""
+    """A dataset's specification is wrong; `others` are faults that were found beside the first."""
+
+    def __init__(self, message: str, *, where: str = "", others: Sequence["BadSpec"] = ()) -> None:
+        super().__init__(message, where=where)
+        self.others = tuple(others)
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return f"{text} ({len(self.others)} more to mend after it.)" if self.others else text
 
 
 class BrokenWorld(BadSpec):

@@ -55,6 +55,11 @@ class FolderSplit(NamedTuple):
     facets: Sequence[str]
     world: str
 
+    @property
+    def numbers_by_position(self) -> bool:
+        """Return whether pictures are numbered by their positions: scenes of others keep the published numbers."""
+        return bool(self.stated) and not self.stated.get("imported") and not self.own.scene_files
+
 
 class Part(NamedTuple):
     """A batch: its items, the positions of its first item and question, what is said of facets, what to draw again."""
@@ -178,7 +183,8 @@ class _PartProver:
         self.checker.begin()
         for position, read in enumerate(self.part.reads, self.part.first):
             item, proof = read.item, result.proof
-            proof.same("rows", position, read.number, what="the next picture's number, ")
+            if self.split.numbers_by_position and item.number is not None:
+                proof.same("rows", position, item.number, what="the next picture's number, ")
             self.checker.prove(item, proof)
             self._facets(item, at, proof)
             self._repeats(item)
@@ -230,17 +236,17 @@ class _PartProver:
         if self.world.media is not Media.IMAGE:
             return
         folder = self.split.files.images
-        if not folder or not read.image:
+        if not folder or not read.item.image_name:
             if self.split.stated.get("images"):
                 proof.flaw("images", "a picture", "none")
             proof.leave("scenes without a picture")
             return
         try:
-            content = Path(folder, read.image).read_bytes()
+            content = Path(folder, read.item.image_name).read_bytes()
         except OSError:
-            proof.flaw("images", f"the file {read.image}", "none")
+            proof.flaw("images", f"the file {read.item.image_name}", "none")
             return
-        rgb: Any = read_picture(content, proof, check="images", what=f"the file {read.image}")
+        rgb: Any = read_picture(content, proof, check="images", what=f"the file {read.item.image_name}")
         if rgb is None:
             return
         if not self.split.is_made:  # others' pictures may be grey, or have transparency

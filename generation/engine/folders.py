@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from generation.engine import formats
 from generation.engine.beside import BESIDE
-from generation.engine.bounded_json import loads
+from generation.engine.bounded_json import Guarded, loads
 from generation.engine.canonical import dataset_fingerprint
 from generation.engine.checking import spread
 from generation.engine.errors import BadExport, BadRecord, EngineError
@@ -21,7 +21,7 @@ from generation.engine.folder_seen import SeenInTrain
 from generation.engine.reading import Found, Read, Reader, find_reader
 from generation.engine.repeats import Repeats
 from generation.engine.spec import BaseSpec
-from generation.engine.streaming import records
+from generation.engine.streaming import JsonText, records
 from generation.engine.verdict import Finding, Verdict
 from generation.engine.worlds import READERS, Chunk, get_world
 
@@ -226,8 +226,8 @@ class _Folder:
             return
         wrong = count = 0
         with bare.open("rb") as one, path.open("rb") as two:
-            theirs = records(one, "questions", where=bare.name)
-            for mine in records(two, "questions", where=path.name):
+            theirs = records(JsonText(Guarded(one)), "questions", where=bare.name)
+            for mine in records(JsonText(Guarded(two)), "questions", where=path.name):
                 other = next(theirs, None) or {}
                 came = {key: other.get(key) for key in other}
                 if came != {key: mine.get(key) for key in other} or "question" not in other:

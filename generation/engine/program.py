@@ -236,8 +236,11 @@ def from_json(data: Sequence[Mapping[str, Any]]) -> Program:
                 raise TypeError("a list of values is wanted, not one value")
             steps.append(Step(str(name), tuple(map(index, node["inputs"])), tuple(map(str, values))))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
+            text = repr(node)
+            came = text if len(text) <= 200 else f"{text[:197]}..."
             raise BadProgram(
-                f"Expected an object with function, inputs and value_inputs, got {node!r} ({error}).",
+                "Expected an object with a function, inputs (a list of step numbers) and value_inputs (a list), "
+                f"got {came}.",
                 where=f"step {number}",
             ) from error
     return tuple(steps)

@@ -61,6 +61,8 @@ class Proof:
         For each check and unit (scenes, questions, ...), of how many it was proved that all is right.
     open : Counter of str
         What can't be proved, in words, and how often.
+    known : Counter of str
+        Faults that published data are known to have, in words, and how often.
     flaws : list of Flaw
         Of the item at hand, until `settle`.
     """
@@ -68,6 +70,7 @@ class Proof:
     def __init__(self) -> None:
         self.proved: Counter[tuple[str, str]] = Counter()
         self.open: Counter[str] = Counter()
+        self.known: Counter[str] = Counter()
         self.flaws: list[Flaw] = []
         self._seen: set[tuple[str, int | None]] = set()
 
@@ -93,6 +96,10 @@ class Proof:
         """Note something that can't be proved."""
         if count:
             self.open[what] += count
+
+    def know(self, what: str) -> None:
+        """Count a fault that published data are known to have, in place of a flaw."""
+        self.known[what] += 1
 
     def settle(self) -> list[Flaw]:
         """Return what is wrong with an item once all of it was looked at; count what is right."""

@@ -88,10 +88,6 @@ class Read(NamedTuple):
     Attributes
     ----------
     item : Item
-    number : int
-        Its picture's number where it was published.
-    image : str
-        The file name of its picture; empty where nothing says it.
     faults : tuple of Fault
     most : int
         The number of its objects, or the largest number that answers a question of it.
@@ -102,8 +98,6 @@ class Read(NamedTuple):
     """
 
     item: Item
-    number: int
-    image: str
     faults: tuple[Fault, ...] = ()
     most: int = 0
     unknown_families: int = 0

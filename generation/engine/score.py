@@ -1,6 +1,7 @@
 """The one scorer: how predictions, be they people's or a model's, are held against answers.
 
-Predictions are codes of a split's vocabulary in question order; negative ones are no answer of it, and wrong.
+Predictions are codes of a split's vocabulary in question order; negative ones are no answer of it, and wrong. Only a
+guess among several answers, a code below `GUESS`, is right in part: as likely as it is right.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 OUTSIDE = -1  # an answer that the vocabulary doesn't have
 NONE = -2  # no answer
 TIE = -3  # several answers were given equally often
+DECIMALS = 6  # of how many guesses are right
+GUESS = -1000  # this less n is a guess among n answers, each as likely
 
 
 class Accuracy:
@@ -52,20 +55,24 @@ class Slicing(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """Of how many questions with each value of a facet the predictions were right; both (values,) of int64.
+    """Of how many questions with each value of a facet the predictions were right; both (values,).
 
-    Where two facets are crossed both are (values of one, values of the other).
+    Where two facets are crossed both are (values of one, values of the other). Counts are of int64; how many guesses
+    are right is what is expected, of float64.
     """
 
     n: NDArray[np.int64]
-    right: NDArray[np.int64]
+    right: NDArray[np.int64] | NDArray[np.float64]
 
 
 class Score(NamedTuple):
-    """How right predictions were: of `n` questions `right`, and the same for each value of each facet."""
+    """How right predictions were: of `n` questions `right`, and the same for each value of each facet.
+
+    Of guesses `right` is how many are expected to be right, to a millionth.
+    """
 
     n: int
-    right: int
+    right: float
     facets: Mapping[str, Slice]
 
     @property
@@ -86,7 +93,7 @@ def score(
     Parameters
     ----------
     predictions, answers : arrays (questions,) of integers
-        Codes of one vocabulary; a negative prediction is wrong.
+        Codes of one vocabulary; a negative prediction is wrong, and a guess right in part.
     slicings : mapping of str to Slicing
     among : array (questions,) of bool, or None
         Only these questions are looked at, as a sample's; None for all.
@@ -102,24 +109,39 @@ def score(
     wanted = slice(None) if among is None else among
     is_right = right_of(predictions, answers)[wanted]
     facets = {name: _slice(one, one.codes[wanted], is_right) for name, one in slicings.items()}
-    return Score(len(is_right), int(is_right.sum()), facets)
+    right = is_right.sum()
+    return Score(len(is_right), int(right) if is_right.dtype == np.bool_ else round(float(right), DECIMALS), facets)
 
 
-def right_of(predictions: NDArray[np.integer], answers: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Return (questions,) which predictions are right."""
-    return (predictions == answers) & (np.asarray(predictions, np.int64) >= 0)
+def is_guess(predictions: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Return (questions,) which predictions are guesses."""
+    return np.asarray(predictions, np.int64) < GUESS
 
 
-def _slice(slicing: Slicing, codes: NDArray[np.unsignedinteger], is_right: NDArray[np.bool_]) -> Slice:
+def right_of(predictions: NDArray[np.integer], answers: NDArray[np.integer]) -> NDArray[np.bool_] | NDArray[np.float64]:
+    """Return (questions,) which predictions are right; where some are guesses, how likely each is right, 0 .. 1."""
+    is_right = (predictions == answers) & (np.asarray(predictions, np.int64) >= 0)
+    guessed = is_guess(predictions) & (np.asarray(answers, np.int64) >= 0)
+    if not guessed.any():
+        return is_right
+    return np.where(guessed, 1 / np.maximum(1, GUESS - np.asarray(predictions, np.int64)), is_right)
+
+
+def _slice(
+    slicing: Slicing, codes: NDArray[np.unsignedinteger], is_right: NDArray[np.bool_] | NDArray[np.float64]
+) -> Slice:
     none = int(np.iinfo(codes.dtype).max)
     n = np.bincount(codes, minlength=none + 1)[:none]
-    right = np.bincount(codes[is_right], minlength=none + 1)[:none]
+    if is_right.dtype == np.bool_:
+        right = np.bincount(codes[is_right.astype(np.bool_)], minlength=none + 1)[:none]
+    else:
+        right = np.bincount(codes, weights=is_right, minlength=none + 1)[:none].round(DECIMALS)
     if not slicing.is_flags:
         return Slice(n[: slicing.values], right[: slicing.values])
     masks = np.arange(none)
     has = [(masks >> bit) & 1 == 1 for bit in range(slicing.values)]
     return Slice(
-        np.array([n[one].sum() for one in has], np.int64), np.array([right[one].sum() for one in has], np.int64)
+        np.array([n[one].sum() for one in has], np.int64), np.array([right[one].sum() for one in has], right.dtype)
     )
 
 
@@ -170,7 +192,7 @@ def crossed(
     *,
     among: NDArray[np.bool_] | None = None,
 ) -> Slice:
-    """Return how right predictions are, by every two values of two facets; see `score`."""
-    is_right = right_of(predictions, answers)
+    """Return how right predictions without guesses are, by every two values of two facets; see `score`."""
+    is_right = right_of(predictions, answers).astype(np.bool_)
     counted = is_right if among is None else is_right & among
     return Slice(tally(one, two, among=among), tally(one, two, among=counted))

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, StringConstraints, ValidationError
+from pydantic_core import ErrorDetails
 
 from generation.engine.errors import BadSpec
 
@@ -90,7 +91,9 @@ class BaseSpec(Frozen):
     """What every world's spec has; a world derives from it and adds its knobs."""
 
     world: str
-    seed: int = Field(default=0, ge=0, lt=2**64, json_schema_extra=COMMON, description="another seed, other scenes")
+    seed: int = Field(
+        default=0, ge=0, lt=2**64, json_schema_extra=COMMON, description="another seed gives another dataset"
+    )
     title: Plain = Field(default="", max_length=200)
     description: Plain = Field(default="", max_length=5000)
     splits: dict[SplitName, SplitSpec] = Field(min_length=1, max_length=20)
@@ -184,7 +187,7 @@ def read(model: type[Model], data: Mapping[str, Any], *, where: str = "") -> Mod
     Raises
     ------
     BadSpec
-        For the first fault: the path of its field, what was expected, what came, and how many more there are.
+        For the first fault: the path of its field, what was expected, what came. The others are its `others`.
     """
     if not isinstance(data, Mapping):
         raise BadSpec(f"Expected an object, got {_short(data)}.", where=where)
@@ -197,16 +200,21 @@ def read(model: type[Model], data: Mapping[str, Any], *, where: str = "") -> Mod
 
 
 def _bad_spec(error: ValidationError, data: Mapping[str, Any], prefix: str) -> BadSpec:
-    faults = error.errors(include_url=False)
-    first = min(faults, key=lambda fault: fault["type"] != "extra_forbidden")
-    path = ".".join([*([prefix] if prefix else []), *_path(first["loc"], data)])
-    message = _expected(first["type"], first["msg"], first.get("ctx", {}))
-    if first["type"] not in ("missing", "value_error", "extra_forbidden"):
-        message += f", got {_short(first['input'])}"
-    message += "."
-    if len(faults) > 1:
-        message += f" ({len(faults) - 1} more to mend after it.)"
-    return BadSpec(message, where=path)
+    """Return the first fault, an unknown key before all else, and the others with it."""
+    faults = sorted(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
+    first, *others = [BadSpec(_reason(fault), where=_where(fault, data, prefix)) for fault in faults]
+    return BadSpec(first.reason, where=first.where, others=others)
+
+
+def _where(fault: ErrorDetails, data: Mapping[str, Any], prefix: str) -> str:
+    return ".".join([*([prefix] if prefix else []), *_path(fault["loc"], data)])
+
+
+def _reason(fault: ErrorDetails) -> str:
+    message = _expected(fault["type"], fault["msg"], fault.get("ctx", {}))
+    if fault["type"] not in ("missing", "value_error", "extra_forbidden"):
+        message += f", got {_short(fault['input'])}"
+    return f"{message}."
 
 
 def _path(places: Sequence[str | int], data: Any) -> list[str]:

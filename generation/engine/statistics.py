@@ -11,6 +11,7 @@ from generation.engine.votes import Counted, Votes, counted
 
 LEVEL = 0.95
 RESAMPLES = 2000
+TOO_FEW = 30  # no share of fewer is shown, nor its interval: at half of 30 it is uncertain by 18 points
 
 
 class Interval(NamedTuple):
@@ -54,10 +55,10 @@ def wilson(right: float, n: int, *, level: float = LEVEL) -> Interval:
 
 
 class Averaged(NamedTuple):
-    """Of `n` questions, how many each of a method's runs had right."""
+    """Of `n` questions, how many each of a method's runs had right, or is expected to have."""
 
     n: int
-    rights: tuple[int, ...]
+    rights: tuple[float, ...]
 
     @property
     def mean(self) -> float | None:

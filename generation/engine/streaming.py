@@ -7,10 +7,10 @@ build it from events, which matters for files of a gigabyte.
 import codecs
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
-from generation.engine.bounded_json import BadJson, Guarded, NoNumber, Readable, real, refuse_constant
+from generation.engine.bounded_json import BadJson, NoNumber, Readable, real, refuse_constant
 from generation.engine.errors import BadRecord
 
 BUFFER = 1 << 18  # bytes read at a time
@@ -21,19 +21,35 @@ BLANK = " \t\n\r"
 SPACE = re.compile(f"[{BLANK}]*")
 
 
-def records(file: Readable, key: str, *, where: str) -> Iterator[Any]:
+class NoList(ValueError):
+    """A file of records without its one list; the text is a sentence for people."""
+
+
+def records(text: "JsonText", key: str, *, where: str, others: Collection[str] = ()) -> Iterator[Any]:
     """Yield the records of the list `key` of a JSON object, one after the other; numbers are floats and integers.
+
+    Parameters
+    ----------
+    text : JsonText
+        The file, of which nothing is read yet.
+    key : str
+    where : str
+        What messages call the file.
+    others : collection of str
+        Names of other lists, which the object may not have: nobody would read them.
 
     Raises
     ------
     BadRecord
-        If the file ends early or isn't JSON, naming the record it happened at, or has no such list.
+        If the file ends early or isn't JSON, naming the record it happened at, or has not exactly this list.
     """
     number = 0
     try:
-        for record in JsonText(Guarded(file)).items(key):
+        for record in text.items(key, others=others):
             yield record
             number += 1
+    except NoList as error:
+        raise BadRecord(str(error), where=where) from error
     except BadJson as error:
         raise BadRecord(str(error), where=f"{where}, {key}[{number}]") from error
     except NoNumber as error:
@@ -59,15 +75,31 @@ class JsonText:
         self.decoder = codecs.getincrementaldecoder("utf-8-sig")()
         self.text, self.at, self.has_ended = "", 0, False
         self.length = 0  # characters of the last value
+        self.read = self.lines = 0  # bytes of the file, and ends of lines in them
 
-    def items(self, key: str) -> Iterator[Any]:
-        """Yield the items of the lists that the whole, an object, has under a key."""
+    def items(self, key: str, *, others: Collection[str] = ()) -> Iterator[Any]:
+        """Yield the items of the list that the whole, an object, has under a key; raise `NoList`."""
+        is_there = False
         for name in self._names():
-            if name == key and self._next() == "[":
+            if name == key and is_there:
+                raise NoList(f"Expected one list {key!r}, got a second. Put all records into one list.")
+            if name in others:
+                raise NoList(f"Expected a file with {key} alone, got also {name!r}. Put each list into its own file.")
+            if name == key:
+                is_there = True
+                self.check_list(key)
                 yield from self._list()
             else:
                 self.skip()
+        if not is_there:
+            raise NoList(f"Expected a list {key!r}, got none.")
         self.end()
+
+    def check_list(self, key: str) -> None:
+        """Raise `NoList` unless a list begins here, the value of `key`."""
+        if (here := self._next()) != "[":
+            came = {"{": "an object", '"': "a text", "n": "null", "t": "true", "f": "false"}.get(here, "a number")
+            raise NoList(f"Expected a list {key!r}, got {came}. Write [ and ] around the records.")
 
     def elements(self) -> Iterator[Any]:
         """Yield the items of the whole, a list."""
@@ -108,6 +140,12 @@ class JsonText:
     def has_more(self) -> bool:
         """Return whether anything but space follows."""
         return self._next() != ""
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Return at which byte of the file the last value begins, and where it ends."""
+        end = self.read - len(self.decoder.getstate()[0]) - _bytes(self.text[self.at :])
+        return end - _bytes(self.text[self.at - self.length : self.at]), end
 
     def _names(self) -> Iterator[str]:
         """Yield the names of an object; after each one stands its value, which whoever asks has to take."""
@@ -177,7 +215,24 @@ class JsonText:
             raise ValueError(f"no end of it within {longest:,} characters")
         content = self.file.read(max(BUFFER, waiting))
         self.has_ended = not content
-        self.text, self.at = self.text[self.at :] + self.decoder.decode(content, final=self.has_ended), 0
+        self.text, self.at = self.text[self.at :] + self._decoded(content), 0
+
+    def _decoded(self, content: bytes) -> str:
+        """Return the file's next bytes as text; raise `BadJson` where they are not UTF-8."""
+        try:
+            text = self.decoder.decode(content, final=self.has_ended)
+        except UnicodeDecodeError as error:
+            at = len(content) - len(error.object) + error.start  # in `content`, or before it
+            line = self.lines + content.count(b"\n", 0, max(0, at)) + 1
+            raise BadJson("Expected UTF-8, got another byte", byte=self.read + at + 1, line=line) from error
+        self.read += len(content)
+        self.lines += content.count(b"\n")
+        return text
+
+
+def _bytes(text: str) -> int:
+    """Return how many bytes a text takes."""
+    return len(text) if text.isascii() else len(text.encode())
 
 
 def _whole(text: str) -> int:

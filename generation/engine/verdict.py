@@ -51,6 +51,15 @@ class Open:
 
 
 @dataclass(frozen=True)
+class Known:
+    """A fault that published data are known to have, in words, and how often a split has it."""
+
+    split: str
+    what: str
+    count: int
+
+
+@dataclass(frozen=True)
 class Note:
     """What was counted of a split and is neither right nor wrong."""
 
@@ -67,6 +76,7 @@ class Verdict:
         self.left_out = 0
         self._proved: Counter[tuple[str, str, str]] = Counter()
         self._open: Counter[tuple[str, str]] = Counter()
+        self._known: Counter[tuple[str, str]] = Counter()
         self._kept: Counter[tuple[str, str]] = Counter()
 
     def find(self, finding: Finding) -> None:
@@ -101,6 +111,8 @@ class Verdict:
             self.prove(split, check, count, unit=unit)
         for what, count in proof.open.items():
             self.leave(split, what, count)
+        for what, count in proof.known.items():
+            self._known[split, what] += count
 
     def leave(self, split: str, what: str, count: int = 1) -> None:
         """Take in something that can't be proved."""
@@ -128,12 +140,18 @@ class Verdict:
         """Return what can't be proved."""
         return [Open(split, what, count) for (split, what), count in self._open.items()]
 
+    @property
+    def known(self) -> list[Known]:
+        """Return the known faults."""
+        return [Known(split, what, count) for (split, what), count in self._known.items()]
+
     def to_json(self) -> dict[str, Any]:
         """Return all of it as JSON."""
         return {
             "ok": self.holds,
             "proved": [{**asdict(row), "says": CHECKS[row.check]} for row in self.proved],
             "open": [asdict(row) for row in self.open],
+            "known": [asdict(row) for row in self.known],
             "notes": [asdict(note) for note in self.notes],
             "findings": [finding._asdict() for finding in self.findings],
             "findings_left_out": self.left_out,
@@ -150,6 +168,10 @@ class Verdict:
             for row in self.open:
                 where = f"{row.split}: " if row.split else ""
                 yield f"  {where}{row.what} ({row.count:,})"
+        if self.known:
+            yield "Known faults of the published data:"
+            for known in self.known:
+                yield f"  {known.split}: {known.what} ({known.count:,})"
         if self.notes:
             yield "Counted:"
             for note in self.notes:

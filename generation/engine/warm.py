@@ -1,18 +1,26 @@
 """Compiling ahead: the numba kernels are compiled once, before processes fork."""
 
+from collections.abc import Iterable
+
 from generation.engine.spec import merged
 from generation.engine.worlds import REGISTRY, Media, get_maker, get_world
 
 
-def warm() -> None:
+def warm(worlds: Iterable[str] = tuple(REGISTRY), *, draws: bool = True) -> None:
     """Make the first scene of each preset, and draw a world's first, so that every kernel is compiled and cached.
 
-    Of our own worlds: a site begins with this, and another package's must not keep it from that.
+    Parameters
+    ----------
+    worlds : iterable of str
+        Names of worlds. Those of other packages are passed over: a site begins with this, and they must not keep it
+        from that.
+    draws : bool
+        Whether pictures will be drawn.
     """
-    for name in sorted(REGISTRY):
+    for name in sorted(REGISTRY.keys() & set(worlds)):
         maker = get_world(name).maker
         for number, preset in enumerate(maker.presets() if maker is not None else ()):
-            _warm(name, preset, draws=number == 0)
+            _warm(name, preset, draws=draws and number == 0)
 
 
 def _warm(name: str, preset: str, *, draws: bool) -> None:
@@ -21,5 +29,6 @@ def _warm(name: str, preset: str, *, draws: bool) -> None:
     split = next(iter(data["splits"]))
     spec = world.read_spec(merged(data, {"splits": {other: None for other in data["splits"] if other != split}}))
     item = next(iter(maker.make(spec, split, maker.plan(spec, split)[0])))
+    world.facet_codes(spec.for_split(split), item)
     if draws and world.media == Media.IMAGE:
         maker.render(spec, split, item)

@@ -57,6 +57,10 @@ class Scene(models.Model):
     linked = models.CharField(
         max_length=300, blank=True, help_text="Somebody else's picture, by its path below the dataset's images_folder."
     )
+    source_number = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="Of somebody else's scene: its picture's number where it was published."
+    )
+    source_image = models.CharField(max_length=200, blank=True, help_text="And its picture's file name there.")
     width = models.PositiveIntegerField(default=0)
     height = models.PositiveIntegerField(default=0)
 

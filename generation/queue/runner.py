@@ -149,6 +149,11 @@ class Runner(Generic[AnyJob]):
     def _let_go(self, job: AnyJob, error: Exception) -> bool:
         """Release or fail a job that went wrong, and return whether it makes sense to go on with other jobs now."""
         outage = find_outage(error)
+        if outage is None and self._is_lost(job):
+            log.info("%s %s was taken from this process, or deleted: %s", self.name, job.pk, error)
+            self._note(Event.LOST)
+            self.on_loss(job)
+            return True
         if outage is not None:
             log.warning("%s: %s", job, outage, exc_info=True)
             self._write(job, lambda: self._wait(job, str(outage)))
@@ -157,6 +162,13 @@ class Runner(Generic[AnyJob]):
             return self._write(job, lambda: self.fail(job, str(error)))
         log.error("%s went wrong", job, exc_info=error)
         return self._write(job, lambda: self._try_again(job, f"{self.subject(job)}: {files.in_words(error)}"))
+
+    def _is_lost(self, job: AnyJob) -> bool:
+        """Return whether the job is not ours any more: what goes wrong then is no fault of its own."""
+        try:
+            return not self.model._default_manager.held(job).exists()  # type: ignore[attr-defined]
+        except DatabaseError:
+            return False
 
     def _write(self, job: AnyJob, write: Callable[[], object]) -> bool:
         """Return whether the end of a run was written down; a database that is away is waited for, for a while."""

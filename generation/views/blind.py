@@ -7,15 +7,14 @@ from typing import Any
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from generation import blind_jobs
-from generation.blind_chart import spec_of
+from generation.blind_chart import drawn, spec_of
 from generation.blind_shown import LEVEL_TEXT, Shown, shown_to
 from generation.charts_drawing import Order, drawings
-from generation.charts_spec import OF_PAPER, OF_THE_PAGE
+from generation.charts_spec import OF_PAPER
 from generation.models import BlindReport, Dataset, Heartbeat
 from generation.views.finding import NOTHING, find_dataset
 from webapp.access import Visitor, owns
@@ -42,7 +41,7 @@ def shortcuts(request: HttpRequest, slug: str) -> HttpResponse:
         context |= {"report": report, **_waiting(report)}
         if report.state == BlindReport.State.DONE:
             shown = shown_to(request.user, found, splits, report)
-            context |= {"shown": shown, "drawing": _drawn(found, shown)}
+            context |= {"shown": shown, "drawing": drawn(found, shown)}
     return render(request, "generation/blind.html", context)
 
 
@@ -90,13 +89,6 @@ def _waiting(report: BlindReport) -> dict[str, Any]:
         "is_alone": not Heartbeat.objects.reading(DEFAULT).alive().exists(),
         "start_command": START_COMMAND,
     }
-
-
-def _drawn(dataset: Dataset, shown: Shown) -> SafeString:
-    """Return the chart as a part of the page; empty where there is nothing to draw or drawing failed."""
-    spec = spec_of(shown.drawn, colors=OF_THE_PAGE)
-    [drawing] = drawings(dataset.slug, [Order(spec)]) if spec is not None else [None]
-    return mark_safe((drawing or b"").decode())  # noqa: S308 - of elements that charts_child knows, each text escaped
 
 
 def _for_paper(request: HttpRequest, dataset: Dataset, shown: Shown, *, kind: str) -> bytes | None:

@@ -1,6 +1,7 @@
 """The questions of a split, by filters that stand in the address, each scene beside its questions."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from generation import offers, remarks, rows
 from generation.addresses import site_address
-from generation.browse import PAGE, BadAddress, Query, ranges_joined, read_query
+from generation.browse import MOST, PAGE, BadAddress, Query, check_names, ranges_joined, read_query, sortable
 from generation.choosing import address_of, parted, read_choice
 from generation.deriving import described
 from generation.imported import absent_of
@@ -19,9 +20,9 @@ from generation.models import Job, Question, Split
 from generation.paging import NoSuchPage, page_of
 from generation.pictures import Picture, picture_of
 from generation.shortcuts import BROWSE
-from generation.sidebar import Chip, chips, panels
+from generation.sidebar import OPEN, Chip, chips, panels
 from generation.stories import Beginning, beginnings
-from generation.trail import visible_facets
+from generation.trail import in_order, visible_facets
 from generation.views.finding import find_split, pairs_of, refuse
 from generation.visit import PRESENT, is_remembered
 from webapp.access import Visitor, What, may_see, owns
@@ -44,17 +45,19 @@ def browse(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         return render(request, "generation/split_unfinished.html", _unfinished(request, split))
     index = SplitIndex.open(split)
     facets = visible_facets(request.user, split, index)
-    own, rest = parted(pairs_of(request))
+    opened = request.GET.getlist(OPEN)
+    own, rest = parted(pair for pair in pairs_of(request) if pair[0] != OPEN)
     pairs, has_range_fields = ranges_joined(rest)
     try:
         choice = read_choice(own, questions=split.questions)
-        filters = read_query(pairs, facets=facets, hidden=list(index.facets.values()))
+        filters = read_query(pairs, facets=facets, hidden=list(index.facets.values()), is_sortable=True)
         if choice.leads_on:
             return HttpResponseRedirect(address_of(split, choice.positions, presents=choice.then == PRESENT))
         query = filters.with_chosen(choice.positions)
         if has_range_fields or choice.then:
             return HttpResponseRedirect(query.address)
-        return _page(request, split, index=index, facets=facets, query=query)
+        check_names(opened, index.facets)
+        return _page(request, split, index=index, facets=facets, query=query, opened=opened)
     except BadAddress as error:
         return refuse(request, split, str(error), status=400)
     except NoSuchPage as error:
@@ -62,12 +65,18 @@ def browse(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, split: Split, *, index: SplitIndex, facets: Sequence[IndexedFacet], query: Query
+    request: HttpRequest,
+    split: Split,
+    *,
+    index: SplitIndex,
+    facets: Sequence[IndexedFacet],
+    query: Query,
+    opened: Sequence[str],
 ) -> HttpResponse:
     """Return the page of a query."""
     found = index.find(query.filters, query.each_word)
     page = page_of(query, len(found.positions))
-    shown = found.positions[page.start : page.stop].tolist()
+    shown = in_order(index, query, found.positions)[page.start : page.stop].tolist()
     questions = rows.browsed(split, shown)
     context = {
         "split": split,
@@ -83,7 +92,11 @@ def _page(
             counts=found.counts(),
             query=query,
             of_all=counts_of_all(split.index_digest, split.seen_digest),
+            opened=opened,
         ),
+        "most": MOST,
+        "sorts": _sorts(facets, query),
+        "unsorted": replace(query, order=None).pairs,
         "chips": chips(query),
         "trail": query.trail,
         "chosen": _chosen(query),
@@ -92,13 +105,32 @@ def _page(
         "of_all": index.n,
         "absent": absent_of(split),
         "owns": owns(request.user, split.dataset),
-        "offers": offers.offers_for(split, query.trail.removeprefix("?")) if found.positions.size else [],
+        "offers": offers.offers_for(split, query.filter_address.removeprefix("?")) if found.positions.size else [],
         "remarks": remarks.on_splits(request.user, [split]).get(split.pk, []),
         "said": described(split) if split.is_derived else "",
         "answers_open": (answers_open := may_see(request.user, split, What.ANSWER)),
         "shows_answers": answers_open and not is_remembered(request.COOKIES),
     }
     return render(request, "generation/browse.html", context)
+
+
+class Sort(NamedTuple):
+    """A way to sort questions: as the address has it, as people call it, whether it is on."""
+
+    value: str
+    label: str
+    is_on: bool
+
+
+def _sorts(facets: Sequence[IndexedFacet], query: Query) -> list[Sort]:
+    """Return the ways to sort; none where the split has no numbers to sort by."""
+    on = "" if query.order is None else query.order.value
+    ways = [
+        Sort(sign + facet.name, f"{facet.label}, {first} first", on == sign + facet.name)
+        for facet in sortable(facets)
+        for sign, first in (("", "lowest"), ("-", "highest"))
+    ]
+    return [Sort("", "number", not on), *ways] if ways else []
 
 
 def _unfinished(request: HttpRequest, split: Split) -> dict[str, Any]:

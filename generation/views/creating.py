@@ -1,6 +1,6 @@
 """A new dataset: its spec as a form and as JSON, a preview, an estimate, and the button that has it made."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.contrib.auth import get_user_model
@@ -31,7 +31,7 @@ class Preset(NamedTuple):
     """A bundled spec as a card."""
 
     name: str
-    world: str
+    media: Media
     title: str
     description: str
     scenes: int
@@ -48,14 +48,15 @@ def new_dataset(request: HttpRequest) -> HttpResponse:
         return render(request, "generation/not_researcher.html", status=403)
     if request.method == "POST":
         return Sent(request).answer()
-    preset = request.GET.get("preset") or _first_preset()
+    chosen = request.GET.get("preset", "")
+    preset = chosen or _first_preset()
     try:
         most = limits.of(request.user)
         draft = drafts.draft_of(find_preset(preset), files={}, most=most)
     except BadSpec as error:
         raise Http404(str(error)) from error
     about = NewForm(initial={"slug": _free_slug(preset)})
-    return _page(request, draft, about=about, most=most, preset=preset)
+    return _page(request, draft, about=about, most=most, preset=preset, is_choosing=not chosen)
 
 
 class Sent:
@@ -65,19 +66,19 @@ class Sent:
         self.request = request
         self.about = NewForm(request.POST)
         self.action = request.POST.get("action", "")
+        named = request.POST.get("preset", "")
+        self.preset = named if named in _presets() else ""
         self.most = limits.of(request.user)
         self.draft = self._draft()
 
     def answer(self) -> HttpResponse:
         """Return the page anew, with a preview where that was asked for; or go to the dataset that is made now."""
-        if self.draft.refused is not None:
-            return self._page(status=BAD)
-        if self.action == "preview":
-            return self._preview()
         if self.action == "create":
             return self._create()
         self.about = NewForm(initial=self._typed())
-        return self._page()
+        if self.draft.refused is not None:
+            return self._page(status=BAD)
+        return self._preview() if self.action == "preview" else self._page(is_updated=True)
 
     def _draft(self) -> Draft:
         last = self.action if self.action in ("form", "json") else self.request.POST.get("last", "")
@@ -86,12 +87,12 @@ class Sent:
             data, contradict = drafts.read(self.request.POST.dict(), last=last)
             data = self._with_uploads(data)
         except BadSpec as error:
-            return Draft(typed, self._shown(), None, error)
+            return Draft(typed, self._shown(), None, drafts.each(error))
         images = "images" in self.request.POST
         draft = drafts.draft_of(data, files=self._files(data), most=self.most, images=images)
         if contradict and draft.refused is None:
             refused = BadSpec("Both the form and the JSON were changed. The JSON counts; here is the form as it says.")
-            return draft._replace(refused=refused)
+            return draft._replace(faults=(refused,))
         return draft
 
     def _shown(self) -> dict[str, Any]:
@@ -127,7 +128,6 @@ class Sent:
         }
 
     def _preview(self) -> HttpResponse:
-        self.about = NewForm(initial=self._typed())
         assert self.draft.spec is not None
         split = next(iter(self.draft.spec.splits))
         try:
@@ -140,7 +140,7 @@ class Sent:
         return self._page(preview=scenes, preview_split=split, is_crisp=not smooth)
 
     def _create(self) -> HttpResponse:
-        if not self.about.is_valid():
+        if not self.about.is_valid() or self.draft.refused is not None:
             return self._page(status=BAD)
         try:
             dataset = self._started()
@@ -148,7 +148,7 @@ class Sent:
             self.about.add_error("slug", error.reason)
             return self._page(status=BAD)
         except BadSpec as error:
-            self.draft = self.draft._replace(refused=error)
+            self.draft = self.draft._replace(faults=drafts.each(error))
             return self._page(status=BAD)
         jobs.wake(HINTS)
         return redirect(f"{dataset.get_absolute_url()}#making")
@@ -173,7 +173,9 @@ class Sent:
         return dataset
 
     def _page(self, *, status: int = 200, **more: Any) -> HttpResponse:
-        return _page(self.request, self.draft, about=self.about, most=self.most, status=status, **more)
+        return _page(
+            self.request, self.draft, about=self.about, most=self.most, preset=self.preset, status=status, **more
+        )
 
 
 def _page(
@@ -187,14 +189,19 @@ def _page(
     **more: Any,
 ) -> HttpResponse:
     """Return the page of a draft; `most` are the limits of whoever writes it."""
-    data, refused = _showable(draft)
-    fields, rows = drafts.fields_of(data, refused, most), drafts.rows_of(data)
+    data, faults = _showable(draft)
+    fields, rows = drafts.fields_of(data, faults, most), drafts.rows_of(data)
+    beside_json = [
+        f"{fault.where}: {fault.reason}".removeprefix(": ") for fault in drafts.without_field(faults, fields)
+    ]
     found, too_much = _estimate(draft, request)
+    beside_splits = _beside_splits(faults, rows, too_much)
     context = {
-        "presets": [_card(name) for name in _presets()],
-        "preset": preset,
+        "worlds": _cards(),
+        "chosen": _card(preset) if preset else None,
         "world": get_world(specs.world_of(data)).label,
-        "draws": get_world(specs.world_of(data)).media == Media.IMAGE,
+        "media": (media := get_world(specs.world_of(data)).media),
+        "draws": media == Media.IMAGE,
         "draft": draft,
         "shown": drafts.text_of(data),
         "about": about,
@@ -203,8 +210,9 @@ def _page(
         "groups": _grouped([field for field in fields if field.knob.is_common and field.knob.path != "seed"]),
         "others": _grouped([field for field in fields if not field.knob.is_common and field.knob.group]),
         "others_wrong": any(field.error for field in fields if not field.knob.is_common),
-        "json_error": "" if drafts.is_beside(refused, fields) else str(draft.refused),
-        "splits_error": _splits_error(refused, fields, too_much),
+        "json_errors": beside_json,
+        "splits_errors": [wrong.text for wrong in beside_splits],
+        "wrong": _wrong(fields, beside_splits, beside_json) if draft.faults or about.errors else [],
         "estimate": found,
         "too_much": too_much,
         **more,
@@ -212,13 +220,13 @@ def _page(
     return render(request, "generation/new.html", context, status=status)
 
 
-def _showable(draft: Draft) -> tuple[dict[str, Any], BadSpec | None]:
-    """Return the JSON that the form is filled from, and what is refused; of an unknown world, the first preset's."""
+def _showable(draft: Draft) -> tuple[dict[str, Any], Sequence[BadSpec]]:
+    """Return the JSON that the form is filled from, and what is wrong; of an unknown world, the first preset's."""
     try:
         knobs.knobs_of(specs.world_of(knobs.expanded(draft.data)))
     except BadSpec as error:
-        return find_preset(_first_preset()), draft.refused or error
-    return draft.data, draft.refused
+        return find_preset(_first_preset()), draft.faults or (error,)
+    return draft.data, draft.faults
 
 
 def _estimate(draft: Draft, request: HttpRequest) -> tuple[Estimate | None, str]:
@@ -231,11 +239,31 @@ def _estimate(draft: Draft, request: HttpRequest) -> tuple[Estimate | None, str]
         return error.estimate, error.reason
 
 
-def _splits_error(refused: BadSpec | None, fields: list[drafts.Field], too_much: str) -> str:
-    """Return what is refused about splits, which have no field of their own, or that they are too much."""
-    if refused is None or not refused.where.startswith("splits") or not drafts.is_beside(refused, fields):
-        return too_much
-    return str(refused) if refused.where != "splits" else refused.reason
+class Wrong(NamedTuple):
+    """Something to be changed: what it is called, the id of its field, what is wrong with it."""
+
+    label: str
+    field: str
+    text: str
+
+
+def _beside_splits(faults: Sequence[BadSpec], rows: Sequence[drafts.SplitRow], too_much: str) -> list[Wrong]:
+    """Return what is wrong with splits, or that they are too much."""
+    numbers = {row.name: number for number, row in enumerate(rows) if row.name}
+    found = []
+    for fault in filter(drafts.is_of_splits, faults):
+        _, _, place = fault.where.partition(".")
+        name, _, key = place.partition(".")
+        field = f"split-{numbers.get(name, 0)}-{key if key in ('scenes', 'reference') else 'name'}"
+        found.append(Wrong(f"Split {name}" if name else "Splits", field, f"{place}: {fault.reason}".removeprefix(": ")))
+    is_said = any(fault.where == "splits" for fault in faults)
+    return [*found, *([Wrong("Splits", "split-0-scenes", too_much)] if too_much and not is_said else [])]
+
+
+def _wrong(fields: Sequence[drafts.Field], beside_splits: Sequence[Wrong], beside_json: Sequence[str]) -> list[Wrong]:
+    """Return everything about the spec that has to be changed, in the order of the page."""
+    beside = [Wrong(one.knob.label, f"knob-{one.knob.path}", one.error) for one in fields if one.error]
+    return [*beside_splits, *beside, *(Wrong("Spec, as JSON", "spec", text) for text in beside_json)]
 
 
 def _grouped(fields: list[drafts.Field]) -> list[tuple[str, list[drafts.Field]]]:
@@ -255,12 +283,19 @@ def _first_preset() -> str:
     return next((name for name in names if name.endswith(FIRST)), names[0])
 
 
+def _cards() -> dict[str, list[Preset]]:
+    """Return the presets as cards, by the label of their world; first the world of the preset to begin with."""
+    first = specs.world_of(find_preset(_first_preset()))
+    worlds = sorted(usable(), key=lambda world: world.name != first)
+    return {world.label: [_card(name) for name in world.maker.presets()] for world in worlds if world.maker is not None}
+
+
 def _card(name: str) -> Preset:
     data = find_preset(name)
     splits = data.get("splits", {})
     return Preset(
         name=name,
-        world=get_world(specs.world_of(data)).label,
+        media=get_world(specs.world_of(data)).media,
         title=str(data.get("title") or name),
         description=str(data.get("description", "")),
         scenes=sum(split["scenes"] for split in splits.values()),

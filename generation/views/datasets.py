@@ -6,6 +6,7 @@ from typing import NamedTuple
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 
 from generation import blind_jobs, remarks, stories
@@ -77,7 +78,7 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
         "rows": _rows(request.user, everything),
         "totals": _totals(splits, open_scenes=open_scenes),
         "shows_replaced": {split.pk for split in open_scenes},
-        "guarded": guarded(request.user, splits),
+        "guarded": (guards := guarded(request.user, splits)),
         "pictures": strips([found], user=request.user, pictures=STRIP).get(found.pk, []),
         "stories": stories.strips([found], user=request.user, stories=STORIES).get(found.pk, []),
         "first": counted[0] if counted else None,
@@ -92,7 +93,10 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
         "recipe": recipe(found, splits=everything, has_files=has_files, sees_secrets=owns(request.user, found)),
         "spec_address": reverse("dataset_spec_files" if has_files else "dataset_spec", args=[found.slug]),
     }
-    return render(request, "generation/dataset.html", context)
+    response = render(request, "generation/dataset.html", context)
+    if any(one.secret and one.split.withheld for one in guards):
+        patch_cache_control(response, no_transform=True)  # its length must tell nothing of the secret
+    return response
 
 
 @require_safe

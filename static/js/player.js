@@ -1,5 +1,6 @@
 // One question: keys, and the whole screen. Links bring the next step or question without a new page (htmx).
 import { wireKeys } from "./keys.js";
+import { wirePlaying } from "./playing.js";
 import { wireRefusals } from "./refusals.js";
 
 const WAITING_AT_MOST = 30;
@@ -8,6 +9,7 @@ let isBusy = false;
 
 keepKeysPressedMeanwhile();
 wireKeys();
+wirePlaying();
 wireRefusals();
 wireFullScreen();
 showLines();

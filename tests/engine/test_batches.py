@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from generation.engine import stream, worlds
+from generation.engine import dataset, stream, worlds
 from generation.engine.batches import Batch, Batches, padded, plain_instances
 from generation.engine.errors import BadSpec
 from generation.engine.vocabulary import PADDING, UNKNOWN, Vocabulary, split_words
-from generation.engine.worlds import REGISTRY, Media, get_world
+from generation.engine.worlds import REGISTRY, Item, Media, get_world
 from tests.webapp.commands import ROOT
 from tests.worlds import marbles
 from tests.worlds.clevr.test_picture import PYRAMID
@@ -161,6 +161,53 @@ def test_files_that_a_spec_names_come_with_it(tmp_path: Path, monkeypatch: pytes
     batches = stream({**CLEVR, "vocabulary": {"shapes": shapes}}, "train", 6, seed=5)
     assert "pyramid" in batches.vocabulary.words and "cube" not in batches.vocabulary.answers
     assert next(batches).images.any()
+
+
+# Datasets
+
+
+def test_a_dataset_goes_on_in_each_split_where_it_was() -> None:
+    shapes, first = dataset(SPEC, seed=3), stream(SPEC, "train", 10, seed=3)
+    whole = next(first)
+    parts = [shapes.generate(4, "train"), shapes.generate(6, "train")]
+    other = shapes.generate(4, "val")
+    assert b"".join(part.images.tobytes() for part in parts) == whole.images.tobytes()
+    assert np.concatenate([part.answers for part in parts]).tolist() == whole.answers.tolist()
+    assert as_bytes(other) == as_bytes(next(stream(SPEC, "val", 4, seed=3)))
+    assert shapes.vocabulary.words == first.vocabulary.words
+
+
+def test_models_of_scenes_and_questions_come_where_they_are_asked_for() -> None:
+    shapes = dataset(SPEC)
+    plain, modelled = shapes.generate(4), shapes.generate(8, include_model=True)
+    assert isinstance(plain, Batch)
+    items = [item for item in made_items(SPEC, scenes=20) for _ in item.questions][4:12]
+    questions = [question for item in made_items(SPEC, scenes=20) for question in item.questions][4:12]
+    assert modelled.world_model == [item.scene.to_json() for item in items if item.scene is not None]
+    assert modelled.caption_model == [question.to_json()["program"] for question in questions]
+
+
+def test_models_do_not_change_what_is_generated() -> None:
+    with_models, without = dataset(SPEC).generate(8, include_model=True), dataset(SPEC).generate(8)
+    assert as_bytes(Batch(*with_models[:4])) == as_bytes(without)
+
+
+def made_items(spec: dict[str, Any], *, scenes: int) -> list[Item]:
+    """Return the first items of the train split."""
+    world = get_world(str(spec["world"]))
+    assert world.maker is not None
+    read = world.read_spec({**spec, "splits": {"train": {"scenes": scenes}}})
+    return [item for chunk in world.maker.plan(read, "train") for item in world.maker.make(read, "train", chunk)]
+
+
+@pytest.mark.parametrize(
+    ("n", "mode", "message"),
+    [(0, "train", "a batch of at least 1, got 0"), (4, "trian", "split: Expected one of train, val, got 'trian'")],
+)
+def test_what_a_dataset_cannot_give_is_refused(n: int, mode: str, message: str) -> None:
+    with pytest.raises((ValueError, BadSpec)) as told:
+        dataset(SPEC).generate(n, mode)
+    assert message in str(told.value)
 
 
 # Words

@@ -1,5 +1,9 @@
 """Two methods compared, beside statsmodels and beside twins that look at one question after the other."""
 
+import itertools
+import math
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,8 +11,8 @@ from hypothesis import strategies as st
 from statsmodels.stats.contingency_tables import mcnemar as mcnemar_of_others
 from statsmodels.stats.multitest import multipletests
 
-from generation.engine.comparing import compare, holm, mcnemar
-from generation.engine.score import Slicing
+from generation.engine.comparing import MCNEMAR, PERMUTATION, compare, holm, mcnemar, permuted
+from generation.engine.score import GUESS, NONE, Slicing, score
 
 COUNTS = st.integers(0, 400)
 RUN = st.lists(st.integers(-2, 2), min_size=30, max_size=30)
@@ -37,6 +41,23 @@ def test_mcnemar_of_a_hopeless_difference_is_no_error():
 def test_holm_is_what_others_compute(values):
     wanted = multipletests(values, method="holm")[1]
     assert holm(values) == pytest.approx(list(wanted), abs=1e-12)
+
+
+def swapped(first, second, answers, places):
+    """Return the share of all swaps of both methods, question by question, that give as large a difference."""
+    ahead = Counter({0: 1})
+    steps = []
+    for place in places:
+        one, two = (sum(run[place] >= 0 and run[place] == answers[place] for run in runs) for runs in (first, second))
+        steps.append(one * len(second) - two * len(first))
+    for step in filter(None, steps):
+        both = Counter()
+        for total, ways in ahead.items():
+            both[total + step] += ways
+            both[total - step] += ways
+        ahead = both
+    far = sum(ways for total, ways in ahead.items() if abs(total) >= abs(sum(steps)))
+    return far / sum(ahead.values())
 
 
 def one_by_one(first, second, answers, places):
@@ -69,7 +90,8 @@ def test_each_slice_is_what_counting_one_by_one_gives(first, second, truth, face
         n, one, two, better, worse = one_by_one(first, second, truth, among_these)
         assert (part.n, part.only_first, part.only_second) == (n, better, worse)
         assert (part.first, part.second) == pytest.approx((one, two))
-        assert part.p == mcnemar(better, worse)
+        assert part.p == pytest.approx(swapped(first, second, truth, among_these), abs=1e-9)
+    assert found.test == (MCNEMAR if len(first) == len(second) == 1 else PERMUTATION)
     asked_parts = [part for part in found.facets["facet"] if part.n]
     assert [part.adjusted for part in asked_parts] == pytest.approx(holm([part.p for part in asked_parts]))
 
@@ -92,5 +114,64 @@ def test_the_bootstrap_is_that_of_drawing_questions_one_by_one(runs):
     drawn = [each[random.integers(0, n, n)].mean() for _ in range(4000)]
     found = compare(first, second, truth, {}).whole
     assert found.interval == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])), abs=0.01)
-    assert found == compare(first, second, truth, {}).whole
-    assert found.interval != compare(first, second, truth, {}, seed=1).whole.interval
+
+
+@given(st.lists(st.sampled_from([-3, -1, 0, 2]), min_size=2, max_size=5))
+def test_the_interval_has_the_ends_that_all_ways_of_drawing_give(ahead):
+    truth = np.zeros(len(ahead), np.int64)
+    first = [np.where(np.array(ahead) > run, 0, 1) for run in range(2)]
+    second = [np.where(-np.array(ahead) > run, 0, 1) for run in range(3)]
+    steps = [3 * min(2, max(0, one)) - 2 * min(3, max(0, -one)) for one in ahead]
+    sums = sorted(sum(drawn) for drawn in itertools.product(steps, repeat=len(steps)))
+    ends = [sums[math.ceil(level * len(sums)) - 1] / 6 / len(steps) for level in (0.025, 0.975)]
+    found = compare(first, second, truth, {}).whole
+    assert found.interval == pytest.approx(tuple(ends))
+
+
+def test_interval_and_test_agree_on_several_runs():
+    random = np.random.default_rng(11)
+    apart = together = 0
+    for number in range(80):
+        n = int(random.integers(30, 200))
+        truth, share = np.zeros(n, np.int64), random.uniform(0.3, 0.9)
+        first = [np.where(random.random(n) < share, 0, 1) for _ in range(3)]
+        behind = share - (0.12 if number % 2 else 0.0)
+        second = [np.where(random.random(n) < behind, 0, 1) for _ in range(2)]
+        whole = compare(first, second, truth, {}).whole
+        low, high = whole.interval
+        margin = 0.15 * (high - low)
+        if low > margin or high < -margin:
+            apart += 1
+            assert whole.p < 0.05, whole
+        if low < -margin and high > margin:
+            together += 1
+            assert whole.p > 0.05, whole
+    assert apart > 10 and together > 10
+
+
+def test_a_slice_of_too_few_questions_is_not_tried():
+    random = np.random.default_rng(3)
+    truth, codes = np.zeros(90, np.int64), np.repeat(np.array([0, 1, 2], np.uint8), [10, 40, 40])
+    runs = [np.where(random.random(90) < share, 0, 1) for share in (0.9, 0.5)]
+    few, one, two = compare(runs[:1], runs[1:], truth, {"f": Slicing(codes, 3)}, least=30).facets["f"]
+    assert (few.n, few.p, few.adjusted, tuple(few.interval)) == (10, 1, 1, (-1, 1))
+    assert [one.adjusted, two.adjusted] == holm([one.p, two.p])
+
+
+def test_chance_is_what_is_expected_of_guesses():
+    random = np.random.default_rng(2)
+    n = 4000
+    truth, choices = random.integers(-2, 2, n), random.choice([2, 3, 11], n)
+    guesses, run = GUESS - choices, np.where(random.random(n) < 0.6, truth, NONE)
+    expected = np.where(truth >= 0, 1 / choices, 0.0)
+    found = compare([run], [guesses], truth, {"f": Slicing(choices.astype(np.uint8), 12)})
+    assert found.whole.second == pytest.approx(expected.mean(), abs=1e-9)
+    assert found.test == PERMUTATION
+    for value in (2, 3, 11):
+        assert found.facets["f"][value].second == pytest.approx(expected[choices == value].mean(), abs=1e-9)
+    low, high = found.whole.interval
+    assert low < found.whole.difference < high and found.whole.p < 1e-6
+    counted = score(guesses, truth, {"f": Slicing(choices.astype(np.uint8), 12)})
+    assert counted.right == pytest.approx(expected.sum(), abs=1e-5)
+    assert counted.facets["f"].right[11] == pytest.approx(expected[choices == 11].sum(), abs=1e-5)
+    assert permuted(np.array([1, -1]), np.array([5, 0])) == mcnemar(5, 0)

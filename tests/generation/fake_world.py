@@ -167,7 +167,7 @@ class RowWorld:
     label: ClassVar[str] = "Rows of numbers"
     media: ClassVar[Media] = Media.IMAGE
     formats: ClassVar[tuple[str, ...]] = ()
-    lengths: ClassVar[tuple[str, ...]] = ()
+    lengths: ClassVar[Mapping[str, int]] = {}
     metrics: ClassVar[tuple[Metric, ...]] = ()
     views: ClassVar[tuple[ChartView, ...]] = ()
     board_views: ClassVar[tuple[BoardView, ...]] = ()

@@ -79,7 +79,7 @@ def read_spec(data: str, content: bytes) -> None:
     most = {name: limit.ceiling for name, limit in LIMITS.items()}
     parsed = drafts.parse(data)
     draft = drafts.draft_of(parsed, files={DIGEST: content} if content else {}, most=most)
-    drafts.fields_of(parsed, draft.refused, most)
+    drafts.fields_of(parsed, draft.faults, most)
     knobs.expanded(parsed)
     if draft.refused is not None:
         raise draft.refused

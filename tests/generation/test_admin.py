@@ -1,11 +1,13 @@
 """The admin pages of this app."""
 
+from collections.abc import Callable
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 
-from generation import heartbeat
-from generation.models import Dataset, Heartbeat, Quota
+from generation import heartbeat, jobs
+from generation.models import Dataset, Heartbeat, Job, Quota
 from webapp.models import User
 
 pytestmark = pytest.mark.django_db
@@ -48,3 +50,32 @@ def test_staff_give_more_scenes(staff: Client, db: None) -> None:
     assert staff.post(reverse("admin:generation_quota_add"), fields).status_code == 302
     assert Quota.objects.allowed(user) == 2_000_000
     assert staff.get(reverse("admin:generation_quota_changelist")).status_code == 200
+
+
+def retry(client: Client, *wanted: Job) -> str:
+    address = reverse("admin:generation_job_changelist")
+    form = {"action": "retry", "_selected_action": [job.pk for job in wanted]}
+    return client.post(address, form, follow=True).text
+
+
+def test_failed_jobs_are_tried_again_from_the_list(staff: Client, begin: Callable[..., Dataset]) -> None:
+    begun = begin()
+    first, other = begun.jobs.order_by("pk")[:2]
+    assert jobs.run_waiting(other)
+    Job.objects.filter(pk=first.pk).update(state="failed", message="it broke", attempts=3)
+    Dataset.objects.filter(pk=begun.pk).update(state="failed", error="it broke")
+    assert "1 of 2 jobs are tried again" in retry(staff, first, other)
+    assert begun.jobs.get(pk=first.pk).state == "waiting"
+    assert begun.jobs.get(pk=other.pk).state == "done"
+    jobs.work(dataset=begun)
+    assert Dataset.objects.get(pk=begun.pk).state == "complete"
+
+
+def test_jobs_that_did_not_fail_are_left_alone(staff: Client, made: Dataset) -> None:
+    job = made.jobs.order_by("pk")[0]
+    assert "0 of 1 jobs are tried again" in retry(staff, job)
+    assert made.jobs.get(pk=job.pk).state == job.state
+
+
+def test_the_admin_pages_lead_to_health(staff: Client, db: None) -> None:
+    assert f'href="{reverse("health")}"' in staff.get(reverse("admin:index")).text

@@ -1,14 +1,20 @@
 """What is exported comes back as it was: the same content hash for every split whose answers are open."""
 
+import hashlib
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from generation import exporting, importing, jobs
 from generation.engine import formats
+from generation.engine.folders import Scope, verify
 from generation.engine.reading import find_reader
 from generation.models import Dataset, ImportedSplit, Question, Scene
 from tests.generation import small
+from tests.worlds.clevr.formats import releases
+from tests.worlds.clevr.formats.releases import scenes_of
 
 pytestmark = pytest.mark.django_db
 OPEN = {"train": {"scenes": 3}, "val": {"scenes": 2}, "test": {"scenes": 2}}
@@ -20,9 +26,9 @@ def exported(dataset: Dataset, folder: Path, *, name: str = "clevr", images: boo
     return folder
 
 
-def imported(path: Path, *, images: str = "none") -> Dataset:
+def imported(path: Path, *, images: str = "none", slug: str = "again") -> Dataset:
     found = find_reader("clevr").find([path])
-    dataset = importing.begin(found, importing.Wanted(slug="again", format="clevr", images=images))
+    dataset = importing.begin(found, importing.Wanted(slug=slug, format="clevr", images=images))
     jobs.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
@@ -61,6 +67,19 @@ def test_the_generators_dialect_comes_back_with_the_same_hash(tmp_path: Path) ->
     assert hashes(imported(exported(ours, tmp_path / "out", name="clevr-generator"))) == hashes(ours)
 
 
+@pytest.mark.parametrize("name", ["clevr", "clevr-generator"])
+def test_published_numbers_stay_in_exports_and_come_back(tmp_path: Path, name: str) -> None:
+    theirs = imported(releases.release(tmp_path / "CLEVR_v1.0", ("val",), images=False))
+    folder = exported(theirs, tmp_path / "out", name=name)
+    [path] = folder.rglob("CLEVR*_scenes.json")
+    written = json.loads(path.read_text())
+    assert written["info"]["rotation"] == "radians"
+    assert [scene["objects"] for scene in written["scenes"]] == [
+        scene["objects"] for scene in releases.scenes_of("val")["scenes"]
+    ]
+    assert hashes(imported(folder, slug="twice")) == hashes(theirs)
+
+
 def test_another_vocabulary_comes_back_with_its_spec(tmp_path: Path) -> None:
     colors = {"orange": {"rgb": [255, 128, 0]}}
     ours = small.made(splits={"val": {"scenes": 2}}, with_images=False, vocabulary={"colors": colors})
@@ -76,3 +95,61 @@ def test_pictures_come_back_as_links(tmp_path: Path) -> None:
     assert hashes(theirs) == hashes(ours)
     scenes = Scene.objects.filter(split__dataset=theirs)
     assert [(scene.linked != "", scene.width) for scene in scenes] == [(True, 120)] * 2
+
+
+NUMBERS = [316, 329]
+NAMES = [f"CLEVR_val_{number:06d}.png" for number in NUMBERS]
+AS_PUBLISHED = {"width": 480, "height": 320, "samples": 1}
+
+
+def some_scenes() -> bytes:
+    """Return a file of two published scenes of many."""
+    data = scenes_of("val", 2)
+    for record, number, name in zip(data["scenes"], NUMBERS, NAMES, strict=True):
+        record |= {"image_index": number, "image_filename": name}
+    return json.dumps(data).encode()
+
+
+def asked_about(content: bytes, *, withheld: bool = False, **changes: Any) -> Dataset:
+    """Return a dataset with questions of ours about the scenes of a file."""
+    digest = hashlib.sha256(content).hexdigest()
+    splits = {"val": {"scenes": 2, "withheld": withheld}}
+    return small.made(splits=splits, scenes_from=digest, files={digest: content}, **changes)
+
+
+def pictures_of(path: Path, kind: str) -> list[tuple[int, str]]:
+    """Return number and file name of each picture that a file's records are about, each once."""
+    records = json.loads(path.read_text())[kind]
+    return list(dict.fromkeys((record["image_index"], record["image_filename"]) for record in records))
+
+
+@pytest.mark.parametrize("name", ["clevr", "clevr-generator"])
+def test_scenes_of_others_keep_their_numbers_and_file_names(tmp_path: Path, name: str) -> None:
+    ours = asked_about(some_scenes(), with_images=False)
+    folder = exported(ours, tmp_path / "out", name=name)
+    kept = list(zip(NUMBERS, NAMES, strict=True))
+    for path in folder.rglob("*.json"):
+        for kind in ("scenes", "questions", "views"):
+            if path.name.endswith(f"_{kind}.json"):
+                assert pictures_of(path, kind) == kept
+    theirs = imported(folder)
+    assert hashes(theirs) == hashes(ours)
+    stored = Scene.objects.filter(split__dataset=theirs).values_list("position", "source_number", "source_image")
+    assert list(stored) == [(0, 316, NAMES[0]), (1, 329, NAMES[1])]
+    again = exported(theirs, tmp_path / "again", name=name)
+    for path in folder.rglob("CLEVR*.json"):
+        told, told_again = (json.loads((at / path.relative_to(folder)).read_text()) for at in (folder, again))
+        assert {**told, "info": {}} == {**told_again, "info": {}} if "info" in told else told == told_again
+
+
+def test_pictures_that_we_draw_have_the_published_names(tmp_path: Path) -> None:
+    folder = exported(asked_about(some_scenes(), images=AS_PUBLISHED), tmp_path / "out", images=True)
+    assert sorted(path.name for path in folder.rglob("*.png")) == NAMES
+    assert verify(Scope(folder, "clevr")).holds
+
+
+def test_of_withheld_scenes_nothing_says_which_they_are(tmp_path: Path) -> None:
+    folder = exported(asked_about(some_scenes(), withheld=True, with_images=False), tmp_path / "out")
+    [path] = (folder / "CLEVR_v1.0").rglob("*_questions.json")
+    assert pictures_of(path, "questions") == [(0, "CLEVR_val_000000.png"), (1, "CLEVR_val_000001.png")]
+    assert not any(name in path.read_text() for path in folder.rglob("*.json") for name in NAMES)

@@ -13,7 +13,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from generation import files, importing, intake, jobs, reading, sealing, store, watching
+from generation import files, importing, intake, jobs, pool, reading, sealing, store, watching
 from generation.engine.errors import BadRecord, BadSpec
 from generation.engine.reading import find_reader
 from generation.index import SplitIndex
@@ -293,7 +293,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
         def watch(self, *, show: Callable[[], None]) -> None:
             jobs.work(dataset=self.dataset)
-            self.dataset.refresh_from_db()
+            pool.state_of(self.dataset)
             show()
 
         def stop(self) -> None:

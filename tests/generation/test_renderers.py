@@ -23,7 +23,7 @@ from generation.models import Dataset, Job, Scene
 from generation.pool import Pool
 from generation.preview_child import preview
 from tests.generation import small
-from tests.generation.pages.drafting import NEW, json_on, sent, text
+from tests.generation.pages.drafting import NEW, json_on, sent, text, times_said
 from webapp.models import User
 
 BLENDER = {"width": 64, "height": 64, "renderer": "blender", "samples": 2}
@@ -206,7 +206,7 @@ def test_without_blender_the_page_refuses_beside_the_field_and_stores_nothing(re
         response = researcher.post(NEW, sent(ONE, action=action))
         assert response.status_code == 400
         assert response.context["draft"].refused.where == "images.renderer"
-        assert text(response).count("Expected Blender on this machine, got none") == 1
+        assert times_said("Expected Blender on this machine, got none", response) == (1, 1)
     assert not Dataset.objects.exists()
     assert researcher.post(NEW, sent({**ONE, "images": {"width": 64}}, action="form")).status_code == 200
     without_images = {name: value for name, value in sent(ONE, action="create").items() if name != "images"}

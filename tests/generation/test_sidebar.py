@@ -4,7 +4,7 @@ import numpy as np
 
 from generation.browse import read_query
 from generation.engine.worlds import Facet, FacetKind
-from generation.sidebar import panels
+from generation.sidebar import Panel, panels
 
 FACETS = [
     Facet(name, name.title(), FacetKind.CATEGORY, ("red", "blue"), reveals=False) for name in ("color", "background")
@@ -24,3 +24,21 @@ def test_facets_that_no_question_has_are_left_out() -> None:
 
 def test_one_that_is_filtered_by_stays_so_that_it_can_be_taken_back() -> None:
     assert names([("background", "blue")]) == ["color", "background"]
+
+
+MANY = Facet("template", "Template", FacetKind.CATEGORY, tuple(f"t{n}" for n in range(40)), reveals=False)
+
+
+def template_panel(address: list[tuple[str, str]], *, opened: tuple[str, ...] = ()) -> Panel:
+    counts = {"template": np.ones(40, np.int64)}
+    query = read_query(address, facets=[MANY])
+    [panel] = panels([MANY], counts=counts, query=query, of_all=counts, opened=opened)
+    return panel
+
+
+def test_the_values_of_a_long_facet_are_listed_once_it_is_opened_or_used() -> None:
+    folded = template_panel([("q", "red")])
+    assert (folded.is_open, folded.values, folded.choices, folded.address) == (False, 40, [], "?q=red&open=template")
+    for panel in (template_panel([], opened=("template",)), template_panel([("template", "t3")])):
+        assert panel.is_open
+        assert len(panel.choices) == 40

@@ -9,13 +9,13 @@ from generation.engine.formats.card_licence import hub_name
 from generation.engine.formats.card_statistics import Tally, lines
 from generation.engine.formats.croissant_rai import biases, limits, making, uses
 from generation.engine.formats.huggingface_rows import STORY, first_of
+from generation.engine.statistics import TOO_FEW
 from generation.engine.worlds import ChartView, Media
 
 TASK = {Media.IMAGE: "visual-question-answering", Media.STORY: "question-answering", Media.NONE: "question-answering"}
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"),
          (10_000_000, "1M<n<10M"), (100_000_000, "10M<n<100M"))  # fmt: skip
 MOST_LINES = 40  # of a table; of more values, the most frequent
-TOO_FEW = 30  # questions of which no share is told
 
 
 class Example(NamedTuple):

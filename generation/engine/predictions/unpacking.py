@@ -14,6 +14,8 @@ from pathlib import PurePosixPath
 from typing import BinaryIO, NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipExtFile, ZipFile, ZipInfo
 
+from generation.engine.errors import in_words
+
 LARGEST = 1 << 30  # bytes of text in one file
 LEAST_ROOM = 8 << 20  # bytes that every file may unpack to
 EACH_ROOM = 1000  # bytes more for each question
@@ -124,7 +126,7 @@ class Inflated:
 
 
 class Text:
-    """Bytes of UTF-8 text that were looked at: another encoding, a NUL, too many of them are told with their line.
+    """A reader of UTF-8 text. It refuses another encoding, a NUL and too many bytes, and names the line.
 
     Parameters
     ----------
@@ -194,9 +196,9 @@ def readable() -> Iterator[None]:
     try:
         yield
     except (zlib.error, BadZipFile, EOFError) as error:
-        raise Unreadable(f"expected a whole archive, got a broken one ({error}): pack it again") from error
+        raise Unreadable(f"expected a whole archive, got a broken one ({in_words(error)}): pack it again") from error
     except (NotImplementedError, RuntimeError, struct.error, OverflowError, ValueError) as error:
-        raise Unreadable(f"expected an archive that can be read, got one that can't ({error})") from error
+        raise Unreadable(f"expected an archive that can be read, got one that can't ({in_words(error)})") from error
 
 
 def room(n: int, packed: int) -> int:

@@ -45,6 +45,16 @@ class Media(StrEnum):
         """Return what people call it."""
         return {Media.IMAGE: "picture", Media.STORY: "story", Media.NONE: "scene"}[self]
 
+    @property
+    def item(self) -> str:
+        """Return what people call one of the things that questions are about."""
+        return "story" if self is Media.STORY else "scene"
+
+    @property
+    def items(self) -> str:
+        """Return what people call several of them."""
+        return "stories" if self is Media.STORY else "scenes"
+
 
 class AnswerKind(StrEnum):
     """The form an answer has."""
@@ -134,6 +144,10 @@ class Item:
         The picture `(height, width, 3)` uint8 sRGB, where it came with the item and isn't drawn from the scene.
     replaced : int
         How many scenes were thrown away before this one because they admitted too few questions.
+    number : int or None
+        The number of its picture in the published files that the scene is from; None where it is from none.
+    image_name : str
+        The file name of its picture there; empty where nothing says it.
     """
 
     scene: SceneData | None
@@ -141,6 +155,8 @@ class Item:
     questions: tuple[Question, ...]
     replaced: int = 0
     image: NDArray[np.uint8] | None = None
+    number: int | None = None
+    image_name: str = ""
 
 
 class Chunk(NamedTuple):
@@ -319,25 +335,30 @@ class Element(NamedTuple):
 
 
 class Equivalent(NamedTuple):
-    """A program that gives the same answer as a question's, and what it asks in words."""
+    """A program that gives the same answer as a question's, and what it asks in words.
+
+    `known` is the answer where it follows from the program alone, whatever the scene shows; else it is empty.
+    """
 
     program: Program
     text: str
+    known: str = ""
 
 
 class World(Protocol):
     """How data of a kind are read: every dataset has one, imports too.
 
-    `lengths` names the facets of numbers that say how much a question demands, the truest first. `formats` says where
-    its own export formats are: `module:attribute`, each a `generation.engine.formats.Format`. `board_views` are
-    breakdowns of accuracy, `ablations` the steps that may be left out of programs, one at a time.
+    `lengths` names the facets of numbers that say how long a question is and how much it demands, each with the most
+    that an easy question has. `formats` says where its own export formats are: `module:attribute`, each a
+    `generation.engine.formats.Format`. `board_views` are breakdowns of accuracy, `ablations` the steps that may be left
+    out of programs, one at a time.
     """
 
     name: ClassVar[str]
     label: ClassVar[str]
     media: ClassVar[Media]
     formats: ClassVar[tuple[str, ...]]
-    lengths: ClassVar[tuple[str, ...]]
+    lengths: ClassVar[Mapping[str, int]]
     metrics: ClassVar[tuple[Metric, ...]]
     views: ClassVar[tuple[ChartView, ...]]
     board_views: ClassVar[tuple[BoardView, ...]]

@@ -1,13 +1,13 @@
-"""What a world may offer so that its data flow as they are made: its words, and a shorter way to pictures."""
+"""What a world may offer so that its data flow as they are made: words, models, and a shorter way to pictures."""
 
-from collections.abc import Iterator
-from typing import NamedTuple, Protocol, runtime_checkable
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import Chunk
+from generation.engine.worlds import Chunk, Item, Question
 
 
 class Instance(NamedTuple):
@@ -32,6 +32,18 @@ class HasWords(Protocol):
 
     def words(self, spec: BaseSpec) -> tuple[str, ...]:
         """Return every word, as `vocabulary.split_words` gives them, that a question of this spec can have."""
+
+
+Models = Callable[[Item, Question], tuple[Any, Any]]
+"""Returns a scene and one of its questions as JSON."""
+
+
+@runtime_checkable
+class HasModels(Protocol):
+    """A world whose scenes and questions other programs know in a form of their own."""
+
+    def models(self, spec: BaseSpec) -> Models:
+        """Return what models the items of this spec, and their questions."""
 
 
 @runtime_checkable

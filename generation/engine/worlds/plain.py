@@ -151,7 +151,7 @@ class PlainWorld(ABC):
     kinds: ClassVar[tuple[str, ...]]
     media: ClassVar[Media] = Media.IMAGE
     formats: ClassVar[tuple[str, ...]] = ()
-    lengths: ClassVar[tuple[str, ...]] = ()
+    lengths: ClassVar[Mapping[str, int]] = {}
     metrics: ClassVar[tuple[Metric, ...]] = (ACCURACY,)
     views: ClassVar[tuple[ChartView, ...]] = (
         ChartView("types", "Types", "type", "type"),

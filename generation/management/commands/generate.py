@@ -12,8 +12,8 @@ from generation import jobs, specs, store
 from generation.engine.errors import BadSpec
 from generation.engine.worlds import Media
 from generation.models import Dataset
-from generation.pool import note
-from generation.warm import warm
+from generation.pool import note, stoppable
+from generation.warm import warm_world
 from generation.watching import Bar, WatchingCommand
 
 MOST_WORKERS = 64
@@ -91,7 +91,11 @@ class Command(WatchingCommand):
 
     def _make(self, dataset: Dataset, *, workers: int) -> None:
         """Run the processes until the dataset is complete; say so if it isn't."""
-        warm()
+        try:
+            with stoppable():
+                warm_world(dataset.world, draws=dataset.with_images)
+        except KeyboardInterrupt:
+            self.interrupted("made")
         bar_format = "{desc} {percentage:3.0f}% |{bar:30}| {elapsed}<{remaining}"
         bar = Bar(dataset, _how_far, total=1.0, initial=dataset.progress().share, bar_format=bar_format)
         self.watch(bar, size=workers, kept="made")

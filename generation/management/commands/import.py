@@ -2,7 +2,6 @@
 """`manage.py import`: other people's files become a dataset."""
 
 from argparse import ArgumentParser
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -83,8 +82,7 @@ class Command(WatchingCommand):
         """Run the processes until the dataset is complete; say so if it isn't."""
         jobs.recover()
         bar = Bar(dataset, _how_far, total=importing.way_of(dataset).total, unit="B", unit_scale=True)
-        with suppress(Dataset.DoesNotExist):  # refused, and deleted already
-            self.watch(bar, size=min(MOST_WORKERS, dataset.splits.count()), kept="read")
+        self.watch(bar, size=min(MOST_WORKERS, dataset.splits.count()), kept="read")
         imported.refresh_from_db()
         if imported.message:
             jobs.work(dataset=dataset)  # what is left of it goes

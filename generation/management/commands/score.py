@@ -65,5 +65,5 @@ def _lines(scored: Scored, split: Split) -> Iterator[str]:
             yield f"  {value:<{width}}  {_share(cell['correct'], cell['n'])}  n = {cell['n']:,}"
 
 
-def _share(right: int, n: int) -> str:
+def _share(right: float, n: int) -> str:
     return f"{100 * right / n:5.1f} %" if n else "     –"

@@ -15,10 +15,11 @@ from tqdm import tqdm
 from generation import verifying
 from generation.command_line import BAD_INPUT, FAILED, INTERRUPTED, PlainCommand
 from generation.engine import folders
+from generation.engine.reading import find_reader
 from generation.engine.verdict import Verdict
-from generation.engine.worlds import get_world
+from generation.engine.worlds import READERS, get_world
 from generation.pool import stoppable
-from generation.warm import warm
+from generation.warm import warm_world
 
 MOST_WORKERS = 64
 SHOWN = 200  # findings on the screen; --json gives all that are kept
@@ -58,8 +59,8 @@ class Command(PlainCommand):
 
     def _verify_folder(self, options: dict[str, Any]) -> None:
         workers = options["workers"] or settings.MACHINE_PROCESSES
-        if workers > 1:
-            warm()
+        if workers > 1 and options["format"] in READERS:
+            warm_world(find_reader(options["format"]).world, draws=bool(options["rerender"]))
         scope = folders.Scope(
             Path(options["folder"]), options["format"], options["split"], options["rerender"], workers
         )
@@ -76,7 +77,7 @@ class Command(PlainCommand):
         scope = verifying.scope_of(dataset, names=options["split"], rerender=options["rerender"])
         workers = options["workers"] or settings.MACHINE_PROCESSES
         if workers > 1:
-            warm()
+            warm_world(dataset.world, draws=bool(options["rerender"]))
         head = (
             f"{dataset.slug}: {len(scope.splits)} splits, {scope.questions:,} questions, "
             f"{get_world(dataset.world).label}, engine {dataset.engine_version}"

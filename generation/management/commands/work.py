@@ -5,12 +5,10 @@ import time
 from argparse import ArgumentParser
 from typing import Any
 
-from django.db import connection
-
 from generation import jobs
 from generation.command_line import PlainCommand
 from generation.models import Dataset
-from generation.pool import stoppable
+from generation.pool import drop_connection, state_of, stoppable
 
 IDLE = 0.2  # seconds
 
@@ -38,14 +36,17 @@ class Command(PlainCommand):
                     jobs.recover()
                     jobs.work(keep_going=wanted)
                 else:
-                    self._work_on(self.find_dataset(options["dataset"]), wanted)
+                    self._work_on(options["dataset"], wanted, may_be_gone=parent is not None)
             except KeyboardInterrupt:  # what it was at waits for others
-                connection.close()  # it may have been in the middle of a statement
+                if self.from_command_line:
+                    drop_connection()
                 jobs.RUNNER.release_own()
 
-    def _work_on(self, dataset: Dataset, wanted: Any) -> None:
+    def _work_on(self, slug: str, wanted: Any, *, may_be_gone: bool) -> None:
         """Work on a dataset until it is made: others may still be at what this process would do next."""
-        while wanted() and dataset.state == Dataset.State.MAKING:
+        if may_be_gone and not Dataset.objects.filter(slug=slug).exists():
+            return  # another process was quicker, and it was refused
+        dataset = self.find_dataset(slug)
+        while wanted() and state_of(dataset) == Dataset.State.MAKING:
             if not jobs.work(dataset=dataset, keep_going=wanted):
                 time.sleep(IDLE)
-            dataset.refresh_from_db()

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from generation.engine.errors import BadPredictions
 from generation.engine.predictions import checking, members, read_predictions, rows, template, unpacking
 from generation.engine.predictions import said as said_
+from generation.engine.predictions.findings import Findings
 from generation.engine.predictions.said import Gathered
 from generation.engine.score import OUTSIDE
 from tests import proof
@@ -177,7 +178,7 @@ def test_what_is_missing_twice_or_unknown_is_named_with_its_line() -> None:
         "Line 3: question 0 is answered again, first in line 1. Line 4: no question is called 9. "
         r"Line 5: no question is called 'x\n'. "
         "Line 6: expected JSON, got something else (Expecting property name enclosed in double quotes). "
-        "Question 1 has no answer. Question 3 has no answer. Format: /docs/predictions/"
+        "Questions 1, 3 have no answer. Format: /docs/predictions/"
     )
     assert error.findings is not None
     assert error.findings.counts == {"missing": 2, "duplicate": 1, "unknown": 2, "malformed": 1}
@@ -191,11 +192,46 @@ def test_spaces_around_an_id_are_no_part_of_it() -> None:
     )
 
 
-def test_a_message_names_twenty_and_the_findings_all() -> None:
-    error = refusal("yes\n" * 100, 200)
-    assert "Question 119 has no answer. And 80 more. Format" in str(error)
+def test_questions_in_a_row_without_an_answer_are_named_as_one() -> None:
+    error = refusal("yes\n" * 150, 200)
+    assert str(error) == (
+        "riddles/val: Expected 200 answers, got 150 (50 missing). Questions 150–199 have no answer. "
+        "Format: /docs/predictions/"
+    )
     assert error.findings is not None
-    assert list(error.findings.lines()) == [f"Question {number} has no answer." for number in range(100, 200)]
+    assert list(error.findings.lines()) == ["Questions 150–199 have no answer."]
+
+
+def test_a_message_names_twenty_gaps_and_the_findings_all() -> None:
+    answered = [*range(0, 100, 2), *range(110, 200)]
+    error = refusal(jsonl([{"question_id": one, "answer": "yes"} for one in answered]), 200)
+    named = ", ".join(map(str, range(1, 41, 2)))
+    assert f"(60 missing). Questions {named} have no answer. And 40 more. Format" in str(error)
+    assert error.findings is not None
+    single = [f"Question {number} has no answer." for number in range(1, 99, 2)]
+    assert list(error.findings.lines()) == [*single, "Questions 99–109 have no answer."]
+
+
+def test_what_stands_in_the_file_is_named_before_what_is_missing() -> None:
+    lines = [{"question_id": one, "answer": "yes"} for one in [*range(50), *range(300, 325)]]
+    error = refusal(jsonl(lines), 100)
+    assert "Line 70: no question is called 319. And 55 more. Format" in str(error)
+    assert error.findings is not None
+    assert list(error.findings.lines())[-1] == "Questions 50–99 have no answer."
+
+
+def test_published_names_make_a_gap_only_where_they_follow_one_another() -> None:
+    names = np.array([b"7", b"8", b"9", b"20", b"21", b"30"])
+    missing = np.arange(1, 6, dtype=np.int32)
+    assert (
+        Findings(missing=missing, names=names)
+        .message(expected=6, got=1)
+        .startswith("Expected 6 answers, got 1 (5 missing). Questions 8–9, 20–21, 30 have no answer.")
+    )
+    words = np.array([b"a1", b"a2", b"a3"])
+    assert list(Findings(missing=np.arange(3, dtype=np.int32), names=words).lines()) == [
+        f"Question a{number} has no answer." for number in (1, 2, 3)
+    ]
 
 
 @settings(max_examples=proof.size(500), deadline=None)

@@ -156,7 +156,7 @@ def describe(page: Page, *, title: str, slug: str, splits: dict[str, int], withh
 
 def preview(page: Page, *, scenes: int) -> None:
     """Have the first scenes drawn; where the machine is too busy to do it in the time there is, ask once more."""
-    refused = page.locator("#preview[role=alert]")
+    refused = page.locator("p#arrive[role=alert]")
     deadline = time.monotonic() + LONG
     while True:
         with page.expect_event("domcontentloaded"):

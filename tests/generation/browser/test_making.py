@@ -118,6 +118,22 @@ def test_a_mistake_is_shown_beside_its_field(page: Page) -> None:
     expect(wrong).to_contain_text("Expected at most 40 objects in a scene, got 500.")
 
 
+def test_the_page_comes_back_at_what_is_wrong_with_its_buttons_in_view(page: Page) -> None:
+    page.goto(f"{NEW}?preset=clevr-mini")
+    create = page.get_by_role("button", name="Create dataset")
+    expect(create).to_be_in_viewport()
+    expect(page.locator(".presets").first).to_be_hidden()
+    page.get_by_label("Objects, at most").fill("500")
+    page.get_by_label("Seed", exact=True).fill("-1")
+    create.click()
+    summary = page.locator(".wrong-fields")
+    expect(summary).to_be_in_viewport(ratio=1)
+    expect(summary.get_by_role("link")).to_have_text(["Seed", "Objects, at most"])
+    summary.get_by_role("link", name="Objects, at most").click()
+    expect(page.get_by_label("Objects, at most")).to_be_in_viewport(ratio=1)
+    expect(create).to_be_in_viewport(ratio=1)
+
+
 def test_the_page_follows_by_itself(browser: Browser, live_server: Any, ada: User) -> None:
     dataset = small.begun(owner=ada)
     Heartbeat.objects.create(name="generation@here", host="here", pid=1, queues="generation")

@@ -103,7 +103,7 @@ def test_a_question_leads_through_its_program(page: Page) -> None:
     expect(page.locator("h1")).to_have_count(1)
     assert page.url.endswith(QUESTION)
     steps = page.locator(".steps > li > a").count()
-    page.get_by_role("link", name="Play the program").click()
+    page.get_by_role("link", name="First step").click()
     for number in range(steps):
         current = page.locator("[aria-current=step]")
         expect(current).to_have_attribute("id", f"step-{number}")
@@ -187,3 +187,30 @@ def test_a_link_that_went_stale_shows_why(browser: Browser, live_server: Any, sh
     expect(page.locator("#browse")).to_have_count(0)
     assert page.url.endswith(str(address))
     context.close()
+
+
+SMALL_TARGETS = """() => {
+  const isSmall = (box) => box.height < 23.5 || box.width < 23.5;
+  const isOfItsOwn = (one) => !one.closest("svg, .hidden-text, p") && !one.matches(".skip, .prose li a");
+  return [...document.querySelectorAll("a, button, input:not([type=hidden]), select, summary, textarea")]
+    .filter((one) => one.checkVisibility() && one.getBoundingClientRect().width && isOfItsOwn(one))
+    .filter((one) => [one, ...(one.labels ?? [])].every((part) => isSmall(part.getBoundingClientRect())))
+    .map((one) => `${one.outerHTML.slice(0, 90)} ${one.getBoundingClientRect().height}`);
+}"""
+LANDMARKS = """() => [...document.querySelectorAll("nav, section[aria-labelledby], [role=region], [role=search]")]
+  .map((one) => [one.role ?? one.tagName, one.ariaLabel ?? one.getAttribute("aria-labelledby")].join(" "))"""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_targets_are_large_enough_and_landmarks_stand_once_on_a_phone(
+    name: str, browser: Browser, live_server: Any, shapes: Dataset
+) -> None:
+    page = browser.new_page(base_url=live_server.url, viewport={"width": 390, "height": 844})
+    page.goto(PAGES[name])
+    assert page.evaluate(SMALL_TARGETS) == []
+    landmarks = page.evaluate(LANDMARKS)
+    assert len(landmarks) == len(set(landmarks))
+    header = page.locator("header.site").bounding_box()
+    assert header is not None
+    assert header["height"] < 90  # two rows
+    page.close()

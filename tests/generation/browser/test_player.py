@@ -80,6 +80,56 @@ def test_arrow_keys_step_without_a_new_page_and_leave_no_history(page: Page) -> 
     assert page.url.endswith(TRAIN)
 
 
+def test_a_program_plays_to_its_end_pauses_and_plays_on(page: Page) -> None:
+    last = steps_of(5) - 1
+    page.clock.install()
+    page.goto(QUESTION)
+    play = page.locator("#play")
+    expect(play).to_have_text("Play the program")
+    play.click()
+    expect(page.locator("[aria-current=step]")).to_have_id("step-0")
+    expect(play).to_have_text("Pause")
+    expect(play).to_be_focused()
+    page.clock.run_for(2000)
+    expect(page.locator("[aria-current=step]")).to_have_id("step-1")
+    play.click()
+    expect(play).to_have_text("Play on")
+    page.clock.run_for(10_000)
+    expect(page.locator("[aria-current=step]")).to_have_id("step-1")
+    play.click()
+    for number in range(2, last + 1):
+        expect(page.locator("[aria-current=step]")).to_have_id(f"step-{number}")
+        page.clock.run_for(2000)
+    expect(play).to_have_text("Play again")
+    play.click()
+    expect(page.locator("[aria-current=step]")).to_have_id("step-0")
+
+
+def test_a_step_by_hand_pauses_what_plays(page: Page) -> None:
+    page.clock.install()
+    page.goto(QUESTION)
+    page.keyboard.press("k")
+    expect(page.locator("#play")).to_have_text("Pause")
+    expect(page.locator("[aria-current=step]")).to_have_id("step-0")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("[aria-current=step]")).to_have_id("step-1")
+    expect(page.locator("#play")).to_have_text("Play on")
+    page.clock.run_for(10_000)
+    expect(page.locator("[aria-current=step]")).to_have_id("step-1")
+
+
+def test_nothing_plays_by_itself_where_people_want_less_motion(page: Page) -> None:
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(QUESTION)
+    expect(page.locator("#play")).to_be_hidden()
+    page.get_by_role("link", name="First step").click()
+    expect(page.locator("[aria-current=step]")).to_have_id("step-0")
+    page.emulate_media(reduced_motion="no-preference")
+    expect(page.locator("#play")).to_have_text("Play on")
+    page.emulate_media(reduced_motion="reduce")
+    expect(page.locator("#play")).to_be_hidden()
+
+
 def test_keys_pressed_faster_than_steps_come_all_count(page: Page) -> None:
     last = steps_of(5) - 1
     page.goto(QUESTION)
@@ -235,7 +285,7 @@ def test_without_scripts_all_of_it_works_by_links(plain: Page) -> None:
     plain.get_by_role("link", name="Ask first: off").click()
     expect(plain.locator(".steps")).to_have_count(0)
     plain.get_by_role("link", name="Show the answer").click()
-    plain.get_by_role("link", name="Play the program").click()
+    plain.get_by_role("link", name="First step").click()
     expect(plain.locator("[aria-current=step]")).to_have_id("step-0")
     plain.get_by_role("link", name="Present").click()
     expect(plain.locator("header.site")).not_to_be_visible()

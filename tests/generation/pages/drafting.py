@@ -1,6 +1,7 @@
 """What a browser sends back from the page on which a dataset is described."""
 
 import json
+import re
 from typing import Any
 
 from generation.drafts import text_of
@@ -12,6 +13,19 @@ TINY = {key: value for key, value in small.SPEC.items() if key != "title"} | {"s
 
 def text(response: Any) -> str:
     return response.content.decode()
+
+
+def summary_of(response: Any) -> str:
+    """Return the summary of all that is wrong, which stands before the form."""
+    found = re.search(r'<div class="banner bad wrong-fields".*?</div>', text(response), re.DOTALL)
+    assert found is not None
+    return found[0]
+
+
+def times_said(what: str, response: Any) -> tuple[int, int]:
+    """Return how often the summary of all that is wrong says something, and how often the rest of the page does."""
+    summary = summary_of(response)
+    return summary.count(what), text(response).replace(summary, "").count(what)
 
 
 def sent(data: dict[str, Any] = TINY, /, **changes: Any) -> dict[str, Any]:

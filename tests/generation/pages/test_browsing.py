@@ -4,8 +4,9 @@ import re
 
 import pytest
 
-from generation import paging
+from generation import paging, sidebar
 from generation.browse import Query
+from generation.index import SplitIndex
 from generation.models import Question, Split
 from generation.paging import NoSuchPage, page_of
 
@@ -95,7 +96,6 @@ def test_the_form_of_a_range_leads_to_its_address(client, shapes):
         ("?typ=count", "Expected a filter"),
         ("?type=nothing", "expected one of"),
         ("?length=x..y", "expected a range"),
-        ("?length=90..99", "expected numbers of"),
         ("?page=0", "page number from 1"),
         ("?page=-1", "page number from 1"),
         ("?page=1e9", "page number from 1"),
@@ -110,6 +110,34 @@ def test_what_makes_no_sense_is_400_in_words(client, shapes, query, says):
     response = client.get(TRAIN + query)
     assert response.status_code == 400
     assert says in text_of(response)
+
+
+@pytest.mark.parametrize(
+    ("ends", "address", "chip"),
+    [
+        ({"from": "90", "to": "99"}, "length=90..99", "90 to 99"),
+        ({"from": "12", "to": "4"}, "length=12..4", "12 to 4"),
+        ({"from": "0", "to": "0"}, "length=0", "0"),
+        ({"to": "1"}, "length=..1", "up to 1"),
+        ({"from": "999999999"}, "length=999999999..", "999999999 or more"),
+    ],
+)
+def test_a_range_without_questions_keeps_the_list_and_can_be_removed(client, shapes, ends, address, chip):
+    fields = {f"length.{end}": value for end, value in ends.items()}
+    response = client.get(TRAIN, fields | {"type": "count"}, follow=True)
+    assert response.redirect_chain == [(f"?type=count&{address}", 302)]
+    assert response.status_code == 200
+    assert response.context["page"].total == 0
+    assert [(one.value, one.address) for one in response.context["chips"]][-1] == (chip, "?type=count")
+    assert "No question passes these filters" in text_of(response)
+
+
+def test_a_range_box_takes_no_number_that_its_address_would_not(client, shapes):
+    boxes = re.findall(r'<input type="number"[^>]*>', client.get(TRAIN).content.decode())
+    assert boxes
+    for box in boxes:
+        assert 'min="0"' in box
+        assert 'max="999999999"' in box
 
 
 def test_a_page_past_the_end_is_404_in_words(client, shapes):
@@ -186,3 +214,55 @@ def test_a_dataset_without_pictures_is_browsed_all_the_same(client, shapes):
     response = client.get(TRAIN)
     assert response.status_code == 200
     assert "no picture" in text_of(response)
+
+
+def test_a_long_facet_is_loaded_when_it_is_opened(client, shapes, monkeypatch):
+    monkeypatch.setattr(sidebar, "OPEN_UP_TO", 12)  # 16 questions have at most 16 templates
+    page = text_of(client.get(TRAIN, {"q": "the"}))
+    assert 'id="template-0"' not in page
+    assert 'hx-get="?q=the&amp;open=template"' in page
+    opened = text_of(client.get(TRAIN, {"q": "the", "open": "template"}))
+    assert '<details class="facet" id="facet-template" open>' in opened
+    assert re.search(r'id="template-\d+" href="\?template=[^"&]+&amp;q=the"', opened)
+    assert client.get(TRAIN, {"open": "zebra"}).status_code == 400
+
+
+def numbers(name, found):
+    facet = SplitIndex.open(Split.objects.get(dataset__slug="shapes", name="train")).facets[name]
+    return [int(facet.values[facet.codes[position]]) for position in found]
+
+
+@pytest.mark.parametrize("name", ["words", "length", "objects"])
+def test_questions_are_sorted_by_a_number(client, shapes, name):
+    up, down = (positions(client.get(TRAIN, {"sort": sign + name})) for sign in ("", "-"))
+    assert numbers(name, up) == sorted(numbers(name, range(16)))
+    assert numbers(name, down) == sorted(numbers(name, range(16)), reverse=True)
+    assert sorted(up) == sorted(down) == list(range(16))
+
+
+def test_what_is_sorted_stays_so_with_filters_pages_and_words(client, shapes):
+    page = text_of(client.get(TRAIN, {"sort": "-words", "q": "the"}))
+    assert '<option value="-words" selected>' in page
+    assert 'href="?type=count&amp;q=the&amp;sort=-words"' in page
+    assert re.search(r'href="/datasets/shapes/train/q/\d+/\?q=the&amp;sort=-words"', page)
+    assert '<input type="hidden" name="sort" value="-words">' in page
+
+
+def test_the_filter_of_a_question_set_has_no_order(client, as_owner, shapes):
+    page = text_of(as_owner.get(TRAIN, {"sort": "-words", "q": "the"}))
+    assert 'href="/datasets/shapes/train/derive/?q=the"' in page
+
+
+@pytest.mark.parametrize("sort", ["zebra", "type", "-", "--words"])
+def test_an_order_that_is_none_is_refused(client, shapes, sort):
+    response = client.get(TRAIN, {"sort": sort})
+    assert response.status_code == 400
+    assert "Expected sort to be one of" in text_of(response)
+
+
+def test_a_withheld_split_is_not_sorted_by_what_would_reveal_answers(client, as_owner, shapes):
+    response = client.get(TEST, {"sort": "objects"})
+    assert response.status_code == 400
+    assert "withheld" in text_of(response)
+    assert "objects" not in [sort.value for sort in client.get(TEST).context["sorts"]]
+    assert as_owner.get(TEST, {"sort": "objects"}).status_code == 200

@@ -1,5 +1,6 @@
 """The page on which a dataset is described: form and JSON, preview, estimate, and what is refused."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,7 +12,7 @@ from generation.drafts import text_of
 from generation.engine.worlds import find_preset
 from generation.models import Dataset, Quota
 from tests.generation import small
-from tests.generation.pages.drafting import NEW, TINY, json_on, sent, text
+from tests.generation.pages.drafting import NEW, TINY, json_on, sent, summary_of, text
 from tests.generation.pages.hostile import HOSTILE
 from webapp.models import User
 
@@ -46,6 +47,71 @@ def test_other_verbs_are_refused(page: Client) -> None:
 
 def test_lists_offer_it_to_researchers_only(page: Client, client: Client) -> None:
     assert [NEW in text(who.get("/datasets/")) for who in (page, client)] == [True, False]
+
+
+# What is wrong, all at once ---------------------------------------------------------------------------------
+
+
+def links_of(response: Any) -> list[str]:
+    """Return the fields that the summary of what is wrong leads to; each has to be on the page."""
+    shown = text(response)
+    targets = re.findall(r'href="#([^"]+)"', summary_of(response))
+    assert [target for target in targets if f'id="{target}"' not in shown] == []
+    return targets
+
+
+def test_all_that_is_wrong_is_said_at_once_with_a_link_to_each_field(page: Client) -> None:
+    wrong = {"slug": "a b", "licence": "x" * 500, "seed": "-1", "scene.objects_max": "x", "split-0-name": "train"}
+    spec = {**TINY, "splits": {"train": {"scenes": 0}}}
+    response = page.post(NEW, sent(spec, action="create", **wrong, **{"split-0-was": "train", "split-0-scenes": "-4"}))
+    assert response.status_code == 400
+    assert links_of(response) == ["id_slug", "id_licence", "split-0-scenes", "knob-seed", "knob-scene.objects_max"]
+    assert "more to mend" not in text(response)
+
+
+def test_a_limit_of_the_site_is_said_beside_other_faults(page: Client) -> None:
+    response = page.post(NEW, sent(action="preview", **{"scene.objects_max": "999999", "seed": "-1"}))
+    assert set(links_of(response)) == {"knob-scene.objects_max", "knob-seed"}
+
+
+def test_json_that_is_none_and_a_wrong_name_are_said_together(page: Client) -> None:
+    assert links_of(page.post(NEW, sent(action="create", slug="", spec="{"))) == ["id_slug", "spec"]
+
+
+def test_a_base_that_is_none_and_a_wrong_name_are_said_together(page: Client) -> None:
+    assert links_of(page.post(NEW, sent({**TINY, "base": "zebra"}, action="create", slug=""))) == ["id_slug", "spec"]
+
+
+def test_a_preview_complains_of_nothing_but_the_spec(page: Client) -> None:
+    assert links_of(page.post(NEW, sent(action="preview", slug="", seed="-1"))) == ["knob-seed"]
+
+
+# Presets and the way back to the page -----------------------------------------------------------------------
+
+
+def test_presets_are_grouped_by_world_and_folded_once_one_is_chosen(page: Client) -> None:
+    first, chosen = page.get(NEW), page.get(NEW, {"preset": "babi"})
+    assert next(iter(first.context["worlds"])) == "CLEVR"
+    assert {"ShapeWorld", "bAbI"} < set(first.context["worlds"])
+    assert '<details class="preset-choice" open>' in text(first)
+    assert '<details class="preset-choice">' in text(chosen)
+    assert chosen.context["chosen"].name == "babi"
+    for action in ("form", "create"):
+        back = page.post(NEW, sent(action=action, slug="", preset="clevr-mini"))
+        assert '<details class="preset-choice">' in text(back)
+        assert back.context["chosen"].name == "clevr-mini"
+
+
+def test_a_page_sent_with_a_preset_that_is_none_forgets_it(page: Client) -> None:
+    assert page.post(NEW, sent(action="form", preset="zebra")).context["chosen"] is None
+
+
+def test_the_page_comes_back_at_what_is_new(page: Client) -> None:
+    assert f'action="{NEW}#arrive"' in text(page.get(NEW))
+    assert 'id="arrive"' not in text(page.get(NEW))
+    for action, place in (("preview", 'class="preview" id="arrive"'), ("form", "data-arrive")):
+        assert place in text(page.post(NEW, sent(action=action)))
+    assert 'id="arrive"' in text(page.post(NEW, sent(action="create", slug="")))
 
 
 # The form --------------------------------------------------------------------------------------------------
@@ -107,7 +173,7 @@ def test_two_changes_without_an_order_are_not_guessed(page: Client) -> None:
 
 
 def test_every_preset_is_offered_with_its_mini(page: Client) -> None:
-    names = [card.name for card in page.get(NEW).context["presets"] if card.world == "CLEVR"]
+    names = [card.name for card in page.get(NEW).context["worlds"]["CLEVR"]]
     plain = ["clevr", "clevr-cogent", "clevr-length", "clevr-skeleton"]
     assert names == [name + end for name in plain for end in ("", "-mini")]
     for name in names:

@@ -7,7 +7,7 @@ from django.test import Client
 from generation import estimates, previews
 from generation.models import Dataset, PreviewTurn, Quota, Upload, from_now
 from tests.generation import small
-from tests.generation.pages.drafting import NEW, TINY, json_on, sent, text
+from tests.generation.pages.drafting import NEW, TINY, json_on, sent, text, times_said
 from webapp.housekeeping import tidy_up
 from webapp.models import User
 
@@ -146,7 +146,7 @@ def test_more_than_the_quota_is_refused(page: Client, researcher: User) -> None:
     response = page.post(NEW, sent(action="create"))
     assert response.status_code == 400
     assert "Expected at most 3 scenes, got 4: of your quota of 11 scenes, 8 are taken." in text(response)
-    assert text(response).count("of your quota") == 1
+    assert times_said("of your quota", response) == (1, 1)
     Quota.objects.update(scenes=12)
     assert page.post(NEW, sent(action="create")).status_code == 302
 

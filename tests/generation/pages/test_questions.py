@@ -109,8 +109,15 @@ def test_neighbours_and_the_other_questions_of_the_scene_are_linked(client, shap
 
 def test_facts_lead_to_the_questions_that_share_them(client, shapes):
     for fact in client.get(PAGE).context["facts"]:
-        found = client.get(fact.address)
-        assert 5 in [one.position for group in found.context["groups"] for one in group.questions]
+        for value in fact.values:
+            found = client.get(value.address)
+            assert 5 in [one.position for group in found.context["groups"] for one in group.questions]
+
+
+def test_each_fact_stands_once_with_all_its_values(client, shapes):
+    labels = [fact.facet.label for fact in client.get(PAGE).context["facts"]]
+    assert len(labels) == len(set(labels))
+    assert text_of(client.get(PAGE)).count("<dt>Spatial relations</dt>") == 1
 
 
 def test_of_a_withheld_split_only_picture_text_and_plain_facets_are_shown(client, as_stranger, shapes):
@@ -260,6 +267,7 @@ def test_the_shortest_equivalent_question_stands_beside_the_asked_one(client, sh
         page = text_of(client.get(f"/datasets/shapes/train/q/{position}/"))
         assert page.index("<h1") < page.index('id="equivalent"') < page.index('id="picture"')
         assert (f'<p class="asked-so">{found.text}</p>' in page) == (len(found.program) < len(question.steps))
+        assert ('class="hint known"' in page) == bool(found.known)
         shorter += len(found.program) < len(question.steps)
         longer += len(found.program) == len(question.steps)
     assert shorter and longer

@@ -1,0 +1,87 @@
+"""Compiling ahead: only what is needed, and never in silence."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+
+from generation import command_line, warm
+from generation.engine.compiling import watched
+from tests.generation.small import SPEC
+
+LIST = """
+import json
+from generation.engine import warm
+from generation.engine.compiling import watched
+names = []
+with watched(names.append):
+    warm.warm(["babi"])
+print(json.dumps(names))
+"""
+
+
+def test_functions_are_named_as_they_are_compiled() -> None:
+    @numba.njit
+    def twice(number: int) -> int:
+        return 2 * number
+
+    names: list[str] = []
+    with watched(names.append):
+        assert twice(2) == 4 and twice(3) == 6
+    assert names == ["twice"]
+
+
+def test_babi_compiles_nothing_on_a_fresh_copy(tmp_path: Path) -> None:
+    fresh = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", LIST],
+        cwd=settings.BASE_DIR,
+        env=fresh,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    assert json.loads(done.stdout) == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("images", [True, False])
+def test_generate_compiles_for_its_own_world_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, images: bool
+) -> None:
+    (tmp_path / "shapes.json").write_text(json.dumps(SPEC))
+    asked: list[tuple[str, bool]] = []
+
+    def stop(name: str, *, draws: bool) -> None:
+        asked.append((name, draws))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("generation.management.commands.generate.warm_world", stop)
+    with pytest.raises(KeyboardInterrupt):
+        call_command("generate", str(tmp_path / "shapes.json"), no_images=not images)
+    assert asked == [("clevr", images)]
+
+
+def test_worlds_of_other_packages_are_passed_over() -> None:
+    warm.warm_world("nothing", draws=True)
+
+
+def test_a_command_says_what_it_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([0.0, 1.0, 5.0, 9.0, 12.0])
+    monkeypatch.setattr(command_line.time, "monotonic", lambda: next(times))
+    lines: list[str] = []
+    told = command_line.Compiled(lines.append)
+    for name in "abcde":
+        told(name)
+    assert lines == [
+        "Compiling the fast parts for this machine, once. It takes a minute or two.",
+        "Compiling: 3 functions after 5 s, now c.",
+        "Compiling: 5 functions after 12 s, now e.",
+    ]
