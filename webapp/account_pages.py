@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
+from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from generation import account_storage
@@ -36,6 +36,7 @@ def page(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @never_cache
+@cache_control(no_transform=True)  # its length must tell nothing of the token
 @require_POST
 def new_token(request: HttpRequest) -> HttpResponse:
     """Make a token; the page that comes back is the only one that ever shows it."""
@@ -58,6 +59,7 @@ def revoke_token(request: HttpRequest, number: int) -> HttpResponse:
 
 @login_required
 @never_cache
+@cache_control(no_transform=True)
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in_links(request: HttpRequest) -> HttpResponse:
     """Return the page on which staff make a link that signs somebody in once; others get a 404."""

@@ -1,10 +1,13 @@
 """Accounts in the admin pages."""
 
 from allauth.account.decorators import secure_admin_login
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import Group
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from webapp.access import RESEARCHERS
 from webapp.models import User
 
 admin.site.site_header = admin.site.site_title = "Horsesense"
@@ -15,6 +18,24 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 
 class AccountAdmin(UserAdmin):
     """Accounts. Only superusers change accounts of staff, or what an account may do."""
+
+    actions = ("make_researchers", "end_researchers")
+
+    @admin.action(description="Make researchers: they may make datasets and run studies", permissions=["decide"])
+    def make_researchers(self, request: HttpRequest, chosen: QuerySet[User]) -> None:
+        """Let the chosen accounts make datasets and run studies."""
+        Group.objects.get(name=RESEARCHERS).user_set.add(*chosen)
+        self.message_user(request, f"Researchers now: {_names(chosen)}.", messages.SUCCESS)
+
+    @admin.action(description="No longer researchers", permissions=["decide"])
+    def end_researchers(self, request: HttpRequest, chosen: QuerySet[User]) -> None:
+        """Let the chosen accounts make no more datasets and studies."""
+        Group.objects.get(name=RESEARCHERS).user_set.remove(*chosen)
+        self.message_user(request, f"No longer researchers: {_names(chosen)}.", messages.SUCCESS)
+
+    def has_decide_permission(self, request: HttpRequest) -> bool:
+        """Return whether the user decides what accounts may do."""
+        return isinstance(request.user, User) and request.user.is_superuser
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         """Return whether the account, its password included, may be changed."""
@@ -29,6 +50,10 @@ class AccountAdmin(UserAdmin):
         fields = tuple(super().get_readonly_fields(request, obj))
         is_superuser = isinstance(request.user, User) and request.user.is_superuser
         return fields if is_superuser else (*fields, "is_staff", "is_superuser", "groups", "user_permissions")
+
+
+def _names(chosen: QuerySet[User]) -> str:
+    return ", ".join(sorted(chosen.values_list("username", flat=True)))
 
 
 def is_below(request: HttpRequest, account: User | None) -> bool:

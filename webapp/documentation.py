@@ -10,43 +10,25 @@ from pathlib import Path
 import markdown
 import nh3
 from django.conf import settings
+from PIL import Image
 
 FOLDER = Path(__file__).with_name("docs")
 GENERATED = "<!-- generated: settings -->"
 USUAL_SITE = "http://127.0.0.1:8000"  # in the files' commands
 
-# Pages in reading order. The first heading of each file is its title.
-ORDER = (
-    "index",
-    "running",
-    "settings",
-    "operating",
-    "backups",
-    "datasets",
-    "browsing",
-    "question-sets",
-    "studies",
-    "diagnostics",
-    "shortcuts",
-    "leaderboards",
-    "predictions",
-    "reading-boards",
-    "spec",
-    "vocabulary",
-    "families",
-    "shapeworld",
-    "captions",
-    "babi",
-    "worlds",
-    "stream",
-    "blender",
-    "import",
-    "export",
-    "export-formats",
-    "verify",
-    "files",
-    "api",
-)
+# Pages in reading order, by what people come for. The first heading of each file is its title.
+GROUPS = {
+    "": ("index",),
+    "Use": ("browsing", "diagnostics", "shortcuts", "question-sets", "export", "export-formats", "verify", "api"),
+    "Make": (
+        *("datasets", "spec", "vocabulary", "families", "shapeworld", "captions", "babi", "import"),
+        *("worlds", "stream", "blender"),
+    ),
+    "Study": ("studies",),
+    "Compare": ("leaderboards", "predictions", "reading-boards"),
+    "Run": ("running", "settings", "operating", "backups", "files"),
+}
+LAST = "More"  # pages that nobody has placed yet
 
 TAGS = nh3.ALLOWED_TAGS | {"section"}
 ATTRIBUTES = {tag: set(names) for tag, names in nh3.ALLOWED_ATTRIBUTES.items()}
@@ -62,6 +44,9 @@ FINISH = {
     "<pre>": '<pre tabindex="0">',
     "<th></th>": "<td></td>",
 }
+
+
+PICTURE = re.compile(r'<img alt="(?P<alt>[^"]*)" src="/static/(?P<file>docs/[a-z-]+\.webp)">')
 
 
 class NoSuchPage(Exception):
@@ -90,15 +75,22 @@ class Page:
         return replace(self, body=self.body.replace(USUAL_SITE, site))
 
 
-def names() -> list[str]:
-    """Return the names of all pages in reading order; a file nobody has placed yet comes last."""
+def grouped() -> dict[str, list[str]]:
+    """Return the names of all pages by their groups, in reading order; files that nobody has placed come last."""
     found = {path.stem for path in FOLDER.glob("*.md")}
-    return [name for name in ORDER if name in found] + sorted(found - set(ORDER))
+    placed = {group: [name for name in wanted if name in found] for group, wanted in GROUPS.items()}
+    left = sorted(found - {name for wanted in GROUPS.values() for name in wanted})
+    return placed | ({LAST: left} if left else {})
 
 
-def contents() -> list[tuple[str, str]]:
-    """Return name and title of each page in reading order."""
-    return [(name, title_of(source(name))) for name in names()]
+def names() -> list[str]:
+    """Return the names of all pages in reading order."""
+    return [name for wanted in grouped().values() for name in wanted]
+
+
+def contents() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the groups in reading order, each with name and title of its pages."""
+    return [(group, [(name, title_of(source(name))) for name in wanted]) for group, wanted in grouped().items()]
 
 
 def page(name: str) -> Page:
@@ -134,7 +126,18 @@ def _render(name: str) -> Page:
     clean = nh3.clean(body, tags=TAGS, attributes=ATTRIBUTES, link_rel="noopener")
     for plain, ours in FINISH.items():
         clean = clean.replace(plain, ours)
+    clean = PICTURE.sub(_framed, clean)
     return Page(name=name, title=title_of(text), body=clean, headings=_headings(clean))
+
+
+def _framed(picture: re.Match[str]) -> str:
+    """Return a picture of the site's pages with its size, so that text does not move when it comes."""
+    path = settings.BASE_DIR / "static" / picture["file"]
+    with Image.open(path) as image:
+        width, height = image.size
+    address = f"{settings.STATIC_URL}{picture['file']}"
+    size = f'width="{width}" height="{height}"'
+    return f'<img src="{address}" alt="{picture["alt"]}" {size} loading="lazy" decoding="async">'
 
 
 def _plain_fences(text: str) -> str:

@@ -321,6 +321,7 @@ MIDDLEWARE = [
     "annotations.middleware.PrivateAddresses",
     "webapp.incoming.OurProxies",
     "webapp.incoming.KnownPort",
+    "webapp.running.compression.CompressTexts",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",

@@ -22,6 +22,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("login/<str:token>/", views.login_link, name="login_link"),
     path("docs/", views.docs, name="docs"),
     path("docs/<slug:name>/", views.docs, name="docs_page"),
+    path("favicon.ico", views.favicon, name="favicon"),
     path("static/submit.py", views.submit_script, name="submit_script"),
     path("account/", account_pages.page, name="own_account"),
     path("account/tokens/", account_pages.new_token, name="token_new"),

@@ -10,7 +10,7 @@ from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
-from django.views.decorators.cache import never_cache
+from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotations.urls import TAKING
@@ -29,6 +29,8 @@ HOME_CARDS = 4
 RETRY_AFTER = 30  # seconds
 AWAY = Problem(503, "Away for a moment: the database doesn't answer.", headers={"Retry-After": str(RETRY_AFTER)})
 OUR_MISTAKE = Problem(500, "Our mistake. It is in the log, and nothing of this request was kept.")
+DAY = 86_400  # seconds
+FAVICON = settings.BASE_DIR / "static" / "favicon.ico"
 SUBMIT_SCRIPT = settings.BASE_DIR / "static" / "submit.py"
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -108,6 +110,13 @@ def docs(request: HttpRequest, name: str = "index") -> HttpResponse:
         raise Http404(str(error)) from error
     site = site_address(request)
     return render(request, "webapp/docs.html", {"page": page.at(site), "contents": documentation.contents()})
+
+
+@require_safe
+@cache_control(max_age=DAY, public=True)
+def favicon(request: HttpRequest) -> HttpResponse:
+    """Return the site's icon where browsers look for one that read no page."""
+    return HttpResponse(FAVICON.read_bytes(), content_type="image/x-icon")
 
 
 @require_safe

@@ -6,11 +6,12 @@ from contextlib import redirect_stdout
 
 import pytest
 from allauth.account.models import EmailAddress
-from django.contrib.auth.models import Permission
+from django.contrib.auth.models import Group, Permission
 from django.core import mail
 from django.core.cache import cache
 from django.test import Client
 
+from webapp.access import RESEARCHERS
 from webapp.account_forms import SignInLinkForm
 from webapp.logs import masked
 from webapp.models import User
@@ -112,3 +113,25 @@ def test_a_site_without_mail_writes_no_link_into_its_log(client: Client, ada: Us
 )
 def test_no_log_says_an_address_that_only_one_person_knows(address: str) -> None:
     assert "secret" not in masked(f'"GET {address} HTTP/1.1" 200 from https://host{address}')
+
+
+@pytest.mark.parametrize(("action", "is_one"), [("make_researchers", True), ("end_researchers", False)])
+def test_superusers_make_researchers_from_the_list_of_accounts(
+    client: Client, ada: User, action: str, is_one: bool
+) -> None:
+    boss = User.objects.create(username="boss", is_staff=True, is_superuser=True)
+    group = Group.objects.get(name=RESEARCHERS)
+    if not is_one:
+        group.user_set.add(ada)
+    client.force_login(boss)
+    form = {"action": action, "_selected_action": [ada.pk]}
+    assert ada.username in client.post("/admin/webapp/user/", form, follow=True).text
+    assert group.user_set.filter(pk=ada.pk).exists() == is_one
+
+
+def test_staff_who_are_no_superusers_make_no_researchers(client: Client, ada: User) -> None:
+    helper = User.objects.create(username="helper", is_staff=True)
+    helper.user_permissions.add(*Permission.objects.filter(codename__in=["view_user", "change_user"]))
+    client.force_login(helper)
+    client.post("/admin/webapp/user/", {"action": "make_researchers", "_selected_action": [ada.pk]}, follow=True)
+    assert not ada.groups.exists()

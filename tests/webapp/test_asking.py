@@ -31,7 +31,7 @@ ABOUT_NO_DATASET = {
     "dataset_new",
     "import_new",
 }
-ABOUT_NO_DATASET |= {"submit_script", "own_account", "token_new", "token_revoke", "sign_in_links"}
+ABOUT_NO_DATASET |= {"submit_script", "favicon", "own_account", "token_new", "token_revoke", "sign_in_links"}
 ABOUT_NO_DATASET |= {"api:openapi-json", "api:openapi-view", "api:api-root", "api:account"}
 # Methods are their owners', and nothing of a dataset; what they submitted is shown with the access check of its split.
 ABOUT_NO_DATASET |= {"method_new", "method_edit", "method_publish", "method_hide", "method_delete", "methods"}
@@ -66,7 +66,7 @@ FIELDS = {
     Scene: {
         **dict.fromkeys(("id", "split", "chunk", "position"), PUBLIC),
         **dict.fromkeys(("image", "linked", "width", "height"), What.IMAGE),
-        **dict.fromkeys(("data", "view", "replaced"), What.SCENE),
+        **dict.fromkeys(("data", "view", "replaced", "source_number", "source_image"), What.SCENE),
         "ids_image": What.IDS_IMAGE,
     },
     Question: {

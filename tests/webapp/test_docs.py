@@ -8,19 +8,24 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import markdown
 import pytest
 from _pytest.mark import ParameterSet
+from django.conf import settings
 from django.test import Client
 
 from annotations.models import Study
 from generation.engine.family_files import MAX_OPERATIONS
 from generation.engine.worlds.clevr.spec import ClevrSpec, read_spec
+from tests import screenshots
 from tests.webapp.commands import ROOT
 from webapp import documentation
 from webapp.settings import VARIABLES
 
 PAGES = documentation.names()
 FENCE = re.compile(r"^```\w+ (file=(?P<file>\S+)|run|refused)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+# Files, settings and commands: there is no page of the site to show.
+WITHOUT_PICTURE = {"backups", "blender", "export-formats", "files", "settings", "stream", "verify"}
 AT_THE_ROOT = ("README", "CONTRIBUTING")
 OF_COMPOSE = {"POSTGRES_PASSWORD", "REDIS_PASSWORD"}  # variables that docker-compose.yml alone reads
 PYTHON = """#!/bin/sh
@@ -141,6 +146,19 @@ def test_every_link_leads_somewhere(client: Client, name: str) -> None:
             assert client.get(target.partition("#")[0]).status_code == 200, target
 
 
+@pytest.mark.parametrize("name", PAGES)
+def test_no_table_falls_apart(name: str) -> None:
+    body = re.sub(r"<(pre|code)\b.*?</\1>", "", documentation.page(name).body, flags=re.DOTALL)
+    assert "|" not in re.sub(r"<[^>]+>", "", body)
+
+
+@pytest.mark.parametrize("name", AT_THE_ROOT)
+def test_no_table_of_the_readme_falls_apart(name: str) -> None:
+    plain = markdown.markdown(text_of(name), extensions=["tables", "fenced_code"])
+    body = re.sub(r"<(pre|code)\b.*?</\1>", "", plain, flags=re.DOTALL)
+    assert "|" not in re.sub(r"<[^>]+>", "", body)
+
+
 @pytest.mark.django_db
 def test_only_looking_is_allowed(client: Client) -> None:
     assert client.head("/docs/").status_code == 200
@@ -148,8 +166,36 @@ def test_only_looking_is_allowed(client: Client) -> None:
     assert client.post("/docs/").status_code == 405
 
 
-def test_every_page_has_its_place_in_the_order() -> None:
-    assert set(PAGES) == set(documentation.ORDER)
+def test_every_page_has_its_place_in_one_group() -> None:
+    placed = [name for names in documentation.GROUPS.values() for name in names]
+    assert sorted(placed) == sorted(PAGES)
+    assert [group for group, _ in documentation.contents()] == ["", "Use", "Make", "Study", "Compare", "Run"]
+
+
+@pytest.mark.django_db
+def test_the_index_names_the_pages_of_each_group_under_its_heading(client: Client) -> None:
+    text = documentation.source("index")
+    for group, names in documentation.GROUPS.items():
+        if group:
+            part = text.partition(f"\n## {group}\n")[2].partition("\n## ")[0]
+            assert re.findall(r"\]\(/docs/([a-z-]+)/\)", part) == list(names), group
+            assert f"<h2>{group}</h2>" in client.get("/docs/").text
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_shows_what_it_is_about(name: str) -> None:
+    pictures = re.findall(r'<img src="([^"]+)" alt="([^"]*)" (\S+) (\S+)', documentation.page(name).body)
+    assert (len(pictures) == 1) == (name not in WITHOUT_PICTURE)
+    for address, alt, width, height in pictures:
+        assert address == f"{settings.STATIC_URL}docs/{name}.webp"
+        assert len(alt) > 20
+        assert (width, height) == ('width="1120"', 'height="700"')
+
+
+def test_pictures_are_small_and_each_can_be_taken_again() -> None:
+    kept = {path.stem: path.stat().st_size for path in (ROOT / "static" / "docs").iterdir()}
+    assert set(kept) == set(screenshots.SHOTS) == set(PAGES) - WITHOUT_PICTURE
+    assert max(kept.values()) < 100_000
 
 
 @pytest.mark.django_db

@@ -16,6 +16,20 @@ from webapp.models import User
 pytestmark = pytest.mark.django_db
 
 
+def test_the_front_page_says_in_one_line_what_this_is(client: Client) -> None:
+    line = "Diagnostic datasets, human studies and leaderboards for visual and text reasoning"
+    page = client.get("/").text
+    assert f'<p class="kicker">{line}</p>' in page
+    assert f'<meta name="description" content="{line}.">' in page
+
+
+def test_browsers_find_an_icon_where_they_look_for_it(client: Client) -> None:
+    answer = client.get("/favicon.ico")
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/x-icon")
+    assert answer.content.startswith(b"\0\0\1\0")
+    assert "max-age=86400" in answer.headers["Cache-Control"]
+
+
 def forbidden(request: HttpRequest) -> HttpResponse:
     from django.core.exceptions import PermissionDenied
 
@@ -158,11 +172,12 @@ def test_sign_up_can_be_closed(client: Client, settings: object) -> None:
     assert "Make an account" not in client.get("/accounts/login/").text
 
 
-def test_a_wrong_password_is_said_beside_the_form(client: Client) -> None:
+def test_a_wrong_password_is_said_above_the_form(client: Client) -> None:
     User.objects.create_user("ada", password="brown horse 17")
     page = client.post("/accounts/login/", {"login": "ada", "password": "wrong"})
     assert page.status_code == 200
-    assert 'class="errorlist nonfield"' in page.text
+    summary = re.search(r'<div class="banner bad wrong-fields".*?</div>', page.text, re.DOTALL)
+    assert summary is not None and "password" in summary[0]
 
 
 def test_a_missing_field_is_said_beside_the_field(client: Client) -> None:

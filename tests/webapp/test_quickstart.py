@@ -171,7 +171,7 @@ def test_from_nothing_to_a_site_with_a_demo_dataset(
     assert "/datasets/clevr-mini/" in fetch(site.addresses[0])[1]
     listed = json.loads(manage("datasets", "--json", environment=site_environment).stdout)
     assert [(row["slug"], row["state"]) for row in listed] == [("clevr-mini", "complete")]
-    assert listed[0]["fingerprint"] == json.loads(FINGERPRINTS.read_text())["datasets"]["clevr-mini"][""]
+    assert listed[0]["fingerprint"] == json.loads(FINGERPRINTS.read_text())["datasets"]["demo"][""]
     database = Path(site_environment["VAR_DIR"], "horsesense.sqlite3")
     first = database.stat().st_ino
 

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.webapp.commands import ROOT
+from webapp.leaderboards.figures import shade
 
 SHEETS = sorted((ROOT / "static").glob("*.css"))
-OF_DJANGO = {"errorlist", "nonfield", "info", "success", "warning", "error"}  # lists of a form's errors, messages
+OF_DJANGO = {"errorlist", "info", "success", "warning", "error"}  # lists of a form's errors, messages
 ATTRIBUTE = re.compile(r'class="((?:\{[{%].*?[%}]\}|[^"])*)"')
 
 
@@ -20,7 +21,7 @@ def classes_of(sheet: Path) -> set[str]:
 
 def given() -> set[str]:
     """Return every word that may be a class: of templates what stands in `class`, of code all that is quoted."""
-    words = set(OF_DJANGO)
+    words = OF_DJANGO | {shade(tenth / 10) for tenth in range(10)}
     for folder in ("webapp", "generation", "annotations", "static/js"):
         for path in ROOT.joinpath(folder).rglob("*.*"):
             found = {".html": ATTRIBUTE, ".py": re.compile(r'["\'](.*?)["\']'), ".js": re.compile(r'["\'`](.*?)["\'`]')}

@@ -19,10 +19,18 @@ SCRIPT = ROOT / "static" / "submit.py"
 FOUND = {"id": 17, "url": "/api/v1/submissions/17/", "page": "/submissions/17/", "state": "waiting"}
 HALF = {"n": 4, "accuracy": 0.5, "low": 0.15, "high": 0.85}
 FEW, NONE = {"n": 1}, {"n": 0, "accuracy": None, "low": None, "high": None}
-SCORE = HALF | {"split": "clevr/val", "accuracy_read": 0.75, "unreadable": 1, "columns": {"count": HALF}}
+SCORE = HALF | {
+    "split": "clevr/val",
+    "accuracy_read": 0.75,
+    "unreadable": 1,
+    "columns": {"count": HALF, "exist": FEW, "size": FEW},
+}
 SLICES_URL = "/api/v1/submissions/17/slices/"
 DONE = FOUND | {"state": "done", "scores": [SCORE], "slices_url": SLICES_URL}
-SLICES = {"split": "clevr/val", "facets": {"type": {"exist": FEW, "count": NONE}, "answer": {"red": HALF}}}
+WEAK = HALF | {"facet": "answer", "value": "red", "label": "answer: red"}
+SLICES = {
+    "split": "clevr/val", "facets": {"type": {"exist": FEW, "count": NONE}, "answer": {"red": HALF}}, "weakest": [WEAK],
+}  # fmt: skip
 CALL = ("--split", "clevr/val", "--method", "Mine")
 
 
@@ -100,10 +108,10 @@ def test_a_file_is_sent_whole_and_its_score_printed(
         "  accuracy        50.0 %  (15.0 to 85.0, n = 4)",
         "  accuracy_read   75.0 %  (n = 4), 1 unreadable",
         "  count   50.0 %  (15.0 to 85.0, n = 4)",
-        "type",
-        "  exist  too few to tell (n = 1)",
-        "answer",
-        "  red   50.0 %  (15.0 to 85.0, n = 4)",
+        "  2 with too few questions to tell",
+        "weakest slices",
+        "  answer: red   50.0 %  (15.0 to 85.0, n = 4)",
+        "all slices of a facet: --by FACET, one of type, answer",
     ]
     assert f"Submission 17: {site.address}/submissions/17/" in err
     assert [line.split()[-1] for line in err.splitlines()[1:]] == ["waiting", "running", "done"]
@@ -113,7 +121,9 @@ def test_slices_are_chosen_by_name(
     script: ModuleType, site: Contrary, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert script.main(["send", str(file), *CALL, "--by", "answer"]) == 0
-    assert capsys.readouterr().out.splitlines()[4:] == ["answer", "  red   50.0 %  (15.0 to 85.0, n = 4)"]
+    assert capsys.readouterr().out.splitlines()[5:] == ["answer", "  red   50.0 %  (15.0 to 85.0, n = 4)"]
+    assert script.main(["send", str(file), *CALL, "--by", "type"]) == 0
+    assert capsys.readouterr().out.splitlines()[5:] == ["type", "  exist  too few to tell (n = 1)"]
     assert script.main(["send", str(file), *CALL, "--by", "colour"]) == 2
     assert "Expected one of the facets type, answer, got 'colour'." in capsys.readouterr().err
 

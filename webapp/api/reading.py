@@ -67,9 +67,10 @@ def slices(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
 def compare(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     """Return two rows on identical questions, over all of them and by every facet: `?entry=m5&entry=m7`."""
     with _read(request, slug, name) as reading:
-        whole, *parts = comparing.lines_of(sheet_for(reading))
+        found = sheet_for(reading)
+        whole, *parts = comparing.lines_of(found)
         first, second = map(_row, reading.contenders)
-        return about(reading) | {"first": first, "second": second, "whole": whole, "slices": parts}
+        return about(reading) | {"first": first, "second": second, "test": found.test, "whole": whole, "slices": parts}
 
 
 @reads(router, f"{BOARD}questions/", shapes.AnsweredPage, parameters=[ENTRIES, SHOWN, WORDS, PAGE, SIZED])

@@ -57,7 +57,7 @@ class Compared(Schema):
     high: float | None
     only_first: int | None = Field(description="Questions that the first row alone has right.")
     only_second: int | None
-    p: float | None = Field(description="McNemar's exact test; of several runs the sign test.")
+    p: float | None = Field(description="Of the test that `test` names.")
     p_holm: float | None = Field(description="The same, adjusted for there being several slices of this facet.")
 
 
@@ -66,6 +66,7 @@ class Comparison(Read):
 
     first: RowName
     second: RowName
+    test: str = Field(description="McNemar’s exact test, or with several runs the paired permutation test.")
     whole: Compared
     slices: list[Compared]
 
@@ -75,7 +76,7 @@ class Given(Schema):
 
     text: str = Field(description="In quotation marks what the vocabulary doesn't have.")
     times: int = Field(description="How many runs say so.")
-    is_right: bool
+    is_right: bool | None = Field(description="Null of a guess by chance.")
 
 
 class Answered(Schema):
@@ -151,6 +152,8 @@ class Skipping(Schema):
     label: str
     wrong: int
     n: int
+    of_two: int = Field(description="wrong answers to questions with two possible answers, which tell nothing")
+    usable: int = Field(description="wrong answers to other questions whose answer some step left out changes")
     step: str | None
     baseline: str | None
     steps: list[Explained]

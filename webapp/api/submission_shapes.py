@@ -123,11 +123,24 @@ class Part(Schema):
     high: float | None = None
 
 
+class Weak(Schema):
+    """A slice on which a submission is less right than on all questions."""
+
+    facet: str
+    value: str
+    label: str = Field(description="Facet and value for people.")
+    n: int
+    accuracy: float
+    low: float
+    high: float
+
+
 class SubmissionSlices(Schema):
     """Accuracies of a submission by the values of each facet, in their order."""
 
     split: str
     facets: dict[str, dict[str, Part]]
+    weakest: list[Weak] = Field(description="The five slices of 30 questions or more that it is least right on.")
 
 
 class Taken(Schema):

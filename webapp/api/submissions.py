@@ -22,7 +22,7 @@ from webapp.api.pages import PAGE, page_json
 from webapp.api.shapes import Page
 from webapp.api.signing_in import refuse_strangers
 from webapp.leaderboards import limits, receiving, scoring
-from webapp.leaderboards.boards import columns_of
+from webapp.leaderboards.boards import own_columns_of
 from webapp.leaderboards.entries import find_entry
 from webapp.leaderboards.figures import figure
 from webapp.leaderboards.finding import find_submission, owns, suite_named
@@ -30,6 +30,7 @@ from webapp.leaderboards.forms import split_named
 from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.leaderboards.receiving import Order, Refused
 from webapp.leaderboards.slices import Cell, Ground, by_one, divided
+from webapp.leaderboards.summary import slices_of, weakest
 from webapp.leaderboards.training import HIDDEN, trained_on
 from webapp.leaderboards.views.reading import contenders_of
 from webapp.leaderboards.views.submissions import submission_findings
@@ -75,12 +76,13 @@ def submission_slices(request: HttpRequest, number: int) -> dict[str, Any]:
     if entry is None:
         raise Http404("There is no score yet.")
     index, [one] = SplitIndex.open(split), contenders_of([entry])
-    ground = Ground(index, "")
+    ground, by = Ground(index, ""), [divided(facet) for facet in facets_for(request.user, split, index)]
     facets = {}
-    for facet in facets_for(request.user, split, index):
-        [panel] = by_one(ground, [one], divided(facet))
-        facets[facet.name] = {row.value: _cell_json(row.cells[0]) for row in panel.rows}
-    return {"split": str(split), "facets": facets}
+    for facet in by:
+        [panel] = by_one(ground, [one], facet)
+        facets[facet.facet.name] = {row.value: _cell_json(row.cells[0]) for row in panel.rows}
+    weak = weakest(slices_of(ground, one, by), entry.figure)
+    return {"split": str(split), "facets": facets, "weakest": [one.to_json() for one in weak]}
 
 
 def _cell_json(cell: Cell) -> dict[str, Any]:
@@ -216,16 +218,16 @@ def _own(one: Submission) -> dict[str, Any]:
 def _score(user: Any, one: Outcome) -> dict[str, Any]:
     """Return what somebody learns of a submission on a split."""
     split, counts = one.split, {} if one.score is None else one.score.columns_json
-    labels = [column.label for column in columns_of(user, split, SplitIndex.open(split))] if counts else []
+    labels = [column.label for column in own_columns_of(user, split, SplitIndex.open(split))] if counts else []
     return {
         "split": str(split),
         **one.figure.to_json(),
         "accuracy_read": None if one.score is None else _json(one.score.right_read, one.score.n)["accuracy"],
         "unreadable": one.unreadable,
-        "columns": {label: _json(*counts[label]) for label in labels if label in counts},
+        "columns": {label: _json(right, int(n)) for label, (right, n) in counts.items() if label in labels},
         "disclosure": outcome_json(one),
     }
 
 
-def _json(right: int, n: int) -> dict[str, Any]:
+def _json(right: float, n: int) -> dict[str, Any]:
     return figure(Averaged(n, (right,))).to_json()

@@ -14,6 +14,7 @@ from typing import IO, Any, NamedTuple
 
 from pydantic import ValidationError
 
+from generation.engine.errors import in_words
 from webapp.backups.archive import (
     BLOCK,
     CONTENTS,
@@ -60,7 +61,7 @@ def refused(path: Path) -> Iterator[None]:
     try:
         yield
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
-        raise bad(path, "an archive that `manage.py backup` wrote", f"something else ({error})") from error
+        raise bad(path, "an archive that `manage.py backup` wrote", f"something else ({in_words(error)})") from error
     except FileNotFoundError as error:
         raise bad(path, "an archive that `manage.py backup` wrote", "no file") from error
 

@@ -80,15 +80,15 @@ def test_one_request_hands_a_file_in_and_says_where_to_ask(mira: Client, method:
 def test_what_is_wrong_with_a_file_is_told_with_lines_and_the_full_list(
     mira: Client, method: Method, val: Split
 ) -> None:
-    answers = sent.truth_of(val)
-    broken = [{"question_id": number, "answer": answers[number]} for number in range(30, val.questions)]
+    answers, unanswered = sent.truth_of(val), range(1, 60, 2)
+    broken = [{"question_id": one, "answer": answer} for one, answer in enumerate(answers) if one not in unanswered]
     taken = post(mira, named(io.BytesIO(json.dumps(broken).encode())), split=VAL, method=str(method.pk)).json()
     scoring.work()
     failed = mira.get(taken["url"]).json()
     assert failed["state"] == "failed"
     assert f"Expected {val.questions} answers, got {val.questions - 30} (30 missing)." in failed["message"]
     listed = mira.get(failed["findings"])
-    assert listed.content.decode().splitlines() == [f"Question {number} has no answer." for number in range(30)]
+    assert listed.content.decode().splitlines() == [f"Question {number} has no answer." for number in unanswered]
 
 
 def test_a_dry_run_checks_and_keeps_nothing(mira: Client, method: Method, val: Split) -> None:
@@ -104,10 +104,15 @@ def test_a_dry_run_checks_and_keeps_nothing(mira: Client, method: Method, val: S
 
 
 def test_a_dry_run_names_the_first_lines(mira: Client, method: Method, val: Split) -> None:
-    few = named(io.BytesIO(json.dumps([{"question_id": 0, "answer": "yes"}]).encode()))
+    half = [{"question_id": number, "answer": "yes"} for number in range(0, val.questions, 2)]
+    sent_half = named(io.BytesIO(json.dumps(half).encode()))
+    error = error_of(post(mira, sent_half, split=VAL, method=method.name, dry_run="1"))
+    assert error["details"]["counts"] == {"missing": val.questions // 2}
+    assert error["details"]["lines"] == [f"Question {number} has no answer." for number in range(1, 41, 2)]
+    few = named(io.BytesIO(json.dumps(half[:1]).encode()))
     error = error_of(post(mira, few, split=VAL, method=method.name, dry_run="1"))
     assert error["details"]["counts"] == {"missing": val.questions - 1}
-    assert len(error["details"]["lines"]) == 20
+    assert error["details"]["lines"] == [f"Questions 1–{val.questions - 1} have no answer."]
 
 
 def test_the_same_key_again_returns_the_first(mira: Client, method: Method, val: Split, withheld: Split) -> None:

@@ -29,7 +29,7 @@ from webapp.processes import children
 from webapp.supervise import Supervisor
 
 READY_WITHIN = 60.0  # seconds
-DEMO = "clevr-mini"
+DEMO, DEMO_SPEC = "clevr-mini", settings.BASE_DIR / "webapp" / "demo.json"
 
 
 class Command(PlainCommand):
@@ -60,13 +60,11 @@ class Command(PlainCommand):
         """Make what a site needs and doesn't have yet."""
         upgrade(say=self._say)
         prepare_broker()
-        if not any(settings.NUMBA_CACHE_DIR.rglob("*.nbc")):
-            self._say("Compiling the fast parts, this once (about a minute) ...")
         warm()
         administrator()
         if not Dataset.objects.exists():
             self._say(f"Making the demo dataset {DEMO} ...")
-            call_command("generate", DEMO)
+            call_command("generate", str(DEMO_SPEC), "--name", DEMO)
         connections.close_all()
 
     def _run(self, listener: socket.socket, host: str) -> None:
