@@ -144,7 +144,7 @@ class RiddleWorld:
     label: ClassVar[str] = "Riddles"
     media: ClassVar[Media] = Media.IMAGE
     formats: ClassVar[tuple[str, ...]] = ()
-    lengths: ClassVar[tuple[str, ...]] = ()
+    lengths: ClassVar[Mapping[str, int]] = {}
     metrics: ClassVar[tuple[Metric, ...]] = ()
     views: ClassVar[tuple[ChartView, ...]] = (
         ChartView("types", "Types", "type", "type"),

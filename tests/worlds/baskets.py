@@ -161,7 +161,7 @@ class BasketWorld:
     label: ClassVar[str] = "Baskets"
     media: ClassVar[Media] = Media.STORY
     formats: ClassVar[tuple[str, ...]] = ()
-    lengths: ClassVar[tuple[str, ...]] = ()
+    lengths: ClassVar[Mapping[str, int]] = {}
     metrics: ClassVar[tuple[Metric, ...]] = (ACCURACY,)
     views: ClassVar[tuple[ChartView, ...]] = (ChartView("kinds", "Kinds", "type", "kind of question"),)
     board_views: ClassVar[tuple[BoardView, ...]] = (BoardView("kinds", "By kind", "type", "kind of question"),)

@@ -345,6 +345,7 @@ def equivalents_are_no_longer(case: Case) -> None:
         if found is not None:
             assert 0 < len(found.program) <= len(question.program), question.text
             assert found.text == found.text.strip() != "", question.text
+            assert found.known in ("", question.answer.text), question.text
 
 
 def pictures_show_the_elements(case: Case) -> None:
@@ -439,6 +440,7 @@ def what_is_easy_is_said_in_numbers_or_not_at_all(case: Case) -> None:
     """Facets that say how much a question demands are numbers; whether an item is clear is yes, no or unknown."""
     numbers = {facet.name for facet in case.world.facets(case.own) if facet.kind == FacetKind.INTEGER}
     assert set(case.world.lengths) <= numbers
+    assert all(type(most) is int and most > 0 for most in case.world.lengths.values())
     for item in case.items:
         clear = case.world.is_clear(case.own, item)
         assert clear is None or type(clear) is bool

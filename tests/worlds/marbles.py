@@ -118,7 +118,7 @@ class MarbleWorld:
     label: ClassVar[str] = "Marbles"
     media: ClassVar[Media] = Media.IMAGE
     formats: ClassVar[tuple[str, ...]] = ()
-    lengths: ClassVar[tuple[str, ...]] = ()
+    lengths: ClassVar[Mapping[str, int]] = {}
     metrics: ClassVar[tuple[Metric, ...]] = (ACCURACY,)
     views: ClassVar[tuple[ChartView, ...]] = (ChartView("colors", "Colours", "color", "colour asked for"),)
     board_views: ClassVar[tuple[BoardView, ...]] = (BoardView("colors", "By colour", "color", "colour asked for"),)

@@ -347,6 +347,7 @@ BROKEN: dict[str, list[MarbleWorld]] = {
         equivalents(lambda program: Equivalent((*program, program[-1]), "How many?")),
         equivalents(lambda program: Equivalent((), "How many?")),
         equivalents(lambda program: Equivalent(program, "")),
+        equivalents(lambda program: Equivalent(program, "How many?", "horse")),
     ],
     "pictures_show_the_elements": [
         rendering(lambda rgb, ids: (rgb, ids + np.uint16(1))),
@@ -386,8 +387,9 @@ BROKEN: dict[str, list[MarbleWorld]] = {
         telling(lambda self, scene: (f"Tale {id(scene)}.",) * LINES),
     ],
     "what_is_easy_is_said_in_numbers_or_not_at_all": [
-        world(lengths=("no-such-facet",)),
-        world(lengths=("color",)),
+        world(lengths={"no-such-facet": 1}),
+        world(lengths={"color": 1}),
+        world(lengths={"answer": 0}),
         world(is_clear=lambda self, spec, item: "very"),
         world(is_clear=lambda self, spec, item: True),
     ],
