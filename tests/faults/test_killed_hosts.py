@@ -149,3 +149,15 @@ def test_kills_pauses_and_outages_over_two_hosts_need_nobodys_help(
     for host in hosts:
         host.stop()
     first.check_stored_once()
+
+
+def test_the_clock_of_a_new_host_makes_its_folder(services_site: Site) -> None:
+    """Where database, broker and key are elsewhere, nothing is in VAR_DIR yet."""
+    services_site.environment["SECRET_KEY"] = "s" * 50
+    assert not services_site.folder.exists()
+    services_site.start("beat", kept=False)
+    services_site.wait_until(
+        lambda: list(services_site.folder.glob("beat-schedule*")) or services_site.processes["beat"].has_ended,
+        what="the clock's schedule",
+    )
+    assert list(services_site.folder.glob("beat-schedule*")), services_site.report()

@@ -34,6 +34,7 @@ class Command(PlainCommand):
                 check_bind(options["bind"])
             except CannotListen as error:
                 raise CommandError(str(error), returncode=BAD_INPUT) from error
+        settings.VAR_DIR.mkdir(parents=True, exist_ok=True)  # the clock keeps its schedule there, and does not make it
         prepare_broker()
         warm()
         processes = [child(name, bind=options["bind"]) for name in dict.fromkeys(options["names"])]
