@@ -1,6 +1,7 @@
 """The child process that turns people's Markdown into clean HTML."""
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -11,8 +12,10 @@ from markdown_it.token import Token
 TAGS = nh3.ALLOWED_TAGS - {"img", "h1"}  # a page has one title, and tells nobody else that it is looked at
 MOST_LEVELS = 20  # lists, quotes, emphasis and other parts inside one another
 MOST_CELLS = 20_000
+MOST_QUOTED = 40_000  # quotes inside one another, times lines: each of them looks at each line that may go on with it
 DELIMITERS = " \t|:->"  # what the line below the heads of a table consists of
 LARGEST = 150_000  # characters of HTML
+QUOTES = re.compile(r"[ \t>]*")  # with which a line of quotes begins
 READ_LEVELS = MOST_LEVELS + 2  # the parser leaves out what is deeper, and takes time for each level
 
 
@@ -22,6 +25,11 @@ def html_of(text: str) -> str:
     columns = max((line.count("|") + 1 for line in lines if not line.strip(DELIMITERS)), default=0)
     if columns * len(lines) > MOST_CELLS:  # the parser fills up the rows of a table
         raise ValueError(f"Expected tables of at most {MOST_CELLS:,} cells, columns times lines of the text, got more.")
+    quotes = max((_quotes(line) for line in lines), default=0)
+    if min(quotes, READ_LEVELS) * len(lines) > MOST_QUOTED:
+        raise ValueError(
+            f"Expected at most {MOST_QUOTED:,} as quotes inside one another times lines of the text, got more."
+        )
     parser = MarkdownIt("commonmark", {"maxNesting": READ_LEVELS}).enable("table")
     parser.validateLink = _is_any  # type: ignore[method-assign,assignment]  # the cleaning knows which may stay
     tokens = parser.parse(text)
@@ -36,6 +44,11 @@ def html_of(text: str) -> str:
             "Wide tables become long."
         )
     return nh3.clean(body, tags=TAGS, link_rel="noopener noreferrer")
+
+
+def _quotes(line: str) -> int:
+    begun = QUOTES.match(line)
+    return begun[0].count(">") if begun else 0
 
 
 def _is_any(address: str) -> bool:
