@@ -12,6 +12,7 @@ from annotations.models import Answer, Participant, Study
 from annotations.people import Person
 from annotations.results import Headline, Share, interval_text, percent
 from generation.deriving import described
+from generation.engine.statistics import TOO_FEW
 
 TRIES = 2
 
@@ -110,7 +111,8 @@ def _exclusions(study: Study, found: Sides, people: Sequence[Person]) -> str:
         )
     if found.waiting:
         said.append(f"{_whom_rules_name(found.waiting)} still {_verb(found.waiting, 'counts', 'count')}.")
-    if found.now.left_out or found.by_rules.left_out:
+    enough = not any(side.headline.majority.is_too_small for side in (found.everyone, found.by_rules, found.now))
+    if enough and (found.now.left_out or found.by_rules.left_out):
         said.append(_otherwise(found, has_rules=bool(stated)))
     return " ".join(said)
 
@@ -159,6 +161,8 @@ def _results(study: Study, top: Headline) -> str:
     if not top.majority.n or top.crossed is None:
         return ""
     majority, single = top.majority, top.single
+    if majority.is_too_small:
+        return f"We state no accuracy for fewer than {TOO_FEW} questions (n = {majority.n:,})."
     agreement = "" if top.alpha is None else f" Krippendorff’s alpha (nominal) is {top.alpha:.3f}."
     ties = f"{_count(top.ties, 'tie')} counted as wrong" if top.ties else "there were no ties"
     refusals = (

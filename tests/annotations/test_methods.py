@@ -18,12 +18,16 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def asked(made: Dataset) -> Study:
-    """Give a study of twenty questions for one person each."""
+    """Give a study of forty questions for one person each."""
+    return study_of(made, 40)
+
+
+def study_of(made: Dataset, n: int) -> Study:
     split = made.splits.get(name="train")
     index = SplitIndex.open(split)
     known = [one for one in range(index.n) if int(index.answers[one]) < len(index.answer_values)]
     options = {"easy": made.splits.get(name="val"), "evenly": "type", "seed": 4, "hourly_pay": "10.50"}
-    return answered.opened(split, known[:20], per_question=1, **options)
+    return answered.opened(split, known[:n], per_question=1, **options)
 
 
 def text_of(study: Study) -> str:
@@ -43,33 +47,45 @@ def test_it_tells_of_questions_people_and_figures(asked: Study) -> None:
     person = Participant.objects.create(study=asked)
     Participant.objects.create(study=asked, stage="screened-out")
     Participant.objects.create(study=asked, is_test=True)
-    answer_all(asked, person, wrong=5, received=datetime(2026, 3, 2, 12, tzinfo=UTC))
+    answer_all(asked, person, wrong=10, received=datetime(2026, 3, 2, 12, tzinfo=UTC))
     said = text_of(asked)
-    assert "We drew 20 questions evenly over the values of “type” (seed 4) from split train of Rows of numbers" in said
+    assert "We drew 40 questions evenly over the values of “type” (seed 4) from split train of Rows of numbers" in said
     assert asked.split.fingerprint[:12] in said
     assert "practised on 6 easy questions" in said and "4 or more right" in said
     assert "2 check questions and 2 attention items in each session count in no accuracy." in said
     assert "1 participant answered, on 2 March 2026. Pay was set at GBP 10.50 an hour." in said
     assert "1 more did not pass the tests" in said
     assert "Nobody’s answers were excluded." in said
-    assert "is right on 75.0 % (n = 20) of questions; there were no ties." in said
-    assert "Wilson’s, over questions alone, 53.1–88.8 %" in said  # 15 of 20, by statsmodels
+    assert "is right on 75.0 % (n = 40) of questions; there were no ties." in said
+    assert "Wilson’s, over questions alone, 59.8–85.8 %" in said  # 30 of 40, by statsmodels
     assert "alpha" not in said  # nobody to agree with
 
 
 def test_it_names_reasons_and_what_would_be_with_everybody(asked: Study) -> None:
     bad, good = (Participant.objects.create(study=asked) for _ in range(2))
-    answer_all(asked, bad, wrong=20, received=datetime(2026, 3, 2, 12, tzinfo=UTC))
+    answer_all(asked, bad, wrong=40, received=datetime(2026, 3, 2, 12, tzinfo=UTC))
     assign.exclude(bad, reason="Pressed one key.")
     answer_all(asked, good, wrong=0, received=datetime(2026, 3, 4, 12, tzinfo=UTC))
     said = text_of(asked)
     assert "2 participants answered, from 2 March 2026 to 4 March 2026." in said
     assert "The answers of 1 participant were excluded: Pressed one key (n = 1)." in said
-    assert "With everybody included, the accuracy of majority votes is 0.0 % (n = 20)." in said
-    assert "is right on 100.0 % (n = 20)" in said
+    assert "With everybody included, the accuracy of majority votes is 0.0 % (n = 40)." in said
+    assert "is right on 100.0 % (n = 40)" in said
+
+
+def test_few_questions_have_no_accuracy(made: Dataset) -> None:
+    study = study_of(made, 29)
+    bad, good = (Participant.objects.create(study=study) for _ in range(2))
+    answer_all(study, bad, wrong=29, received=datetime(2026, 3, 2, 12, tzinfo=UTC))
+    assign.exclude(bad, reason="Pressed one key.")
+    answer_all(study, good, wrong=0, received=datetime(2026, 3, 2, 12, tzinfo=UTC))
+    said = text_of(study)
+    assert "The answers of 1 participant were excluded" in said
+    assert said.endswith("We state no accuracy for fewer than 30 questions (n = 29).")
+    assert "%" not in said
 
 
 def test_of_nothing_it_tells_what_was_planned_alone(asked: Study) -> None:
     said = text_of(asked)
-    assert said.startswith("We drew 20 questions")
+    assert said.startswith("We drew 40 questions")
     assert "\n\n" not in said
