@@ -15,7 +15,7 @@ from generation.engine.worlds.babi.telling import Ask, Told
 
 BLOCK, MOST = 5, 15  # lines told together, and of a story as released
 ONCE = 0.4  # of the lines of a block as released, about, those whose pair is not told again in it
-GOES_ON = 0.02  # of the released data's stories, about, those with further lines though a question could be asked
+GOES_ON = 0.02  # of the released data's stories, about, those with a second block though one could ask after the first
 DIRECT = 0.4  # of questions where both are at hand, those that one line answers: 31 % of all, as in the released data
 
 Pair = tuple[int, int]
@@ -103,7 +103,7 @@ class Sizes:
                     left.remove(facts[-1].pair)
             told = {fact.pair for fact in facts}
             two = [pair for pair in every if any({(pair[0], by), (by, pair[1])} <= told for by in range(*pair))]
-            if two and (len(facts) == MOST or chance.random() >= GOES_ON):
+            if two and (len(facts) > BLOCK or chance.random() >= GOES_ON):
                 return facts, ([pair for pair in two if pair not in told], [pair for pair in two if pair in told])
 
     def _each(self, pairs: Sequence[Pair], count: int, chance: Stream) -> list[tuple[int, int, bool, bool]]:
