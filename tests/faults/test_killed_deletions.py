@@ -18,7 +18,7 @@ print(json.dumps([make_and_delete(given["spec"], slug="doomed", **doomed) for do
 
 @pytest.mark.full
 def test_a_deletion_is_finished_by_the_next_worker(site: Site) -> None:
-    site.environment["FAULTS_BATCH"] = "50"
+    site.environment.update(FAULTS_BATCH="50", FAULTS_PAUSE="0")  # the next worker need not wait
     site.begin()
     assert site.manage("work", "--dataset", SLUG).returncode == 0
     rows, stored = site.dump(), site.stored()
