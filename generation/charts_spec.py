@@ -8,6 +8,7 @@ from generation.charts import Chart, Row
 MOST_BARS = 40  # values that are drawn; of more, the most frequent
 WIDTH, HEIGHT = 360, 170  # pixels: as they stand on the narrowest screen
 WIDE = 1120  # pixels: a chart that has a wide page for itself
+BESIDE_A_FORM = 880
 LEGEND = {"title": None, "orient": "top", "columns": 1, "labelLimit": WIDTH - 20}  # names in full, beside a symbol
 THICKNESS = {1: 13, 2: 8, 3: 6}  # pixels of a bar, by how many splits lie side by side
 THINNEST = 5

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from generation import charts_drawing
 from generation.charts_drawing import Order, drawings
-from generation.charts_spec import ELSEWHERE, OF_PAPER, OF_THE_PAGE
+from generation.charts_spec import ELSEWHERE, OF_PAPER, OF_THE_PAGE, WIDE
 from generation.index import SplitIndex
 from generation.models import Split
 from tests.leaderboards.reading.conftest import contenders, noisy
@@ -110,7 +110,8 @@ def test_each_point_of_the_page_leads_to_as_many_questions_as_it_stands_for(
     chosen = "&".join(f"entry=m{row.method_id}" for row in rows)
     page = Client().get(f"{reverse('board_compare', args=['read', 'val'])}?{chosen}&by=type")
     assert page.context["part"].name == "type"
-    [order] = orders
+    wide, order = orders
+    assert wide.spec == {**order.spec, "width": WIDE}
     for one in order.spec["data"]["values"][::3]:
         address = urlsplit(one["address"].removeprefix(ELSEWHERE))
         found = Client().get(f"{address.path}?{address.query}").context

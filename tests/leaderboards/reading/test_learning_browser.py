@@ -76,7 +76,7 @@ def test_seen_and_unseen_are_two_curves_and_tasks_stay_beside_their_names(page: 
     chart = page.get_by_role("figure")
     expect(chart.get_by_text("CNN+LSTM: nothing held out from training", exact=True)).to_be_visible()
     expect(chart.get_by_text("CNN+LSTM: something held out from training", exact=True)).to_be_visible()
-    expect(chart.locator("svg a")).to_have_count(6)
+    expect(chart.locator(".on-wide svg a")).to_have_count(6)
     check(page)
     page.goto("/leaderboards/told/test/")
     expect(page.get_by_role("columnheader", name="1: one supporting fact")).to_be_visible()

@@ -12,12 +12,13 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from annotations.exporting import cell
 from generation.browse import BadAddress, check_names, shortened
 from generation.charts_drawing import Order, drawings
-from generation.charts_spec import OF_PAPER, OF_THE_PAGE
+from generation.charts_spec import BESIDE_A_FORM, OF_PAPER, OF_THE_PAGE, WIDE
 from generation.index import SplitIndex
 from generation.models import Split
 from webapp.leaderboards.contenders import Contender, asked_of
@@ -179,25 +180,36 @@ def refused(reading: Reading, error: Unreadable) -> HttpResponse:
 def drawn(split: Split, panels: Sequence[Panel]) -> list[dict[str, Any]]:
     """Return panels with their drawings as parts of a page; a map of two facets is the table itself."""
     specs = [None if panel.is_crossed else spec_of(panel, colors=OF_THE_PAGE) for panel in panels]
-    found = iter(drawings(split.dataset.slug, [Order(spec) for spec in specs if spec is not None]))
     return [
         {
             "panel": panel,
             "is_drawable": spec is not None or panel.is_crossed,
             "left_out": "" if panel.is_crossed else left_out(panel),
-            "drawing": _part(spec and next(found)),
+            "drawing": drawing,
         }
-        for panel, spec in zip(panels, specs, strict=True)
+        for panel, spec, drawing in zip(panels, specs, _drawings_of(split, specs, wide=BESIDE_A_FORM), strict=True)
     ]
-
-
-def _part(drawing: Any) -> SafeString:
-    return mark_safe((drawing or b"").decode())  # noqa: S308 - of elements that charts_child knows, each text escaped
 
 
 def drawing_of(split: Split, spec: dict[str, Any] | None) -> SafeString:
     """Return a chart as a part of a page; empty where there is nothing to draw or drawing failed."""
-    return _part(drawings(split.dataset.slug, [Order(spec)])[0] if spec is not None else None)
+    [drawing] = _drawings_of(split, [spec], wide=WIDE)
+    return drawing
+
+
+def _drawings_of(split: Split, specs: Sequence[dict[str, Any] | None], *, wide: int) -> list[SafeString]:
+    """Return charts as parts of a page, each drawn for wide screens and for narrow ones."""
+    sizes = [size for spec in specs if spec is not None for size in ({**spec, "width": wide}, spec)]
+    found = iter(drawings(split.dataset.slug, [Order(size) for size in sizes]))
+    return [SafeString() if spec is None else _sized(next(found), next(found)) for spec in specs]
+
+
+def _sized(wide: bytes | None, narrow: bytes | None) -> SafeString:
+    if wide is None or narrow is None:
+        return SafeString()
+    # Of elements that charts_child knows, each text escaped.
+    parts = [mark_safe(drawing.decode()) for drawing in (wide, narrow)]  # noqa: S308
+    return format_html('<div class="on-wide">{}</div><div class="on-narrow">{}</div>', *parts)
 
 
 def for_paper(reading: Reading, panel: Panel, *, kind: str) -> bytes:

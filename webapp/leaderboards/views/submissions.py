@@ -87,7 +87,7 @@ def submission_new(request: HttpRequest) -> HttpResponse:
             form.add_error(
                 None if error.details.get("field") not in form.fields else error.details["field"], str(error)
             )
-            return _form(request, form, target, status=error.status, trouble=error)
+            return _form(request, form, target, status=error.status)
     return _form(request, form, target, status=400 if form.errors else 200, checked=checked)
 
 
