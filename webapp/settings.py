@@ -519,5 +519,7 @@ LOGGING: dict[str, Any] = {
     "root": {"handlers": ["stderr", *(["reports"] if ERROR_EMAILS or SENTRY_DSN else [])], "level": LOG_LEVEL},
     # Django gives these levels and handlers of their own.
     "loggers": {name: {"level": LOG_LEVEL, "propagate": True} for name in ("django", "django.server")}
-    | {"webapp.access": {"handlers": ["stdout"], "level": "INFO", "propagate": False}},
+    | {"webapp.access": {"handlers": ["stdout"], "level": "INFO", "propagate": False}}
+    # At DEBUG it writes all that a template was given, what a platform calls people among it.
+    | {"django.template": {"level": "INFO" if LOG_LEVEL == "DEBUG" else LOG_LEVEL}},
 }

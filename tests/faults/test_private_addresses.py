@@ -45,7 +45,6 @@ def logs(site: Site) -> str:
     return "".join(log.read_text() for log in site.folder.parent.glob("logs/*.log"))
 
 
-@pytest.mark.full
 def test_logs_of_the_web_server_have_neither_secrets_nor_what_a_platform_calls_people(embedded_site: Site) -> None:
     site = embedded_site
     code = begin_study(site, questions=2)

@@ -43,6 +43,7 @@ LARGEST_HEADERS = 65_536  # bytes, the address included
 LARGEST_CONTROL = 4_096  # bytes between the chunks of a body
 READ_AHEAD = 262_144  # bytes of an answer that are taken out of its buffer at a time
 BURST = 1_000_000  # bytes that are sent to one connection before the others have their turn
+UNBOUNDED = 10**18
 UPLOADS_OF_ADDRESS = 2  # bodies of the largest size that come from one address, or /64, at a time
 UPLOADS = 8  # of all addresses together
 
@@ -329,6 +330,7 @@ class Connection(HTTPChannel):
 
     def service(self) -> None:
         """Answer a request; then its body takes no room any more."""
+        self.is_refusing = self.is_refusing or any(request.error is not None for request in self.requests)
         try:
             super().service()
         finally:
@@ -376,7 +378,7 @@ class Server(TcpWSGIServer):
             inbuf_overflow=2**16,
             recv_bytes=2**16,
             max_request_header_size=LARGEST_HEADERS,
-            max_request_body_size=largest + 1,
+            max_request_body_size=UNBOUNDED,  # a body of more than SMALL bytes is the site's to take or to refuse
             log_socket_errors=False,
             server_name="localhost",
             backlog=2048,

@@ -283,6 +283,12 @@ def test_a_body_in_chunks_has_the_same_limits(running: Running, path: str, size:
     assert found in running.ask(chunked(path, size))
 
 
+def test_who_sends_more_than_the_site_takes_reads_why(running: Running) -> None:
+    """The connection stays open until the body was sent, or its sender would see it reset before the answer."""
+    for _ in range(5):
+        assert "413 Request Entity Too Large" in running.ask(chunked("/takes", LARGEST + 20 * SMALL))
+
+
 def test_who_waits_for_a_word_is_asked_to_send_only_what_is_taken(running: Running) -> None:
     head = f"Host: x\nConnection: close\nExpect: 100-continue\nContent-Length: {2 * SMALL}\n\n"
     with running.sent(f"POST /other HTTP/1.1\n{head}") as sock:
