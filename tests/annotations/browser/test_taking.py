@@ -148,7 +148,7 @@ def test_every_page_can_be_used_by_everybody(study: Study, open_browser: Open, s
         page.goto(f"/s/{study.code}/{person.secret}/{address}")
         assert troubles(page) == [], address
     page.goto(f"/s/{study.code}/?PROLIFIC_PID=p")
-    expect(page.get_by_role("heading", level=1)).to_have_text("You take part already")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Somebody came with this name")
     assert troubles(page) == []
 
 
