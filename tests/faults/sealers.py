@@ -49,7 +49,9 @@ def _unseal(split: Split, seal: Job) -> None:
     assert end_of(start(drop)) == 0
     Dataset.objects.filter(pk=split.dataset_id).update(state=Dataset.State.MAKING, fingerprint="", completed=None)
     Split.objects.filter(pk=split.pk).update(state=Split.State.MAKING, fingerprint="", index_digest="")
-    Job.objects.filter(pk=seal.pk).update(state=Job.State.WAITING, attempts=0, message="", finished=None)
+    Job.objects.filter(pk=seal.pk).update(
+        state=Job.State.WAITING, attempts=0, crashes=0, not_before=None, message="", finished=None
+    )
 
 
 def _seal(seal: Job, *, stop: str) -> None:

@@ -21,7 +21,7 @@ from generation.models import Chunk, Dataset, Import, ImportedSplit, Job, Questi
 from tests.generation.conftest import MANAGE, Child, Measured
 from tests.shared_data import shared_path
 from tests.worlds.clevr.formats import releases
-from tests.worlds.clevr.formats.releases import questions_of, release, scenes_of, write
+from tests.worlds.clevr.formats.releases import image_name, questions_of, release, scenes_of, write
 
 pytestmark = pytest.mark.django_db
 
@@ -137,11 +137,13 @@ def test_an_import_that_is_stopped_goes_on(
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("at_once")
 def test_an_import_that_is_killed_goes_on_and_stores_nothing_twice(tmp_path: Path, child: Child) -> None:
-    scenes, questions = scenes_of("val"), questions_of("val")
     many = 1200
+    scenes, questions = scenes_of("val"), questions_of("val")
     asked = [[one for one in questions["questions"] if one["image_index"] == number] for number in range(3)]
-    scenes["scenes"] = [{**scenes["scenes"][number % 3], "image_index": number} for number in range(many)]
-    questions["questions"] = [{**one, "image_index": number} for number in range(many) for one in asked[number % 3]]
+    names = [{"image_index": number, "image_filename": image_name("val", number)} for number in range(many)]
+    scenes["scenes"] = [{**scenes["scenes"][number % 3], **name} for number, name in enumerate(names)]
+    every = [{**one, **name} for number, name in enumerate(names) for one in asked[number % 3]]
+    questions["questions"] = [{**one, "question_index": number} for number, one in enumerate(every)]
     root = tmp_path / "r"
     write(root / "CLEVR_val_scenes.json", scenes)
     write(root / "CLEVR_val_questions.json", questions)
