@@ -6,6 +6,7 @@ import json
 import os
 import tarfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -107,11 +108,25 @@ class Reader:
 
     def verify(self, *, show: Any = lambda size: None) -> Contents:
         """Return what is in the archive, all of it read and found as it was written; raise `BadArchive`."""
+        rows: Counter[str] = Counter()
         for member in self.members():
+            if member.table:
+                rows[member.table] += self._lines(member)
+                show(member.size)
             while block := member.stream.read(BLOCK):
                 show(len(block))
         assert self.contents is not None
+        if any(rows[table] != count for table, count in self.contents.rows.items()):
+            raise self._bad("as many rows as were written", "more or fewer: it is damaged or was changed")
         return self.contents
+
+    def _lines(self, member: Member) -> int:
+        """Return how many lines a part of a table has."""
+        found = 0
+        with refused(self.path), gzip.open(member.stream) as lines:  # type: ignore[call-overload]  # it only reads
+            while block := lines.read(BLOCK):
+                found += block.count(b"\n")
+        return found
 
     def members(self) -> Iterator[Member]:
         """Yield secrets, rows and files in their order; raise `BadArchive`, at the latest at the end."""
