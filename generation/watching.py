@@ -11,6 +11,8 @@ from generation.command_line import FAILED, INTERRUPTED, PlainCommand
 from generation.models import Dataset
 from generation.pool import KeepDying, Pool, drop_connection, stoppable
 
+GO_ON = "Go on: the same command, all its options, and --resume."
+
 
 class Bar:
     """A progress bar on standard error.
@@ -62,7 +64,7 @@ class WatchingCommand(PlainCommand):
                     drop_connection()
                 self.interrupted(kept)
             except KeepDying as error:
-                raise CommandError(str(error), returncode=FAILED) from error
+                raise CommandError(f"{error} What is {kept} is kept. {GO_ON}", returncode=FAILED) from error
             finally:
                 pool.stop()
 
@@ -71,7 +73,7 @@ class WatchingCommand(PlainCommand):
         if not self.from_command_line:
             raise KeyboardInterrupt
         raise CommandError(
-            f"Stopped. What is {kept} is kept. Go on: the same command, all its options, and --resume.",
+            f"Stopped. What is {kept} is kept. {GO_ON}",
             returncode=INTERRUPTED,
         )
 
