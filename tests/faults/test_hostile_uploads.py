@@ -71,10 +71,13 @@ class Meter:
             watcher.join()
 
     def _watch(self, over: threading.Event) -> None:
-        while not over.wait(0.02):
+        while True:
+            is_last = over.wait(0.02)
             for pid in self.site.alive():
                 with suppress(OSError, IndexError):  # it ended meanwhile
                     self.last[pid] = taken(pid)
+            if is_last:
+                return
 
     def most(self) -> Taken:
         """Return the most that any of the processes took."""

@@ -55,7 +55,7 @@ def walked(who: str) -> Replies:
     return replies
 
 
-@pytest.mark.parametrize("who", PEOPLE)
+@pytest.mark.parametrize("who", [one for one in PEOPLE if one != "member"])  # who has a submission there knows it
 def test_strangers_find_neither_name_nor_title_anywhere(linked: Dataset, who: str) -> None:
     replies = walked(who)
     assert [request for request, reply in replies.items() if names_it(reply)] == []

@@ -153,7 +153,8 @@ def test_a_log_that_grows_while_its_process_runs_is_cut_and_goes_on(
 ) -> None:
     monkeypatch.setattr("webapp.supervise.LARGEST_LOG", 100_000)
     talk = (
-        "import itertools, time\nfor number in itertools.count(): print(number, 'x' * 90, flush=True); time.sleep(1e-4)"
+        "import itertools, os, time\n"
+        "for number in itertools.count(): os.write(1, b'%d %s\\n' % (number, b'x' * 90)); time.sleep(1e-4)"
     )
     supervisor = supervise([sys.executable, "-c", talk])
     log, old = tmp_path / "log" / "worker.log", tmp_path / "log" / "worker.old.log"
