@@ -376,8 +376,21 @@ def test_methods_text_tells_rules_hash_date_and_figures(asked: Study, careless: 
     assert "1 or more check questions answered wrongly; a median time below 1.5 s, from 10 answers on" in said
     assert "They leave out 1 participant: 2 or more attention items failed (n = 0); 1 or more check questions" in said
     assert "The answers of 1 participant were excluded after the fact: Took part twice (n = 1)." in said
-    shares = [f"{100 * side.headline.majority.value:.1f} % (n = {side.headline.majority.n})" if side.headline.majority.n
-              else "0.0 % (n = 0)" for side in sides_of(asked)[:3]]  # fmt: skip
+    assert "The accuracy of majority votes" not in said  # of so few questions none is stated
+
+
+def test_methods_text_has_the_accuracy_three_ways(
+    asked: Study, careless: Participant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "TOO_FEW", 0)
+    flow.finish_questions(Sitting(careless))
+    other = at_work(asked)
+    for position in range(2):
+        answered.put(other, asked, position, "no", number=1)
+    assign.exclude(other, reason="Took part twice.")
+    said = text_of(asked)
+    majorities = [side.headline.majority for side in sides_of(asked)[:3]]
+    shares = [f"{100 * one.right / max(one.n, 1):.1f} % (n = {one.n})" for one in majorities]
     assert f"is {shares[0]} with everybody included, {shares[1]} with exactly those" in said
     assert f"and {shares[2]} as reported here." in said
 

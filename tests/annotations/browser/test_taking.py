@@ -195,6 +195,7 @@ def test_an_enlarged_picture_shows_what_was_tapped(study: Study, open_browser: O
     Scene.objects.update(image="", linked="a.png", width=480, height=320)  # only its place matters
     page = open_browser(viewport={"width": 360, "height": 640}).new_page()
     begin(page, study)
+    page.wait_for_load_state("networkidle")  # without its script the page enlarges about the middle
     box = page.locator(".pane img").bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 0.75 * box["width"], box["y"] + 0.5 * box["height"])
