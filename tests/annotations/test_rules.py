@@ -364,13 +364,18 @@ def test_three_accuracies_stand_side_by_side_as_counted_by_hand(made: Dataset) -
     assert differ
 
 
-def test_methods_text_tells_rules_hash_date_and_figures(asked: Study, careless: Participant) -> None:
+def text_after_exclusions(asked: Study, careless: Participant) -> str:
+    """Return the text after a rule has left out one participant, and the researcher another."""
     flow.finish_questions(Sitting(careless))
     other = at_work(asked)
     for position in range(2):
         answered.put(other, asked, position, "no", number=1)
     assign.exclude(other, reason="Took part twice.")
-    said = text_of(asked)
+    return text_of(asked)
+
+
+def test_methods_text_tells_rules_hash_date_and_figures(asked: Study, careless: Participant) -> None:
+    said = text_after_exclusions(asked, careless)
     assert asked.rules_frozen is not None and asked.rules_digest in said
     assert f"Rules of exclusion were fixed on {asked.rules_frozen.day} {asked.rules_frozen:%B %Y}" in said
     assert "1 or more check questions answered wrongly; a median time below 1.5 s, from 10 answers on" in said
@@ -383,12 +388,7 @@ def test_methods_text_has_the_accuracy_three_ways(
     asked: Study, careless: Participant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(results, "TOO_FEW", 0)
-    flow.finish_questions(Sitting(careless))
-    other = at_work(asked)
-    for position in range(2):
-        answered.put(other, asked, position, "no", number=1)
-    assign.exclude(other, reason="Took part twice.")
-    said = text_of(asked)
+    said = text_after_exclusions(asked, careless)
     majorities = [side.headline.majority for side in sides_of(asked)[:3]]
     shares = [f"{100 * one.right / max(one.n, 1):.1f} % (n = {one.n})" for one in majorities]
     assert f"is {shares[0]} with everybody included, {shares[1]} with exactly those" in said

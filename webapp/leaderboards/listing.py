@@ -1,4 +1,4 @@
-"""Lists of boards, and of submissions, each with its accuracy as whoever looks may see it."""
+"""Lists of boards and of submissions, with the accuracies that the reader may see."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,6 +1,6 @@
 """What a page says first: one sentence on a row, or on two, and after it the slices that matter most.
 
-All of it is taken from exact scores: only whoever may see the result of each question is told.
+The sentences use exact scores, so pages show them only to people who may see the result of each question.
 """
 
 from collections.abc import Iterable, Sequence
@@ -117,7 +117,7 @@ class Apart(NamedTuple):
 
 
 def largest(found: Sheet) -> list[Apart]:
-    """Return the certain differences that are largest, whoever is better; of slices with the same questions, one."""
+    """Return the largest certain differences in either direction, one for slices with the same questions."""
     seen: dict[tuple[object, ...], Apart] = {}
     for part in found.parts:
         for line in part.lines:

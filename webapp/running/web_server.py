@@ -43,7 +43,7 @@ LARGEST_HEADERS = 65_536  # bytes, the address included
 LARGEST_CONTROL = 4_096  # bytes between the chunks of a body
 READ_AHEAD = 262_144  # bytes of an answer that are taken out of its buffer at a time
 BURST = 1_000_000  # bytes that are sent to one connection before the others have their turn
-UNBOUNDED = 10**18
+UNBOUNDED = 10**18  # bytes: no limit
 UPLOADS_OF_ADDRESS = 2  # bodies of the largest size that come from one address, or /64, at a time
 UPLOADS = 8  # of all addresses together
 
