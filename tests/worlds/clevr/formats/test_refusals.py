@@ -231,6 +231,20 @@ def test_a_wrong_question_is_refused(tmp_path: Path, field: str, value: Any, mes
     assert caught.value.where.startswith(f"q.json, questions[2], {field}") and message in caught.value.reason
 
 
+def test_an_unknown_value_is_refused_in_a_program_like_an_earlier_one(tmp_path: Path) -> None:
+    records = questions()
+    for record, color in zip(records, ("red", "blue", "purpel"), strict=True):
+        record["program"] = [
+            {"function": "scene", "inputs": [], "value_inputs": []},
+            {"function": "filter_color", "inputs": [0], "value_inputs": [color]},
+            {"function": "exist", "inputs": [1], "value_inputs": []},
+        ]
+    with pytest.raises(BadRecord) as caught:
+        read_file(tmp_path / "q.json", json.dumps({"questions": records}).encode())
+    assert caught.value.where == "q.json, questions[2], program, step 1 (filter_color)"
+    assert "got 'purpel'" in caught.value.reason
+
+
 @pytest.mark.parametrize("index", [1 << 40, -5, "a-7"])
 def test_an_odd_index_is_taken_once(tmp_path: Path, index: Any) -> None:
     records = questions()

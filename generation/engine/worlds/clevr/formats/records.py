@@ -164,6 +164,7 @@ class Records:
         self.families = len(spec.families)
         self.steps: dict[tuple[Any, ...], Step] = {}  # met before, each by what it says; a million programs have few
         self.kinds: dict[tuple[Any, ...], str] = {}  # what programs give, by functions and inputs alone
+        self.met: dict[tuple[str, str], Answer] = {}  # answers by their spelling and their program's type
         self.first_of: dict[str, int] = {}
         self.sizes: dict[str, int] = {}
         for family in spec.families:
@@ -219,9 +220,8 @@ class Records:
         try:
             known = self._known(nodes)
             program = known or from_json(nodes)
-            kind = self.kinds.get(shape := tuple([step[:2] for step in program])) or typecheck(
-                program, table=self.table
-            )
+            shape = tuple([step[:2] for step in program])
+            kind = (known and self.kinds.get(shape)) or typecheck(program, table=self.table)
         except BadProgram as error:
             raise BadRecord(error.reason, where=f"{where}, {error.where}" if error.where else where) from error
         if kind not in self.table.answer_kinds:
@@ -249,6 +249,13 @@ class Records:
         published = record.get("answer")
         if published is None:
             return None
+        if type(published) is not str:
+            return self._new_answer(published, kind, where=where)
+        if (published, kind) not in self.met:
+            self.met[published, kind] = self._new_answer(published, kind, where=where)
+        return self.met[published, kind]
+
+    def _new_answer(self, published: Any, kind: str, *, where: str) -> Answer:
         spelling = str(published).lower() if isinstance(published, bool) else str(published)
         text = SPOKEN.get(spelling.lower(), spelling)
         if isinstance(published, float | list | dict) or text not in self.answers:
