@@ -7,7 +7,6 @@ whole batch. A record that can't be read ends the import for good: nothing of it
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from generation import reading, store
 from generation.engine import worlds as engine
 from generation.engine.canonical import canonical
 from generation.engine.errors import BadRecord
-from generation.engine.program import Program, Step, to_json
+from generation.engine.program import to_text
 from generation.engine.reading import Found, Known, Read, Reader, SplitFiles, find_reader
 from generation.engine.spec import LIMITS
 from generation.models import Chunk, Dataset, Import, ImportedSplit, Job, Question, Quota, Scene, Split
@@ -275,7 +274,7 @@ def insert_questions(split: Split, asked: Iterable[tuple[Scene, int, engine.Ques
             scene.pk,
             position,
             question.text,
-            None if question.program is None else program_text(question.program),
+            None if question.program is None else to_text(question.program),
             None if question.answer is None else question.answer.text,
             "" if question.answer is None else str(question.answer.kind),
             None if question.answer is None else question.answer.spelling,
@@ -292,16 +291,6 @@ def insert_questions(split: Split, asked: Iterable[tuple[Scene, int, engine.Ques
     marks = ", ".join(["%s"] * len(STORED))
     with connection.cursor() as cursor:
         cursor.executemany(f"INSERT INTO {quote(Question._meta.db_table)} ({columns}) VALUES ({marks})", rows)  # noqa: S608
-
-
-def program_text(program: Program) -> str:
-    """Return a program's canonical JSON, put together from that of its steps."""
-    return f"[{','.join([_step_text(step) for step in program])}]"
-
-
-@lru_cache(maxsize=1 << 16)
-def _step_text(step: Step) -> str:
-    return canonical(to_json((step,)))[1:-1]
 
 
 def files_of(origin: ImportedSplit) -> SplitFiles:

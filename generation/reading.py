@@ -4,6 +4,7 @@ Nothing that comes from outside is parsed in the web process or in a worker itse
 the child, and is a refusal of the file with one message.
 """
 
+import gc
 import io
 import pickle
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -123,7 +124,7 @@ def _answers(order: Order, *, size: int, check: Check) -> Generator[Any, None, N
     where = ", ".join(map(str, order.names or (order.split.files.values() if order.split else ())))
     try:
         for frame in limited.frames(CHILD, pickle.dumps(order), seconds=seconds, memory=MEMORY, check=check):
-            answer = _Unpickler(io.BytesIO(frame)).load()
+            answer = _load(frame)
             if isinstance(answer, EngineError):
                 raise answer
             yield answer
@@ -139,6 +140,14 @@ def _only(answers: Iterator[Any]) -> Any:
     """Return the one answer, once the child has ended."""
     [answer] = list(answers)
     return answer
+
+
+def _load(frame: bytes) -> Any:
+    gc.disable()  # nothing to be collected is made here, and the search for it would take longer than the loading
+    try:
+        return _Unpickler(io.BytesIO(frame)).load()
+    finally:
+        gc.enable()
 
 
 class _Unpickler(pickle.Unpickler):

@@ -20,7 +20,7 @@ from generation.engine import ENGINE_VERSION
 from generation.engine import worlds as engine
 from generation.engine.canonical import canonical
 from generation.engine.errors import BadScene, BadSpec
-from generation.engine.program import to_json
+from generation.engine.program import to_text
 from generation.engine.seeding import SECRET_BYTES
 from generation.engine.spec import RESERVED_NAMES, BaseSpec
 from generation.index import SplitIndex
@@ -246,7 +246,7 @@ def question_row(question: engine.Question, *, scene: Scene, position: int) -> Q
         scene=scene,
         position=position,
         text=question.text,
-        program=None if question.program is None else canonical(to_json(question.program)),
+        program=None if question.program is None else to_text(question.program),
         answer=None if answer is None else answer.text,
         answer_kind="" if answer is None else answer.kind,
         spelling=None if answer is None else answer.spelling,

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
-from generation.engine.program import Program, from_json
+from generation.engine.program import Program, from_text
 from generation.models.datasets import Split
 
 
@@ -147,4 +147,4 @@ class Question(models.Model):
     @property
     def steps(self) -> Program | None:
         """Return the program for the engine, or None where there is none."""
-        return None if self.program is None else from_json(json.loads(self.program))
+        return None if self.program is None else from_text(self.program)

@@ -1,12 +1,15 @@
 """Programs: what doesn't type-check is refused naming the step, and JSON comes back as it went."""
 
+import json
 from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
+from generation.engine.canonical import canonical
 from generation.engine.errors import BadProgram, EngineError, IllPosed
-from generation.engine.program import Program, Step, execute, from_json, to_json, typecheck
+from generation.engine.program import Program, Step, execute, from_json, from_text, to_json, to_text, typecheck
 from generation.engine.worlds import get_world
 from generation.engine.worlds.clevr.scene import read_scene
 from tests.worlds.clevr.drawn import questions, random_scene
@@ -97,6 +100,33 @@ def test_a_program_survives_json(drawn: Drawn):
     program = from_json(drawn[0])
     assert to_json(program) == drawn[0]
     assert from_json(to_json(program)) == program
+
+
+@given(questions())
+def test_a_program_survives_text(drawn: Drawn):
+    program = from_json(drawn[0])
+    assert to_text(program) == canonical(drawn[0])
+    assert from_text(to_text(program)) == from_text(json.dumps(drawn[0], indent=1)) == program
+
+
+@given(st.lists(st.text(alphabet='{}[],:"\\\\ aé', max_size=12), min_size=1, max_size=4))
+def test_values_that_look_like_the_ends_of_steps_survive_text(values: list[str]):
+    program = tuple(Step("filter", (0,), (value, '"},{"', "}]")) for value in values)
+    assert to_text(program) == canonical(to_json(program))
+    assert from_text(to_text(program)) == program
+
+
+@pytest.mark.parametrize("text", ["[]", '[{"function":"scene","inputs":[],"value_inputs":[]},{"a":1}]', "[{}]", "[1]"])
+def test_text_is_read_and_refused_as_json_is(text: str):
+    try:
+        expected: object = from_json(json.loads(text))
+    except BadProgram as error:
+        expected = str(error)
+    try:
+        got: object = from_text(text)
+    except BadProgram as error:
+        got = str(error)
+    assert got == expected
 
 
 @given(questions())
