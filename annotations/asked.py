@@ -13,10 +13,10 @@ from annotations.choices import form_of, is_told, media_of, plain_form
 from annotations.finding import sealed_split
 from annotations.models import EasyAnswer, Participant, Study, StudyQuestion
 from annotations.sitting import QUESTION, Item, Sitting
-from generation import rows
+from generation.browsing.stories import lines_of
 from generation.engine.worlds import AnswerForm, AnswerKind
 from generation.models import Question, Scene, Split
-from generation.stories import lines_of
+from generation.storage import rows
 
 TRIES = 2  # at practice
 WORDS = 5000  # questions that a process keeps at hand

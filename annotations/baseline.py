@@ -24,13 +24,13 @@ from annotations.methods import methods_text
 from annotations.models import Answer, Baseline, BaselineQuerySet, Slot, Study
 from annotations.people import Person, people_of
 from annotations.results import Gathered, Headline
-from generation import files
 from generation.engine.errors import EngineError
 from generation.engine.score import NONE, Slicing, score
 from generation.engine.statistics import Interval
-from generation.index import IndexedFacet, SplitIndex
 from generation.models import Split
-from generation.scoring import truth_of
+from generation.reports.scoring import truth_of
+from generation.storage import files
+from generation.storage.index import IndexedFacet, SplitIndex
 
 FOLDER = "baselines"
 MOST_CONFUSED = 30  # wrong answers that are listed

@@ -7,7 +7,7 @@ from annotations.choices import plain_form
 from annotations.kinds import forms_at
 from annotations.models import Study
 from generation.engine.worlds import AnswerForm
-from generation.index import NotIndexed, SplitIndex
+from generation.storage.index import NotIndexed, SplitIndex
 
 
 class Pressed(NamedTuple):

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from generation.engine import worlds
 from generation.engine.worlds import AnswerForm, AnswerKind, Display, Media
-from generation.index import NotIndexed, SplitIndex
 from generation.models import Split
+from generation.storage.index import NotIndexed, SplitIndex
 
 TYPE = "type"
 KEYS = "123456789abcdefghijklmnopqrstuvwxyz"

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from annotations.choices import form_of, swatches_of
 from annotations.models import Study, StudyQuestion
-from generation import rows
 from generation.models import Question, Split
+from generation.storage import rows
 
 ROWS = 500  # read at a time
 OF_COLOURS = {"color", "colors", "colored", "colour", "colours", "coloured"}

@@ -11,9 +11,9 @@ import numpy as np
 from django.core.cache import cache
 from numpy.typing import NDArray
 
-from generation.index import IndexedFacet, NotIndexed, SplitIndex
 from generation.models import Scene, Split
-from generation.store import item_of
+from generation.storage.index import IndexedFacet, NotIndexed, SplitIndex
+from generation.storage.store import item_of
 
 LOOKED_AT = 200  # scenes, evenly over the split: enough for any session, and found in about a second
 KEPT = 7 * 24 * 3600  # seconds

@@ -9,8 +9,8 @@ from annotations import timing
 from annotations.models import Answer, EasyAnswer, Study
 from annotations.people import pseudonym
 from annotations.timing import Counted
-from generation.index import SplitIndex
 from generation.models import Split
+from generation.storage.index import SplitIndex
 
 SAMPLE = "sample"
 SOME = 2000  # rows read at a time

@@ -12,13 +12,14 @@ from django.db import transaction
 from django.urls import reverse
 
 from annotations.models import Study
-from generation import deriving, jobs
+from generation.access import Visitor, owns
 from generation.engine.errors import EngineError
-from generation.index import SplitIndex
+from generation.making import datasets
 from generation.models import Job, Split
 from generation.offers import Offer
-from generation.recipes import BadRecipe, Chooser, Positions, Recipe, in_words, plain_filter, read_recipe
-from webapp.access import Visitor, owns
+from generation.splits import question_sets
+from generation.splits.recipes import BadRecipe, Chooser, Positions, Recipe, in_words, plain_filter, read_recipe
+from generation.storage.index import SplitIndex
 
 NAMES = 20  # that are tried for a question set
 
@@ -35,7 +36,7 @@ def plain(split: Split, text: str, *, user: Visitor) -> str:
         found = plain_filter(Chooser(split, SplitIndex.open(split)).read_filter(text))
         if found:
             _recipe(split, found)
-            deriving.check_parent(split)
+            question_sets.check_parent(split)
     except BadRecipe as error:
         raise BadFilter(error.reason, where="filter") from error
     if found and not owns(user, split.dataset):
@@ -69,7 +70,7 @@ def said(study: Study) -> str:
         return ""
     split = study.split.source
     if study.is_frozen:
-        return deriving.described(study.split)
+        return question_sets.described(study.split)
     try:
         index = SplitIndex.open(split)
         n = len(pool(study, index))
@@ -120,16 +121,16 @@ def freeze(study: Study) -> None:
             locked = Study.objects.select_for_update(of=("self",)).select_related("split").get(pk=study.pk)
             if locked.is_draft and not locked.is_frozen:
                 parent = Split.objects.for_browse().get(pk=locked.split_id)
-                job = deriving.create(parent, name=_name(locked), recipe=_recipe(parent, locked.filter))
+                job = question_sets.create(parent, name=_name(locked), recipe=_recipe(parent, locked.filter))
                 Study.objects.filter(pk=study.pk).update(split=job.split)
     except BadRecipe as error:
         raise BadFilter(error.reason, where="filter") from error
     _refresh(study)
     waiting = Job.objects.filter(split=study.split, kind=Job.Kind.DERIVE, state=Job.State.WAITING).first()
-    if waiting is not None and study.split.questions > deriving.AT_ONCE:
-        jobs.wake(1)
+    if waiting is not None and study.split.questions > question_sets.AT_ONCE:
+        datasets.wake(1)
     elif waiting is not None:
-        jobs.run_waiting(waiting)
+        datasets.run_waiting(waiting)
         _refresh(study)
 
 
@@ -151,7 +152,7 @@ def _drop(study: Study) -> None:
     Study.objects.filter(pk=study.pk, split=failed).update(split=failed.source)
     _refresh(study)
     if not Study.objects.filter(split=failed).exists():
-        deriving.remove(failed)
+        question_sets.remove(failed)
 
 
 def _name(study: Study) -> str:

@@ -19,10 +19,10 @@ from annotations.filtered import BadFilter
 from annotations.models import Study
 from annotations.rules import Fast, Rules, Straight
 from annotations.sampling import BadSample
+from generation.access import Visitor, may_mention
 from generation.engine.worlds import Media
-from generation.index import SplitIndex
-from generation.recipes import MOST_LETTERS
-from webapp.access import Visitor, may_mention
+from generation.splits.recipes import MOST_LETTERS
+from generation.storage.index import SplitIndex
 
 if TYPE_CHECKING:
     Base = forms.ModelForm[Study]

@@ -12,8 +12,8 @@ from generation.engine.score import score
 from generation.engine.votes import Votes, dawid_skene
 from generation.engine.worlds import AnswerForm
 from generation.engine.worlds import Question as Asked
-from generation.index import SplitIndex
 from generation.models import Question, Split
+from generation.storage.index import SplitIndex
 
 SOME = 900  # questions read at a time
 MOST_TYPES = 3  # that are named in a label

@@ -14,7 +14,7 @@ from django.db import models
 from django.utils.html import escape, linebreaks
 from django.utils.safestring import SafeString, mark_safe
 
-from generation import limited
+from generation.queue import sandbox
 
 LONGEST = 20_000  # characters
 SECONDS = 5
@@ -41,8 +41,8 @@ def render(text: str) -> str:
         return ""
     try:
         content = text.encode("utf-8", errors="replace")
-        answer = json.loads(limited.run(CHILD, content, seconds=SECONDS, memory=MEMORY))
-    except (limited.TooLong, limited.TooBig) as error:
+        answer = json.loads(sandbox.run(CHILD, content, seconds=SECONDS, memory=MEMORY))
+    except (sandbox.TooLong, sandbox.TooBig) as error:
         raise BadMarkdown(
             f"Expected Markdown that is rendered within {SECONDS} seconds, got some that takes longer. Make it simpler."
         ) from error

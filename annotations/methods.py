@@ -11,8 +11,8 @@ from annotations.exclusions import Sides
 from annotations.models import Answer, Participant, Study
 from annotations.people import Person
 from annotations.results import Headline, Share, interval_text, percent
-from generation.deriving import described
 from generation.engine.statistics import TOO_FEW
+from generation.splits.question_sets import described
 
 TRIES = 2
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from annotations import doubts
 from annotations.results import Gathered, sliced, values_of, within
 from generation.engine.errors import EngineError
-from generation.index import IndexedFacet
+from generation.storage.index import IndexedFacet
 
 FLAG, BY, VALUE, RIGHT, GIVEN = "flag", "by", "value", "right", "given"
 NAMES = (FLAG, BY, VALUE, RIGHT, GIVEN)

@@ -11,11 +11,11 @@ from annotations.filtered import BadFilter
 from annotations.models import Study, StudyText
 from annotations.planning import Plan
 from annotations.sampling import BadSample, Sample
+from generation.access import Visitor, What, may_see
 from generation.engine.errors import EngineError
 from generation.engine.worlds import Media
-from generation.index import SplitIndex
 from generation.models import Split
-from webapp.access import Visitor, What, may_see
+from generation.storage.index import SplitIndex
 
 # What whoever makes a study of a split has to see of it.
 SHOWN = (What.IMAGE, What.STORY, What.QUESTION, What.ANSWER, What.FACET, What.HUMAN_ANSWERS)

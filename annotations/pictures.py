@@ -6,9 +6,9 @@ from pathlib import PurePosixPath
 
 from PIL import Image, ImageOps
 
-from generation import files, linked, thumbnails
 from generation.models import Dataset, Scene
-from generation.store import Pictures
+from generation.storage import files, linked, thumbnails
+from generation.storage.store import Pictures
 
 LARGEST = 225_000  # bytes: with its page, a question stays below 250 KB
 QUALITIES = (92, 85, 78)

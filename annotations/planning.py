@@ -11,7 +11,7 @@ from annotations import sampling, timing
 from annotations.models import Answer, Study, StudyText
 from annotations.sampling import Sample
 from generation.engine.statistics import TOO_FEW, Interval, wilson
-from generation.index import SplitIndex
+from generation.storage.index import SplitIndex
 
 SECONDS = 12.0  # a question, until answers say
 READING = 120.0  # seconds for consent, colours and instructions, before the first question

@@ -17,8 +17,8 @@ from generation.engine.score import NONE, OUTSIDE, Score, Slicing, banded, score
 from generation.engine.statistics import TOO_FEW, Interval, Shares, crossed_bootstrap, krippendorff_alpha, wilson
 from generation.engine.votes import Votes, majority
 from generation.engine.worlds import FacetKind
-from generation.index import IndexedFacet, SplitIndex
 from generation.models import from_now
+from generation.storage.index import IndexedFacet, SplitIndex
 
 HOUR = 3600.0
 DASH = "–"  # between the ends of a bin

@@ -17,9 +17,9 @@ from annotations.models import Study
 from generation.engine.errors import EngineError
 from generation.engine.seeding import Stage, stream
 from generation.engine.worlds import FacetKind
-from generation.index import IndexedFacet, SplitIndex
 from generation.models import Split
-from generation.recipes import Chooser, Positions, lowest
+from generation.splits.recipes import Chooser, Positions, lowest
+from generation.storage.index import IndexedFacet, SplitIndex
 
 DRAWN = 2  # a stream of chance that question sets leave free
 

@@ -10,11 +10,11 @@ from annotations import disclosure
 from annotations.exporting import cell
 from annotations.models import Baseline
 from annotations.results import interval_text, percent
-from generation.charts import TOO_FEW
+from generation.access import Visitor, What, may_see, may_see_facet
+from generation.charts.counts import TOO_FEW
 from generation.engine.statistics import Interval, wilson
 from generation.models import Split
 from generation.remarks import Remark
-from webapp.access import Visitor, What, may_see, may_see_facet
 
 COLUMNS = ("facet", "value", "n", "accuracy", "low", "high", "correct")
 TOLD = (What.HUMAN_ANSWERS, What.ANSWER)  # where single questions may be told: which answer was taken for which

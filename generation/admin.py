@@ -6,8 +6,8 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from generation import jobs
 from generation.engine.errors import EngineError
+from generation.making import datasets
 from generation.models import Dataset, Export, Heartbeat, Job, Limit, Quota, Split
 
 if TYPE_CHECKING:
@@ -77,11 +77,11 @@ class JobAdmin(LookOnly):
         tried = 0
         for job in chosen.select_related("dataset"):
             try:
-                tried += jobs.retry(job)
+                tried += datasets.retry(job)
             except EngineError as error:
                 self.message_user(request, f"{job}: {error}", messages.ERROR)
         if tried:
-            jobs.wake(tried)
+            datasets.wake(tried)
         said = f"{tried} of {len(chosen)} jobs are tried again. Only failed jobs of datasets that can go on are."
         self.message_user(request, said, messages.SUCCESS if tried else messages.WARNING)
 

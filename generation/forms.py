@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django import forms
 from django.core.validators import MaxLengthValidator
 
-from generation import store
 from generation.engine.errors import BadSpec
 from generation.engine.reading import find_reader
 from generation.engine.worlds import READERS
 from generation.models import Dataset, Split
-from generation.recipes import Recipe, read_recipe
+from generation.splits.recipes import Recipe, read_recipe
+from generation.storage import store
 
 if TYPE_CHECKING:
     Base = forms.ModelForm[Dataset]

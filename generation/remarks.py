@@ -7,8 +7,8 @@ for themselves what a visitor may know.
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from generation.access import Visitor
 from generation.models import Split
-from webapp.access import Visitor
 
 
 class Remark(NamedTuple):

@@ -2,8 +2,12 @@
 
 from celery import shared_task
 
-from generation import ablation_jobs, blind_jobs, drawing_ahead, export_jobs, heartbeat, jobs
+from generation.charts import drawing_ahead
+from generation.exchange import export_jobs
+from generation.making import datasets
 from generation.models import BlindReport, Dataset, Split
+from generation.queue import workers
+from generation.reports import shortcut_jobs, skipped_step_jobs
 
 SLICE = 10.0  # seconds before another task may have its turn
 
@@ -11,20 +15,20 @@ SLICE = 10.0  # seconds before another task may have its turn
 @shared_task(name="generation.tasks.work")
 def work() -> None:
     """Claim and run jobs until none is left, or the turn is over."""
-    jobs.work(seconds=SLICE)
+    datasets.work(seconds=SLICE)
 
 
 @shared_task(name="generation.tasks.sweep")
 def sweep() -> None:
     """Free what dead processes held; wake background processes while there is work."""
-    heartbeat.sweep()
+    workers.sweep()
 
 
 @shared_task(name="generation.tasks.report")
 def report() -> None:
     """Make the reports on shortcuts that wait, and draw the charts of their datasets."""
     waiting = list(BlindReport.objects.waiting().values_list("pk", flat=True))
-    blind_jobs.RUNNER.work()
+    shortcut_jobs.RUNNER.work()
     for made in BlindReport.objects.filter(pk__in=waiting, state=BlindReport.State.DONE).select_related("dataset"):
         drawing_ahead.draw(made.dataset)
 
@@ -47,4 +51,4 @@ def export() -> None:
 @shared_task(name="generation.tasks.ablate")
 def ablate() -> None:
     """Find what programs give with a step left out, for splits that wait."""
-    ablation_jobs.RUNNER.work()
+    skipped_step_jobs.RUNNER.work()

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from generation import converters  # noqa: F401 - makes `split:` and `position:` known
+from generation import url_converters  # noqa: F401 - makes `split:` and `position:` known
 from generation.views import (
     blind,
     browsing,

@@ -20,18 +20,21 @@ from django.db import connection, models, transaction
 from annotations import assign, baseline, opening
 from annotations.models import Answer, Baseline, Participant, Study
 from annotations.throttle import Throttle
-from generation import blind_shown, charts, charts_drawing, files, jobs
-from generation.charts_drawing import Order
+from generation.access import RESEARCHERS, Asked, What, recorded
+from generation.browsing.pictures import version_of
+from generation.charts import counts, drawing
+from generation.charts.drawing import Order
 from generation.engine.worlds import REGISTRY
+from generation.making import datasets
 from generation.models import Dataset, Export, Import, Job, Question, Scene, Split
-from generation.pictures import version_of
 from generation.queue import leases
-from generation.recipes import read_recipe
+from generation.reports import shortcuts_page
+from generation.splits.recipes import read_recipe
+from generation.storage import files
 from tests import crawl as crawling
 from tests import proof, riddles
 from tests.annotations.answered import put
 from tests.crawl import Browser, PlainClient, Replies, Request, crawl
-from webapp.access import RESEARCHERS, Asked, What, recorded
 from webapp.api import questions_file, signing_in
 from webapp.leaderboards import baselines, figures, ladder, scoring, slices
 from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Submission, Suite, SuiteMember
@@ -74,7 +77,7 @@ class Crawled(NamedTuple):
     ----------
     replies : Replies
     asked : dict of Request to set of Put
-        What was asked of `webapp.access` before each answer.
+        What was asked of `generation.access` before each answer.
     values : dict of str to list of str
         What stood in addresses.
     published : dict of str to str
@@ -135,12 +138,12 @@ def riddle_world() -> Iterator[None]:
         patch.setattr(shutil, "disk_usage", lambda path: free)
         shutil.rmtree(questions_file.folder(), ignore_errors=True)
         patch.setattr(signing_in, "throttle", Throttle(10**9, 60.0))
-        patch.setattr(charts, "TOO_FEW", 1)
-        patch.setattr(blind_shown, "TOO_FEW", 1)
+        patch.setattr(counts, "TOO_FEW", 1)
+        patch.setattr(shortcuts_page, "TOO_FEW", 1)
         patch.setattr(slices, "LEAST", 1)
         patch.setattr(figures, "SMALLEST", 1)
         patch.setattr(ladder, "SMALLEST", 1)
-        patch.setattr(charts_drawing, "_drawn", _drawn)
+        patch.setattr(drawing, "_drawn", _drawn)
         yield
 
 
@@ -362,15 +365,15 @@ def _complete(slug: str, secret: str, **options: Any) -> None:
     spec["splits"]["test"]["withheld"] = withheld
     owner = User.objects.get(username="owner")
     options.setdefault("visibility", Dataset.Visibility.PUBLIC)
-    dataset = jobs.start(spec, slug=slug, owner=owner, secrets={"test": secret}, **options)
-    jobs.work(dataset=dataset)
+    dataset = datasets.start(spec, slug=slug, owner=owner, secrets={"test": secret}, **options)
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     for scene in Scene.objects.filter(split__dataset=dataset, split__name="test"):
         _rename(scene, str((scene.scene_json or {})["names"][0]))
     DisclosureSettings.objects.create(split=dataset.splits.get(name="test"), step=1000)
     recipe = read_recipe({"parent": "test", "filter": "type=riddle&q=picture", "sample": 5, "seed": 1})
-    part = jobs.derive(Split.objects.for_browse().get(dataset=dataset, name="test"), name="part", recipe=recipe)
+    part = datasets.derive(Split.objects.for_browse().get(dataset=dataset, name="test"), name="part", recipe=recipe)
     assert part.is_complete and part.withheld == withheld
 
 
@@ -387,12 +390,12 @@ def _rename(scene: Scene, word: str) -> None:
 def _broken(slug: str, secret: str) -> None:
     """Begin a dataset and let it fail, with a message that quotes what is withheld."""
     owner = User.objects.get(username="owner")
-    dataset = jobs.start(riddles.SPEC, slug=slug, visibility="public", owner=owner, secrets={"test": secret})
+    dataset = datasets.start(riddles.SPEC, slug=slug, visibility="public", owner=owner, secrets={"test": secret})
     job = None
     while Scene.objects.filter(split__dataset=dataset, split__withheld=True).count() == 0:
-        job = jobs.claim(dataset=dataset)
+        job = datasets.claim(dataset=dataset)
         assert job is not None
-        jobs.run(job)
+        datasets.run(job)
     scene = Scene.objects.filter(split__dataset=dataset, split__withheld=True).first()
     message = f"Expected a thing, got {(scene.scene_json or {})['names'][0]}."
     dataset.jobs.exclude(state=Job.State.DONE).update(state=Job.State.FAILED, attempts=3, message=message)

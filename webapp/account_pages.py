@@ -11,8 +11,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from generation import account_storage
 from generation.addresses import site_address
+from generation.storage import account_storage
 from webapp.account_forms import NameForm, SignInLinkForm, TokenForm
 from webapp.models import LOGIN_LINK_LIFE, ApiToken, LoginLink, User, address_of
 

@@ -7,7 +7,7 @@ from django.contrib.auth.models import Group
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from webapp.access import RESEARCHERS
+from generation.access import RESEARCHERS
 from webapp.models import User
 
 admin.site.site_header = admin.site.site_title = "Horsesense"

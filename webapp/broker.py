@@ -11,7 +11,7 @@ from kombu.transport.sqlalchemy.models import metadata
 from sqlalchemy import Engine, NullPool, event
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from generation.forks import no_forks
+from generation.queue.forks import no_forks
 
 
 class Channel(sqlalchemy.Channel):

@@ -8,9 +8,9 @@ from celery import Celery
 from celery.signals import worker_process_init
 from kombu import Exchange, Queue
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
+from generation.queue import DEFAULT, GENERATION
 
-GENERATION, DEFAULT = "generation", "default"
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 
 app = Celery("horsesense")
 app.config_from_object("django.conf:settings", namespace="CELERY")

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
-from webapp.access import is_researcher
+from generation.access import is_researcher
 
 
 def site(request: HttpRequest) -> dict[str, Any]:

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 from django.core.cache import cache
 
+from generation.access import Visitor, What, may_see
+from generation.browsing.question import Player, Shown, show
 from generation.engine.errors import EngineError
 from generation.models import Dataset, Question, Split
-from generation.shown import Player, Shown, show
-from webapp.access import Visitor, What, may_see
 
 LOOKED_AT = 40  # questions, from the first
 TRIED = 12  # of them, the longest that can be read at a glance

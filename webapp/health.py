@@ -11,10 +11,10 @@ from django.conf import settings
 from django.db import Error, connection
 from django.db.models import F
 
-from generation import files
 from generation.models import Heartbeat, Job
 from generation.models.work import ago
-from webapp.celery import DEFAULT, GENERATION
+from generation.queue import DEFAULT, GENERATION
+from generation.storage import files
 from webapp.running import health_probes
 from webapp.running.health_probes import Kept
 

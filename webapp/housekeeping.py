@@ -7,8 +7,10 @@ from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from generation import charts_drawing, files, host_cache, intake
+from generation.charts import drawing
+from generation.making import import_records
 from generation.models import Upload
+from generation.storage import files, host_cache
 from webapp.api import questions_file
 from webapp.models import LoginLink
 
@@ -19,10 +21,10 @@ def tidy_up() -> None:
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
     Upload.objects.outdated().delete()
     files.drop_abandoned()
-    intake.drop_forgotten_uploads()
+    import_records.drop_forgotten_uploads()
     questions_file.drop_unused()
     host_cache.make_room()
-    charts_drawing.make_room(most=charts_drawing.MOST_BYTES)
+    drawing.make_room(most=drawing.MOST_BYTES)
     if not settings.REDIS_URL:
         drop_delivered_messages()
 

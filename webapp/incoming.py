@@ -12,7 +12,7 @@ from django.core.exceptions import DisallowedHost, RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.http.request import split_domain_port
 
-from webapp.access import MEGABYTE, Uploads
+from generation.access import MEGABYTE, Uploads
 from webapp.network import Network
 
 log = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from webapp.celery import DEFAULT, GENERATION
+from generation.queue import DEFAULT, GENERATION
 from webapp.supervise import Child
 
 KEEP_ALIVE = 15  # seconds that a browser's connection waits for its next request: longer than most people think

@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
-from generation import converters  # noqa: F401 - makes `position:` known
+from generation import url_converters  # noqa: F401 - makes `position:` known
 from webapp import account_pages, views
 from webapp.api import urls as api
 

@@ -15,10 +15,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotations.urls import TAKING
 from annotations.views.private import too_large
+from generation.access import is_researcher
 from generation.addresses import site_address
-from generation.cards import newest_cards
+from generation.browsing.cards import newest_cards
 from webapp import documentation
-from webapp.access import is_researcher
 from webapp.api.errors import NOTHING, Problem, is_api
 from webapp.example import example_for
 from webapp.health import kept, kept_of_web, ready_report

@@ -10,7 +10,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 
 application = get_wsgi_application()
 
-from generation.warm import load_for_pages  # noqa: E402  # numba may be imported once the settings name its cache
+from generation.making.warmup import load_for_pages  # noqa: E402  # numba may be imported once the settings name its cache
 
 # Everything is loaded before the first visitor comes, and never looked through for garbage again: with all that the
 # compiler and the views bring along, that would hold up now and then a page by a tenth of a second.

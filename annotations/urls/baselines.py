@@ -3,7 +3,7 @@
 from django.urls import path
 
 from annotations.views import baselines
-from generation import converters  # noqa: F401 - makes `split:` and `position:` known
+from generation import url_converters  # noqa: F401 - makes `split:` and `position:` known
 
 PEOPLE = "datasets/<slug:slug>/<split:name>/people"
 

@@ -17,9 +17,9 @@ from annotations.flow import Stage
 from annotations.models import Answer, EasyAnswer, Participant
 from annotations.sitting import QUESTION, Item, Said, Sitting
 from annotations.views.private import NOTHING, find_sitting, private, wants_json
+from generation.browsing.pictures import Picture, shown_at
 from generation.engine.worlds import AnswerForm, Media
 from generation.models import Dataset, Scene
-from generation.pictures import Picture, shown_at
 
 SEE_OTHER = 303
 AN_HOUR = 3600  # seconds

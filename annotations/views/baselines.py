@@ -10,10 +10,10 @@ from django.views.decorators.http import require_safe
 from annotations import baseline as baselines
 from annotations import shown
 from annotations.models import Baseline
-from generation.charts import TOO_FEW
+from generation.access import Visitor, What, may_see, owns
+from generation.charts.counts import TOO_FEW
 from generation.models import Split
 from generation.views.finding import NOTHING, find_split
-from webapp.access import Visitor, What, may_see, owns
 
 A_NUMBER = 1_000_000_000
 

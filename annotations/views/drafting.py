@@ -18,11 +18,11 @@ from annotations.opening import may_study
 from annotations.planning import Breakdown, Plan
 from annotations.sampling import BadSample
 from annotations.views.studies import find_study
+from generation.access import is_researcher
 from generation.engine.worlds.published import published_of
-from generation.index import SplitIndex
 from generation.models import Dataset, Split
+from generation.storage.index import SplitIndex
 from generation.views.finding import NOTHING, find_split, refuse
-from webapp.access import is_researcher
 
 BAD, CONFLICT = 400, 409
 OPENED = "Expected a draft, got a study that was opened meanwhile: what is asked is fixed now. Load the page again."

@@ -16,7 +16,7 @@ from annotations.models import Participant, Study
 from annotations.payment import Payment, reconcile
 from annotations.people import people_of, pseudonym
 from annotations.views.studies import NOTHING, find_study
-from webapp.access import takes_uploads
+from generation.access import takes_uploads
 
 A_PAGE = 100
 BAD = 400

@@ -20,8 +20,8 @@ from annotations.people import Person, people_of
 from annotations.results import Gathered
 from annotations.timing import Counted
 from annotations.views.studies import NOTHING, find_study
-from generation.index import IndexedFacet, SplitIndex
-from webapp.access import Visitor, What, may_see, may_see_facet
+from generation.access import Visitor, What, may_see, may_see_facet
+from generation.storage.index import IndexedFacet, SplitIndex
 
 A_PAGE = 50
 MOST_CONFUSED = 30

@@ -16,8 +16,8 @@ from django.views.decorators.http import require_POST, require_safe
 from annotations import filtered, opening, planning, rules, tokens
 from annotations.models import Participant, Study
 from annotations.opening import NotReady, may_study
+from generation.access import Visitor, is_researcher
 from generation.addresses import site_address
-from webapp.access import Visitor, is_researcher
 
 NOTHING = "There is no such study, or it isn't yours."
 A_PAGE = 50

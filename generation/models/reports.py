@@ -64,7 +64,8 @@ class AblationReport(AbstractJob):
     """What a split's programs give with one step left out, and the work of finding that out.
 
     `key` names what `found` was computed of; where the split amounts to another key by now, it is outdated. `found`
-    is a NumPy archive for the program alone, as `generation.ablations` writes it: it tells of withheld splits too.
+    is a NumPy archive for the program alone, as `generation.reports.skipped_steps` writes it: it tells of withheld
+    splits too.
     """
 
     split = models.OneToOneField(Split, on_delete=models.CASCADE, related_name="ablation_report")

@@ -1,1 +1,3 @@
-"""Background work of any kind: rows that are jobs, held under leases, done by one runner."""
+"""Background work of any kind: who does it, its turns, leases and outages; and the names of the two queues."""
+
+GENERATION, DEFAULT = "generation", "default"

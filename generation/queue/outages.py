@@ -12,7 +12,7 @@ from django.core.files.storage import default_storage
 from django.db import Error as DatabaseError
 from django.db import InterfaceError, OperationalError
 
-from generation import files
+from generation.storage import files
 
 AWAY = {
     errno.ECONNREFUSED, errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE, errno.ETIMEDOUT, errno.EHOSTUNREACH,

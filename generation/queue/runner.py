@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from celery import current_app
 from django.db import Error as DatabaseError
 from django.db import connection, transaction
 
-from generation import files
 from generation.engine.errors import EngineError
-from generation.estimates import duration
 from generation.models import AbstractJob, AbstractJobQuerySet, JobEvent
-from generation.queue import leases, stopping
+from generation.queue import DEFAULT, leases, stopping
 from generation.queue.outages import find_outage
-from webapp.celery import DEFAULT, app
+from generation.specs.estimates import duration
+from generation.storage import files
 
 AnyJob = TypeVar("AnyJob", bound=AbstractJob)
 
@@ -267,7 +267,7 @@ class Runner(Generic[AnyJob]):
         """Send hints to background processes that there is work; one that gets lost does no harm."""
         for _ in range(count):
             try:
-                app.send_task(self.task, queue=self.queue, expires=self.hint_life, retry=False)
+                current_app.send_task(self.task, queue=self.queue, expires=self.hint_life, retry=False)
             except Exception:
                 log.warning("Background processes could not be woken; they look for themselves.", exc_info=True)
                 return

@@ -10,15 +10,15 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from generation import blind_jobs
-from generation.blind_chart import drawn, spec_of
-from generation.blind_shown import LEVEL_TEXT, Shown, shown_to
-from generation.charts_drawing import Order, drawings
-from generation.charts_spec import OF_PAPER
+from generation.access import Visitor, owns
+from generation.charts.drawing import Order, drawings
+from generation.charts.vega import OF_PAPER
 from generation.models import BlindReport, Dataset, Heartbeat
+from generation.queue import DEFAULT
+from generation.reports import shortcut_jobs
+from generation.reports.shortcuts_chart import drawn, spec_of
+from generation.reports.shortcuts_page import LEVEL_TEXT, Shown, shown_to
 from generation.views.finding import NOTHING, find_dataset
-from webapp.access import Visitor, owns
-from webapp.celery import DEFAULT
 
 KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}
 START_COMMAND = "python manage.py process default"
@@ -32,12 +32,12 @@ def shortcuts(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         if not owns(request.user, found):
             raise Http404(NOTHING)
-        blind_jobs.retry(found)
+        shortcut_jobs.retry(found)
         return redirect(request.path)
     context: dict[str, Any] = {"dataset": found, "owns": owns(request.user, found), "level": LEVEL_TEXT}
     if found.state == Dataset.State.COMPLETE:
-        splits = blind_jobs.complete_splits(found)
-        report = blind_jobs.at_hand(found, splits)
+        splits = shortcut_jobs.complete_splits(found)
+        report = shortcut_jobs.at_hand(found, splits)
         context |= {"report": report, **_waiting(report)}
         if report.state == BlindReport.State.DONE:
             shown = shown_to(request.user, found, splits, report)
@@ -74,8 +74,8 @@ def shortcuts_file(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 
 def _shown(user: Visitor, dataset: Dataset) -> Shown:
     """Return what this visitor may see of a report that is made already."""
-    splits = blind_jobs.complete_splits(dataset)
-    report = blind_jobs.find(dataset, splits)
+    splits = shortcut_jobs.complete_splits(dataset)
+    report = shortcut_jobs.find(dataset, splits)
     if report is None:
         raise Http404("There is no report on this dataset yet; its page has it made.")
     return shown_to(user, dataset, splits, report)

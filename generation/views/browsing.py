@@ -9,23 +9,24 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from generation import offers, remarks, rows
+from generation import offers, remarks
+from generation.access import Visitor, What, may_see, owns
 from generation.addresses import site_address
-from generation.browse import MOST, PAGE, BadAddress, Query, check_names, ranges_joined, read_query, sortable
-from generation.choosing import address_of, parted, read_choice
-from generation.deriving import described
-from generation.imported import absent_of
-from generation.index import IndexedFacet, SplitIndex, counts_of_all
+from generation.browsing.choosing import address_of, parted, read_choice
+from generation.browsing.imports import absent_of
+from generation.browsing.keyboard import BROWSE
+from generation.browsing.paging import NoSuchPage, page_of
+from generation.browsing.pictures import Picture, picture_of
+from generation.browsing.sidebar import OPEN, Chip, chips, panels
+from generation.browsing.stories import Beginning, beginnings
+from generation.browsing.trail import in_order, visible_facets
+from generation.browsing.visit import PRESENT, is_remembered
 from generation.models import Job, Question, Split
-from generation.paging import NoSuchPage, page_of
-from generation.pictures import Picture, picture_of
-from generation.shortcuts import BROWSE
-from generation.sidebar import OPEN, Chip, chips, panels
-from generation.stories import Beginning, beginnings
-from generation.trail import in_order, visible_facets
+from generation.splits.filters import MOST, PAGE, BadAddress, Query, check_names, ranges_joined, read_query, sortable
+from generation.splits.question_sets import described
+from generation.storage import rows
+from generation.storage.index import IndexedFacet, SplitIndex, counts_of_all
 from generation.views.finding import find_split, pairs_of, refuse
-from generation.visit import PRESENT, is_remembered
-from webapp.access import Visitor, What, may_see, owns
 
 
 class Group(NamedTuple):

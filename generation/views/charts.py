@@ -9,11 +9,11 @@ from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
 
-from generation.browse import shortened
-from generation.charts import Chart, as_csv, charts_of
-from generation.charts_drawing import Order, drawings
-from generation.charts_spec import OF_PAPER, spec_of
+from generation.charts.counts import Chart, as_csv, charts_of
+from generation.charts.drawing import Order, drawings
+from generation.charts.vega import OF_PAPER, spec_of
 from generation.models import Dataset
+from generation.splits.filters import shortened
 from generation.views.finding import counted_splits, find_dataset
 
 KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}

@@ -12,15 +12,18 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from generation import drafts, estimates, jobs, knobs, limits, previews, specs, store
-from generation.drafts import Draft
+from generation.access import is_researcher, researchers_only, takes_uploads
 from generation.engine.errors import BadSpec
 from generation.engine.worlds import Media, find_preset, get_world, usable
-from generation.estimates import Estimate
 from generation.forms import NewForm
+from generation.making import datasets
 from generation.models import Dataset, Upload
 from generation.models.makers import UPLOAD_BYTES
-from webapp.access import is_researcher, researchers_only, takes_uploads
+from generation.specs import editor, estimates, limits, loading, previews
+from generation.specs import fields as knobs
+from generation.specs.editor import Draft
+from generation.specs.estimates import Estimate
+from generation.storage import store
 
 FIRST = "-mini"  # the preset to begin with: one that is made in a minute
 HINTS = 8
@@ -52,7 +55,7 @@ def new_dataset(request: HttpRequest) -> HttpResponse:
     preset = chosen or _first_preset()
     try:
         most = limits.of(request.user)
-        draft = drafts.draft_of(find_preset(preset), files={}, most=most)
+        draft = editor.draft_of(find_preset(preset), files={}, most=most)
     except BadSpec as error:
         raise Http404(str(error)) from error
     about = NewForm(initial={"slug": _free_slug(preset)})
@@ -84,12 +87,12 @@ class Sent:
         last = self.action if self.action in ("form", "json") else self.request.POST.get("last", "")
         typed = self.request.POST.get("spec", "")
         try:
-            data, contradict = drafts.read(self.request.POST.dict(), last=last)
+            data, contradict = editor.read(self.request.POST.dict(), last=last)
             data = self._with_uploads(data)
         except BadSpec as error:
-            return Draft(typed, self._shown(), None, drafts.each(error))
+            return Draft(typed, self._shown(), None, editor.each(error))
         images = "images" in self.request.POST
-        draft = drafts.draft_of(data, files=self._files(data), most=self.most, images=images)
+        draft = editor.draft_of(data, files=self._files(data), most=self.most, images=images)
         if contradict and draft.refused is None:
             refused = BadSpec("Both the form and the JSON were changed. The JSON counts; here is the form as it says.")
             return draft._replace(faults=(refused,))
@@ -98,18 +101,18 @@ class Sent:
     def _shown(self) -> dict[str, Any]:
         """Return the JSON as the page had it; a page that says nonsense had the first preset."""
         try:
-            return drafts.parse(self.request.POST.get("shown", ""))
+            return editor.parse(self.request.POST.get("shown", ""))
         except BadSpec:
             return find_preset(_first_preset())
 
     def _with_uploads(self, data: dict[str, Any]) -> dict[str, Any]:
         """Return the JSON with the files that came beside it named by their digests."""
-        for knob in knobs.knobs_of(specs.world_of(data)):
+        for knob in knobs.knobs_of(loading.world_of(data)):
             came = self.request.FILES.getlist(knob.path) if knob.kind == "files" else []
             if came:
                 data = knobs.with_value(data, knob.path, {_name(file): self._keep(file) for file in came})
         sent = {_name(file): self._keep(file) for file in self.request.FILES.getlist("files")}
-        return drafts.with_files(data, sent) if sent else data
+        return editor.with_files(data, sent) if sent else data
 
     def _keep(self, file: UploadedFile) -> str:
         if (file.size or 0) > UPLOAD_BYTES:
@@ -117,7 +120,7 @@ class Sent:
         return Upload.objects.keep(self.request.user, name=_name(file), content=file.read())
 
     def _files(self, data: dict[str, Any]) -> dict[str, bytes]:
-        kept = Upload.objects.named_in(self.request.user, drafts.text_of(data))
+        kept = Upload.objects.named_in(self.request.user, editor.text_of(data))
         return {digest: bytes(upload.content) for digest, upload in kept.items()}
 
     def _typed(self) -> dict[str, Any]:
@@ -148,9 +151,9 @@ class Sent:
             self.about.add_error("slug", error.reason)
             return self._page(status=BAD)
         except BadSpec as error:
-            self.draft = self.draft._replace(faults=drafts.each(error))
+            self.draft = self.draft._replace(faults=editor.each(error))
             return self._page(status=BAD)
-        jobs.wake(HINTS)
+        datasets.wake(HINTS)
         return redirect(f"{dataset.get_absolute_url()}#making")
 
     def _started(self) -> Dataset:
@@ -160,7 +163,7 @@ class Sent:
         with transaction.atomic():
             list(get_user_model().objects.select_for_update().filter(pk=user.pk))
             estimates.check(self.draft.spec, user, images=about["images"])
-            dataset = jobs.start(
+            dataset = datasets.start(
                 self.draft.spec.to_json(),
                 slug=about["slug"],
                 files=self._files(self.draft.data),
@@ -190,20 +193,20 @@ def _page(
 ) -> HttpResponse:
     """Return the page of a draft; `most` are the limits of whoever writes it."""
     data, faults = _showable(draft)
-    fields, rows = drafts.fields_of(data, faults, most), drafts.rows_of(data)
+    fields, rows = editor.fields_of(data, faults, most), editor.rows_of(data)
     beside_json = [
-        f"{fault.where}: {fault.reason}".removeprefix(": ") for fault in drafts.without_field(faults, fields)
+        f"{fault.where}: {fault.reason}".removeprefix(": ") for fault in editor.without_field(faults, fields)
     ]
     found, too_much = _estimate(draft, request)
     beside_splits = _beside_splits(faults, rows, too_much)
     context = {
         "worlds": _cards(),
         "chosen": _card(preset) if preset else None,
-        "world": get_world(specs.world_of(data)).label,
-        "media": (media := get_world(specs.world_of(data)).media),
+        "world": get_world(loading.world_of(data)).label,
+        "media": (media := get_world(loading.world_of(data)).media),
         "draws": media == Media.IMAGE,
         "draft": draft,
-        "shown": drafts.text_of(data),
+        "shown": editor.text_of(data),
         "about": about,
         "rows": rows,
         "plain": {field.knob.path: field for field in fields if not field.knob.group},
@@ -223,7 +226,7 @@ def _page(
 def _showable(draft: Draft) -> tuple[dict[str, Any], Sequence[BadSpec]]:
     """Return the JSON that the form is filled from, and what is wrong; of an unknown world, the first preset's."""
     try:
-        knobs.knobs_of(specs.world_of(knobs.expanded(draft.data)))
+        knobs.knobs_of(loading.world_of(knobs.expanded(draft.data)))
     except BadSpec as error:
         return find_preset(_first_preset()), draft.faults or (error,)
     return draft.data, draft.faults
@@ -247,11 +250,11 @@ class Wrong(NamedTuple):
     text: str
 
 
-def _beside_splits(faults: Sequence[BadSpec], rows: Sequence[drafts.SplitRow], too_much: str) -> list[Wrong]:
+def _beside_splits(faults: Sequence[BadSpec], rows: Sequence[editor.SplitRow], too_much: str) -> list[Wrong]:
     """Return what is wrong with splits, or that they are too much."""
     numbers = {row.name: number for number, row in enumerate(rows) if row.name}
     found = []
-    for fault in filter(drafts.is_of_splits, faults):
+    for fault in filter(editor.is_of_splits, faults):
         _, _, place = fault.where.partition(".")
         name, _, key = place.partition(".")
         field = f"split-{numbers.get(name, 0)}-{key if key in ('scenes', 'reference') else 'name'}"
@@ -260,15 +263,15 @@ def _beside_splits(faults: Sequence[BadSpec], rows: Sequence[drafts.SplitRow], t
     return [*found, *([Wrong("Splits", "split-0-scenes", too_much)] if too_much and not is_said else [])]
 
 
-def _wrong(fields: Sequence[drafts.Field], beside_splits: Sequence[Wrong], beside_json: Sequence[str]) -> list[Wrong]:
+def _wrong(fields: Sequence[editor.Field], beside_splits: Sequence[Wrong], beside_json: Sequence[str]) -> list[Wrong]:
     """Return everything about the spec that has to be changed, in the order of the page."""
     beside = [Wrong(one.knob.label, f"knob-{one.knob.path}", one.error) for one in fields if one.error]
     return [*beside_splits, *beside, *(Wrong("Spec, as JSON", "spec", text) for text in beside_json)]
 
 
-def _grouped(fields: list[drafts.Field]) -> list[tuple[str, list[drafts.Field]]]:
+def _grouped(fields: list[editor.Field]) -> list[tuple[str, list[editor.Field]]]:
     """Return fields by the part of the spec they stand in."""
-    groups: dict[str, list[drafts.Field]] = {}
+    groups: dict[str, list[editor.Field]] = {}
     for field in fields:
         groups.setdefault(field.knob.group.replace(".", ", ").capitalize(), []).append(field)
     return list(groups.items())
@@ -285,7 +288,7 @@ def _first_preset() -> str:
 
 def _cards() -> dict[str, list[Preset]]:
     """Return the presets as cards, by the label of their world; first the world of the preset to begin with."""
-    first = specs.world_of(find_preset(_first_preset()))
+    first = loading.world_of(find_preset(_first_preset()))
     worlds = sorted(usable(), key=lambda world: world.name != first)
     return {world.label: [_card(name) for name in world.maker.presets()] for world in worlds if world.maker is not None}
 
@@ -295,7 +298,7 @@ def _card(name: str) -> Preset:
     splits = data.get("splits", {})
     return Preset(
         name=name,
-        media=get_world(specs.world_of(data)).media,
+        media=get_world(loading.world_of(data)).media,
         title=str(data.get("title") or name),
         description=str(data.get("description", "")),
         scenes=sum(split["scenes"] for split in splits.values()),

@@ -9,25 +9,27 @@ from django.urls import reverse
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 
-from generation import blind_jobs, remarks, stories
-from generation.blind_shown import Alike, alike_to
-from generation.blind_shown import source_of as paper_of
-from generation.browse import BadAddress
-from generation.cards import cards_of, choices, read_list_query, world_label
-from generation.deriving import described
-from generation.imported import imported_of
+from generation import remarks
+from generation.access import Visitor, What, is_researcher, may_see, owns
+from generation.browsing import stories
+from generation.browsing.cards import cards_of, choices, read_list_query, world_label
+from generation.browsing.imports import imported_of
+from generation.browsing.overview import sections_of, shown_charts, singles_of
+from generation.browsing.paging import NoSuchPage
+from generation.browsing.pictures import strips
+from generation.browsing.repeats import repeats_of
+from generation.browsing.sidebar import chips
 from generation.models import Dataset, Split
-from generation.opening import guarded
-from generation.overview import sections_of, shown_charts, singles_of
-from generation.paging import NoSuchPage
-from generation.pictures import strips
 from generation.remarks import Remark
-from generation.repeats import repeats_of
-from generation.reproduce import hidden_files, recipe, spec_as_json, spec_as_zip
-from generation.sidebar import chips
+from generation.reports import shortcut_jobs
+from generation.reports.shortcuts_page import Alike, alike_to
+from generation.reports.shortcuts_page import source_of as paper_of
+from generation.specs.reproduction import hidden_files, recipe, spec_as_json, spec_as_zip
+from generation.splits.filters import BadAddress
+from generation.splits.question_sets import described
+from generation.splits.withheld import guarded
 from generation.views.finding import counted_splits, find_dataset, pairs_of, refuse_list
 from generation.views.making import making_context
-from webapp.access import Visitor, What, is_researcher, may_see, owns
 
 FEW = 6  # datasets that need no form to be found by
 STRIP = 6  # pictures at the head of an overview
@@ -153,7 +155,7 @@ def _alike(user: Visitor, dataset: Dataset, splits: list[Split]) -> list[Alike]:
     if dataset.state != Dataset.State.COMPLETE:
         return []
     counted = [split for split in splits if split.is_complete and not split.is_derived]
-    report = blind_jobs.find(dataset, counted)
+    report = shortcut_jobs.find(dataset, counted)
     return [] if report is None else alike_to(user, dataset, counted, report)
 
 

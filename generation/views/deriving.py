@@ -9,14 +9,16 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from generation import deriving, jobs, referrers
-from generation.choosing import parted
+from generation import referrers
+from generation.access import Visitor, owns
+from generation.browsing.choosing import parted
 from generation.forms import AmountForm, DeriveForm
-from generation.index import SplitIndex
+from generation.making import datasets
 from generation.models import Split
-from generation.recipes import BadRecipe, Chooser, Recipe, in_words
+from generation.splits import question_sets
+from generation.splits.recipes import BadRecipe, Chooser, Recipe, in_words
+from generation.storage.index import SplitIndex
 from generation.views.finding import NOTHING, find_split, pairs_of, refuse
-from webapp.access import Visitor, owns
 
 FIELDS = {"name": "name", "sample": "amount", "first": "amount", "share": "amount", "seed": "seed"}
 BAD, CONFLICT = 400, 409
@@ -39,7 +41,7 @@ def derive(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """
     split = _find_own(request.user, slug, name)
     try:
-        deriving.check_parent(split)
+        question_sets.check_parent(split)
         asked = Asked(split, urlencode(parted(pairs_of(request))[1]))
     except BadRecipe as error:
         return refuse(request, split, error.reason, status=CONFLICT if error.where == "parent" else BAD)
@@ -51,7 +53,7 @@ def derive(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     form = DeriveForm(request.POST)
     if form.is_valid():
         try:
-            made = jobs.derive(split, name=form.cleaned_data["name"], recipe=form.recipe(split, asked.filter))
+            made = datasets.derive(split, name=form.cleaned_data["name"], recipe=form.recipe(split, asked.filter))
             return redirect(made)
         except BadRecipe as error:
             form.add_error(FIELDS.get(error.where), error.reason)
@@ -79,11 +81,11 @@ class Asked:
             return Counted(trouble=" ".join(str(text) for texts in amount.errors.values() for text in texts))
         try:
             recipe: Recipe = amount.recipe(self.split, self.filter)
-            n = len(deriving.choose(self.split, recipe).positions)
+            n = len(question_sets.choose(self.split, recipe).positions)
         except BadRecipe as error:
             return Counted(trouble=error.reason)
         said = in_words(recipe, n=n, parent=self.split, index=self.index)
-        return Counted(said, is_large=n > deriving.AT_ONCE)
+        return Counted(said, is_large=n > question_sets.AT_ONCE)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -98,13 +100,13 @@ def delete(request: HttpRequest, slug: str, name: str) -> HttpResponse:
             "split": split,
             "dataset": split.dataset,
             "here": "Delete",
-            "said": deriving.described(split),
+            "said": question_sets.described(split),
             "referring": referrers.referring_to_split(split),
             "losses": referrers.losses_of(Split.objects.filter(pk=split.pk)),
         }
         return render(request, "generation/delete_split.html", context)
     try:
-        deriving.remove(split)
+        question_sets.remove(split)
     except referrers.Referred as error:
         return refuse(request, split, error.reason, status=CONFLICT)
     messages.success(request, f"{split.name} is deleted.")

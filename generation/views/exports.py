@@ -9,15 +9,16 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from generation import export_jobs, export_orders, files
+from generation.access import Visitor, owns
 from generation.engine import formats
 from generation.engine.errors import EngineError
-from generation.export_form import ExportForm
+from generation.exchange import export_jobs, export_requests
+from generation.exchange.export_form import ExportForm
 from generation.models import Dataset, Export, Heartbeat, Split
+from generation.queue import DEFAULT
+from generation.storage import files
 from generation.views.finding import find_dataset
 from generation.views.media import sent_by_proxy
-from webapp.access import Visitor, owns
-from webapp.celery import DEFAULT
 
 BAD, CONFLICT = 400, 409
 ZIP = "application/zip"
@@ -51,7 +52,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         return _page(request, found, splits, form=None, status=CONFLICT)
     if form.is_valid():
         try:
-            return redirect(export_orders.ask(found, request.user, **form.wanted()))
+            return redirect(export_requests.ask(found, request.user, **form.wanted()))
         except EngineError as error:
             form.add_error(None, str(error))
     return _page(request, found, splits, form=form, status=BAD)
@@ -99,7 +100,7 @@ def delete(request: HttpRequest, slug: str, export: int) -> HttpResponse:
 def download(request: HttpRequest, slug: str, export: int) -> HttpResponseBase:
     """Return an export's file, to whoever may see now what is shown in it."""
     found = _export(request.user, slug, export)
-    if found.state != Export.State.DONE or not export_orders.may_have(request.user, found):
+    if found.state != Export.State.DONE or not export_requests.may_have(request.user, found):
         raise Http404(NOTHING)
     response = sent_by_proxy(found.file, content_type=ZIP) or _streamed(found)
     response["Content-Disposition"] = f'attachment; filename="{found.file_name}"'
@@ -138,7 +139,7 @@ def _page(
         "here": "Export",
         "form": form,
         "is_complete": dataset.state == Dataset.State.COMPLETE and bool(splits),
-        "size": export_orders.size_in_words(export_orders.size_of(dataset)) if form is not None else "",
+        "size": export_requests.size_in_words(export_requests.size_of(dataset)) if form is not None else "",
         "withheld": [split.name for split in splits if split.withheld],
         **_listed(request.user, dataset, splits),
     }
@@ -161,7 +162,7 @@ def _listed(user: Visitor, dataset: Dataset, splits: list[Split]) -> dict[str, A
 
 
 def _is_listed(user: Visitor, one: Export, splits: list[Split]) -> bool:
-    return export_orders.may_list(user, one, splits=splits)
+    return export_requests.may_list(user, one, splits=splits)
 
 
 def _row(user: Visitor, one: Export, splits: list[Split]) -> Row:
@@ -173,9 +174,9 @@ def _row(user: Visitor, one: Export, splits: list[Split]) -> Row:
         one,
         _label(one),
         ", ".join(details).replace(": True", ""),
-        export_orders.size_in_words(one.size) if one.size else "",
-        export_orders.may_manage(user, one),
-        one.state == Export.State.DONE and export_orders.may_have(user, one, splits=splits),
+        export_requests.size_in_words(one.size) if one.size else "",
+        export_requests.may_manage(user, one),
+        one.state == Export.State.DONE and export_requests.may_have(user, one, splits=splits),
     )
 
 
@@ -200,7 +201,7 @@ def _export(user: Visitor, slug: str, number: int) -> Export:
 def _managed(user: Visitor, slug: str, number: int) -> Export:
     """Return an export that this visitor asked for, or of her dataset; others get the 404 of what isn't there."""
     found = _export(user, slug, number)
-    if not export_orders.may_manage(user, found):
+    if not export_requests.may_manage(user, found):
         raise Http404(NOTHING)
     return found
 

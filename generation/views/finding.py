@@ -6,10 +6,10 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from generation.browse import shortened
-from generation.charts import side_by_side
+from generation.access import Visitor, may_open
+from generation.charts.counts import side_by_side
 from generation.models import Dataset, Split
-from webapp.access import Visitor, may_open
+from generation.splits.filters import shortened
 
 NOTHING = "There is no such dataset, or it isn't public."
 

@@ -13,14 +13,15 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from generation import account_storage, importing, intake, jobs
-from generation import files as storage
+from generation.access import is_researcher, owns, researchers_only, takes_uploads
 from generation.engine.errors import EngineError
 from generation.engine.worlds import READERS
 from generation.forms import ImportForm
+from generation.making import datasets, import_records, imports
 from generation.models import Dataset, Import
+from generation.storage import account_storage
+from generation.storage import files as storage
 from generation.views.making import making_context
-from webapp.access import is_researcher, owns, researchers_only, takes_uploads
 
 BAD, FORBIDDEN = 400, 403
 SHOWN = 10  # imports that the page lists
@@ -45,7 +46,7 @@ def new_import(request: HttpRequest) -> HttpResponse:
     except EngineError as error:
         form.add_error("slug" if error.where == "slug" else "files", str(error))
         return _page(request, form, status=BAD)
-    jobs.wake(HINTS)
+    datasets.wake(HINTS)
     return redirect(imported)
 
 
@@ -89,11 +90,11 @@ def _ordered(request: HttpRequest, said: dict[str, Any]) -> Import:
     if shortage:
         raise EngineError(shortage)
     account_storage.check(request.user, sum(file.size for file in said["files"]))
-    folder = f"{intake.UPLOADS}/{secrets.token_hex(8)}"
+    folder = f"{import_records.UPLOADS}/{secrets.token_hex(8)}"
     try:
         names = [_kept(file, folder) for file in said["files"]]
         about = {name: said[name] for name in ("slug", "format", "licence", "visibility", "title")}
-        return importing.order(names, importing.Wanted(**about, owner=request.user, stored=folder))
+        return imports.order(names, imports.Wanted(**about, owner=request.user, stored=folder))
     except BaseException:
         storage.drop_folder(folder)
         raise

@@ -10,13 +10,14 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from generation import jobs, referrers
+from generation import referrers
+from generation.access import Visitor, What, may_see, owns
 from generation.engine.errors import EngineError
 from generation.forms import EditForm
-from generation.making import making_of
+from generation.making import datasets
+from generation.making.progress import making_of
 from generation.models import Dataset, Job, Split
 from generation.views.finding import NOTHING, find_dataset
-from webapp.access import Visitor, What, may_see, owns
 
 START_COMMAND = "python manage.py process generation"
 HINTS = 8
@@ -47,7 +48,7 @@ def progress(request: HttpRequest, slug: str) -> HttpResponse:
 def cancel(request: HttpRequest, slug: str) -> HttpResponse:
     """Stop the making."""
     found = find_own(request.user, slug)
-    if not jobs.cancel(found):
+    if not datasets.cancel(found):
         return _conflict(request, found, wanted="that is being made")
     return _back(found)
 
@@ -59,10 +60,10 @@ def resume(request: HttpRequest, slug: str) -> HttpResponse:
     if found.state not in (Dataset.State.CANCELLED, Dataset.State.FAILED):
         return _conflict(request, found, wanted="whose making was cancelled or failed")
     try:
-        jobs.resume(found)
+        datasets.resume(found)
     except EngineError as error:
         return _refuse(request, found, str(error))
-    jobs.wake(HINTS)
+    datasets.wake(HINTS)
     return _back(found)
 
 
@@ -72,12 +73,12 @@ def retry(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     found = find_own(request.user, slug)
     job = get_object_or_404(Job.objects.select_related("dataset"), pk=number, dataset=found)
     try:
-        tried = jobs.retry(job)
+        tried = datasets.retry(job)
     except EngineError as error:
         return _refuse(request, found, str(error))
     if not tried:
         return _refuse(request, found, f"Expected a failed job, got one that is {job.state}.")
-    jobs.wake(HINTS)
+    datasets.wake(HINTS)
     return _back(found)
 
 
@@ -92,10 +93,10 @@ def delete(request: HttpRequest, slug: str) -> HttpResponse:
         wrong = f"Expected {found.slug}, got {request.POST.get('confirm', '')[:60] or 'nothing'}."
         return render(request, "generation/delete.html", {**_parting(found), "wrong": wrong}, status=400)
     try:
-        jobs.delete(found)
+        datasets.delete(found)
     except referrers.Referred as error:
         return _refuse(request, found, str(error))
-    jobs.wake(1)
+    datasets.wake(1)
     messages.success(request, f"{found.name} is being deleted.")
     return redirect("datasets")
 

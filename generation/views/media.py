@@ -12,13 +12,13 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpRe
 from django.utils.cache import get_conditional_response
 from django.views.decorators.http import require_safe
 
-from generation import files, linked
+from generation.access import What, may_see
+from generation.browsing.pictures import version_of
 from generation.models import Dataset, Scene, Split
-from generation.pictures import version_of
-from generation.store import Pictures
-from generation.thumbnails import name_of, thumbnail
+from generation.storage import files, linked
+from generation.storage.store import Pictures
+from generation.storage.thumbnails import name_of, thumbnail
 from generation.views.finding import find_split
-from webapp.access import What, may_see
 
 log = logging.getLogger(__name__)
 

@@ -6,11 +6,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from generation.index import SplitIndex
+from generation.access import owns
 from generation.models import Split
-from generation.opening import open_answers as open_for_good
+from generation.splits.withheld import open_answers as open_for_good
+from generation.storage.index import SplitIndex
 from generation.views.finding import NOTHING, find_split, refuse
-from webapp.access import owns
 
 PROOF = "#withheld"  # where the overview shows the secret
 

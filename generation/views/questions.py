@@ -9,17 +9,18 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 from django_htmx.middleware import HtmxDetails
 
-from generation import remarks, rows
-from generation.browse import BadAddress, shortened
-from generation.imported import lacking, why_no_picture
-from generation.index import IndexedFacet
+from generation import remarks
+from generation.access import OPEN_WHILE_WITHHELD, Visitor, What, may_see, may_see_facet
+from generation.browsing.imports import lacking, why_no_picture
+from generation.browsing.keyboard import OF_STORY, QUESTION
+from generation.browsing.question import Shown, show
+from generation.browsing.trail import LIST, trail_of
+from generation.browsing.visit import COOKIE, ON, Visit, is_remembered, parted, read_visit
 from generation.models import Question, Split
-from generation.shortcuts import OF_STORY, QUESTION
-from generation.shown import Shown, show
-from generation.trail import LIST, trail_of
+from generation.splits.filters import BadAddress, shortened
+from generation.storage import rows
+from generation.storage.index import IndexedFacet
 from generation.views.finding import find_split, pairs_of, refuse
-from generation.visit import COOKIE, ON, Visit, is_remembered, parted, read_visit
-from webapp.access import OPEN_WHILE_WITHHELD, Visitor, What, may_see, may_see_facet
 
 A_YEAR = 31_536_000  # seconds
 MAX_DIGITS = 6

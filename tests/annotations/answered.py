@@ -11,8 +11,8 @@ from django.utils import timezone
 from annotations import assign
 from annotations.models import Answer, Given, Participant, Showing, Slot, Study
 from annotations.sitting import QUESTION
-from generation.index import SplitIndex
 from generation.models import Dataset, Split
+from generation.storage.index import SplitIndex
 from webapp.models import User
 
 WORDS = ("yes", "no", "7", "9", "17", "18")

@@ -12,10 +12,10 @@ from django.db import IntegrityError, transaction
 from annotations import assign, baseline, opening, people, results
 from annotations.baseline import NotPublished
 from annotations.models import Answer, Baseline, Participant, Study
-from generation import files
 from generation.engine.score import NONE, TIE, score
-from generation.index import SplitIndex
 from generation.models import Dataset
+from generation.storage import files
+from generation.storage.index import SplitIndex
 from tests.annotations import answered
 
 pytestmark = pytest.mark.django_db

@@ -58,11 +58,11 @@ def everywhere(dataset: Dataset, *, split: str = "val", wrong: int = 3) -> Study
 @pytest.fixture
 def public(begin: Callable[..., Dataset]) -> Dataset:
     """Give a public dataset of which split test is withheld, with enough questions to tell shares of."""
-    from generation import jobs
+    from generation.making import datasets
 
     splits = {"val": {"scenes": 24}, "test": {"scenes": 24, "withheld": True}}
     dataset = begin(splits=splits, visibility="public", owner=answered.owner(), secrets={"test": "0f" * 16})
-    jobs.work(dataset=dataset)
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     return dataset
 

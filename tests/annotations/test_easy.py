@@ -9,16 +9,16 @@ import pytest
 from django.core.cache import cache
 
 from annotations import easy
-from generation import jobs
 from generation.engine.worlds import Item, find_preset, get_world
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.picture import draw_ids
 from generation.engine.worlds.clevr.scene import Scene as ClevrScene
 from generation.engine.worlds.clevr.scene import SceneObject
 from generation.engine.worlds.clevr.world import ClevrWorld
-from generation.index import SplitIndex
+from generation.making import datasets
 from generation.models import Dataset, Question, Scene, Split
-from generation.store import item_of
+from generation.storage.index import SplitIndex
+from generation.storage.store import item_of
 from tests.generation import small
 
 pytestmark = pytest.mark.django_db
@@ -112,8 +112,8 @@ def test_too_few_give_way_to_short_ones_and_these_to_the_shortest(train: Split) 
 )
 def test_other_worlds_have_easy_questions_too(preset: str, most: dict[str, int], db: None) -> None:
     spec = {**find_preset(preset), "splits": {"train": {"scenes": 200}}}
-    dataset = jobs.start(spec, slug="others", images=False, visibility="public")
-    jobs.work(dataset=dataset)
+    dataset = datasets.start(spec, slug="others", images=False, visibility="public")
+    datasets.work(dataset=dataset)
     train = Split.objects.for_browse().get(dataset=dataset)
     found = easy.positions(train, least=14).tolist()
     assert 14 <= len(found) < train.questions

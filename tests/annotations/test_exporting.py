@@ -10,8 +10,8 @@ import pytest
 from annotations import assign
 from annotations.exporting import Line, as_csv, as_jsonl, lines
 from annotations.models import Answer, EasyAnswer, Participant, Study
-from generation.index import SplitIndex
 from generation.models import Dataset
+from generation.storage.index import SplitIndex
 from tests.annotations import answered
 
 pytestmark = pytest.mark.django_db

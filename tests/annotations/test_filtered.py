@@ -12,10 +12,11 @@ from annotations.filtered import BadFilter
 from annotations.models import Study
 from annotations.opening import NotReady
 from annotations.sampling import BadSample
-from generation import jobs, referrers
-from generation.index import SplitIndex
+from generation import referrers
+from generation.making import datasets
 from generation.models import Dataset, Job, Split
-from generation.recipes import read_recipe
+from generation.splits.recipes import read_recipe
+from generation.storage.index import SplitIndex
 from tests.annotations import answered
 from tests.annotations.test_opening import make
 from tests.annotations.test_study_pages import browser_of, form, rosa, text_of
@@ -170,7 +171,7 @@ def test_a_large_question_set_is_left_to_background_processes(mine: Dataset, mon
         with pytest.raises(NotReady, match="are being made"):
             opening.open_study(study)
     assert woken == [1, 1]
-    jobs.work(dataset=mine)
+    datasets.work(dataset=mine)
     opening.open_study(Study.objects.select_related("split__parent").get(pk=study.pk))
     assert Study.objects.get(pk=study.pk).state == "open" and len(sets_of(mine)) == 1
 
@@ -178,7 +179,7 @@ def test_a_large_question_set_is_left_to_background_processes(mine: Dataset, mon
 def test_its_name_gives_way_to_one_that_is_taken(mine: Dataset) -> None:
     study = study_of(mine)
     recipe = read_recipe({"parent": "train", "first": 2})
-    jobs.derive(Split.objects.for_browse().get(dataset=mine, name="train"), name=f"study-{study.pk}", recipe=recipe)
+    datasets.derive(Split.objects.for_browse().get(dataset=mine, name="train"), name=f"study-{study.pk}", recipe=recipe)
     opening.open_study(study)
     assert study.split.name == f"study-{study.pk}-2"
 
@@ -228,7 +229,7 @@ def test_a_filter_that_would_tell_what_is_withheld_is_refused(mine: Dataset) -> 
 
 def test_a_question_set_is_not_filtered_once_more(rosa: Client, mine: Dataset, form: dict[str, Any]) -> None:
     recipe = read_recipe({"parent": "train", "first": 12})
-    jobs.derive(Split.objects.for_browse().get(dataset=mine, name="train"), name="few", recipe=recipe)
+    datasets.derive(Split.objects.for_browse().get(dataset=mine, name="train"), name="few", recipe=recipe)
     answer = rosa.post("/studies/new/?split=shapes/few", form | {"filter": FILTER, "wanted": 1})
     assert (answer.status_code, list(answer.context["form"].errors)) == (400, ["filter"])
     assert "got shapes/few, which is derived. Derive from shapes/train" in text_of(answer)

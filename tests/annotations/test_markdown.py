@@ -10,7 +10,7 @@ from django.test import Client
 from annotations import markdown
 from annotations.markdown import BadMarkdown, kept, render, rendered
 from annotations.markdown_child import html_of
-from generation import limited
+from generation.queue import sandbox
 from webapp.leaderboards.models import Method
 from webapp.models import User
 
@@ -106,9 +106,9 @@ def test_each_bound_has_its_message(text: str, message: str) -> None:
 
 def test_a_text_that_exhausts_its_child_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def too_long(*_: Any, **__: Any) -> bytes:
-        raise limited.TooLong("stopped")
+        raise sandbox.TooLong("stopped")
 
-    monkeypatch.setattr(limited, "run", too_long)
+    monkeypatch.setattr(sandbox, "run", too_long)
     with pytest.raises(BadMarkdown, match="rendered within 5 seconds"):
         render("nothing like it was rendered before")
 
@@ -123,9 +123,9 @@ def test_usual_markdown_is_rendered_and_cleaned() -> None:
 
 
 def test_the_child_stays_small() -> None:
-    limited.run(markdown.CHILD, ZOO["open brackets"].encode(), seconds=5, memory=markdown.MEMORY)
+    sandbox.run(markdown.CHILD, ZOO["open brackets"].encode(), seconds=5, memory=markdown.MEMORY)
     assert markdown.MEMORY < 500 << 20
-    answer = limited.run(markdown.CHILD, b"*a*", seconds=5, memory=markdown.MEMORY)
+    answer = sandbox.run(markdown.CHILD, b"*a*", seconds=5, memory=markdown.MEMORY)
     assert json.loads(answer) == {"html": "<p><em>a</em></p>\n"}
 
 

@@ -9,8 +9,8 @@ from annotations.exclusions import sides
 from annotations.methods import methods_text
 from annotations.models import Participant, Study
 from annotations.people import people_of
-from generation.index import SplitIndex
 from generation.models import Dataset
+from generation.storage.index import SplitIndex
 from tests.annotations import answered
 
 pytestmark = pytest.mark.django_db

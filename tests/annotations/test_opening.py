@@ -9,9 +9,9 @@ import pytest
 from annotations import opening, planning
 from annotations.models import Study
 from annotations.opening import NotReady
-from generation import jobs
+from generation.making import datasets
 from generation.models import Dataset, Split
-from generation.recipes import read_recipe
+from generation.splits.recipes import read_recipe
 from webapp.models import User
 
 
@@ -146,12 +146,12 @@ def test_what_people_were_told_stays_on_record(ready: Study) -> None:
 
 
 def derived(parent: Split, name: str, **recipe: Any) -> Split:
-    split = jobs.derive(parent, name=name, recipe=read_recipe({"parent": parent.name, **recipe}))
+    split = datasets.derive(parent, name=name, recipe=read_recipe({"parent": parent.name, **recipe}))
     split.refresh_from_db()
     return split
 
 
 def places(split: Split) -> list[int]:
-    from generation.index import SplitIndex
+    from generation.storage.index import SplitIndex
 
     return SplitIndex.open(split).in_source(list(range(split.questions)))

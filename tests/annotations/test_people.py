@@ -17,8 +17,8 @@ from annotations.payment import BadExport, Payment, code_of, read_export, reconc
 from annotations.people import Person, people_of
 from annotations.results import Share
 from annotations.rules import is_straight_lining, is_too_fast
-from generation.index import SplitIndex
 from generation.models import Dataset
+from generation.storage.index import SplitIndex
 from tests.annotations import answered
 
 pytestmark = pytest.mark.django_db

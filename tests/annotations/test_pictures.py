@@ -10,8 +10,8 @@ from django.http import HttpResponse
 from PIL import Image
 
 from annotations import at_hand, pictures
-from generation import files
 from generation.models import Dataset, Scene
+from generation.storage import files
 from tests.annotations.visitors import Visitor, study_of
 from tests.generation import small
 

@@ -11,13 +11,13 @@ from django.utils import timezone
 from annotations import assign, doubts, kinds, results, timing
 from annotations.models import Answer, Participant, Study
 from annotations.results import Share
-from generation import jobs
 from generation.engine.score import NONE, OUTSIDE, TIE
 from generation.engine.statistics import wilson
 from generation.engine.worlds import FacetKind
-from generation.index import IndexedFacet, SplitIndex
+from generation.making import datasets
 from generation.models import Dataset, Question
-from generation.recipes import read_recipe
+from generation.splits.recipes import read_recipe
+from generation.storage.index import IndexedFacet, SplitIndex
 from tests import proof
 from tests.annotations import answered
 
@@ -136,7 +136,7 @@ def test_excluding_changes_the_stated_figure_alone(three: tuple[Study, list[Part
 
 def test_a_question_set_is_scored_as_its_parent_says(made: Dataset) -> None:
     train = made.splits.get(name="train")
-    odd = jobs.derive(train, name="odd", recipe=read_recipe({"parent": "train", "filter": "?type=odd"}))
+    odd = datasets.derive(train, name="odd", recipe=read_recipe({"parent": "train", "filter": "?type=odd"}))
     index = SplitIndex.open(odd)
     study = answered.opened(odd, list(range(index.n)), per_question=1)
     person = Participant.objects.create(study=study)

@@ -19,8 +19,8 @@ from annotations import assign, opening, results, rules
 from annotations.exporting import lines
 from annotations.models import Answer, EasyAnswer, Participant, Study
 from annotations.views import results as views
-from generation.index import SplitIndex
 from generation.models import Dataset
+from generation.storage.index import SplitIndex
 from tests.annotations import answered
 from webapp.models import User
 

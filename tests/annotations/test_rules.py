@@ -20,8 +20,8 @@ from annotations.people import Person, people_of
 from annotations.results import Share
 from annotations.rules import Fast, Rules, Straight
 from annotations.sitting import Sitting
-from generation.index import SplitIndex
 from generation.models import Dataset
+from generation.storage.index import SplitIndex
 from tests import proof
 from tests.annotations import answered
 from tests.annotations.test_opening import make

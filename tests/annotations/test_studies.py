@@ -4,7 +4,8 @@ import pytest
 from django.db.models import ProtectedError
 
 from annotations.models import Study
-from generation import jobs, referrers
+from generation import referrers
+from generation.making import datasets
 from generation.models import Dataset
 from generation.referrers import Referred
 
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.django_db
 def test_a_dataset_that_a_study_asks_about_is_not_deleted(study: Study) -> None:
     dataset = study.split.dataset
     with pytest.raises(Referred, match="study How well people count refers to"):
-        jobs.delete(dataset)
+        datasets.delete(dataset)
     with pytest.raises(Referred):
         referrers.check_split_unreferred(study.split)
     with pytest.raises(ProtectedError):

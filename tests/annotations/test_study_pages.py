@@ -14,8 +14,8 @@ from annotations import assign, opening, rules
 from annotations.models import Participant, Study
 from annotations.views import drafting
 from generation.engine.worlds.published import Published
-from generation.index import SplitIndex
 from generation.models import Dataset
+from generation.storage.index import SplitIndex
 from tests.annotations.visitors import Visitor
 from tests.generation import small
 from webapp.models import User

@@ -11,8 +11,8 @@ django.setup()
 
 from annotations import assign  # noqa: E402
 from annotations.models import Answer, Study  # noqa: E402
-from generation.index import SplitIndex  # noqa: E402
 from generation.models import Dataset  # noqa: E402
+from generation.storage.index import SplitIndex  # noqa: E402
 from webapp.models import User  # noqa: E402
 
 WANTED = 3

@@ -16,8 +16,8 @@ from django.test import Client  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from generation.engine.predictions import Predictions  # noqa: E402
-from generation.index import SplitIndex  # noqa: E402
 from generation.models import Split  # noqa: E402
+from generation.storage.index import SplitIndex  # noqa: E402
 from tests.benchmarks._browse_site import SLUG, build  # noqa: E402
 from webapp.leaderboards import predictions, scoring  # noqa: E402
 from webapp.leaderboards.models import Method, Submission  # noqa: E402

@@ -24,14 +24,14 @@ from django.db import connection, transaction  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
-from generation import store  # noqa: E402
+from generation.browsing.paging import PER_PAGE  # noqa: E402
 from generation.engine.canonical import canonical  # noqa: E402
 from generation.engine.worlds import Chunk as EngineChunk  # noqa: E402
 from generation.engine.worlds import Item, get_maker  # noqa: E402
-from generation.index import IndexedFacet, SplitIndex  # noqa: E402
 from generation.models import Chunk, Dataset, Question, Scene, Split  # noqa: E402
-from generation.paging import PER_PAGE  # noqa: E402
-from generation.sealing import NO_LEASE, WORD, Columns, Draft  # noqa: E402
+from generation.splits.sealing import NO_LEASE, WORD, Columns, Draft  # noqa: E402
+from generation.storage import store  # noqa: E402
+from generation.storage.index import IndexedFacet, SplitIndex  # noqa: E402
 from tests.benchmarks.generate import peak_of  # noqa: E402
 
 SLUG = "million"

@@ -9,7 +9,7 @@ from generation.engine.worlds import Item, Needs, get_world
 from generation.engine.worlds.clevr.asking import Asker
 from generation.engine.worlds.clevr.scene import Scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
-from generation.keys import KeyColumns
+from generation.storage.key_hashes import KeyColumns
 from tests.benchmarks.figures import figure, together
 from tests.benchmarks.questions import released, sampled
 

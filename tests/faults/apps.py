@@ -10,8 +10,9 @@ class FaultsConfig(AppConfig):
     name = "tests.faults"
 
     def ready(self) -> None:
-        from generation import heartbeat, removal, tasks
-        from generation.queue import leases
+        from generation import tasks
+        from generation.making import deletion
+        from generation.queue import leases, workers
         from tests.faults.slow_world import reach
 
         leases.LEASE = float(os.environ.get("FAULTS_LEASE", leases.LEASE))
@@ -22,7 +23,7 @@ class FaultsConfig(AppConfig):
         leases.LONGEST_WAIT = min(leases.LONGEST_WAIT, 8 * leases.FIRST_WAIT)
         leases.LONGEST_PAUSE = float(os.environ.get("FAULTS_PAUSE", leases.LONGEST_PAUSE))
         leases.CRASHES = int(os.environ.get("FAULTS_CRASHES", leases.CRASHES))
-        heartbeat.INTERVAL = float(os.environ.get("FAULTS_HEARTBEAT", heartbeat.INTERVAL))
+        workers.INTERVAL = float(os.environ.get("FAULTS_HEARTBEAT", workers.INTERVAL))
         finish = leases.finish
 
         def reach_finish(job: Any) -> None:
@@ -31,4 +32,4 @@ class FaultsConfig(AppConfig):
 
         leases.finish = reach_finish
         tasks.SLICE = float(os.environ.get("FAULTS_SLICE", tasks.SLICE))
-        removal.ROWS = int(os.environ.get("FAULTS_BATCH", removal.ROWS))
+        deletion.ROWS = int(os.environ.get("FAULTS_BATCH", deletion.ROWS))

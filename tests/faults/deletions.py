@@ -6,8 +6,10 @@ from typing import Any
 
 from django.db.models import Model, QuerySet
 
-from generation import files, jobs, sealing
+from generation.making import datasets
 from generation.models import Dataset
+from generation.splits import sealing
+from generation.storage import files
 from tests.faults.forks import die, end_of, start
 
 STEPS = 500  # about as many as it takes to delete 120 scenes
@@ -18,15 +20,15 @@ STATES = ("complete", "half made", "killed while it was sealed")
 def make_and_delete(spec: dict[str, Any], *, slug: str, state: str, seed: int) -> list[int]:
     """Return how each process that worked on the deletion ended: the last one finished it."""
     chance = random.Random(seed)
-    dataset = jobs.start(spec, slug=slug, secrets={"test": "0f" * 16})
+    dataset = datasets.start(spec, slug=slug, secrets={"test": "0f" * 16})
     assert end_of(start(lambda: _make(dataset, state, jobs_done=chance.randrange(1, 25)))) in (0, -9)
-    jobs.delete(dataset)
+    datasets.delete(dataset)
     ends = []
     for _ in range(KILLS):
         at = chance.randrange(1, STEPS)
         ends.append(end_of(start(lambda at=at: _delete(die_at=at))))
-        jobs.recover()
-    return [*ends, end_of(start(jobs.work))]
+        datasets.recover()
+    return [*ends, end_of(start(datasets.work))]
 
 
 def _make(dataset: Dataset, state: str, *, jobs_done: int) -> None:
@@ -34,7 +36,7 @@ def _make(dataset: Dataset, state: str, *, jobs_done: int) -> None:
     if state == "killed while it was sealed":
         _wrap(sealing.Draft, "publish", after=die)
     half = state == "half made"
-    jobs.work(dataset=dataset, keep_going=lambda: not half or next(left, None) is not None)
+    datasets.work(dataset=dataset, keep_going=lambda: not half or next(left, None) is not None)
 
 
 def _delete(*, die_at: int) -> None:
@@ -47,7 +49,7 @@ def _delete(*, die_at: int) -> None:
 
     for owner, name in ((files, "drop"), (files, "drop_folder"), (QuerySet, "delete"), (Model, "delete")):
         _wrap(owner, name, before=step, after=step)
-    jobs.work()
+    datasets.work()
 
 
 def _wrap(

@@ -8,9 +8,11 @@ import os
 import signal
 from typing import Any
 
-from generation import files, jobs, sealing
-from generation.index import FOLDER
+from generation.making import datasets
 from generation.models import Dataset, Job, Split, from_now
+from generation.splits import sealing
+from generation.storage import files
+from generation.storage.index import FOLDER
 from tests.faults.forks import end_of, start, wait_until_stopped
 
 PLACES = {
@@ -29,7 +31,7 @@ def race(*, slug: str, split: str, late: str, heir: str) -> dict[str, Any]:
     first = start(lambda: _seal(seal, stop=late))
     wait_until_stopped(first)
     Job.objects.filter(pk=seal.pk).update(lease=from_now(-1))
-    assert jobs.recover() == 1
+    assert datasets.recover() == 1
     second = start(lambda: _seal(seal, stop=heir))
     wait_until_stopped(second)
     for process in (first, second):
@@ -67,6 +69,6 @@ def _seal(seal: Job, *, stop: str) -> None:
         return result
 
     setattr(owner, name, stopped)
-    job = jobs.claim()
+    job = datasets.claim()
     assert job is not None and job.pk == seal.pk
-    jobs.run(job)
+    datasets.run(job)

@@ -12,7 +12,7 @@ BEGIN = """
 from annotations import assign
 from annotations.models import Study
 from generation import jobs
-from generation.index import SplitIndex
+from generation.storage.index import SplitIndex
 from webapp.models import User
 made = jobs.start(given["spec"], slug=given["slug"], visibility="public", images=False)
 jobs.work(dataset=made)

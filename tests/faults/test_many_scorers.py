@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 PROCESSES, SUBMISSIONS, BUDGET = 4, 16, 5
 BEGIN = """
 from generation import files, jobs
-from generation.index import SplitIndex
+from generation.storage.index import SplitIndex
 from generation.models import Split
 from webapp.leaderboards.models import DisclosureSettings, Method, Submission
 from webapp.models import User

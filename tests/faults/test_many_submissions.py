@@ -15,7 +15,7 @@ from tests.generation import small
 POSTS, UPLOADS = 50, 10
 BEGIN = """
 from generation import jobs
-from generation.index import SplitIndex
+from generation.storage.index import SplitIndex
 from generation.models import Split
 from webapp.leaderboards import approvals
 from webapp.leaderboards.models import Method

@@ -19,7 +19,7 @@ BEGIN = """
 import random
 
 from generation import jobs
-from generation.index import SplitIndex
+from generation.storage.index import SplitIndex
 from generation.models import Split
 from webapp.leaderboards import receiving
 from webapp.leaderboards.models import Method

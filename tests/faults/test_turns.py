@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from generation.drafts import text_of
+from generation.specs.editor import text_of
 from tests.faults.stack import PATIENCE, SPEC, Site
 from tests.generation import small
 
@@ -21,7 +21,7 @@ from datetime import timedelta
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import Group
 from django.contrib.sessions.backends.db import SessionStore
-from webapp.access import RESEARCHERS
+from generation.access import RESEARCHERS
 from webapp.models import User
 user = User.objects.create_user("ada")
 user.groups.add(Group.objects.get_or_create(name=RESEARCHERS)[0])

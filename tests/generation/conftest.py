@@ -11,8 +11,8 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from generation import jobs, reading
 from generation.engine import worlds
+from generation.making import datasets, reading
 from generation.models import Dataset
 from tests.generation import fake_world
 
@@ -38,7 +38,7 @@ def begin(db: None) -> Callable[..., Dataset]:
         options = {key: changes.pop(key) for key in ("images", "owner", "visibility", "secrets") if key in changes}
         if "splits" not in changes:
             options.setdefault("secrets", {"test": "0f" * 16})
-        return jobs.start(spec_of(**changes), slug=slug, **options)
+        return datasets.start(spec_of(**changes), slug=slug, **options)
 
     return begin_dataset
 
@@ -47,7 +47,7 @@ def begin(db: None) -> Callable[..., Dataset]:
 def made(begin: Callable[..., Dataset]) -> Dataset:
     """Give a complete dataset of the small world."""
     dataset = begin()
-    jobs.work(dataset=dataset)
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset

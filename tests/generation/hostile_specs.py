@@ -73,22 +73,22 @@ SPECS: dict[str, tuple[str, bytes]] = {
 
 
 def read_spec(data: str, content: bytes) -> None:
-    from generation import drafts, knobs
     from generation.engine.spec import LIMITS
+    from generation.specs import editor, fields
 
     most = {name: limit.ceiling for name, limit in LIMITS.items()}
-    parsed = drafts.parse(data)
-    draft = drafts.draft_of(parsed, files={DIGEST: content} if content else {}, most=most)
-    drafts.fields_of(parsed, draft.faults, most)
-    knobs.expanded(parsed)
+    parsed = editor.parse(data)
+    draft = editor.draft_of(parsed, files={DIGEST: content} if content else {}, most=most)
+    editor.fields_of(parsed, draft.faults, most)
+    fields.expanded(parsed)
     if draft.refused is not None:
         raise draft.refused
 
 
 def others() -> dict[str, Callable[[], Any]]:
     from annotations.payment import read_export
-    from generation import recipes
     from generation.engine import rules
+    from generation.splits import recipes
 
     heads = ",".join(f"c{number}" for number in range(90_000))
     columns = "Submission id,Participant id,Status,Completion code,Time taken"

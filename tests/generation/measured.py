@@ -5,9 +5,10 @@ import re
 import time
 from pathlib import Path
 
-from generation import limited, reading_child
+from generation.making import reading_process
+from generation.queue import sandbox
 
-write_frame = limited.write_frame
+write_frame = sandbox.write_frame
 
 
 def note() -> None:
@@ -24,8 +25,8 @@ def write_and_note(content: bytes) -> None:
 
 
 if __name__ == "__main__":
-    limited.write_frame = write_and_note
+    sandbox.write_frame = write_and_note
     try:
-        reading_child.main()
+        reading_process.main()
     finally:
         note()

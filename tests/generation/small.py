@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from generation import jobs
+from generation.making import datasets
 from generation.models import Dataset
 
 SPEC: dict[str, Any] = {
@@ -25,7 +25,7 @@ def begun(slug: str = "shapes", *, visibility: str = "public", with_images: bool
     owner, files = changes.pop("owner", None), changes.pop("files", {})
     spec = {**SPEC, **changes}
     secrets = {name: SECRET for name, split in spec["splits"].items() if split.get("withheld")}
-    return jobs.start(
+    return datasets.start(
         spec, slug=slug, visibility=visibility, images=with_images, owner=owner, secrets=secrets, files=files
     )
 
@@ -33,7 +33,7 @@ def begun(slug: str = "shapes", *, visibility: str = "public", with_images: bool
 def made(slug: str = "shapes", **changes: Any) -> Dataset:
     """Return a complete dataset."""
     dataset = begun(slug, **changes)
-    jobs.work(dataset=dataset)
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset

@@ -6,8 +6,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from generation import heartbeat, jobs
+from generation.making import datasets
 from generation.models import Dataset, Heartbeat, Job, Quota
+from generation.queue import workers
 from webapp.models import User
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +22,7 @@ def staff() -> Client:
 
 
 def test_every_list_and_row_can_be_looked_at(staff: Client, made: Dataset) -> None:
-    heartbeat.beat(name="one", queues="generation")
+    workers.beat(name="one", queues="generation")
     rows = {
         "dataset": made.pk,
         "split": made.splits.get(name="val").pk,
@@ -61,13 +62,13 @@ def retry(client: Client, *wanted: Job) -> str:
 def test_failed_jobs_are_tried_again_from_the_list(staff: Client, begin: Callable[..., Dataset]) -> None:
     begun = begin()
     first, other = begun.jobs.order_by("pk")[:2]
-    assert jobs.run_waiting(other)
+    assert datasets.run_waiting(other)
     Job.objects.filter(pk=first.pk).update(state="failed", message="it broke", attempts=3)
     Dataset.objects.filter(pk=begun.pk).update(state="failed", error="it broke")
     assert "1 of 2 jobs are tried again" in retry(staff, first, other)
     assert begun.jobs.get(pk=first.pk).state == "waiting"
     assert begun.jobs.get(pk=other.pk).state == "done"
-    jobs.work(dataset=begun)
+    datasets.work(dataset=begun)
     assert Dataset.objects.get(pk=begun.pk).state == "complete"
 
 

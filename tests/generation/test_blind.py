@@ -6,8 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from generation import blind, blind_jobs, jobs
+from generation.making import datasets
 from generation.models import Dataset, Question, Split
+from generation.reports import shortcut_jobs, shortcuts
 from tests.generation import small
 
 SPLITS = {"train": {"scenes": 12}, "val": {"scenes": 6}, "other": {"scenes": 4, "reference": "val"}}
@@ -28,7 +29,7 @@ def shapes(kept, db):
 
 
 def report_of(dataset):
-    return blind.report(dataset.get_world(), blind_jobs.complete_splits(dataset))
+    return shortcuts.report(dataset.get_world(), shortcut_jobs.complete_splits(dataset))
 
 
 def rows_of(dataset, name):
@@ -113,7 +114,7 @@ def test_only_what_the_words_tell_serves_as_a_cue(shapes):
 
 
 def test_the_nearest_question_is_looked_for_on_a_sample_that_is_bounded(shapes, monkeypatch):
-    monkeypatch.setattr(blind, "SAMPLE", 5)
+    monkeypatch.setattr(shortcuts, "SAMPLE", 5)
     found = report_of(shapes)["splits"][1]
     assert found["sampled"] == 5
     assert [cue["n"] for cue in found["cues"] if cue["name"] == "nearest"] == [5]
@@ -121,8 +122,8 @@ def test_the_nearest_question_is_looked_for_on_a_sample_that_is_bounded(shapes, 
 
 def test_questions_without_answers_neither_teach_nor_count(begin):
     dataset = begin(splits={"train": {"scenes": 6}, "val": {"scenes": 4}})
-    jobs.work(dataset=dataset)
-    found = blind.report(dataset.get_world(), blind_jobs.complete_splits(dataset))["splits"][1]
+    datasets.work(dataset=dataset)
+    found = shortcuts.report(dataset.get_world(), shortcut_jobs.complete_splits(dataset))["splits"][1]
     answered = Question.objects.filter(split__dataset=dataset, split__name="val", answer__isnull=False).count()
     assert found["cues"][0]["n"] == answered < found["questions"]
 
@@ -134,9 +135,9 @@ def test_without_a_reference_only_texts_are_counted(db):
 
 
 def test_the_first_words_are_those_of_the_text_in_small_letters():
-    assert blind.first_words("Are there MORE things?") == "are there more"
-    assert blind.first_words("What’s left") == blind.first_words("what s left")
-    assert blind.first_words("") == ""
+    assert shortcuts.first_words("Are there MORE things?") == "are there more"
+    assert shortcuts.first_words("What’s left") == shortcuts.first_words("what s left")
+    assert shortcuts.first_words("") == ""
 
 
 def test_stopping_is_asked_for_between_splits(shapes):
@@ -151,4 +152,4 @@ def test_stopping_is_asked_for_between_splits(shapes):
             raise Stop
 
     with pytest.raises(Stop):
-        blind.report(shapes.get_world(), list(Split.objects.filter(dataset=shapes)), check=check)
+        shortcuts.report(shapes.get_world(), list(Split.objects.filter(dataset=shapes)), check=check)

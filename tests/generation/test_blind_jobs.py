@@ -2,9 +2,11 @@
 
 import pytest
 
-from generation import blind, blind_jobs, heartbeat, jobs, tasks
+from generation import tasks
+from generation.making import datasets
 from generation.models import BlindReport, Dataset, Split, from_now
-from generation.queue import leases, runner
+from generation.queue import leases, runner, workers
+from generation.reports import shortcut_jobs, shortcuts
 
 State = BlindReport.State
 
@@ -20,50 +22,50 @@ def hints(monkeypatch):
 @pytest.fixture
 def dataset(begin, hints):
     made = begin(splits={"train": {"scenes": 3}, "val": {"scenes": 2}})
-    jobs.work(dataset=made)
+    datasets.work(dataset=made)
     made.refresh_from_db()
     return made
 
 
 def splits_of(dataset):
-    return blind_jobs.complete_splits(dataset)
+    return shortcut_jobs.complete_splits(dataset)
 
 
 def test_a_report_is_made_once(dataset, monkeypatch):
-    first = blind_jobs.at_hand(dataset, splits_of(dataset))
-    monkeypatch.setattr(blind, "report", lambda *args, **options: pytest.fail("made again"))
-    again = blind_jobs.at_hand(dataset, splits_of(dataset))
+    first = shortcut_jobs.at_hand(dataset, splits_of(dataset))
+    monkeypatch.setattr(shortcuts, "report", lambda *args, **options: pytest.fail("made again"))
+    again = shortcut_jobs.at_hand(dataset, splits_of(dataset))
     assert (first.pk, first.figures, State(again.state)) == (again.pk, again.figures, State.DONE)
-    assert blind_jobs.RUNNER.work() == 0
+    assert shortcut_jobs.RUNNER.work() == 0
 
 
 def test_a_large_one_waits_for_a_background_process(dataset, hints, monkeypatch):
-    monkeypatch.setattr(blind_jobs, "SMALL", 0)
-    assert blind_jobs.at_hand(dataset, splits_of(dataset)).state == State.WAITING
+    monkeypatch.setattr(shortcut_jobs, "SMALL", 0)
+    assert shortcut_jobs.at_hand(dataset, splits_of(dataset)).state == State.WAITING
     assert hints == [("generation.tasks.report", "default")]
-    assert blind_jobs.find(dataset, splits_of(dataset)) is None
+    assert shortcut_jobs.find(dataset, splits_of(dataset)) is None
     tasks.report()
-    assert blind_jobs.find(dataset, splits_of(dataset)) is not None
+    assert shortcut_jobs.find(dataset, splits_of(dataset)) is not None
 
 
 def test_a_report_of_other_splits_is_outdated_and_made_again(dataset):
-    blind_jobs.make_now(dataset)
+    shortcut_jobs.make_now(dataset)
     Split.objects.filter(dataset=dataset, name="val").update(reference=None)
-    assert blind_jobs.find(dataset, splits_of(dataset)) is None
-    again = blind_jobs.at_hand(dataset, splits_of(dataset))
+    assert shortcut_jobs.find(dataset, splits_of(dataset)) is None
+    again = shortcut_jobs.at_hand(dataset, splits_of(dataset))
     assert again.state == State.DONE
     assert [one["reference"] for one in again.figures_json["splits"]] == [None, None]
 
 
 def test_of_two_who_make_it_one_writes(dataset, monkeypatch):
-    report = blind_jobs.begin(dataset, splits_of(dataset))
+    report = shortcut_jobs.begin(dataset, splits_of(dataset))
     assert leases.take(report)
     BlindReport.objects.update(state=State.WAITING, token="", lease=None)  # its lease ran out
     other = BlindReport.objects.get()
     assert leases.take(other)
-    blind_jobs.RUNNER.run(report)
+    shortcut_jobs.RUNNER.run(report)
     assert (BlindReport.objects.get().state, BlindReport.objects.get().figures) == (State.RUNNING, "")
-    blind_jobs.RUNNER.run(other)
+    shortcut_jobs.RUNNER.run(other)
     assert BlindReport.objects.get().state == State.DONE
 
 
@@ -71,53 +73,53 @@ def test_what_goes_wrong_is_tried_three_times_then_told(dataset, monkeypatch):
     def broken(*args, **options):
         raise OSError("no such index")
 
-    blind_jobs.begin(dataset, splits_of(dataset))
+    shortcut_jobs.begin(dataset, splits_of(dataset))
     with monkeypatch.context() as patch:
-        patch.setattr(blind, "report", broken)
-        assert blind_jobs.RUNNER.work() == 3
+        patch.setattr(shortcuts, "report", broken)
+        assert shortcut_jobs.RUNNER.work() == 3
     report = BlindReport.objects.get()
     assert report.state == State.FAILED
     assert "no such index" in report.message and "3 times" in report.message
-    assert blind_jobs.retry(dataset) and not blind_jobs.retry(dataset)
-    assert blind_jobs.make_now(dataset).state == State.DONE
+    assert shortcut_jobs.retry(dataset) and not shortcut_jobs.retry(dataset)
+    assert shortcut_jobs.make_now(dataset).state == State.DONE
 
 
 def test_whoever_is_asked_to_stop_puts_it_back(dataset, monkeypatch):
     def stopped(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(blind, "report", stopped)
-    report = blind_jobs.begin(dataset, splits_of(dataset))
+    monkeypatch.setattr(shortcuts, "report", stopped)
+    report = shortcut_jobs.begin(dataset, splits_of(dataset))
     leases.take(report)
     with pytest.raises(KeyboardInterrupt):
-        blind_jobs.RUNNER.run(report)
+        shortcut_jobs.RUNNER.run(report)
     assert (BlindReport.objects.get().state, BlindReport.objects.get().attempts) == (State.WAITING, 0)
 
 
 def test_a_sweep_begins_reports_of_complete_datasets_and_wakes(dataset, hints):
     Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.MAKING)
-    blind_jobs.RUNNER.sweep()
+    shortcut_jobs.RUNNER.sweep()
     assert not BlindReport.objects.exists() and hints == []
     Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.COMPLETE)
-    heartbeat.sweep()
-    heartbeat.sweep()
+    workers.sweep()
+    workers.sweep()
     assert BlindReport.objects.get().state == State.WAITING
     assert ("generation.tasks.report", "default") in hints
 
 
 @pytest.mark.parametrize("lost", ["lease", "deadline"])
 def test_a_sweep_frees_what_nobody_makes_any_more(dataset, lost):
-    report = blind_jobs.begin(dataset, splits_of(dataset))
+    report = shortcut_jobs.begin(dataset, splits_of(dataset))
     assert leases.take(report)
     BlindReport.objects.update(**{lost: from_now(-1)})
-    blind_jobs.RUNNER.sweep()
+    shortcut_jobs.RUNNER.sweep()
     assert BlindReport.objects.get().state == (State.WAITING if lost == "lease" else State.FAILED)
 
 
 def test_a_report_goes_with_its_dataset(dataset):
-    blind_jobs.make_now(dataset)
-    jobs.delete(dataset)
-    jobs.work()
+    shortcut_jobs.make_now(dataset)
+    datasets.delete(dataset)
+    datasets.work()
     assert not BlindReport.objects.exists()
 
 
@@ -126,5 +128,5 @@ def test_no_broker_does_no_harm(dataset, monkeypatch):
         raise OSError("connection refused")
 
     monkeypatch.setattr(runner.app, "send_task", refused)
-    monkeypatch.setattr(blind_jobs, "SMALL", 0)
-    assert blind_jobs.at_hand(dataset, splits_of(dataset)).state == State.WAITING
+    monkeypatch.setattr(shortcut_jobs, "SMALL", 0)
+    assert shortcut_jobs.at_hand(dataset, splits_of(dataset)).state == State.WAITING

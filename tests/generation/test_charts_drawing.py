@@ -12,13 +12,15 @@ from typing import Any
 
 import pytest
 
-from generation import charts_drawing, jobs, limited
-from generation.charts import Cell, Chart, Column, Row
-from generation.charts_drawing import Order, drawings, folder_of
-from generation.charts_spec import ELSEWHERE, MOST_BARS, OF_PAPER, OF_THE_PAGE, most_frequent, spec_of
+from generation.charts import drawing as charts_drawing
+from generation.charts.counts import Cell, Chart, Column, Row
+from generation.charts.drawing import Order, drawings, folder_of
+from generation.charts.vega import ELSEWHERE, MOST_BARS, OF_PAPER, OF_THE_PAGE, most_frequent, spec_of
 from generation.engine.worlds import ChartView
+from generation.making import datasets
+from generation.making.deletion import remove
 from generation.models import Dataset
-from generation.removal import remove
+from generation.queue import sandbox
 
 SVG = "{http://www.w3.org/2000/svg}"
 VIEW = ChartView("answers", "Answers & more", "answer", "answer")
@@ -75,7 +77,7 @@ def test_drawings_for_a_page_for_paper_and_for_print(patient: None, monkeypatch:
     assert len(links_of(along)) == 4
     assert pdf.startswith(b"%PDF-")
     assert "vl_convert" not in sys.modules
-    monkeypatch.setattr(limited, "run", refuse)
+    monkeypatch.setattr(sandbox, "run", refuse)
     assert drawings("x", orders) == made
 
 
@@ -104,7 +106,7 @@ def holds_what_it_should(drawing: bytes, chart: Chart, *, site: str) -> None:
 
 
 def test_while_others_draw_a_page_waits_no_longer_than_it_must(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limited, "run", refuse)
+    monkeypatch.setattr(sandbox, "run", refuse)
     monkeypatch.setattr(charts_drawing, "PATIENCE", 0.1)
     folder_of("").mkdir(parents=True)
     with (folder_of("") / ".lock").open("a") as lock:
@@ -151,7 +153,7 @@ def test_of_the_drawings_that_are_kept_those_used_longest_ago_go(patient: None) 
 
 def test_what_others_drew_meanwhile_is_taken(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
     order = order_of(chart_of(("a",)))
-    monkeypatch.setattr(limited, "run", refuse)
+    monkeypatch.setattr(sandbox, "run", refuse)
 
     def locked(lock: int) -> bool:
         folder_of("x").mkdir()
@@ -162,21 +164,21 @@ def test_what_others_drew_meanwhile_is_taken(patient: None, monkeypatch: pytest.
     assert drawings("x", [order]) == [b"<svg/>"]
 
 
-@pytest.mark.parametrize("error", [limited.TooLong("x"), limited.TooBig("x"), limited.Broken("x"), OSError("x")])
+@pytest.mark.parametrize("error", [sandbox.TooLong("x"), sandbox.TooBig("x"), sandbox.Broken("x"), OSError("x")])
 def test_whatever_goes_wrong_there_is_no_drawing_and_no_error(
     patient: None, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     def run(*_: object, **limits: int) -> bytes:
         raise error
 
-    monkeypatch.setattr(limited, "run", run)
+    monkeypatch.setattr(sandbox, "run", run)
     assert drawings("x", [order_of(chart_of(("a",)))]) == [None]
 
 
 def test_a_folder_that_cannot_be_written_costs_the_drawing_alone(
     patient: None, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    monkeypatch.setattr(limited, "run", refuse)
+    monkeypatch.setattr(sandbox, "run", refuse)
     settings.VAR_DIR.joinpath("cache").write_text("in the way")
     assert drawings("x", [order_of(chart_of(("a",)))]) == [None]
 
@@ -192,7 +194,7 @@ def test_a_disk_that_is_full_does_not_cost_the_drawing(patient: None, monkeypatc
 
 def test_drawings_go_with_their_dataset(patient: None, begin: Callable[..., Dataset]) -> None:
     dataset = begin()
-    jobs.cancel(dataset)
+    datasets.cancel(dataset)
     for slug in (dataset.slug, "another"):
         folder_of(slug).mkdir(parents=True)
         (folder_of(slug) / "drawing").touch()

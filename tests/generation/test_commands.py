@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from generation import jobs
 from generation.engine.errors import BadSpec
+from generation.making import datasets
 from generation.models import Dataset
-from generation.reproduce import recipe
-from generation.specs import changed, load
+from generation.specs.loading import changed, load
+from generation.specs.reproduction import recipe
 from tests.generation.conftest import MANAGE, Child, child_environment, spec_of
 
 Begin = Callable[..., Dataset]
@@ -312,19 +312,19 @@ class TestOthers:
 
     def test_delete_leaves_nothing_of_it_and_all_of_others(self, made: Dataset, begin: Begin) -> None:
         other = begin("other")
-        jobs.work(dataset=other)
+        datasets.work(dataset=other)
         call_command("delete", "rows")
         assert [dataset.slug for dataset in Dataset.objects.all()] == ["other"]
         for split in other.splits.all():  # made from the same spec, it keeps its own index
-            jobs.sealing.seal(split)
-            from generation.index import SplitIndex, open_digest
+            datasets.sealing.seal(split)
+            from generation.storage.index import SplitIndex, open_digest
 
             open_digest.cache_clear()
             assert SplitIndex.open(split).n == split.questions
 
     def test_delete_of_what_is_half_made(self, begin: Begin) -> None:
         begin()
-        jobs.run(jobs.claim())  # type: ignore[arg-type]
+        datasets.run(datasets.claim())  # type: ignore[arg-type]
         call_command("delete", "rows")
         assert not Dataset.objects.exists()
 
@@ -332,7 +332,7 @@ class TestOthers:
         dataset = begin()
         call_command("cancel", "rows")
         dataset.refresh_from_db()
-        assert dataset.state == "cancelled" and jobs.claim() is None
+        assert dataset.state == "cancelled" and datasets.claim() is None
 
     def test_cancel_of_what_is_complete_is_refused(self, made: Dataset) -> None:
         assert "got one that is complete" in refusal("cancel", "rows")

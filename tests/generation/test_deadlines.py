@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from generation import deadlines, heartbeat, jobs
-from generation.making import IGNORED, making_of
+from generation.making import datasets
+from generation.making.progress import IGNORED, making_of
 from generation.models import Dataset, Job, from_now
-from generation.queue import leases
+from generation.queue import leases, workers
+from generation.specs import deadlines
 from tests.generation.conftest import Child
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +38,7 @@ def overdue(job: Job) -> None:
 
 
 def claimed() -> Job:
-    job = jobs.claim()
+    job = datasets.claim()
     assert job is not None
     return job
 
@@ -54,10 +55,10 @@ def test_a_job_that_hangs_while_its_lease_is_renewed_fails_and_its_process_ends(
     while Job.objects.get(pk=job.pk).lease == first:  # it is heard of
         assert time.monotonic() < end
         time.sleep(0.05)
-    jobs.sweep()
+    datasets.sweep()
     assert Job.objects.get(pk=job.pk).state == "running"
     overdue(job)
-    jobs.sweep()
+    datasets.sweep()
     job.refresh_from_db()
     assert (job.state, job.token, job.lease, job.deadline) == ("failed", "", None, None)
     assert "expected an end within" in job.message and "it hangs" in job.message
@@ -65,8 +66,8 @@ def test_a_job_that_hangs_while_its_lease_is_renewed_fails_and_its_process_ends(
     dataset.refresh_from_db()
     assert (dataset.state, dataset.error) == ("failed", job.message)
     assert job in making_of(dataset).failures
-    assert jobs.retry(job)
-    jobs.work(dataset=dataset)
+    assert datasets.retry(job)
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == "complete"
 
@@ -78,7 +79,7 @@ def test_a_process_that_may_still_notice_is_left_alone(begin: Begin, child: Chil
     hanging = child("-c", HANG.format(grace=3600), stdout=-1)
     assert hanging.stdout is not None
     overdue(Job.objects.get(pk=int(hanging.stdout.readline())))
-    jobs.sweep()
+    datasets.sweep()
     with pytest.raises(TimeoutError):
         wait(hanging, 2)
     hanging.send_signal(signal.SIGKILL)
@@ -104,15 +105,15 @@ def test_a_job_has_a_deadline_while_it_runs(begin: Begin) -> None:
 def test_whoever_finishes_late_but_unswept_has_finished(begin: Begin) -> None:
     dataset = begin()
     overdue(job := claimed())
-    jobs.run(job)
+    datasets.run(job)
     assert dataset.jobs.get(pk=job.pk).state == "done"
 
 
 def test_whoever_finishes_after_the_sweep_writes_nothing(begin: Begin) -> None:
     dataset = begin()
     overdue(job := claimed())
-    assert jobs.RUNNER.fail_overdue() == 1
-    jobs.run(job)
+    assert datasets.RUNNER.fail_overdue() == 1
+    datasets.run(job)
     assert dataset.jobs.get(pk=job.pk).state == "failed"
     assert not dataset.splits.filter(chunks__made=True).exists()
 
@@ -132,16 +133,16 @@ def test_larger_work_may_take_longer(begin: Begin) -> None:
 
 def test_work_that_nobody_takes_though_processes_are_alive_is_noticed(begin: Begin) -> None:
     dataset = begin()
-    heartbeat.beat(name="one", queues="generation")
+    workers.beat(name="one", queues="generation")
     assert not making_of(dataset).is_ignored
     Job.objects.update(created=from_now(-IGNORED - 60))
     assert making_of(dataset).is_ignored
     other = begin("other")
-    jobs.run(claimed_of(other))
+    datasets.run(claimed_of(other))
     assert not making_of(dataset).is_ignored
 
 
 def claimed_of(dataset: Dataset) -> Job:
-    job = jobs.claim(dataset=dataset)
+    job = datasets.claim(dataset=dataset)
     assert job is not None
     return job

@@ -15,14 +15,17 @@ from django.db import IntegrityError, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation import deriving, files, jobs, recipes, referrers, rows, sealing, store
+from generation import referrers
 from generation.engine.canonical import canonical
 from generation.engine.seeding import Stage, stream
-from generation.index import FOLDER, MANIFEST, SplitIndex
+from generation.making import datasets
 from generation.models import Dataset, Job, Question, Split
-from generation.opening import open_answers
 from generation.queue import leases
-from generation.recipes import BadRecipe, Recipe, read_recipe
+from generation.splits import question_sets, recipes, sealing
+from generation.splits.recipes import BadRecipe, Recipe, read_recipe
+from generation.splits.withheld import open_answers
+from generation.storage import files, rows, store
+from generation.storage.index import FOLDER, MANIFEST, SplitIndex
 from tests.generation import fake_world
 
 Begin = Callable[..., Dataset]
@@ -80,15 +83,15 @@ def half_up(number: float) -> int:
 def both(django_db_setup: None, django_db_blocker: Any) -> Any:
     """Give a split's chooser and its twin; they need no database any more."""
     with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patched:
-        patched.setitem(jobs.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
+        patched.setitem(datasets.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
         spec = {**fake_world.PRESET, "splits": {"train": {"scenes": 60}}, "questions_per_scene": 5}
-        dataset = jobs.start(spec, slug="for-recipes", images=False)
-        jobs.work(dataset=dataset)
+        dataset = datasets.start(spec, slug="for-recipes", images=False)
+        datasets.work(dataset=dataset)
         split = dataset.splits.get()
         opened = SplitIndex.open(split)
         yield recipes.Chooser(split, opened), Twin(split), opened
-        jobs.delete(dataset)
-        jobs.work(dataset=dataset)
+        datasets.delete(dataset)
+        datasets.work(dataset=dataset)
 
 
 @given(
@@ -134,16 +137,16 @@ def test_an_index_taken_from_the_parents_says_the_same(both: Any, chosen: set[in
 def derive(dataset: Dataset, name: str = "few", parent: str = "train", **recipe: Any) -> Split:
     """Return a split that is derived now."""
     split = Split.objects.for_browse().get(dataset=dataset, name=parent)
-    return jobs.derive(split, name=name, recipe=read_recipe({"parent": parent, **recipe}))
+    return datasets.derive(split, name=name, recipe=read_recipe({"parent": parent, **recipe}))
 
 
 @pytest.fixture(scope="module")
 def kept(django_db_setup: None, django_db_blocker: Any) -> Any:
     """Give the key of a complete dataset that stays for all tests of the file; what they change of it is undone."""
     with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patched:
-        patched.setitem(jobs.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
-        dataset = jobs.start({**fake_world.PRESET, **SPEC}, slug="rows", images=False, secrets={"test": "0f" * 16})
-        jobs.work(dataset=dataset)
+        patched.setitem(datasets.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
+        dataset = datasets.start({**fake_world.PRESET, **SPEC}, slug="rows", images=False, secrets={"test": "0f" * 16})
+        datasets.work(dataset=dataset)
         yield dataset.pk
         Dataset.objects.filter(pk=dataset.pk).delete()
 
@@ -158,7 +161,7 @@ def test_a_derived_split_is_complete_at_once_and_names_what_it_is(rows_of_number
     few = derive(rows_of_numbers, filter="type=sum", sample=7, seed=3)
     assert (few.state, few.kind, few.parent.name) == ("complete", "derived", "train")
     assert (few.questions, few.ordinal, few.withheld, few.reference) == (7, 2, False, None)
-    assert deriving.described(few) == "7 of 120 questions of train where type is sum, sampled with seed 3"
+    assert question_sets.described(few) == "7 of 120 questions of train where type is sum, sampled with seed 3"
     assert not few.scene_set.exists()
     assert not few.question_set.exists()
     assert not few.chunks.exists()
@@ -221,16 +224,16 @@ def test_a_share_of_some_values_leaves_the_others_whole(rows_of_numbers: Dataset
     kept = SplitIndex.open(few).counts({})["type"].tolist()
     assert kept == [half_up(train[0] / 10), train[1], 0, train[3]]
     said = "of those whose type is sum only 10 %, odd none, sampled with seed 4"
-    assert deriving.described(few) == f"{sum(kept)} of 120 questions of train, {said}"
+    assert question_sets.described(few) == f"{sum(kept)} of 120 questions of train, {said}"
 
 
 def test_a_large_one_waits_for_a_background_process(rows_of_numbers: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deriving, "AT_ONCE", 5)
+    monkeypatch.setattr(question_sets, "AT_ONCE", 5)
     woken: list[int] = []
-    monkeypatch.setattr(jobs, "wake", woken.append)
+    monkeypatch.setattr(datasets, "wake", woken.append)
     few = derive(rows_of_numbers, sample=6)
     assert (few.state, woken, Job.objects.queue().oldest is None) == ("waiting", [1], False)
-    assert jobs.work() == 1
+    assert datasets.work() == 1
     few.refresh_from_db()
     assert few.is_complete
     rows_of_numbers.refresh_from_db()
@@ -244,8 +247,8 @@ def test_one_whose_making_fails_says_so_and_leaves_the_dataset_complete(rows_of_
     assert few.jobs.get().message == "rows/few: Expected 10 questions, got 9."
     rows_of_numbers.refresh_from_db()
     assert rows_of_numbers.state == Dataset.State.COMPLETE
-    jobs.settle()
-    deriving.remove(few)
+    datasets.settle()
+    question_sets.remove(few)
     assert not Split.objects.filter(name="few").exists()
 
 
@@ -326,7 +329,7 @@ def test_nothing_is_derived_from_a_derived_or_unfinished_split(begin: Begin, row
 
 
 def test_there_is_an_end_to_derived_splits(rows_of_numbers: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deriving, "MOST", 1)
+    monkeypatch.setattr(question_sets, "MOST", 1)
     derive(rows_of_numbers, first=10)
     with pytest.raises(BadRecipe, match="at most 1 derived splits"):
         derive(rows_of_numbers, name="more", first=5)
@@ -349,7 +352,7 @@ def is_stored(split: Split) -> bool:
 def test_a_deleted_one_leaves_no_file_and_its_parent_alone(rows_of_numbers: Dataset) -> None:
     few = derive(rows_of_numbers, first=10)
     assert is_stored(few)
-    deriving.remove(few)
+    question_sets.remove(few)
     assert not is_stored(few)
     assert is_stored(few.parent)
     assert rows_of_numbers.splits.count() == 2
@@ -358,12 +361,12 @@ def test_a_deleted_one_leaves_no_file_and_its_parent_alone(rows_of_numbers: Data
 
 def test_a_deleted_dataset_takes_them_along(begin: Begin) -> None:
     dataset = begin("gone", images=False, splits={"train": {"scenes": 4}})
-    jobs.work(dataset=dataset)
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     few = derive(dataset, first=10)
     assert is_stored(few)
-    jobs.delete(dataset)
-    jobs.work(dataset=dataset)
+    datasets.delete(dataset)
+    datasets.work(dataset=dataset)
     assert not Split.objects.filter(dataset=dataset.pk).exists()
     assert not is_stored(few)
     assert not is_stored(few.parent)
@@ -376,33 +379,33 @@ def test_one_that_something_refers_to_stays(rows_of_numbers: Dataset, monkeypatc
     named = lambda split: ["study odd"] if split.name == "few" else []  # noqa: E731
     referrers.register("study", lambda dataset: ["study odd"], of_split=named)
     with pytest.raises(referrers.Referred, match=r"rows/few: Expected a split .* got one that study odd refers to"):
-        deriving.remove(few)
+        question_sets.remove(few)
     few.refresh_from_db()
     assert few.is_complete
-    deriving.remove(other)
+    question_sets.remove(other)
     referrers.register("study", lambda dataset: ["study odd"])
     with pytest.raises(referrers.Referred, match="study odd"):
-        deriving.remove(few)
+        question_sets.remove(few)
 
 
 def test_one_that_is_deleted_while_it_is_made_leaves_no_file(
     rows_of_numbers: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = deriving.make
+    made = question_sets.make
     digests: list[str] = []
 
     def slow(split: Split, lease: Any) -> sealing.Sealed:
         sealed = made(split, lease)
-        deriving.remove(Split.objects.get(pk=split.pk))
+        question_sets.remove(Split.objects.get(pk=split.pk))
         digests.append(sealed.index_digest)
         files.put(f"{FOLDER}/{digests[0]}/late", b"")  # as if it was stored after that
         return sealed
 
-    monkeypatch.setattr(deriving, "make", slow)
+    monkeypatch.setattr(question_sets, "make", slow)
     train = Split.objects.for_browse().get(name="train")
-    job = deriving.create(train, name="few", recipe=read_recipe({"parent": "train", "first": 3}))
+    job = question_sets.create(train, name="few", recipe=read_recipe({"parent": "train", "first": 3}))
     assert leases.take(job)
-    jobs.run(job)
+    datasets.run(job)
     assert not default_storage.exists(f"{FOLDER}/{digests[0]}/late")
     assert not Split.objects.filter(name="few").exists()
 
@@ -429,7 +432,7 @@ def test_a_filter_is_read_as_an_address_and_kept_plain(rows_of_numbers: Dataset)
     few = derive(rows_of_numbers, filter="?q=largest&page=3&total.from=5&total.to=30", first=2)
     assert read_recipe(few.recipe).filter == "total=5..30&q=largest"
     said = "where total is 5 to 30 and the words “largest” occur, the first of them"
-    assert deriving.described(few) == f"2 of 120 questions of train {said}"
+    assert question_sets.described(few) == f"2 of 120 questions of train {said}"
 
 
 # The command line -------------------------------------------------------------------------------------------
@@ -445,7 +448,7 @@ def run(capsys: pytest.CaptureFixture[str], *command: str) -> tuple[str, str]:
 def test_the_command_makes_one_and_prints_its_hash(
     rows_of_numbers: Dataset, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deriving, "AT_ONCE", 1)  # it does not leave it to background processes
+    monkeypatch.setattr(question_sets, "AT_ONCE", 1)  # it does not leave it to background processes
     options = "--filter type=sum&type=odd --keep type=odd:50 --keep type=sum:20% --share 50 --seed 7"
     out, err = run(capsys, "derive", "rows/train", "--name", "few", *options.split())
     few = Split.objects.get(name="few")

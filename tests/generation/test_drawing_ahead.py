@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from generation import blind_jobs, charts_drawing, drawing_ahead, tasks
+from generation import tasks
+from generation.charts import drawing, drawing_ahead
 from generation.models import BlindReport, Dataset
+from generation.reports import shortcut_jobs
 from tests.generation import small
 from webapp.models import User
 
@@ -29,7 +31,7 @@ def enough(db: None, settings: Any, tmp_path: Any) -> Dataset:
 
 
 def kept() -> int:
-    return len(list(charts_drawing.folder_of("shapes").glob("*")))
+    return len(list(drawing.folder_of("shapes").glob("*")))
 
 
 def test_the_charts_of_a_split_are_drawn_by_the_task(client: Client, enough: Dataset) -> None:
@@ -42,7 +44,7 @@ def test_the_charts_of_a_split_are_drawn_by_the_task(client: Client, enough: Dat
 
 def test_a_report_is_drawn_with_its_dataset(client: Client, shapes: Dataset) -> None:
     Dataset.objects.filter(pk=shapes.pk).update(owner=User.objects.create_user("owner"))
-    blind_jobs.begin(shapes, blind_jobs.complete_splits(shapes))
+    shortcut_jobs.begin(shapes, shortcut_jobs.complete_splits(shapes))
     tasks.report()
     assert BlindReport.objects.get().state == "done"
     found = client.get("/datasets/shapes/shortcuts/").context

@@ -8,9 +8,9 @@ import pytest
 from django.core.management import call_command
 from pytest_django.plugin import DjangoDbBlocker
 
-from generation import charts, charts_drawing
-from generation.charts_drawing import Order
-from generation.exporting import StoredDataset, Viewer
+from generation.charts import counts, drawing
+from generation.charts.drawing import Order
+from generation.exchange.exports import StoredDataset, Viewer
 from generation.models import Dataset
 from tests.generation import small
 
@@ -37,8 +37,8 @@ def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[
 def enough(kept: int, db: None, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Dataset:
     """Give a private dataset, large enough for charts, which are drawn by nobody in particular."""
     settings.VAR_DIR = tmp_path / "var"
-    monkeypatch.setattr(charts, "TOO_FEW", 4)
-    monkeypatch.setattr(charts_drawing, "_drawn", drawn)
+    monkeypatch.setattr(counts, "TOO_FEW", 4)
+    monkeypatch.setattr(drawing, "_drawn", drawn)
     return Dataset.objects.get(pk=kept)
 
 
@@ -67,7 +67,7 @@ def test_bars_lead_to_a_site_that_has_an_address(enough: Dataset, settings: Any,
 
 
 def test_what_cannot_be_drawn_is_left_out(enough: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(charts_drawing, "_drawn", lambda orders: dict.fromkeys((one.digest for one in orders), None))
+    monkeypatch.setattr(drawing, "_drawn", lambda orders: dict.fromkeys((one.digest for one in orders), None))
     assert StoredDataset(enough).figures() == {}
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from generation import exporting, importing, jobs
 from generation.engine import formats
 from generation.engine.folders import Scope, verify
 from generation.engine.reading import find_reader
+from generation.exchange import exports
+from generation.making import datasets, imports
 from generation.models import Dataset, ImportedSplit, Question, Scene
 from tests.generation import small
 from tests.worlds.clevr.formats import releases
@@ -21,15 +22,15 @@ OPEN = {"train": {"scenes": 3}, "val": {"scenes": 2}, "test": {"scenes": 2}}
 
 
 def exported(dataset: Dataset, folder: Path, *, name: str = "clevr", images: bool = False) -> Path:
-    stored = exporting.StoredDataset(dataset, images=images)
-    exporting.write(stored, folder, format_=formats.find(name, dataset.get_world()), options={})
+    stored = exports.StoredDataset(dataset, images=images)
+    exports.write(stored, folder, format_=formats.find(name, dataset.get_world()), options={})
     return folder
 
 
 def imported(path: Path, *, images: str = "none", slug: str = "again") -> Dataset:
     found = find_reader("clevr").find([path])
-    dataset = importing.begin(found, importing.Wanted(slug=slug, format="clevr", images=images))
-    jobs.work(dataset=dataset)
+    dataset = imports.begin(found, imports.Wanted(slug=slug, format="clevr", images=images))
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from generation import export_jobs, export_orders, jobs
+from generation.exchange import export_jobs, export_requests
+from generation.making import datasets
 from generation.models import Dataset, Export
 from tests.generation.conftest import Child
 
@@ -30,9 +31,9 @@ export_jobs.work()
 
 def test_kill_9_while_building(begin: Callable[..., Dataset], child: Child) -> None:
     dataset = begin(splits={"train": {"scenes": 3}})
-    jobs.work(dataset=dataset)
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
-    export = export_orders.ask(dataset, None, name="jsonl", splits=[], options={})
+    export = export_requests.ask(dataset, None, name="jsonl", splits=[], options={})
     process: Any = child("-c", BUILD, stdout=subprocess.PIPE)
     assert process.stdout.readline() == b"written\n"
     process.kill()

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import pytest
 
-from generation import exporting
 from generation.engine import formats
 from generation.engine.formats import checked
+from generation.exchange import exports
 from generation.models import Dataset
 from tests import riddle_site
 from tests.riddle_site import SECRETS
@@ -49,9 +49,9 @@ def exported(secret: str, folder: Path) -> Exported:
 
 def files(row: Dataset, way: str, folder: Path, *, withheld: bool, hashes: Iterable[str]) -> Files:
     """Return the files of an export, published hashes left out."""
-    dataset = exporting.StoredDataset(row, splits=["test"], viewer=exporting.Viewer(withheld=withheld))
+    dataset = exports.StoredDataset(row, splits=["test"], viewer=exports.Viewer(withheld=withheld))
     format_ = formats.find(way.partition(",")[0], row.get_world())
-    exporting.write(dataset, folder, format_=format_, options=checked(format_, WAYS[way]))
+    exports.write(dataset, folder, format_=format_, options=checked(format_, WAYS[way]))
     paths = (path for path in folder.rglob("*") if path.is_file() and path.name != SUMS)
     return {path.relative_to(folder).as_posix(): without(path.read_bytes(), hashes) for path in paths}
 

@@ -12,13 +12,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from pytest_django.plugin import DjangoDbBlocker
 
-from generation import exporting, jobs
 from generation.engine import formats
 from generation.engine.canonical import Fingerprint
 from generation.engine.errors import BadExport
-from generation.exporting import StoredDataset, Viewer
+from generation.exchange import exports
+from generation.exchange.exports import StoredDataset, Viewer
+from generation.making import datasets
 from generation.models import Dataset, Split
-from generation.recipes import read_recipe
+from generation.splits.recipes import read_recipe
 from tests.generation import small
 
 pytestmark = pytest.mark.django_db
@@ -108,7 +109,7 @@ def test_bad_input_is_refused_by_name(shapes: Dataset, tmp_path: Path) -> None:
 
 
 def test_a_failure_leaves_nothing(shapes: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exporting, "write_sums", broken)
+    monkeypatch.setattr(exports, "write_sums", broken)
     with pytest.raises(CommandError) as caught:
         export(output=tmp_path / "out")
     assert caught.value.returncode == 1
@@ -230,7 +231,7 @@ def test_content_hashes_are_those_of_what_was_exported(shapes: Dataset) -> None:
 
 def test_a_question_set_has_its_questions_and_the_pictures_these_need(shapes: Dataset, tmp_path: Path) -> None:
     recipe = read_recipe({"parent": "train", "filter": "", "sample": 3, "seed": 2})
-    part = jobs.derive(Split.objects.for_browse().get(dataset=shapes, name="train"), name="part", recipe=recipe)
+    part = datasets.derive(Split.objects.for_browse().get(dataset=shapes, name="train"), name="part", recipe=recipe)
     export("--split", "part", output=tmp_path / "out")
     told = lines(tmp_path / "out", "part")
     assert [one["question_id"] for one in told] == [0, 1, 2]
@@ -244,7 +245,7 @@ def test_a_question_set_has_its_questions_and_the_pictures_these_need(shapes: Da
 
 def test_a_question_set_of_a_withheld_split_is_withheld_too(shapes: Dataset, tmp_path: Path) -> None:
     recipe = read_recipe({"parent": "test", "filter": "", "first": 2})
-    jobs.derive(Split.objects.for_browse().get(dataset=shapes, name="test"), name="few", recipe=recipe)
+    datasets.derive(Split.objects.for_browse().get(dataset=shapes, name="test"), name="few", recipe=recipe)
     Split.objects.filter(name="few").update(withheld=False)
     export("--split", "few", output=tmp_path / "out")
     assert {told["answer"] for told in lines(tmp_path / "out", "few")} == {None}

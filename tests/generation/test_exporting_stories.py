@@ -12,10 +12,10 @@ import pyarrow.parquet as parquet
 import pytest
 from pytest_django.plugin import DjangoDbBlocker
 
-from generation import exporting
 from generation.engine import formats
 from generation.engine.errors import BadExport
 from generation.engine.formats import lmms_eval_task
+from generation.exchange import exports
 from generation.models import Dataset, Question
 from tests.worlds import told
 from tests.worlds.baskets import SCOPES, WORLD
@@ -36,8 +36,8 @@ def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[
 def exported(folder: Path, name: str, **options: Any) -> Path:
     dataset = Dataset.objects.get(slug="tales")
     format_ = formats.find(name, dataset.get_world())
-    stored = exporting.StoredDataset(dataset)
-    exporting.write(stored, folder / name, format_=format_, options=formats.checked(format_, options))
+    stored = exports.StoredDataset(dataset)
+    exports.write(stored, folder / name, format_=format_, options=formats.checked(format_, options))
     return folder / name
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from generation import files
+from generation.storage import files
 from webapp.housekeeping import tidy_up
 
 
@@ -85,6 +85,6 @@ def test_every_stored_file_is_written_where_the_disk_reserve_is_asked_about() ->
     sources = [path for folder in ("generation", "annotations", "webapp") for path in (root / folder).rglob("*.py")]
     writing = [path for path in sources if re.search(r"default_storage\.save\(|shutil\.move\(", path.read_text())]
     names = {str(path.relative_to(root)) for path in writing}
-    assert names == {"generation/files.py", "generation/views/importing.py"}
+    assert names == {"generation/storage/files.py", "generation/views/importing.py"}
     for path in (*writing, root / "webapp/backups/stored.py"):
         assert re.search(r"check_reserve\(\)|disk_shortage\(\)", path.read_text()), path

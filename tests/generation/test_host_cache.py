@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 
-from generation import files, host_cache, index
-from generation.index import SplitIndex, open_digest
 from generation.models import Dataset
+from generation.storage import files, host_cache, index
+from generation.storage.index import SplitIndex, open_digest
 from webapp.housekeeping import tidy_up
 
 MEGABYTE = 1_000_000

@@ -13,11 +13,14 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from generation import files, importing, intake, jobs, pool, reading, sealing, store, watching
 from generation.engine.errors import BadRecord, BadSpec
 from generation.engine.reading import find_reader
-from generation.index import SplitIndex
+from generation.making import datasets, import_records, imports, pool, reading
+from generation.management import watching
 from generation.models import Chunk, Dataset, Import, ImportedSplit, Job, Question, Quota, Scene, Split
+from generation.splits import sealing
+from generation.storage import files, store
+from generation.storage.index import SplitIndex
 from tests.generation.conftest import MANAGE, Child, Measured
 from tests.shared_data import shared_path
 from tests.worlds.clevr.formats import releases
@@ -28,13 +31,13 @@ pytestmark = pytest.mark.django_db
 
 def begun(*paths: Path, slug: str = "theirs", **wanted: Any) -> Dataset:
     found = find_reader("clevr").find(list(paths))
-    return importing.begin(found, importing.Wanted(slug=slug, format="clevr", **wanted))
+    return imports.begin(found, imports.Wanted(slug=slug, format="clevr", **wanted))
 
 
 def imported(*paths: Path, slug: str = "theirs", **wanted: Any) -> Dataset:
     """Return a dataset that was imported to its end."""
     dataset = begun(*paths, slug=slug, **wanted)
-    jobs.work(dataset=dataset)
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset
@@ -100,15 +103,15 @@ def stops_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Give a function that lets the next import be stopped after so many items."""
 
     def stop(count: int) -> None:
-        add, done = intake._Intake._add, iter(range(count))
+        add, done = import_records._Intake._add, iter(range(count))
 
         def add_or_stop(self: Any, read: Any) -> None:
             if next(done, None) is None:
-                monkeypatch.setattr(intake._Intake, "_add", add)
+                monkeypatch.setattr(import_records._Intake, "_add", add)
                 raise KeyboardInterrupt
             add(self, read)
 
-        monkeypatch.setattr(intake._Intake, "_add", add_or_stop)
+        monkeypatch.setattr(import_records._Intake, "_add", add_or_stop)
 
     return stop
 
@@ -117,16 +120,16 @@ def stops_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 def test_an_import_that_is_stopped_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stops_after: Callable[[int], None], count: int
 ) -> None:
-    monkeypatch.setattr(intake, "SCENES", 2)
+    monkeypatch.setattr(import_records, "SCENES", 2)
     root = release(tmp_path / "r", ("val",), scenes=6)
     expected = imported(root, slug="expected")
     dataset = begun(root)
     stops_after(count)
     if count < 6:
         with pytest.raises(KeyboardInterrupt):
-            jobs.work(dataset=dataset)
+            datasets.work(dataset=dataset)
         assert Scene.objects.filter(split__dataset=dataset).count() == count // 2 * 2
-    jobs.work(dataset=dataset)
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert (dataset.state, dataset.fingerprint) == ("complete", expected.fingerprint)
     assert report_of(dataset, "val") == report_of(expected, "val")
@@ -164,13 +167,13 @@ def test_an_import_that_is_killed_goes_on_and_stores_nothing_twice(tmp_path: Pat
 
 
 def test_a_broken_record_leaves_nothing_but_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intake, "SCENES", 2)
+    monkeypatch.setattr(import_records, "SCENES", 2)
     root = release(tmp_path / "r", ("train", "val"), scenes=6)
     data = questions_of("val", 6)
     data["questions"][-1]["answer"] = "orange"
     write(root / "questions" / "CLEVR_val_questions.json", data)
     dataset = begun(root)
-    jobs.work(dataset=dataset)
+    datasets.work(dataset=dataset)
     assert nothing_is_left()
     message = Import.objects.get().message
     assert message.startswith("CLEVR_val_questions.json, questions[23], answer: Expected yes, no, a number")
@@ -185,7 +188,7 @@ def test_disagreements_are_listed(tmp_path: Path) -> None:
     report = report_of(imported(root), "val")
     assert (report["executed"], report["faults"]) == (12, 2)
     assert [(fault["question"], fault["got"]) for fault in report["first_faults"]] == [(2, "7"), (3, "7")]
-    lines = list(importing.told(Dataset.objects.get()))
+    lines = list(imports.told(Dataset.objects.get()))
     assert any("2 disagree with their programs" in line for line in lines)
     assert any("question 2: published 7" in line for line in lines)
 
@@ -260,7 +263,7 @@ def test_an_import_goes_on_only_with_the_files_it_began_with(tmp_path: Path) -> 
     root = release(tmp_path / "r", ("val",))
     dataset = begun(root)
     write(root / "questions" / "CLEVR_val_questions.json", questions_of("val", 2))
-    jobs.work(dataset=dataset)
+    datasets.work(dataset=dataset)
     assert nothing_is_left()
     assert "Expected the file as it was when the import began" in Import.objects.get().message
 
@@ -275,7 +278,7 @@ def test_a_name_that_addresses_do_not_allow_is_refused(tmp_path: Path, slug: str
 def test_an_account_imports_no_more_than_its_quota(tmp_path: Path, django_user_model: Any) -> None:
     owner = django_user_model.objects.create_user("eve", "eve@example.com", "x")
     Quota.objects.create(user=owner, scenes=2)
-    jobs.work(dataset=begun(release(tmp_path / "r", ("val",)), owner=owner))
+    datasets.work(dataset=begun(release(tmp_path / "r", ("val",)), owner=owner))
     assert nothing_is_left()
     assert "Expected room for these scenes" in Import.objects.get().message
 
@@ -294,7 +297,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
             self.dataset = dataset
 
         def watch(self, *, show: Callable[[], None]) -> None:
-            jobs.work(dataset=self.dataset)
+            datasets.work(dataset=self.dataset)
             pool.state_of(self.dataset)
             show()
 

@@ -10,11 +10,13 @@ from django.core.files.storage import default_storage
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation import files, index, jobs, sealing, store
 from generation.engine.errors import BadScene
 from generation.engine.worlds import FacetKind
-from generation.index import FOLDER, IndexedFacet, NotIndexed, Range, SplitIndex
+from generation.making import datasets
 from generation.models import Dataset, Question
+from generation.splits import sealing
+from generation.storage import files, index, store
+from generation.storage.index import FOLDER, IndexedFacet, NotIndexed, Range, SplitIndex
 from tests.generation import fake_world
 
 TRAIN_WORDS = ("what", "largest", "sum", "the", "any", "s")
@@ -71,14 +73,14 @@ class Twin:
 def both(django_db_setup: None, django_db_blocker: Any) -> Any:
     """Give a split's index and its twin; they need no database any more."""
     with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patched:
-        patched.setitem(jobs.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
+        patched.setitem(datasets.engine.REGISTRY, fake_world.NAME, fake_world.WHERE)
         spec = {**fake_world.PRESET, "splits": {"train": {"scenes": 60}}, "questions_per_scene": 5}
-        dataset = jobs.start(spec, slug="for-the-index", images=False)
-        jobs.work(dataset=dataset)
+        dataset = datasets.start(spec, slug="for-the-index", images=False)
+        datasets.work(dataset=dataset)
         pair = SplitIndex.open(dataset.splits.get()), Twin(dataset)
-        jobs.delete(dataset)
+        datasets.delete(dataset)
         yield pair
-        jobs.work(dataset=dataset)
+        datasets.work(dataset=dataset)
 
 
 def filters() -> st.SearchStrategy[dict[str, Any]]:

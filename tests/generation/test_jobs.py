@@ -12,11 +12,14 @@ from django.conf import LazySettings
 from django.db import connection
 from django.db.models.functions import Now
 
-from generation import files, jobs, removal, sealing, store
 from generation.engine import worlds
 from generation.engine.canonical import Fingerprint, dataset_fingerprint
+from generation.making import datasets
+from generation.making import deletion as removal
 from generation.models import Dataset, Job, Scene, from_now
 from generation.queue import leases, runner
+from generation.splits import sealing
+from generation.storage import files, store
 from tests.generation import fake_world
 
 pytestmark = pytest.mark.django_db
@@ -39,7 +42,7 @@ def stored_files() -> set[Path]:
 
 
 def claim() -> Job:
-    job = jobs.claim()
+    job = datasets.claim()
     assert job is not None
     return job
 
@@ -47,14 +50,14 @@ def claim() -> Job:
 def run_until(dataset: Dataset, kind: str) -> Job:
     """Return a claimed job of that kind, all before it done."""
     while (job := claim()).kind != kind:
-        jobs.run(job)
+        datasets.run(job)
     return job
 
 
 def test_a_plan_made_twice_is_the_same_plan(begin: Begin) -> None:
     dataset = begin()
     before = states(dataset)
-    jobs.plan(dataset)
+    datasets.plan(dataset)
     assert states(dataset) == before == {("items", "waiting"): 5, ("seal", "waiting"): 3}
 
 
@@ -87,8 +90,8 @@ def test_a_split_is_sealed_when_nothing_else_of_it_is_left(begin: Begin) -> None
 def test_a_failed_neighbour_keeps_a_split_from_being_sealed(begin: Begin) -> None:
     dataset = begin(splits={"train": {"scenes": 30}})
     first = claim()
-    while (job := jobs.claim()) is not None:
-        jobs.run(job)
+    while (job := datasets.claim()) is not None:
+        datasets.run(job)
     assert job is None and first.state == "running"
     assert states(dataset)["seal", "waiting"] == 1
 
@@ -99,7 +102,7 @@ def test_datasets_take_turns(begin: Begin) -> None:
     for _ in range(6):
         job = claim()
         order.append(job.dataset.slug)
-        jobs.run(job)
+        datasets.run(job)
     assert Counter(order) == {"one": 3, "two": 3}
     assert {one.slug, two.slug} == set(order)
 
@@ -119,14 +122,14 @@ def test_the_first_pictures_come_early(begin: Begin) -> None:
     for _ in range(3):
         job = claim()
         order.append((job.kind, job.part, job.chunk and job.chunk.number))
-        jobs.run(job)
+        datasets.run(job)
     assert order == [("items", 0, 0), ("images", 0, 0), ("items", 0, 1)]
 
 
 def test_claims_of_one_dataset_leave_others_alone(begin: Begin) -> None:
     begin("one")
     two = begin("two")
-    job = jobs.claim(dataset=two)
+    job = datasets.claim(dataset=two)
     assert job is not None and job.dataset == two
 
 
@@ -134,12 +137,12 @@ def test_an_expired_lease_frees_the_job_and_the_old_holder_writes_nothing(begin:
     dataset = begin()
     old = claim()
     expire(old)
-    assert jobs.recover() == 1
+    assert datasets.recover() == 1
     new = claim()
     assert new.pk == old.pk and new.token != old.token and (new.attempts, new.crashes) == (1, 1)
-    jobs.run(old)
+    datasets.run(old)
     assert not Scene.objects.exists()
-    jobs.run(new)
+    datasets.run(new)
     assert Scene.objects.count() == 12
     assert states(dataset)["items", "done"] == 1
 
@@ -149,8 +152,8 @@ def test_old_holders_of_pictures_and_seals_write_nothing_either(begin: Begin) ->
     for kind in ("images", "seal"):
         old = run_until(dataset, kind)
         expire(old)
-        jobs.recover()
-        jobs.run(old)
+        datasets.recover()
+        datasets.run(old)
         assert Job.objects.get(pk=old.pk).state == "waiting"
     assert not dataset.splits.filter(state="complete").exists()
 
@@ -159,7 +162,7 @@ def test_a_lease_that_holds_is_left_alone(begin: Begin) -> None:
     begin()
     job = claim()
     leases.renew(job)
-    assert jobs.recover() == 0
+    assert datasets.recover() == 0
     assert Job.objects.get(pk=job.pk).token == job.token
     assert Job.objects.filter(pk=job.pk, lease__gt=from_now(50), lease__lt=from_now(70)).exists()
 
@@ -168,19 +171,19 @@ def test_a_job_of_a_process_that_ended_here_is_freed_at_once(begin: Begin) -> No
     begin()
     job = claim()
     Job.objects.filter(pk=job.pk).update(worker=f"{leases.host_name()}:{2**22 + 1}")
-    assert jobs.recover() == 1
+    assert datasets.recover() == 1
 
 
 def test_a_job_of_another_host_waits_for_its_lease(begin: Begin) -> None:
     begin()
     job = claim()
     Job.objects.filter(pk=job.pk).update(worker=f"elsewhere:{2**22 + 1}")
-    assert jobs.recover() == 0
+    assert datasets.recover() == 0
 
 
 def test_a_bug_is_tried_three_times_and_named(begin: Begin) -> None:
     dataset = begin(broken_scene=2)
-    jobs.work()
+    datasets.work()
     dataset.refresh_from_db()
     job = dataset.jobs.get(state="failed")
     assert job.attempts == 3
@@ -189,7 +192,7 @@ def test_a_bug_is_tried_three_times_and_named(begin: Begin) -> None:
 
 def test_what_the_engine_refuses_is_not_tried_again(begin: Begin) -> None:
     dataset = begin(impossible_scene=13)
-    jobs.work()
+    datasets.work()
     dataset.refresh_from_db()
     assert dataset.error == "scene 13: Expected a row within 3 tries, got none."
     assert dataset.jobs.get(state="failed").attempts == 1
@@ -204,7 +207,7 @@ def test_asked_to_stop_a_job_waits_as_if_untouched(begin: Begin, monkeypatch: py
     job = claim()
     monkeypatch.setattr(fake_world.RowMaker, "make", stop)
     with pytest.raises(KeyboardInterrupt):
-        jobs.run(job)
+        datasets.run(job)
     job.refresh_from_db()
     assert (job.state, job.attempts, job.token) == ("waiting", 0, "")
 
@@ -212,12 +215,12 @@ def test_asked_to_stop_a_job_waits_as_if_untouched(begin: Begin, monkeypatch: py
 def test_a_cancelled_dataset_is_left_alone_and_can_be_gone_on_with(begin: Begin, made: Dataset) -> None:
     dataset = begin("again")
     held = claim()
-    assert jobs.cancel(dataset) and not jobs.cancel(dataset)
-    assert jobs.claim() is None
-    jobs.run(held)
+    assert datasets.cancel(dataset) and not datasets.cancel(dataset)
+    assert datasets.claim() is None
+    datasets.run(held)
     assert not Scene.objects.filter(split__dataset=dataset).exists()
-    jobs.resume(dataset)
-    jobs.work()
+    datasets.resume(dataset)
+    datasets.work()
     dataset.refresh_from_db()
     assert (dataset.state, dataset.fingerprint) == ("complete", made.fingerprint)
 
@@ -244,7 +247,7 @@ def test_what_is_written_while_its_dataset_is_deleted_does_not_stay(
         return result
 
     monkeypatch.setattr(*place[kind], deleted_meanwhile)
-    jobs.run(job)
+    datasets.run(job)
     assert not stored_files()
 
 
@@ -252,11 +255,11 @@ def test_a_failed_dataset_can_be_gone_on_with(begin: Begin, made: Dataset, monke
     dataset = begin("again")
     with monkeypatch.context() as patched:
         patched.setattr(store.Pictures, "store", lambda *_: 1 / 0)
-        jobs.work()
+        datasets.work()
     dataset.refresh_from_db()
     assert dataset.state == "failed"
-    jobs.resume(dataset)
-    jobs.work()
+    datasets.resume(dataset)
+    datasets.work()
     dataset.refresh_from_db()
     assert (dataset.state, dataset.error, dataset.fingerprint) == ("complete", "", made.fingerprint)
 
@@ -265,9 +268,9 @@ def test_another_engine_version_does_not_go_on(begin: Begin) -> None:
     dataset = begin()
     Dataset.objects.update(engine_version="0")
     dataset.refresh_from_db()
-    with pytest.raises(jobs.WrongVersion, match="got version 0"):
-        jobs.resume(dataset)
-    jobs.work()
+    with pytest.raises(datasets.WrongVersion, match="got version 0"):
+        datasets.resume(dataset)
+    datasets.work()
     dataset.refresh_from_db()
     assert dataset.state == "failed" and "got version 0" in dataset.error
 
@@ -275,7 +278,7 @@ def test_another_engine_version_does_not_go_on(begin: Begin) -> None:
 def test_too_little_disk_makes_work_wait_and_says_so(begin: Begin, settings: LazySettings) -> None:
     dataset = begin()
     settings.DISK_RESERVE_GB = 1e9
-    assert jobs.claim() is None
+    assert datasets.claim() is None
     assert "Waiting for disk space" in dataset.jobs.order_by("pk")[0].message
     settings.DISK_RESERVE_GB = 0
     assert claim().message == ""
@@ -292,35 +295,35 @@ def test_a_disk_that_is_full_in_the_middle_of_a_job_makes_it_wait(
     with monkeypatch.context() as patched:
         patched.setattr(store.Pictures, "store", full)
         for _ in range(5):
-            jobs.work()
+            datasets.work()
     job = dataset.jobs.filter(kind="images").exclude(message="")[0]
     assert (job.state, job.attempts) == ("waiting", 0)
     assert job.message.startswith("Waiting for disk space: [Errno 28] No space left on device.")
     Job.objects.update(not_before=None)
-    jobs.work()
+    datasets.work()
     dataset.refresh_from_db()
     assert dataset.state == "complete"
 
 
 def test_deleting_goes_on_when_the_disk_is_full(made: Dataset, settings: LazySettings) -> None:
     settings.DISK_RESERVE_GB = 1e9
-    jobs.delete(made)
-    jobs.work()
+    datasets.delete(made)
+    datasets.work()
     assert not Dataset.objects.exists()
 
 
 def test_a_deletion_that_failed_is_tried_again_after_a_while(made: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    jobs.delete(made)
+    datasets.delete(made)
     with monkeypatch.context() as patched:
         patched.setattr(removal, "remove", lambda *_, **__: 1 / 0)
-        jobs.work()
+        datasets.work()
     deletion = made.jobs.get(kind="delete")
     assert (deletion.state, deletion.attempts) == ("failed", 3)
-    jobs.sweep()
-    assert jobs.claim() is None
-    made.jobs.filter(pk=deletion.pk).update(finished=from_now(-jobs.DELETED_AGAIN - 1))
-    jobs.sweep()
-    jobs.work()
+    datasets.sweep()
+    assert datasets.claim() is None
+    made.jobs.filter(pk=deletion.pk).update(finished=from_now(-datasets.DELETED_AGAIN - 1))
+    datasets.sweep()
+    datasets.work()
     assert not Dataset.objects.exists()
 
 
@@ -333,13 +336,13 @@ def test_what_a_killed_sealer_left_goes_with_its_dataset(begin: Begin, monkeypat
     def die(*_: Any) -> None:
         raise SystemExit
 
-    monkeypatch.setattr(jobs, "_store_seal", die)
+    monkeypatch.setattr(datasets, "_store_seal", die)
     monkeypatch.setattr(sealing.Draft, "__exit__", lambda *_: None)
     with pytest.raises(SystemExit):
-        jobs.run(job)
+        datasets.run(job)
     assert stored_files()
-    jobs.delete(dataset)
-    jobs.work()
+    datasets.delete(dataset)
+    datasets.work()
     assert not stored_files() and not Dataset.objects.exists()
 
 
@@ -347,10 +350,10 @@ def test_sweeping_wakes_while_there_is_work(begin: Begin, monkeypatch: pytest.Mo
     hints: list[str] = []
     monkeypatch.setattr(runner.app, "send_task", lambda name, **options: hints.append(name))
     begin()
-    jobs.sweep()
+    datasets.sweep()
     assert hints == 5 * ["generation.tasks.work"]
-    jobs.work()
-    jobs.sweep()
+    datasets.work()
+    datasets.sweep()
     assert len(hints) == 5
 
 
@@ -358,7 +361,7 @@ def test_a_turn_that_is_over_hints_at_the_rest(begin: Begin, monkeypatch: pytest
     hints: list[str] = []
     monkeypatch.setattr(runner.app, "send_task", lambda name, **options: hints.append(name))
     begin()
-    assert jobs.work(seconds=0) == 0
+    assert datasets.work(seconds=0) == 0
     assert hints == ["generation.tasks.work"]
 
 
@@ -370,7 +373,7 @@ def test_a_broker_that_is_away_does_no_harm(begin: Begin, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(app, "send_task", away)
     begin()
-    jobs.sweep()
+    datasets.sweep()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -383,7 +386,7 @@ def test_two_claimers_never_get_the_same_job(begin: Begin) -> None:
     def claim_all() -> None:
         barrier.wait()
         try:
-            while (job := jobs.claim()) is not None:
+            while (job := datasets.claim()) is not None:
                 got.append(job.pk)
         finally:
             connection.close()

@@ -5,16 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation import keys
 from generation.engine.worlds import SEEN, UNSEEN
+from generation.storage import key_hashes
 
 NAME = "any"
 QUESTIONS = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=4), max_size=12)
 
 
-def gathered(questions: list[list[str]]) -> keys.Keys:
+def gathered(questions: list[list[str]]) -> key_hashes.Keys:
     """Return questions' keys as an index has them."""
-    columns = keys.KeyColumns([NAME])
+    columns = key_hashes.KeyColumns([NAME])
     for question in questions:
         columns.add({NAME: question})
     [(name, found)] = columns.taken()
@@ -28,20 +28,20 @@ def twin(mine: list[list[str]], reference: list[list[str]]) -> list[str | None]:
     return [None if not question else SEEN if set(question) <= known else UNSEEN for question in mine]
 
 
-@pytest.mark.parametrize("block", [2, keys.BLOCK])
+@pytest.mark.parametrize("block", [2, key_hashes.BLOCK])
 @given(mine=QUESTIONS, reference=QUESTIONS)
 def test_questions_are_seen_where_the_twin_says_so(block: int, mine: list[list[str]], reference: list[list[str]]):
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(keys, "BLOCK", block)
-        codes = keys.seen_codes(gathered(mine), gathered(reference)).tolist()
-    values = [None if code == keys.NONE else (SEEN, UNSEEN)[code] for code in codes]
+        patched.setattr(key_hashes, "BLOCK", block)
+        codes = key_hashes.seen_codes(gathered(mine), gathered(reference)).tolist()
+    values = [None if code == key_hashes.NONE else (SEEN, UNSEEN)[code] for code in codes]
     assert values == twin(mine, reference)
 
 
 @given(QUESTIONS)
 def test_each_key_is_kept_once(questions: list[list[str]]):
     found = gathered(questions)
-    hashes = [sorted({keys.hashed(key) for key in question}) for question in questions]
+    hashes = [sorted({key_hashes.hashed(key) for key in question}) for question in questions]
     kept = [
         sorted(set(found.distinct[found.places[first:end]].tolist()))
         for first, end in zip(found.starts, found.starts[1:], strict=False)
@@ -55,4 +55,4 @@ def test_many_keys_take_the_room_they_need():
     found = gathered([[str(number)] for number in range(300)])
     assert found.distinct.dtype == np.uint64
     assert found.places.dtype == np.uint16
-    assert (keys.seen_codes(found, found) == 0).all()
+    assert (key_hashes.seen_codes(found, found) == 0).all()

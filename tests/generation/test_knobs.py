@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation import knobs
 from generation.engine.worlds import names
+from generation.specs import fields
 
-NUMBERS = knobs.Knob("tasks", "Tasks", "", "numbers", True, [1, 2, 3, 5])
+NUMBERS = fields.Knob("tasks", "Tasks", "", "numbers", True, [1, 2, 3, 5])
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=12))
 def test_numbers_mean_what_they_show(numbers: list[int]) -> None:
-    assert knobs.meant(NUMBERS, knobs.shown(NUMBERS, {"tasks": numbers})) == numbers
+    assert fields.meant(NUMBERS, fields.shown(NUMBERS, {"tasks": numbers})) == numbers
 
 
 @pytest.mark.parametrize(
@@ -20,18 +20,18 @@ def test_numbers_mean_what_they_show(numbers: list[int]) -> None:
     [("1-3, 5", [1, 2, 3, 5]), ("7", [7]), ("2 - 4,9", [2, 3, 4, 9]), ("", None), ("one", "one"), ("1;2", "1;2")],
 )
 def test_what_is_typed(text: str, meant: object) -> None:
-    assert knobs.meant(NUMBERS, text) == meant
+    assert fields.meant(NUMBERS, text) == meant
 
 
 def test_the_default_is_shown_as_it_is_typed() -> None:
-    assert knobs.shown(NUMBERS, {}) == "1-3, 5"
-    assert knobs.shown(NUMBERS, {"tasks": "one"}) == "one"
+    assert fields.shown(NUMBERS, {}) == "1-3, 5"
+    assert fields.shown(NUMBERS, {"tasks": "one"}) == "one"
 
 
 def test_a_range_without_end_is_cut() -> None:
-    assert len(knobs.meant(NUMBERS, "1-99999")) == knobs.MANY + 1
+    assert len(fields.meant(NUMBERS, "1-99999")) == fields.MANY + 1
 
 
 @pytest.mark.parametrize("world", [name for name in names() if name != "clevr"])
 def test_every_list_of_numbers_is_a_knob(world: str) -> None:
-    assert "numbers" in {knob.kind for knob in knobs.knobs_of(world)}
+    assert "numbers" in {knob.kind for knob in fields.knobs_of(world)}

@@ -4,27 +4,27 @@ from typing import Any
 
 import pytest
 
-from generation import limited
+from generation.queue import sandbox
 
 pytestmark = pytest.mark.slow  # each starts processes
 
 
 @pytest.mark.parametrize(
     ("source", "error"),
-    [("while True: pass", limited.TooLong), ("import time; time.sleep(9)", limited.TooLong),
-     ("kept = bytearray(3 << 30)", limited.TooBig), ("1 / 0", limited.Broken)],
+    [("while True: pass", sandbox.TooLong), ("import time; time.sleep(9)", sandbox.TooLong),
+     ("kept = bytearray(3 << 30)", sandbox.TooBig), ("1 / 0", sandbox.Broken)],
 )  # fmt: skip
 def test_a_child_keeps_its_limits(tmp_path: Any, monkeypatch: pytest.MonkeyPatch, source: str, error: Any) -> None:
-    (tmp_path / "generation").symlink_to(limited.ROOT / "generation")
+    (tmp_path / "generation").symlink_to(sandbox.ROOT / "generation")
     (tmp_path / "greedy.py").write_text(source)
-    monkeypatch.setattr(limited, "ROOT", tmp_path)
+    monkeypatch.setattr(sandbox, "ROOT", tmp_path)
     with pytest.raises(error):
-        limited.run("greedy", b"", seconds=1, memory=1 << 30)
+        sandbox.run("greedy", b"", seconds=1, memory=1 << 30)
 
 
 def test_a_child_sees_no_secret(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "generation").symlink_to(limited.ROOT / "generation")
+    (tmp_path / "generation").symlink_to(sandbox.ROOT / "generation")
     (tmp_path / "nosy.py").write_text("import os; print(os.environ.get('SECRET_KEY', 'nothing'))")
-    monkeypatch.setattr(limited, "ROOT", tmp_path)
+    monkeypatch.setattr(sandbox, "ROOT", tmp_path)
     monkeypatch.setenv("SECRET_KEY", "sesame")
-    assert limited.run("nosy", b"", seconds=5, memory=1 << 30) == b"nothing\n"
+    assert sandbox.run("nosy", b"", seconds=5, memory=1 << 30) == b"nothing\n"

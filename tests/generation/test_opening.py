@@ -7,7 +7,7 @@ import pytest
 from django.db import IntegrityError, connections, transaction
 from django.utils import timezone
 
-from generation.opening import open_answers
+from generation.splits.withheld import open_answers
 
 
 @pytest.mark.django_db(transaction=True)

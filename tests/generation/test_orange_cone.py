@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from generation import files, jobs
 from generation.engine.spec import merged
-from generation.index import SplitIndex
+from generation.making import datasets
 from generation.models import Dataset, Question, Scene
+from generation.storage import files
+from generation.storage.index import SplitIndex
 
 PAGE = Path(__file__).resolve().parents[2] / "webapp" / "docs" / "vocabulary.md"
 
@@ -34,8 +35,8 @@ def fewer_others() -> dict[str, Any]:
 
 @pytest.fixture
 def dataset(db: None) -> Dataset:
-    dataset = jobs.start({"world": "clevr", **fewer_others()}, slug="cone")
-    jobs.work(dataset=dataset)
+    dataset = datasets.start({"world": "clevr", **fewer_others()}, slug="cone")
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset
@@ -75,8 +76,8 @@ def test_a_split_with_colours_of_its_own_is_sealed_with_them(db: None) -> None:
     colours = {"red": None, "blue": None, "green": None, "gray": None, "brown": None, "purple": None, "cyan": None}
     test = {"scenes": 16, "overrides": {"vocabulary": {"colors": {**colours, "pink": {"rgb": [255, 130, 180]}}}}}
     spec = {"world": "clevr", "base": "clevr-mini", "splits": {"train": None, "val": None, "test": test}}
-    dataset = jobs.start(spec, slug="pink", images=False)
-    jobs.work(dataset=dataset)
+    dataset = datasets.start(spec, slug="pink", images=False)
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     answers = set(Question.objects.filter(kind="query_color").values_list("answer", flat=True))

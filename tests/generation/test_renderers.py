@@ -15,13 +15,14 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from PIL import Image
 
-from generation import deadlines, estimates, jobs
 from generation.engine.errors import BadSpec, NotDrawn
 from generation.engine.render import blender
 from generation.engine.worlds import get_world
+from generation.making import datasets
+from generation.making.pool import Pool
 from generation.models import Dataset, Job, Scene
-from generation.pool import Pool
-from generation.preview_child import preview
+from generation.specs import deadlines, estimates
+from generation.specs.preview_process import preview
 from tests.generation import small
 from tests.generation.pages.drafting import NEW, json_on, sent, text, times_said
 from webapp.models import User
@@ -74,7 +75,7 @@ def test_without_blender_generate_refuses_in_one_line_and_stores_nothing(file: s
 
 @pytest.mark.django_db
 def test_without_blender_nothing_is_gone_on_with(file: str) -> None:
-    dataset = jobs.start(get_world("clevr").read_spec(ONE).to_json(), slug="cycles", visibility="public")
+    dataset = datasets.start(get_world("clevr").read_spec(ONE).to_json(), slug="cycles", visibility="public")
     blender.configure(blender.Setup(python=Path("/nowhere/python")))
     try:
         with pytest.raises(CommandError, match="make blender"):
@@ -88,24 +89,24 @@ def test_without_blender_nothing_is_gone_on_with(file: str) -> None:
 @pytest.mark.django_db
 @pytest.mark.usefixtures("without")
 def test_scenes_and_questions_need_no_blender() -> None:
-    dataset = jobs.start(ONE, slug="cycles", images=False)
-    jobs.work(dataset=dataset)
+    dataset = datasets.start(ONE, slug="cycles", images=False)
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == "complete"
     with pytest.raises(BadSpec, match="make blender"):
-        jobs.start(ONE, slug="drawn")
+        datasets.start(ONE, slug="drawn")
 
 
 @pytest.mark.django_db
 def test_a_scene_that_cannot_be_drawn_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blender, "check", lambda: None)
-    dataset = jobs.start(ONE, slug="cycles")
+    dataset = datasets.start(ONE, slug="cycles")
 
     def fail(*_: Any, **__: Any) -> None:
         raise NotDrawn("Expected a picture from Blender, got none in 3 tries; the last time it hung.")
 
     monkeypatch.setattr(blender, "render", fail)
-    jobs.work(dataset=dataset)
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     said = "cycles/train, scene 0: Expected a picture from Blender, got none in 3 tries; the last time it hung."
     assert (dataset.state, dataset.error) == ("failed", said)
@@ -148,9 +149,9 @@ def test_rates_are_measured_for_each_renderer_apart(monkeypatch: pytest.MonkeyPa
     tracer = estimates.measured("clevr")
     assert tracer.slow_sample == blender.SAMPLE
     split = {"train": {"scenes": 2, "overrides": {"images": {"renderer": "blender", "samples": 2}}}}
-    other = jobs.start(small.SPEC | {"splits": split}, slug="cycles")
+    other = datasets.start(small.SPEC | {"splits": split}, slug="cycles")
     monkeypatch.setattr(blender, "render", black)
-    jobs.work(dataset=other)
+    datasets.work(dataset=other)
     other.refresh_from_db()
     assert other.state == "complete", other.error
     job = Job.objects.get(dataset=other, kind="images")
@@ -164,7 +165,7 @@ def test_rates_are_measured_for_each_renderer_apart(monkeypatch: pytest.MonkeyPa
 def test_a_job_of_blenders_may_run_long_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blender, "check", lambda: None)
     images = {"renderer": "blender"}
-    dataset = jobs.start(small.SPEC | {"splits": {"train": {"scenes": 25}}, "images": images}, slug="cycles")
+    dataset = datasets.start(small.SPEC | {"splits": {"train": {"scenes": 25}}, "images": images}, slug="cycles")
     chunk = dataset.splits.get().chunks.get()
     job = Job(kind="images", dataset=dataset, split=dataset.splits.get(), chunk=chunk)
     ordinary = 25 * blender.SAMPLE * 480 * 320 * 512

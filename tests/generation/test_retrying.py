@@ -15,19 +15,21 @@ from django.conf import LazySettings
 from django.db import OperationalError, ProgrammingError
 from django.utils import timezone
 
-from generation import jobs, sealing, store
 from generation.engine.errors import BadRecord
-from generation.making import making_of
+from generation.making import datasets
+from generation.making.progress import making_of
 from generation.models import Dataset, Job, JobEvent, from_now
 from generation.queue import leases, runner, stopping, turns
 from generation.queue.outages import find_outage
+from generation.splits import sealing
+from generation.storage import store
 
 pytestmark = pytest.mark.django_db
 Begin = Callable[..., Dataset]
 
 
 def claim() -> Job:
-    job = jobs.claim()
+    job = datasets.claim()
     assert job is not None
     return job
 
@@ -42,7 +44,7 @@ def count(event: str) -> int:
 
 def crash(job: Job) -> None:
     Job.objects.filter(pk=job.pk).update(lease=from_now(-1), worker="elsewhere:1")
-    assert jobs.recover() == 1
+    assert datasets.recover() == 1
 
 
 def end_pauses() -> None:
@@ -72,7 +74,7 @@ def test_pauses_between_crashes_grow_up_to_a_limit(begin: Begin) -> None:
         assert until is not None
         pauses.append((until - timezone.now()).total_seconds())
         if len(pauses) > 1:
-            assert jobs.claim() is None
+            assert datasets.claim() is None
         end_pauses()
     expected = [0, 1, 2, 4, 8, 16, 32, 64, 120, 120, 120, 120]
     assert pauses == pytest.approx(expected, abs=10), pauses
@@ -91,8 +93,8 @@ def test_a_job_whose_process_always_dies_fails_at_last_and_says_so(begin: Begin)
         "times. A signal, such as 11, or too little memory may end each of them: the log says which on elsewhere:1."
     )
     assert dataset.splits.get(name="train").state == "failed"
-    assert jobs.claim() is None
-    jobs.resume(dataset)
+    assert datasets.claim() is None
+    datasets.resume(dataset)
     assert claim().crashes == 0
 
 
@@ -104,7 +106,7 @@ def test_crashes_and_errors_are_counted_apart(begin: Begin, monkeypatch: pytest.
     monkeypatch.setattr(store.ChunkWriter, "write", lambda *_, **__: 1 / 0)
     for left in (2, 1, 0):
         assert dataset.jobs.filter(kind="items", state="waiting").count() == (1 if left < 3 else 0)
-        jobs.run(claim())
+        datasets.run(claim())
     dataset.refresh_from_db()
     assert dataset.state == "failed" and dataset.error.endswith("It was tried 3 times.")
     assert (count("crashed"), count("retried"), count("failed")) == (5, 2, 1)
@@ -192,12 +194,12 @@ def test_an_outage_uses_no_attempt_waits_ever_longer_and_the_page_says_so(
     def away(*_: Any) -> None:
         raise botocore.exceptions.EndpointConnectionError(endpoint_url="http://s3.example.org")
 
-    jobs.run(claim())
+    datasets.run(claim())
     pauses = []
     with monkeypatch.context() as patched:
         patched.setattr(store.Pictures, "store", away)
         for _ in range(8):
-            assert jobs.work() == 0
+            assert datasets.work() == 0
             job = dataset.jobs.get(kind="images")
             assert (job.state, job.attempts) == ("waiting", 0) and job.not_before is not None
             pauses.append((job.not_before - timezone.now()).total_seconds())
@@ -207,7 +209,7 @@ def test_an_outage_uses_no_attempt_waits_ever_longer_and_the_page_says_so(
             end_pauses()
     assert pauses == pytest.approx([5, 10, 20, 40, 80, 160, 180, 180], abs=10)
     assert count("waited") == 8
-    jobs.work()
+    datasets.work()
     dataset.refresh_from_db()
     assert (dataset.state, dataset.error) == ("complete", "")
 
@@ -217,14 +219,14 @@ def test_a_paused_job_leaves_others_their_turn(begin: Begin) -> None:
     begin("two", splits={"train": {"scenes": 5}})
     Job.objects.filter(dataset__slug="one").update(not_before=from_now(60))
     assert claim().dataset.slug == "two"
-    assert jobs.claim() is None
+    assert datasets.claim() is None
 
 
 def test_a_lost_lease_is_counted(begin: Begin) -> None:
     begin()
     crash(old := claim())
-    jobs.run(claim())
-    jobs.run(old)
+    datasets.run(claim())
+    datasets.run(old)
     assert count("lost") == 1
 
 
@@ -248,8 +250,8 @@ def asked(settings: LazySettings) -> Iterator[None]:
 
 def test_whoever_is_asked_to_stop_claims_nothing(begin: Begin, asked: None) -> None:
     begin()
-    assert jobs.claim() is None
-    assert jobs.work() == 0
+    assert datasets.claim() is None
+    assert datasets.work() == 0
 
 
 def test_a_long_seal_notices_that_it_is_to_stop_and_waits_again_untried(
@@ -257,7 +259,7 @@ def test_a_long_seal_notices_that_it_is_to_stop_and_waits_again_untried(
 ) -> None:
     dataset = begin(splits={"train": {"scenes": 5}})
     while (job := claim()).kind != "seal":
-        jobs.run(job)
+        datasets.run(job)
     sealed = sealing.seal
 
     def meanwhile(*given: Any) -> Any:
@@ -266,13 +268,13 @@ def test_a_long_seal_notices_that_it_is_to_stop_and_waits_again_untried(
 
     monkeypatch.setattr(sealing, "seal", meanwhile)
     try:
-        assert jobs.run(job) is False
+        assert datasets.run(job) is False
     finally:
         stopping.forget()
     assert (row(job).state, row(job).attempts, row(job).crashes) == ("waiting", 0, 0)
     assert count("released") == 1
     monkeypatch.undo()
-    jobs.work()
+    datasets.work()
     dataset.refresh_from_db()
 
 
@@ -311,6 +313,6 @@ def test_a_database_that_comes_back_is_told_how_the_run_ended(begin: Begin, monk
 
     monkeypatch.setattr(leases, "release_to_wait", release)
     monkeypatch.setattr(store.ChunkWriter, "write", away)
-    jobs.run(job)
+    datasets.run(job)
     assert (row(job).state, row(job).attempts, row(job).crashes, row(job).waits) == ("waiting", 0, 0, 1)
     assert row(job).message.startswith("Waiting for the database: the server went away.")

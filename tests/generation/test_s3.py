@@ -7,16 +7,16 @@ from typing import Any
 import boto3
 import pytest
 
-from generation import jobs
+from generation.making import datasets
 from generation.models import Dataset
 from tests.generation.conftest import MANAGE, Child
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 READ = """
 import django; django.setup()
-from generation.index import SplitIndex
+from generation.storage.index import SplitIndex
 from generation.models import Split
-from generation.store import storage
+from generation.storage.store import storage
 split = Split.objects.get(name="val")
 print(SplitIndex.open(split).n, len(storage.get(split.scene_set.get(position=0).ids_image)) > 0)
 """
@@ -47,4 +47,4 @@ def test_a_dataset_lives_in_a_bucket(s3: Any, begin: Callable[..., Dataset], chi
     assert reader.communicate(timeout=60)[0] == b"9 True\n"
     assert child(MANAGE, "delete", "rows", environment=s3.environment).wait(60) == 0
     assert kept() == before
-    assert jobs.claim() is None
+    assert datasets.claim() is None

@@ -11,15 +11,18 @@ import pytest
 from django.core.management import CommandError, call_command
 from pyarrow import parquet
 
-from generation import deriving, exporting, jobs, store
 from generation.engine import formats
 from generation.engine.errors import BadPredictions
 from generation.engine.worlds import FacetKind
-from generation.expected import expected_of
-from generation.index import SplitIndex
+from generation.exchange import exports
+from generation.making import datasets
 from generation.models import Dataset, Question, Split
-from generation.recipes import Recipe
-from generation.scoring import score_file
+from generation.reports.expected import expected_of
+from generation.reports.scoring import score_file
+from generation.splits import question_sets
+from generation.splits.recipes import Recipe
+from generation.storage import store
+from generation.storage.index import SplitIndex
 from tests.generation import small
 from tests.generation.test_export_import import exported, imported
 
@@ -119,8 +122,8 @@ def test_what_is_expected_is_what_rows_say(val: Split) -> None:
 
 
 def test_questions_of_a_derived_split_have_their_parents_names_too(val: Split) -> None:
-    deriving.create(val, name="half", recipe=Recipe(parent="val", sample=6, seed=1))
-    jobs.work(dataset=val.dataset)
+    question_sets.create(val, name="half", recipe=Recipe(parent="val", sample=6, seed=1))
+    datasets.work(dataset=val.dataset)
     half = Split.objects.for_browse().get(dataset=val.dataset, name="half")
     positions = SplitIndex.open(half).positions
     assert positions is not None and positions.tolist() != list(range(6))
@@ -141,8 +144,8 @@ def test_our_own_exports_are_right(val: Split, tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["choices", "open"])
 def test_what_evaluation_tools_make_of_our_exports_is_right(pictured: Split, form: str, tmp_path: Path) -> None:
     writer = formats.find("vlmevalkit", pictured.dataset.get_world())
-    stored = exporting.StoredDataset(pictured.dataset, images=True)
-    exporting.write(stored, tmp_path, format_=writer, options={"form": form})
+    stored = exports.StoredDataset(pictured.dataset, images=True)
+    exports.write(stored, tmp_path, format_=writer, options={"form": form})
     csv.field_size_limit(1 << 24)
     with next(tmp_path.glob("*_val*.tsv")).open(newline="") as file:
         rows = [row | {"prediction": row["answer"]} for row in csv.DictReader(file, dialect="excel-tab")]
@@ -158,7 +161,7 @@ def test_what_evaluation_tools_make_of_our_exports_is_right(pictured: Split, for
 
 def test_rows_of_lmms_eval_are_our_questions(pictured: Split, tmp_path: Path) -> None:
     writer = formats.find("lmms-eval", pictured.dataset.get_world())
-    exporting.write(exporting.StoredDataset(pictured.dataset, images=True), tmp_path, format_=writer, options={})
+    exports.write(exports.StoredDataset(pictured.dataset, images=True), tmp_path, format_=writer, options={})
     docs = parquet.read_table(tmp_path / "data" / "val").to_pylist()
     samples = [{"doc_id": at, "doc": doc, "filtered_resps": [doc["answer"]]} for at, doc in enumerate(docs)]
     content = "\n".join(json.dumps(sample) for sample in samples)

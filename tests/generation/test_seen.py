@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from generation import files, jobs, seen
 from generation.engine.worlds import SEEN, UNSEEN
-from generation.index import FOLDER, SplitIndex, counts_of_all, open_digest
+from generation.making import datasets
 from generation.models import Dataset, Job, Question, Split
+from generation.splits import train_overlap
+from generation.storage import files
+from generation.storage.index import FOLDER, SplitIndex, counts_of_all, open_digest
 from tests.engine.test_skeleton import pairs_twin, skeleton_twin
 from tests.generation import small
 
@@ -46,7 +48,7 @@ def run_without(dataset: Dataset, kind: str) -> None:
     """Run every job but those of one kind, and what waits for them."""
     waiting = dataset.jobs.filter(kind=kind)
     waiting.update(state="cancelled")
-    jobs.work(dataset=dataset)
+    datasets.work(dataset=dataset)
     waiting.update(state="waiting")
 
 
@@ -68,7 +70,7 @@ def test_texts_and_programs_that_train_has_are_seen() -> None:
     mine, theirs = (Question.objects.filter(split__dataset=begun, split__name=name) for name in ("val", "train"))
     for row, other in zip(mine.order_by("position")[:5], theirs.order_by("position"), strict=False):
         Question.objects.filter(pk=row.pk).update(text=other.text, program=other.program)
-    jobs.work(dataset=begun)
+    datasets.work(dataset=begun)
     val, train = begun.splits.get(name="val"), begun.splits.get(name="train")
     for name in NAMES:
         assert values(val, name) == twin(val, train, name)
@@ -95,11 +97,11 @@ def test_it_does_not_matter_which_split_is_sealed_first(made: Dataset, first: st
     begun = small.begun("again", splits=SPLITS, with_images=False)
     seals = Job.objects.filter(dataset=begun, kind="seal")
     seals.exclude(split__name=first).update(state="cancelled")
-    jobs.work(dataset=begun)
+    datasets.work(dataset=begun)
     assert [split.name for split in begun.splits.all() if split.is_complete] == [first]
     assert begun.jobs.get(kind="seen").state == "waiting"
     seals.filter(state="cancelled").update(state="waiting")
-    jobs.work(dataset=begun)
+    datasets.work(dataset=begun)
     begun.refresh_from_db()
     assert begun.state == "complete"
     val, again = made.splits.get(name="val"), begun.splits.get(name="val")
@@ -109,16 +111,16 @@ def test_it_does_not_matter_which_split_is_sealed_first(made: Dataset, first: st
 
 def test_a_pass_that_breaks_off_leaves_the_split_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = small.begun(splits=SPLITS, with_images=False)
-    for place in ((seen.Draft, "publish"), (jobs.leases, "finish")):
+    for place in ((train_overlap.Draft, "publish"), (datasets.leases, "finish")):
         run_without(begun, "seen")
         with monkeypatch.context() as patched:
             patched.setattr(*place, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
             with pytest.raises(KeyboardInterrupt):
-                jobs.work(dataset=begun)
+                datasets.work(dataset=begun)
         val = begun.splits.get(name="val")
         assert (val.state, val.seen_digest) == ("complete", "")
         assert not set(NAMES) & SplitIndex.open(val).facets.keys()
-    jobs.work(dataset=begun)
+    datasets.work(dataset=begun)
     val = begun.splits.get(name="val")
     assert [values(val, name) for name in NAMES] == [twin(val, begun.splits.get(name="train"), n) for n in NAMES]
     folder = files.local_path(FOLDER)
@@ -130,34 +132,34 @@ def test_a_pass_that_breaks_off_leaves_the_split_as_it_was(monkeypatch: pytest.M
 def test_a_pass_that_fails_leaves_the_split_sealed_and_can_be_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = small.begun(splits=SPLITS, with_images=False)
     with monkeypatch.context() as patched:
-        patched.setattr(seen, "seen_codes", lambda *_: 1 / 0)
-        jobs.work(dataset=begun)
+        patched.setattr(train_overlap, "seen_codes", lambda *_: 1 / 0)
+        datasets.work(dataset=begun)
     begun.refresh_from_db()
     assert (begun.state, begun.splits.get(name="val").state) == ("failed", "complete")
-    assert jobs.retry(begun.jobs.get(kind="seen"))
-    jobs.work(dataset=begun)
+    assert datasets.retry(begun.jobs.get(kind="seen"))
+    datasets.work(dataset=begun)
     begun.refresh_from_db()
     assert (begun.state, len(values(begun.splits.get(name="val"), "seen_text"))) == ("complete", 24)
 
 
 def test_a_second_pass_made_twice_is_the_same(made: Dataset) -> None:
     val = made.splits.get(name="val")
-    assert seen.compare(val) == val.seen_digest
+    assert train_overlap.compare(val) == val.seen_digest
 
 
 def test_an_index_without_keys_gets_nothing(made: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     """As those are that earlier releases sealed."""
     val = made.splits.get(name="val")
     monkeypatch.setattr(SplitIndex.open(made.splits.get(name="train")), "keys", {})
-    assert seen.compare(val) == ""
+    assert train_overlap.compare(val) == ""
 
 
 def test_deleting_a_dataset_leaves_nothing_of_it(made: Dataset) -> None:
     folder = files.local_path(FOLDER)
     assert folder is not None
     digests = [split.index_digest for split in made.splits.all()]
-    jobs.delete(made)
-    jobs.work(dataset=made)
+    datasets.delete(made)
+    datasets.work(dataset=made)
     assert not [digest for digest in digests if (folder / digest).exists()]
 
 

@@ -5,8 +5,8 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from generation import blind
 from generation.models import BlindReport, Dataset
+from generation.reports import shortcuts
 from tests.generation import small
 
 
@@ -46,7 +46,7 @@ def test_it_prints_a_table_for_people(plain, capsys):
 
 
 def test_it_computes_at_once_whatever_the_size(plain, monkeypatch, capsys):
-    monkeypatch.setattr("generation.blind_jobs.SMALL", 0)
+    monkeypatch.setattr("generation.reports.shortcut_jobs.SMALL", 0)
     call_command("shortcuts", "plain")
     assert BlindReport.objects.get().state == BlindReport.State.DONE
 
@@ -68,7 +68,7 @@ def test_a_failure_says_why(plain, monkeypatch):
     def broken(*args, **options):
         raise OSError("no such index")
 
-    monkeypatch.setattr(blind, "report", broken)
+    monkeypatch.setattr(shortcuts, "report", broken)
     with pytest.raises(CommandError, match="no such index") as refused:
         call_command("shortcuts", "plain")
     assert refused.value.returncode == 1

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from generation.browse import read_query
+from generation.browsing.sidebar import Panel, panels
 from generation.engine.worlds import Facet, FacetKind
-from generation.sidebar import Panel, panels
+from generation.splits.filters import read_query
 
 FACETS = [
     Facet(name, name.title(), FacetKind.CATEGORY, ("red", "blue"), reveals=False) for name in ("color", "background")

@@ -10,11 +10,12 @@ import pytest
 from django.db import connection
 from PIL import Image
 
-from generation import files, jobs, store
 from generation.engine.errors import BadScene, BadSpec
 from generation.engine.worlds import get_maker
+from generation.making import datasets
 from generation.models import Chunk, Dataset, Job, Question, Scene, SpecFile, Split
 from generation.queue import leases
+from generation.storage import files, store
 from tests.generation.conftest import spec_of
 
 pytestmark = pytest.mark.django_db
@@ -54,7 +55,7 @@ def test_bad_input_names_its_place_and_leaves_nothing(
     slug: str, changes: dict[str, Any], options: dict[str, Any], where: str
 ) -> None:
     with pytest.raises(BadSpec) as caught:
-        jobs.start(spec_of(**changes), slug=slug, **options)
+        datasets.start(spec_of(**changes), slug=slug, **options)
     assert caught.value.where == where
     assert "Expected" in str(caught.value)
     assert not any(model.objects.exists() for model in (Dataset, Split, Chunk, Job, SpecFile))
@@ -89,7 +90,7 @@ def test_a_withheld_split_gets_a_secret_whose_digest_is_known_from_the_start(beg
 
 
 def test_a_specs_files_come_along(db: None) -> None:
-    dataset = jobs.start(spec_of(note="digest"), slug="rows", files={"digest": b"\0bytes"})
+    dataset = datasets.start(spec_of(note="digest"), slug="rows", files={"digest": b"\0bytes"})
     assert bytes(dataset.files.get().content) == b"\0bytes"
     assert dataset.read_spec().note == "digest"
 
@@ -106,7 +107,7 @@ def test_what_comes_out_is_what_was_made(made: Dataset, split: str) -> None:
 
 def test_another_secret_gives_other_questions(begin: Begin) -> None:
     one, two = begin("one", secrets={"test": "01" * 16}), begin("two", secrets={"test": "02" * 16})
-    jobs.work()
+    datasets.work()
     prints = {d.slug: {s.name: s.fingerprint for s in d.splits.all()} for d in (one, two)}
     assert prints["one"]["train"] == prints["two"]["train"]
     assert prints["one"]["test"] != prints["two"]["test"]
@@ -115,11 +116,11 @@ def test_another_secret_gives_other_questions(begin: Begin) -> None:
 def test_a_job_run_twice_stores_the_same_rows(begin: Begin) -> None:
     dataset = begin()
     job = claimed(dataset)
-    jobs.run(job)
+    datasets.run(job)
     first = list(Question.objects.order_by("position").values_list("position", "text", "answer"))
     Job.objects.filter(pk=job.pk).update(state="waiting")
     assert leases.take(job)
-    jobs.run(job)
+    datasets.run(job)
     job.refresh_from_db()
     assert job.state == "done"
     assert list(Question.objects.order_by("position").values_list("position", "text", "answer")) == first
@@ -137,7 +138,7 @@ def test_a_chunk_of_many_rows_is_stored_in_small_transactions(begin: Begin, monk
         flush(writer)
 
     monkeypatch.setattr(store.ChunkWriter, "_flush", noting)
-    jobs.run(claimed(dataset))
+    datasets.run(claimed(dataset))
     assert sum(sizes) == 12_000 and max(sizes) <= 5_000
     assert Scene.objects.count() + Question.objects.count() == 12_000
 
@@ -146,7 +147,7 @@ def test_a_holder_who_lost_the_job_writes_nothing(begin: Begin) -> None:
     dataset = begin()
     job = claimed(dataset)
     Job.objects.filter(pk=job.pk).update(token="someone else's")
-    jobs.run(job)
+    datasets.run(job)
     assert not Scene.objects.exists() and not Question.objects.exists()
     assert not Chunk.objects.filter(made=True).exists()
     assert Job.objects.get(pk=job.pk).state == "running"
@@ -164,7 +165,7 @@ def test_a_world_that_makes_too_little_is_found_out(begin: Begin) -> None:
 @pytest.mark.parametrize(("largest", "mode"), [(4, "L"), (255, "L"), (256, "I;16"), (65535, "I;16")])
 def test_object_ids_are_kept_exactly(begin: Begin, largest: int, mode: str) -> None:
     begin(ids_up_to=largest, splits={"train": {"scenes": 1}})
-    jobs.work()
+    datasets.work()
     scene = Scene.objects.get()
     with Image.open(io.BytesIO(files.get(scene.ids_image))) as image:
         assert image.mode == mode
@@ -188,7 +189,7 @@ def test_no_draft_of_a_file_stays_behind(made: Dataset) -> None:
 
 def test_without_images_none_are_drawn(begin: Begin) -> None:
     dataset = begin(images=False)
-    jobs.work()
+    datasets.work()
     dataset.refresh_from_db()
     assert dataset.state == "complete"
     assert not Scene.objects.exclude(image="").exists()

@@ -8,7 +8,7 @@ import pytest
 from django.db import transaction
 from django.db.models import Exists, F, Max, OuterRef, Subquery
 
-from generation import jobs
+from generation.making import datasets as jobs
 from generation.models import Dataset, Job, Turn, from_now
 from generation.models.work import NEVER
 from generation.queue import leases, turns

@@ -13,15 +13,17 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 from PIL import Image
 
-from generation import deriving, files, jobs, sealing
 from generation.engine import ENGINE_VERSION
 from generation.engine.canonical import canonical, dataset_fingerprint
 from generation.engine.errors import BadSpec
 from generation.engine.verdict import Finding, Verdict
-from generation.index import FOLDER
+from generation.making import datasets
 from generation.models import Dataset, Question, Scene, Split
-from generation.recipes import Recipe
-from generation.verifying import scope_of, verify
+from generation.splits import question_sets, sealing
+from generation.splits.recipes import Recipe
+from generation.storage import files
+from generation.storage.index import FOLDER
+from generation.verification.dataset import scope_of, verify
 from tests.generation import small
 
 pytestmark = pytest.mark.django_db
@@ -276,7 +278,7 @@ def test_changed_pictures_and_index_files_are_found():
 @pytest.mark.slow
 def test_what_the_train_split_had_seen_is_proved_too():
     dataset = small.made(with_images=False)
-    jobs.work(dataset=dataset)
+    datasets.work(dataset=dataset)
     val = dataset.splits.get(name="val")
     assert val.seen_digest
     verdict = verdict_of(dataset)
@@ -297,8 +299,8 @@ def test_what_the_train_split_had_seen_is_proved_too():
 def test_derived_splits_are_proved_against_their_recipe():
     dataset = small.made(with_images=False)
     train = dataset.splits.get(name="train")
-    deriving.create(train, name="some", recipe=Recipe(parent="train", sample=6, seed=3))
-    jobs.work(dataset=dataset)
+    question_sets.create(train, name="some", recipe=Recipe(parent="train", sample=6, seed=3))
+    datasets.work(dataset=dataset)
     some = dataset.splits.get(name="some")
     verdict = verdict_of(dataset)
     assert verdict.findings == []
@@ -400,7 +402,7 @@ def test_bad_input_is_refused():
     dataset = small.begun(with_images=False)
     with pytest.raises(BadSpec, match="Expected a dataset with a complete split, got one that is making"):
         scope_of(dataset)
-    jobs.work(dataset=dataset)
+    datasets.work(dataset=dataset)
     for command, words in (
         (["verify"], "Expected a dataset or --folder, got none"),
         (["verify", "nothing"], "Expected a dataset (shapes), got 'nothing'"),

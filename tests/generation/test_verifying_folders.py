@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from generation import deriving, jobs
 from generation.engine import folders
 from generation.engine.errors import BadExport, BadRecord
 from generation.engine.verdict import Verdict
-from generation.recipes import Recipe
+from generation.making import datasets
+from generation.splits import question_sets
+from generation.splits.recipes import Recipe
 from tests.generation import small
 from tests.shared_data import shared_path
 
@@ -164,8 +165,8 @@ def test_several_processes_and_the_command_say_the_same(folder: Path):
 
 def test_derived_splits_promise_less(tmp_path: Path):
     dataset = small.made(with_images=False)
-    deriving.create(dataset.splits.get(name="train"), name="some", recipe=Recipe(parent="train", sample=6, seed=3))
-    jobs.work(dataset=dataset)
+    question_sets.create(dataset.splits.get(name="train"), name="some", recipe=Recipe(parent="train", sample=6, seed=3))
+    datasets.work(dataset=dataset)
     out = tmp_path / "out"
     call_command("export", "shapes", "--format", "clevr", "--split", "some", "--output", str(out), stdout=StringIO())
     verdict = verdict_of(out)

@@ -11,8 +11,9 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 
-from generation import command_line, warm
 from generation.engine.compiling import watched
+from generation.making import warmup
+from generation.management import console
 from tests.generation.small import SPEC
 
 LIST = """
@@ -70,14 +71,14 @@ def test_generate_compiles_for_its_own_world_alone(
 
 
 def test_worlds_of_other_packages_are_passed_over() -> None:
-    warm.warm_world("nothing", draws=True)
+    warmup.warm_world("nothing", draws=True)
 
 
 def test_a_command_says_what_it_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter([0.0, 1.0, 5.0, 9.0, 12.0])
-    monkeypatch.setattr(command_line.time, "monotonic", lambda: next(times))
+    monkeypatch.setattr(console.time, "monotonic", lambda: next(times))
     lines: list[str] = []
-    told = command_line.Compiled(lines.append)
+    told = console.Compiled(lines.append)
     for name in "abcde":
         told(name)
     assert lines == [

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from generation import heartbeat, tasks
-from generation.making import making_of
+from generation import tasks
+from generation.making.progress import making_of
 from generation.models import Dataset, Heartbeat, from_now
+from generation.queue import workers
 from tests.generation.conftest import Child
 
 Begin = Callable[..., Dataset]
@@ -40,8 +41,8 @@ def test_a_worker_finds_work_without_any_message_and_beats(made: Dataset, begin:
 
 @pytest.mark.django_db
 def test_a_worker_that_fell_silent_is_not_alive() -> None:
-    heartbeat.beat(name="one", queues="generation")
-    heartbeat.beat(name="two", queues="default")
+    workers.beat(name="one", queues="generation")
+    workers.beat(name="two", queues="default")
     Heartbeat.objects.filter(name="two").update(seen=from_now(-100))
     assert [row.name for row in Heartbeat.objects.alive()] == ["one"]
 
@@ -53,16 +54,16 @@ def test_a_worker_that_fell_silent_is_not_alive() -> None:
 )
 def test_a_dataset_waits_alone_unless_somebody_reads_its_queue(begin: Begin, queues: str, alone: bool) -> None:
     dataset = begin()
-    heartbeat.beat(name="one", queues=queues)
+    workers.beat(name="one", queues=queues)
     assert making_of(dataset).is_alone == alone
 
 
 @pytest.mark.django_db
 def test_a_beat_is_one_row_a_worker_and_forgets_the_dead() -> None:
-    heartbeat.beat(name="one", queues="generation")
-    Heartbeat.objects.update(seen=from_now(-2 * heartbeat.FORGOTTEN))
-    heartbeat.beat(name="two", queues="generation")
-    heartbeat.beat(name="two", queues="generation")
+    workers.beat(name="one", queues="generation")
+    Heartbeat.objects.update(seen=from_now(-2 * workers.FORGOTTEN))
+    workers.beat(name="two", queues="generation")
+    workers.beat(name="two", queues="generation")
     assert [row.name for row in Heartbeat.objects.all()] == ["two"]
 
 

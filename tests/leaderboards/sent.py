@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from generation.index import SplitIndex
 from generation.models import Split
+from generation.storage.index import SplitIndex
 from webapp.leaderboards import receiving, scoring
 from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.leaderboards.receiving import Order

@@ -13,10 +13,10 @@ from django.db.models import F
 from django.test import Client
 from pytest_django import Settings
 
-from generation import jobs
 from generation.engine.ladder import usual_budget
-from generation.index import SplitIndex
+from generation.making import datasets
 from generation.models import Dataset, Split
+from generation.storage.index import SplitIndex
 from tests import riddles
 from tests.engine.test_ladder_attacks import ALLOWED, Told, solved, voted
 from tests.proof import size
@@ -42,8 +42,8 @@ def attacked(settings: Settings) -> Iterator[Split]:
         spec = json.loads(json.dumps(riddles.SPEC)) | {"scenes_per_chunk": 100}
         spec["splits"]["test"]["scenes"] = QUESTIONS // riddles.PER_SCENE
         owner = User.objects.create_user("owner")
-        dataset = jobs.start(spec, slug="attacked", owner=owner, visibility="public", secrets={"test": "0f" * 16})
-        jobs.work(dataset=dataset)
+        dataset = datasets.start(spec, slug="attacked", owner=owner, visibility="public", secrets={"test": "0f" * 16})
+        datasets.work(dataset=dataset)
         assert Dataset.objects.get(pk=dataset.pk).state == Dataset.State.COMPLETE
         split = Split.objects.for_browse().get(dataset=dataset, name="test")
         assert split.questions == QUESTIONS

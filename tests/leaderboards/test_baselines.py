@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from generation import blind
-from generation.blind import choices_of
 from generation.engine import nearest
-from generation.index import SplitIndex
 from generation.models import Question, Split
 from generation.models.work import from_now
+from generation.reports import shortcuts
+from generation.reports.shortcuts import choices_of
+from generation.storage.index import SplitIndex
 from tests.leaderboards import sent
 from webapp.leaderboards import baselines, receiving, scoring
 from webapp.leaderboards.models import Method, Score, Submission
@@ -75,7 +75,7 @@ def test_chance_is_the_expectation_wherever_it_stands(val: Split) -> None:
     for value, (right, n) in score.columns_json.items():
         mine = facet.codes == facet.labels.index(value)
         assert (right, n) == (pytest.approx((1 / choices)[mine].sum(), abs=1e-3), mine.sum())
-    report = blind.report(val.dataset.get_world(), [val.reference, val])
+    report = shortcuts.report(val.dataset.get_world(), [val.reference, val])
     [cue, *_] = next(one for one in report["splits"] if one["name"] == val.name)["cues"]
     assert cue["chance"] == pytest.approx(expected, abs=1e-6)
     at, key = "/leaderboards/scored/val/", f"entry=m{row.method_id}"
@@ -148,7 +148,7 @@ def nearest_of(split: Split) -> Submission:
 @pytest.fixture
 def between_pieces(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[int], None]], None]:
     """Give a function that has another called before each piece of ten questions, with the piece's number."""
-    monkeypatch.setattr(blind, "PIECE", 10)
+    monkeypatch.setattr(shortcuts, "PIECE", 10)
     kept = nearest.Known.nearest
 
     def have_called(what: Callable[[int], None]) -> None:

@@ -7,8 +7,10 @@ import pytest
 from django.test import Client
 
 from annotations.models import Study
-from generation import deriving, jobs, referrers
+from generation import referrers
+from generation.making import datasets
 from generation.models import Dataset, Split
+from generation.splits import question_sets
 from tests.generation import small
 from tests.leaderboards import sent
 from webapp.leaderboards import baselines
@@ -66,14 +68,14 @@ def test_an_owner_deletes_a_dataset_to_which_others_submitted(owned: Dataset, pr
     assert refused.status_code == 400 and SECRET not in refused.content.decode() and Submission.objects.count() > 0
     assert client.post(address, {"confirm": owned.slug}).status_code == 302
     assert not Submission.objects.filter(method=private).exists()
-    jobs.work(dataset=owned)
+    datasets.work(dataset=owned)
     assert not Dataset.objects.filter(pk=owned.pk).exists()
     assert [note.submissions for note in private.removed.all()] == [2]
 
 
 def test_the_owner_of_a_method_reads_what_happened_and_strangers_do_not(owned: Dataset, private: Method) -> None:
-    jobs.delete(owned)
-    jobs.work(dataset=owned)
+    datasets.delete(owned)
+    datasets.work(dataset=owned)
     said = "2 submissions to a deleted dataset or question set were removed on"
     assert said in page_of(browser(private.owner), private.get_absolute_url())
     Method.objects.filter(pk=private.pk).update(published="2026-01-01T00:00:00Z")
@@ -96,8 +98,8 @@ def test_the_name_of_a_split_that_was_trained_on_is_kept(
         sent.submitted(method, val, sent.truth_of(val), run=run, trained_on=learned)
     first, second = Submission.objects.filter(method=method).order_by("pk")
     assert "1 submission to other splits keep" in " ".join(referrers.losses_of(owned.splits.all()))
-    jobs.delete(owned)
-    jobs.work(dataset=owned)
+    datasets.delete(owned)
+    datasets.work(dataset=owned)
     first.refresh_from_db()
     assert first.trained_on is None and first.configuration != second.configuration
     assert trained_on(User(username="stranger"), first) == read
@@ -111,8 +113,8 @@ def test_suites_of_anybody_lose_a_column(owned: Dataset, val: Split) -> None:
     Suite.objects.filter(pk=suite.pk).update(title=SECRET, is_public=False)
     page = page_of(browser(owned.owner), f"/datasets/{owned.slug}/edit/delete/")
     assert "A column of 1 suite." in page and SECRET not in page
-    jobs.delete(owned)
-    jobs.work(dataset=owned)
+    datasets.delete(owned)
+    datasets.work(dataset=owned)
     assert [member.split for member in suite.members.all()] == [val]
 
 
@@ -123,18 +125,18 @@ def test_a_question_set_goes_with_what_was_sent_to_it(
     sent.submitted(method, few, sent.truth_of(few))
     page = page_of(browser(owned.owner), f"/datasets/{owned.slug}/few/delete/")
     assert "1 submission of 1 method by 1 account" in page
-    deriving.remove(few)
+    question_sets.remove(few)
     assert not method.submissions.exists() and method.removed.get().submissions == 1
 
 
 @pytest.fixture
 def recipe() -> Callable[[Dataset], Split]:
     """Give what makes a question set of a dataset."""
-    from generation.recipes import read_recipe
+    from generation.splits.recipes import read_recipe
 
     def make(dataset: Dataset) -> Split:
         chosen = read_recipe({"parent": "val", "first": 5})
-        return jobs.derive(Split.objects.for_browse().get(dataset=dataset, name="val"), name="few", recipe=chosen)
+        return datasets.derive(Split.objects.for_browse().get(dataset=dataset, name="val"), name="few", recipe=chosen)
 
     return make
 

@@ -16,10 +16,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from generation import prediction_files
 from generation.engine.predictions import BadPredictions
-from generation.expected import expected_of
+from generation.exchange import prediction_files
 from generation.models import Split
+from generation.reports.expected import expected_of
 from tests.leaderboards import sent
 from tests.webapp.commands import ROOT
 from webapp.leaderboards import receiving, scoring
@@ -144,7 +144,7 @@ def measured(path: Path, split: Split) -> tuple[float, float]:
     """
     given = pickle.dumps((path, expected_of(split)))
     limits = [str(prediction_files.SECONDS), str(prediction_files.MEMORY)]
-    command = [sys.executable, "-m", "generation.limited", *limits, prediction_files.CHILD]
+    command = [sys.executable, "-m", "generation.queue.sandbox", *limits, prediction_files.CHILD]
     done = subprocess.run(
         [sys.executable, "-c", WATCH, *command], input=given, capture_output=True, cwd=ROOT, check=True
     )

@@ -2,10 +2,11 @@
 
 import pytest
 
-from generation import deriving, jobs, removal
+from generation.making import datasets, deletion
 from generation.models import Dataset, Split
-from generation.opening import open_answers
-from generation.recipes import read_recipe
+from generation.splits import question_sets
+from generation.splits.recipes import read_recipe
+from generation.splits.withheld import open_answers
 from tests.generation import small
 from tests.leaderboards.sent import noisy, submitted, truth_of
 from webapp.leaderboards import approvals, baselines, ladder, limits, scoring
@@ -77,7 +78,9 @@ def test_a_question_set_spends_its_own_budget_and_that_of_its_source(
     method: Method, withheld: Split, free: None
 ) -> None:
     sets = [
-        jobs.derive(withheld, name=f"part{seed}", recipe=read_recipe({"parent": "test", "sample": 100, "seed": seed}))
+        datasets.derive(
+            withheld, name=f"part{seed}", recipe=read_recipe({"parent": "test", "sample": 100, "seed": seed})
+        )
         for seed in range(3)
     ]
     for one in sets:
@@ -92,10 +95,10 @@ def test_a_question_set_spends_its_own_budget_and_that_of_its_source(
 
 def test_deleting_a_question_set_gives_its_source_no_figure_back(method: Method, withheld: Split, free: None) -> None:
     recipe = read_recipe({"parent": "test", "sample": 100, "seed": 1})
-    part = Split.objects.for_browse().get(pk=jobs.derive(withheld, name="part", recipe=recipe).pk)
+    part = Split.objects.for_browse().get(pk=datasets.derive(withheld, name="part", recipe=recipe).pk)
     for _ in range(2):
         submitted(method, part, with_right(part, 0.5))
-    deriving.remove(part)
+    question_sets.remove(part)
     assert not Split.objects.filter(pk=part.pk).exists()
     assert ladder.spending_on(withheld)[:3] == (2, 1, 1)
     assert limits.left(User.objects.create_user("other"), withheld).published == 1
@@ -104,7 +107,7 @@ def test_deleting_a_question_set_gives_its_source_no_figure_back(method: Method,
 def test_fewer_than_30_questions_have_no_figure_and_spend_nothing(method: Method, withheld: Split, free: None) -> None:
     for size, state in ((29, "deferred"), (30, "published")):
         recipe = read_recipe({"parent": "test", "sample": size, "seed": 1})
-        made = jobs.derive(withheld, name=f"of{size}", recipe=recipe)
+        made = datasets.derive(withheld, name=f"of{size}", recipe=recipe)
         part = Split.objects.for_browse().get(pk=made.pk)
         assert ladder.submissions_left(part) == (0 if state == "deferred" else 3)
         submitted(method, part, truth_of(part))
@@ -116,7 +119,7 @@ def test_a_score_on_a_question_set_that_was_sent_to_its_source_is_not_published(
     method: Method, withheld: Split, free: None
 ) -> None:
     recipe = read_recipe({"parent": "test", "sample": 100, "seed": 1})
-    part = jobs.derive(withheld, name="part", recipe=recipe)
+    part = datasets.derive(withheld, name="part", recipe=recipe)
     row = submitted(method, withheld, with_right(withheld, 0.5))
     assert row.scores.count() == 2
     assert not Disclosure.objects.filter(split=part).exists()
@@ -178,5 +181,5 @@ def test_a_dataset_is_deleted_with_what_was_published_of_it(member: User, db: No
     allow(split, budget=7)
     submitted(Method.objects.create(name="M", owner=member), split, with_right(split, 0.5))
     assert Disclosure.objects.filter(split=split).exists()
-    removal.remove(made)
+    deletion.remove(made)
     assert not Disclosure.objects.exists() and not DisclosureSettings.objects.exists()

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from generation import jobs
 from generation.engine.errors import BrokenWorld
 from generation.engine.worlds import Item, get_world
 from generation.engine.worlds.guessing import Baseline
+from generation.making import datasets
 from generation.models import Dataset, Question, Scene, Split
 from tests.generation import small
 from webapp.leaderboards import baselines, scoring
@@ -37,8 +37,8 @@ def kept(django_db_setup, django_db_blocker) -> Iterator[int]:
 def stories(slug: str, **spec: Any) -> int:
     """Return the key of a complete public dataset of stories."""
     secrets = {name: small.SECRET for name, one in spec["splits"].items() if one.get("withheld")}
-    dataset = jobs.start(spec, slug=slug, visibility="public", secrets=secrets)
-    jobs.work(dataset=dataset)
+    dataset = datasets.start(spec, slug=slug, visibility="public", secrets=secrets)
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset.pk

@@ -7,10 +7,12 @@ import pytest
 from django.core.files.storage import default_storage
 from django.db import transaction
 
-from generation import deriving, files, jobs
+from generation.making import datasets
 from generation.models import Dataset, Split
 from generation.queue import leases
-from generation.recipes import Recipe
+from generation.splits import question_sets
+from generation.splits.recipes import Recipe
+from generation.storage import files
 from tests.leaderboards import sent
 from webapp.leaderboards import predictions, receiving, removal, scoring
 from webapp.leaderboards.models import Method, Score, Submission
@@ -153,8 +155,8 @@ def test_a_file_for_the_parent_scores_what_is_derived_from_it_before_and_after(m
 
 def derived(split: Split, name: str, recipe: dict[str, object]) -> Split:
     """Return a question set of a split, complete."""
-    deriving.create(split, name=name, recipe=Recipe.model_validate({"parent": split.name, **recipe}))
-    jobs.work(dataset=split.dataset)
+    question_sets.create(split, name=name, recipe=Recipe.model_validate({"parent": split.name, **recipe}))
+    datasets.work(dataset=split.dataset)
     return Split.objects.select_related("dataset", "parent").get(dataset=split.dataset, name=name)
 
 

@@ -10,9 +10,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from generation import account_storage, export_orders, files
 from generation.engine.errors import EngineError
+from generation.exchange import export_requests
 from generation.models import Dataset, Export, Split
+from generation.storage import account_storage, files
 from tests.leaderboards import sent
 from webapp.leaderboards import receiving, removal, scoring
 from webapp.leaderboards.models import Method, Submission
@@ -118,9 +119,9 @@ def test_an_account_keeps_few_exports(scored: Dataset, member: User, admin_user:
         Export.objects.create(user=member, finished="2026-01-01T00:00Z", options=json.dumps({"n": number}), **made)
     wanted: dict[str, Any] = {"name": "jsonl", "splits": [], "options": {}, "images": False}
     with pytest.raises(EngineError, match="at most 20 exports kept by an account"):
-        export_orders.ask(scored, member, **wanted)
+        export_requests.ask(scored, member, **wanted)
     assert account_storage.used_by(member) == 100
-    assert export_orders.ask(scored, admin_user, **wanted).pk
+    assert export_requests.ask(scored, admin_user, **wanted).pk
 
 
 def test_an_export_that_does_not_fit_is_refused(scored: Dataset, member: User, settings: Any) -> None:
@@ -129,4 +130,4 @@ def test_an_export_that_does_not_fit_is_refused(scored: Dataset, member: User, s
         finished="2026-01-01T00:00Z", expires="2099-01-01T00:00Z", options='{"n": 1}',
     )  # fmt: skip
     with pytest.raises(account_storage.AccountFull, match="kept by an account"):
-        export_orders.ask(scored, member, name="jsonl", splits=[], options={}, images=False)
+        export_requests.ask(scored, member, name="jsonl", splits=[], options={}, images=False)

@@ -8,7 +8,7 @@ import pytest
 from django.apps import apps
 from django.contrib.auth.models import AnonymousUser, Group
 
-from webapp.access import (
+from generation.access import (
     RESEARCHERS,
     What,
     is_researcher,

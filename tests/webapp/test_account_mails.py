@@ -11,7 +11,7 @@ from django.core import mail
 from django.core.cache import cache
 from django.test import Client
 
-from webapp.access import RESEARCHERS
+from generation.access import RESEARCHERS
 from webapp.account_forms import SignInLinkForm
 from webapp.logs import masked
 from webapp.models import User

@@ -8,12 +8,12 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
 from annotations.models import Baseline
+from generation.access import What
 from generation.models import AblationReport, BlindReport, Chunk, Question, Scene, Split
 from tests import riddle_site
 from tests.crawl import Reply, Request, routes
 from tests.riddle_site import SECRETS, STRANGERS, Crawled, Put
 from tests.webapp.conftest import Crawls
-from webapp.access import What
 from webapp.leaderboards.models import Score, Submission
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
@@ -165,7 +165,7 @@ def asking(watched: Watched) -> set[str]:
 
 def test_every_route_asks_about_a_dataset(watched: Watched) -> None:
     silent = {route.name for route in routes() if not of_no_dataset(route.name)} - asking(watched)
-    assert silent == set(), "These routes ask nothing of webapp.access, or belong into ABOUT_NO_DATASET."
+    assert silent == set(), "These routes ask nothing of generation.access, or belong into ABOUT_NO_DATASET."
 
 
 def test_routes_said_to_be_about_no_dataset_exist_and_ask_nothing(watched: Watched) -> None:

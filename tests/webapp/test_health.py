@@ -16,9 +16,11 @@ from django.db import DatabaseError
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
-from generation import files, heartbeat, jobs
 from generation.engine.worlds import REGISTRY
+from generation.making import datasets
 from generation.models import Dataset, Heartbeat, Job, from_now
+from generation.queue import workers
+from generation.storage import files
 from tests import riddles
 from tests.faults.servers import RedisProcess, own_redis
 from tests.services import S3
@@ -40,9 +42,9 @@ def well(settings: Any, tmp_path: Path) -> Any:
     settings.BROKER_FILE = tmp_path / "broker.sqlite3"
     settings.BROKER_FILE.touch()
     settings.DISK_RESERVE_GB = 0
-    heartbeat.beat(name="generation@here", queues="generation")
-    heartbeat.beat(name="default@here", queues="default")
-    heartbeat.sweep()
+    workers.beat(name="generation@here", queues="generation")
+    workers.beat(name="default@here", queues="default")
+    workers.sweep()
     return settings
 
 
@@ -50,7 +52,7 @@ def well(settings: Any, tmp_path: Path) -> Any:
 def riddle(db: None, monkeypatch: pytest.MonkeyPatch) -> Dataset:
     """Give a dataset that waits to be made."""
     monkeypatch.setitem(REGISTRY, riddles.NAME, riddles.WHERE)
-    dataset = jobs.start(riddles.SPEC, slug="riddles", secrets={"test": "0f" * 16})
+    dataset = datasets.start(riddles.SPEC, slug="riddles", secrets={"test": "0f" * 16})
     dataset.jobs.update(created=from_now(-5000))
     return dataset
 
@@ -159,7 +161,7 @@ def test_a_background_process_that_fell_silent(client: Client, well: Any, name: 
 
 
 def test_one_of_several_is_enough(client: Client, well: Any) -> None:
-    heartbeat.beat(name="generation@there", queues="default,generation")
+    workers.beat(name="generation@there", queues="default,generation")
     Heartbeat.objects.filter(name__endswith="@here").update(seen=from_now(-500))
     asked(client, [])
 
@@ -192,14 +194,14 @@ def test_work_that_nobody_begins(client: Client, well: Any, riddle: Dataset) -> 
 
 
 def test_old_work_behind_other_work_is_well(client: Client, well: Any, riddle: Dataset) -> None:
-    job = jobs.claim()
+    job = datasets.claim()
     assert job is not None
     part = asked(client, [])["jobs"]
     assert part["seconds"] >= 5000 and part["idle_seconds"] == 0
 
 
 def test_work_whose_holder_is_gone_is_not_being_done(client: Client, well: Any, riddle: Dataset) -> None:
-    job = jobs.claim()
+    job = datasets.claim()
     assert job is not None
     Job.objects.filter(pk=job.pk).update(lease=from_now(-10), started=from_now(-700))
     part = asked(client, ["jobs"])["jobs"]
@@ -207,9 +209,9 @@ def test_work_whose_holder_is_gone_is_not_being_done(client: Client, well: Any, 
 
 
 def test_work_that_was_done_lately_is_well(client: Client, well: Any, riddle: Dataset) -> None:
-    job = jobs.claim()
+    job = datasets.claim()
     assert job is not None
-    jobs.run(job)
+    datasets.run(job)
     assert asked(client, [])["jobs"]["idle_seconds"] < 300
 
 
@@ -222,7 +224,7 @@ def test_work_of_datasets_that_are_not_made_waits_for_nothing(
 
 
 def test_deleting_is_work_too(client: Client, well: Any, riddle: Dataset) -> None:
-    jobs.delete(riddle)
+    datasets.delete(riddle)
     riddle.jobs.update(created=from_now(-400))
     asked(client, ["jobs"])
 

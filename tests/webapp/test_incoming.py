@@ -7,9 +7,9 @@ import pytest
 from django.contrib.auth.models import Group
 from django.test import Client, RequestFactory
 
+from generation.access import RESEARCHERS
 from tests.webapp.commands import ROOT
 from webapp import incoming
-from webapp.access import RESEARCHERS
 from webapp.models import User
 from webapp.network import LOOPBACK, networks
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from generation import files
+from generation.browsing.pictures import version_of
 from generation.models import Scene
-from generation.pictures import version_of
+from generation.storage import files
 from tests import riddle_site
 from tests.crawl import Reply, Request, reply_of
 from tests.riddle_site import SECRETS, STRANGERS

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from generation import jobs
+from generation.making import datasets
 from generation.models import Dataset, Question
 from generation.queue import leases
 from tests.crawl import Replies, Request, addresses, routes
@@ -143,8 +143,8 @@ def questions(slug: str, *, scenes: int, withheld: bool, **options: Any) -> list
         "scene": {"min_pixels": 0},
         "questions": {"per_scene": 10},
     }
-    dataset = jobs.start(spec, slug=slug, images=False, **options)
-    jobs.work(dataset=dataset)
+    dataset = datasets.start(spec, slug=slug, images=False, **options)
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return list(Question.objects.filter(split__dataset=dataset).order_by("position"))

@@ -8,10 +8,10 @@ import zipfile
 
 import pytest
 
-from generation import prediction_files
 from generation.engine.predictions import read_predictions, rows, unpacking
 from generation.engine.predictions.checking import EXTRA
 from generation.engine.predictions.vocabulary import NUMBERS
+from generation.exchange import prediction_files
 from tests.engine.predictions.asked import KINDS, VOCABULARY, expected
 from tests.webapp.test_docs import Block, blocks
 from webapp import documentation

@@ -17,7 +17,7 @@ import pytest
 from django.test import Client
 
 from annotations.models import Answer
-from generation import exporting, importing, jobs
+from generation.browsing.pictures import version_of
 from generation.engine import formats
 from generation.engine.canonical import canonical
 from generation.engine.errors import BadExport
@@ -25,10 +25,11 @@ from generation.engine.program import execute
 from generation.engine.reading import find_reader
 from generation.engine.worlds import READERS, Media, Needs
 from generation.engine.worlds.stories import seen_by, story_of
+from generation.exchange import exports
+from generation.making import datasets, imports
 from generation.models import Dataset, Question, Scene, Split
-from generation.pictures import version_of
-from generation.store import engine_question
-from generation.verifying import scope_of, verify
+from generation.storage.store import engine_question
+from generation.verification.dataset import scope_of, verify
 from tests.annotations.visitors import Visitor, study_of
 from tests.leaderboards import sent
 from tests.worlds.conformance import Case
@@ -87,8 +88,8 @@ def spec_of(case: Case) -> dict[str, Any]:
 def made(case: Case, *, slug: str, images: bool = True) -> Dataset:
     """Return a complete dataset of the world."""
     spec, with_images = spec_of(case), images and case.world.media == Media.IMAGE
-    dataset = jobs.start(spec, slug=slug, visibility="public", images=with_images, secrets={"test": SECRET})
-    jobs.work(dataset=dataset)
+    dataset = datasets.start(spec, slug=slug, visibility="public", images=with_images, secrets={"test": SECRET})
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset
@@ -182,13 +183,13 @@ def it_is_exported_in_every_format_and_read_again(site: Site) -> None:
     world = site.case.world
     for name in formats.names(world):
         folder = site.folder / name
-        stored = exporting.StoredDataset(site.dataset, images=site.dataset.with_images)
+        stored = exports.StoredDataset(site.dataset, images=site.dataset.with_images)
         format_ = formats.find(name, world)
         if name in OF_PICTURES and world.media != Media.IMAGE:
             with pytest.raises(BadExport, match="choose another format"):
-                exporting.write(stored, folder, format_=format_, options=formats.checked(format_, {}))
+                exports.write(stored, folder, format_=format_, options=formats.checked(format_, {}))
             continue
-        exporting.write(stored, folder, format_=format_, options=formats.checked(format_, {}))
+        exports.write(stored, folder, format_=format_, options=formats.checked(format_, {}))
         assert any(path.is_file() for path in folder.rglob("*")), name
         if name in READERS:
             _read_again(site, name, folder)
@@ -201,8 +202,8 @@ def it_is_exported_in_every_format_and_read_again(site: Site) -> None:
 
 def _read_again(site: Site, name: str, folder: Path) -> None:
     found = find_reader(name).find([folder])
-    dataset = importing.begin(found, importing.Wanted(slug=f"read-{name}", format=name, images="none"))
-    jobs.work(dataset=dataset)
+    dataset = imports.begin(found, imports.Wanted(slug=f"read-{name}", format=name, images="none"))
+    datasets.work(dataset=dataset)
     hashes = dict(dataset.splits.values_list("name", "fingerprint"))
     for split in ("train", "val"):
         assert hashes[split] == site.split(split).fingerprint, f"{name}, {split}"

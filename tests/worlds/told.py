@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from generation import jobs
 from generation.engine.worlds import REGISTRY
+from generation.making import datasets
 from generation.models import Dataset
 from tests.worlds import baskets
 
@@ -25,8 +25,8 @@ def registered() -> Iterator[None]:
 def made(slug: str = "tales") -> Dataset:
     """Return a complete public dataset; the answers of its split test are withheld."""
     spec = {"world": baskets.NAME, "title": "Tales", "splits": SPLITS}
-    dataset = jobs.start(spec, slug=slug, visibility="public", secrets={"test": SECRET})
-    jobs.work(dataset=dataset)
+    dataset = datasets.start(spec, slug=slug, visibility="public", secrets={"test": SECRET})
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset

@@ -5,8 +5,8 @@ from typing import Any, Literal
 from django.http import HttpRequest, HttpResponseBase
 from ninja import Query, Router
 
-from generation.browse import BadAddress, check_names, read_query, shortened
-from generation.paging import page_of
+from generation.browsing.paging import page_of
+from generation.splits.filters import BadAddress, check_names, read_query, shortened
 from generation.views.finding import pairs_of
 from webapp.api import submission_shapes as shapes
 from webapp.api.operations import reads

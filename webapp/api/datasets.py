@@ -6,14 +6,14 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router
 
-from generation.browse import Query
-from generation.cards import cards_of, read_list_query
+from generation.access import Visitor, What, is_researcher, may_see
+from generation.browsing.cards import cards_of, read_list_query
+from generation.browsing.trail import visible_facets
 from generation.engine.errors import EngineError
-from generation.index import SplitIndex
 from generation.models import Dataset, Split
-from generation.trail import visible_facets
+from generation.splits.filters import Query
+from generation.storage.index import SplitIndex
 from generation.views.finding import find_dataset, find_split, pairs_of
-from webapp.access import Visitor, What, is_researcher, may_see
 from webapp.api import shapes
 from webapp.api.operations import reads
 from webapp.api.pages import PAGE, WORDS, filter_of, page_json

@@ -3,11 +3,11 @@
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from ninja import Router
 
+from generation.access import What, may_see
+from generation.browsing.pictures import version_of
 from generation.models import Split
-from generation.pictures import version_of
 from generation.views import media
 from generation.views.finding import find_split
-from webapp.access import What, may_see
 from webapp.api import images_tar
 from webapp.api.operations import reads
 from webapp.api.questions import SPLIT

@@ -9,8 +9,8 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
-from generation.browse import BadAddress
-from generation.paging import NoSuchPage
+from generation.browsing.paging import NoSuchPage
+from generation.splits.filters import BadAddress
 
 BEGINS = "/api/"
 CODES = {

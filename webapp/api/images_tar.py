@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation import files, linked
-from generation.index import SplitIndex
+from generation.browsing.pictures import version_of
 from generation.models import Scene, Split
 from generation.models.items import SceneQuerySet
-from generation.pictures import version_of
+from generation.storage import files, linked
+from generation.storage.index import SplitIndex
 
 BLOCK, RECORD = tarfile.BLOCKSIZE, tarfile.RECORDSIZE
 SOME = 500  # scenes read at a time

@@ -5,8 +5,8 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router, Status
 
-from generation.browse import read_query
-from generation.paging import page_of
+from generation.browsing.paging import page_of
+from generation.splits.filters import read_query
 from generation.views.finding import pairs_of
 from webapp.api import submission_shapes as shapes
 from webapp.api.errors import Problem

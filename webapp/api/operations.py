@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from ninja import Router
 
-from webapp.access import Uploads
+from generation.access import Uploads
 from webapp.api.errors import Problem
 from webapp.api.shapes import ErrorBody
 from webapp.api.signing_in import ACCOUNTS, EVERYBODY

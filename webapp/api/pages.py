@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest
 
-from generation.browse import BadAddress
-from generation.paging import Page
+from generation.browsing.paging import Page
+from generation.splits.filters import BadAddress
 
 PAGE = {
     "name": "page",

@@ -6,20 +6,20 @@ from typing import Any
 from django.http import Http404, HttpRequest
 from ninja import Router
 
-from generation import rows
-from generation.browse import PAGE as PAGE_NAME
-from generation.browse import BadAddress, Query, read_query
+from generation.access import What, may_see
+from generation.browsing.paging import page_of
+from generation.browsing.stories import lines_of
+from generation.browsing.trail import visible_facets
 from generation.engine.errors import EngineError
 from generation.engine.formats import value_of
 from generation.engine.worlds.stories import prompt_of
-from generation.index import IndexedFacet, SplitIndex
 from generation.models import Question, Scene, Split
-from generation.paging import page_of
-from generation.store import engine_question
-from generation.stories import lines_of
-from generation.trail import visible_facets
+from generation.splits.filters import PAGE as PAGE_NAME
+from generation.splits.filters import BadAddress, Query, read_query
+from generation.storage import rows
+from generation.storage.index import IndexedFacet, SplitIndex
+from generation.storage.store import engine_question
 from generation.views.finding import find_split, pairs_of
-from webapp.access import What, may_see
 from webapp.api import shapes
 from webapp.api.datasets import split_url
 from webapp.api.operations import reads

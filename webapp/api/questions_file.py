@@ -15,13 +15,13 @@ from pathlib import Path
 
 from django.conf import settings
 
-from generation import files, host_cache
+from generation.access import Visitor, owns
+from generation.browsing.pictures import version_of
 from generation.engine.formats.jsonl import question_line
 from generation.engine.formats.writing import facet_rows
-from generation.exporting import StoredDataset, Viewer
+from generation.exchange.exports import StoredDataset, Viewer
 from generation.models import Split
-from generation.pictures import version_of
-from webapp.access import Visitor, owns
+from generation.storage import files, host_cache
 from webapp.api.errors import too_many
 
 LEVEL = 6

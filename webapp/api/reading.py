@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router
 
-from generation.paging import page_of
+from generation.browsing.paging import page_of
 from generation.views.finding import pairs_of
 from webapp.api import reading_shapes as shapes
 from webapp.api.boards import BOARD

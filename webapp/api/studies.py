@@ -11,9 +11,9 @@ from annotations.opening import may_study
 from annotations.results import Headline, Share
 from annotations.views.results import study_answers_csv, study_answers_jsonl
 from annotations.views.studies import find_study, listed_for
-from generation.browse import read_query
+from generation.browsing.paging import page_of
 from generation.engine.statistics import Interval
-from generation.paging import page_of
+from generation.splits.filters import read_query
 from generation.views.finding import pairs_of
 from webapp.api import shapes
 from webapp.api.operations import reads

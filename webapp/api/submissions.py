@@ -7,14 +7,14 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from ninja import File, Form, Header, Router, Status
 from ninja.files import UploadedFile
 
-from generation.browse import read_query
+from generation.access import takes_uploads
+from generation.browsing.paging import page_of
 from generation.engine.predictions import Findings
 from generation.engine.statistics import Averaged
-from generation.index import SplitIndex
 from generation.models import Split
-from generation.paging import page_of
+from generation.splits.filters import read_query
+from generation.storage.index import SplitIndex
 from generation.views.finding import pairs_of
-from webapp.access import takes_uploads
 from webapp.api import submission_shapes as shapes
 from webapp.api.errors import Problem
 from webapp.api.operations import changes, reads

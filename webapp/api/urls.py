@@ -3,10 +3,7 @@
 from django.urls import URLPattern
 from ninja import NinjaAPI
 
-from generation import (
-    __version__,
-    converters,  # noqa: F401 - makes `split:` and `position:` known
-)
+from generation import __version__
 from webapp.api import boards, datasets, downloads, methods, questions, reading, studies, submissions
 from webapp.api.errors import handle_errors
 from webapp.api.operations import answered, upload_views

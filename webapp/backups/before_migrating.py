@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS, connections
 
-from generation.command_line import FAILED
+from generation.management.console import FAILED
 from webapp.backups import schema
 from webapp.backups.folder import write_into
 

@@ -14,9 +14,10 @@ from django.db import DEFAULT_DB_ALIAS, transaction
 from django.db.models import F
 from django.db.models.functions import Greatest
 
-from generation import redrawing, sealing
 from generation.engine.errors import EngineError
+from generation.making import redraw
 from generation.models import AbstractJob, Dataset, Split
+from generation.splits import sealing
 from webapp import keys
 from webapp.backups import rows, schema, stored
 from webapp.backups.archive import BadArchive, Contents
@@ -224,10 +225,10 @@ def look_for_pictures() -> Missing:
     missing = Missing({}, {})
     drawn = Split.objects.filter(dataset__with_images=True).exclude(dataset__state=Dataset.State.DELETING)
     for split in drawn.select_related("dataset").order_by("pk"):
-        if redrawing.is_drawable(kind=split.kind, engine_version=split.dataset.engine_version):
-            count, where = redrawing.draw_again(split), missing.drawn_again
+        if redraw.is_drawable(kind=split.kind, engine_version=split.dataset.engine_version):
+            count, where = redraw.draw_again(split), missing.drawn_again
         else:
-            count, where = sum(1 for _ in redrawing.lost(split)), missing.lost
+            count, where = sum(1 for _ in redraw.lost(split)), missing.lost
         if count:
             where[str(split)] = count
     return missing

@@ -14,9 +14,10 @@ from typing import IO, Any, NamedTuple, Protocol
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
 
-from generation import __version__, redrawing
+from generation import __version__
 from generation.engine import ENGINE_VERSION
 from generation.engine.errors import EngineError
+from generation.making import redraw
 from webapp.backups import rows, schema, stored
 from webapp.backups.archive import FORMAT, SECRETS, Contents, Header, Writer
 from webapp.backups.archive import HEADER as HEADER_NAME
@@ -141,8 +142,8 @@ def _drawable_folders(models: schema.Models, *, using: str) -> Iterator[str]:
     """Yield the folders whose pictures this program draws again."""
     splits: Any = models["generation.Split"]._base_manager.using(using)
     for split in splits.select_related("dataset").order_by("pk"):
-        if redrawing.is_drawable(kind=split.kind, engine_version=split.dataset.engine_version):
-            yield redrawing.folder_of(dataset=split.dataset_id, split=split.name) + "/"
+        if redraw.is_drawable(kind=split.kind, engine_version=split.dataset.engine_version):
+            yield redraw.folder_of(dataset=split.dataset_id, split=split.name) + "/"
 
 
 class InArchive:

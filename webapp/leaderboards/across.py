@@ -6,11 +6,11 @@ So it is seen what is learned there and fails elsewhere.
 from collections.abc import Sequence
 from typing import Any
 
+from generation.access import What, may_see
 from generation.engine.statistics import Averaged
 from generation.engine.worlds.boards import BoardView
-from generation.index import SplitIndex
 from generation.models import Split
-from webapp.access import What, may_see
+from generation.storage.index import SplitIndex
 from webapp.leaderboards.entries import Entry, entries_of
 from webapp.leaderboards.slices import Column, Ground, Panel, Row, every_number, pairs_of, panel, within
 from webapp.leaderboards.visibility import views_for

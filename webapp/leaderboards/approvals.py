@@ -12,8 +12,8 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.urls import reverse
 
+from generation.access import owns
 from generation.models import Split
-from webapp.access import owns
 from webapp.leaderboards import ladder
 from webapp.leaderboards.models import SubmitterApproval
 

@@ -12,7 +12,8 @@ class LeaderboardsConfig(AppConfig):
     def ready(self) -> None:
         """Register what was submitted, links to boards, scoring as background work, and what is published of people."""
         from annotations import disclosure
-        from generation import account_storage, referrers, remarks
+        from generation import referrers, remarks
+        from generation.storage import account_storage
         from webapp.leaderboards import keeping, ladder, linking, referring, scoring  # noqa: F401 - scoring registers itself
 
         account_storage.register("submissions", keeping.use)

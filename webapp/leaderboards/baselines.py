@@ -11,15 +11,15 @@ import numpy as np
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from numpy.typing import NDArray
 
-from generation.blind import Guesser, Known, choices_of
 from generation.engine.errors import BrokenWorld, EngineError
 from generation.engine.predictions import Predictions
 from generation.engine.score import GUESS, OUTSIDE, is_guess
 from generation.engine.worlds import Item, get_world, usable
 from generation.engine.worlds.guessing import Baseline, baselines_of, unanswered
-from generation.index import SplitIndex
 from generation.models import Dataset, Scene, Split
-from generation.store import load_items
+from generation.reports.shortcuts import Guesser, Known, choices_of
+from generation.storage.index import SplitIndex
+from generation.storage.store import load_items
 from webapp.leaderboards.models import Method, Submission
 
 Kind = Method.Baseline

@@ -10,13 +10,13 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
+from generation.access import Visitor, may_see_facet
 from generation.engine.ladder import WHOLE
 from generation.engine.statistics import Averaged
 from generation.engine.worlds import Column, FacetKind
 from generation.engine.worlds.boards import Tasks, tasks_of
-from generation.index import IndexedFacet, SplitIndex, counts_of_all
 from generation.models import Split
-from webapp.access import Visitor, may_see_facet
+from generation.storage.index import IndexedFacet, SplitIndex, counts_of_all
 from webapp.leaderboards import entries, ladder
 from webapp.leaderboards.entries import Entry, share_of
 from webapp.leaderboards.figures import DEFERRED, SMALLEST, Figure, figure, shade

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from generation.engine.comparing import MCNEMAR, Compared, compare
-from generation.scoring import truth_of
+from generation.reports.scoring import truth_of
 from webapp.leaderboards.contenders import Contender
 from webapp.leaderboards.slices import LEAST, Divided, Ground
 

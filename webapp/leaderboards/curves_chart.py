@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from generation.charts_spec import COUNTS, ELSEWHERE, HEIGHT, LEGEND, OF_PAPER, OF_THE_PAGE, SHARES, WIDTH, config_of
+from generation.charts.vega import COUNTS, ELSEWHERE, HEIGHT, LEGEND, OF_PAPER, OF_THE_PAGE, SHARES, WIDTH, config_of
 from webapp.leaderboards.curves import Curve
 
 DRAWN = 5  # curves: there are as many colours

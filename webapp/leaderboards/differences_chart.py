@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from generation.charts_spec import ELSEWHERE, HEIGHT, MOST_BARS, POINTS, SMALL, WIDTH, Palette, config_of
+from generation.charts.vega import ELSEWHERE, HEIGHT, MOST_BARS, POINTS, SMALL, WIDTH, Palette, config_of
 from webapp.leaderboards.comparing import Line, Part
 
 STEP = 18  # pixels from slice to slice

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.http import Http404
 
+from generation.access import What, may_see
 from generation.models import Split
 from generation.views.finding import find_split as any_split
-from webapp.access import What, may_see
 from webapp.leaderboards.models import Method, Submission, Suite
 
 LONGEST_SLUG = 200  # characters of a name that is looked for

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django import forms
 
 from annotations import markdown
-from generation.browse import shortened
+from generation.access import What, may_see
 from generation.models import Dataset, Split
-from webapp.access import What, may_see
+from generation.splits.filters import shortened
 from webapp.leaderboards.models import Method, Suite
 
 if TYPE_CHECKING:

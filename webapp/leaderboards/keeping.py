@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db.models import Count, Q, Sum
 
-from generation.account_storage import Use
+from generation.storage.account_storage import Use
 from webapp.leaderboards.models import Submission
 
 

@@ -19,9 +19,9 @@ from annotations.results import sliced, values_of
 from generation.engine.ladder import WHOLE, climb, least_step, usual_budget
 from generation.engine.score import score
 from generation.engine.worlds import FacetKind
-from generation.index import IndexedFacet, SplitIndex
 from generation.models import Split
-from generation.scoring import truth_of
+from generation.reports.scoring import truth_of
+from generation.storage.index import IndexedFacet, SplitIndex
 from webapp.leaderboards import predictions
 from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Score, Submission
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from django.urls import reverse
 
+from generation.access import Visitor, What, may_see
 from generation.models import Split
 from generation.remarks import Remark
-from webapp.access import Visitor, What, may_see
 
 
 def remarks(user: Visitor, splits: Sequence[Split]) -> dict[int, Remark]:

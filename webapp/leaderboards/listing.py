@@ -5,9 +5,9 @@ from typing import Any
 
 from django.db.models import Count, Max, Q, QuerySet
 
+from generation.access import What, may_mention, may_see
 from generation.engine.statistics import Averaged
 from generation.models import Dataset, Split
-from webapp.access import What, may_mention, may_see
 from webapp.leaderboards.figures import Figure, figure
 from webapp.leaderboards.finding import owns
 from webapp.leaderboards.models import Disclosure, Score, Submission

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from generation.charts_spec import (
+from generation.charts.vega import (
     ELSEWHERE,
     HEIGHT,
     LEGEND,

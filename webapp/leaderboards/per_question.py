@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.score import GUESS, NONE, TIE, is_guess, right_of
-from generation.scoring import truth_of
+from generation.reports.scoring import truth_of
 from webapp.leaderboards.contenders import Codes, Contender
 from webapp.leaderboards.slices import Ground
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from generation import files
 from generation.engine.errors import EngineError
 from generation.engine.predictions import Predictions
 from generation.engine.predictions.packed import PackedPredictions, pack
-from generation.index import SplitIndex
 from generation.models import Split
+from generation.storage import files
+from generation.storage.index import SplitIndex
 from webapp.leaderboards.models import Submission
 
 FOLDER = "predictions"

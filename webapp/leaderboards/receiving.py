@@ -20,15 +20,16 @@ from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from generation import account_storage, files, prediction_files
+from generation.access import What, may_see
 from generation.engine.predictions import BadPredictions, Member
 from generation.engine.predictions import members as carried
 from generation.engine.predictions.packed import PackedPredictions
 from generation.engine.predictions.unpacking import GZIP, room
 from generation.engine.score import OUTSIDE
-from generation.expected import expected_of
+from generation.exchange import prediction_files
 from generation.models import Split
-from webapp.access import What, may_see
+from generation.reports.expected import expected_of
+from generation.storage import account_storage, files
 from webapp.leaderboards import approvals, limits
 from webapp.leaderboards.models import Method, Submission, Suite, SuiteMember
 from webapp.leaderboards.suites import members_for

@@ -9,7 +9,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
 
-from generation import files
+from generation.storage import files
 from webapp.leaderboards import ladder
 from webapp.leaderboards.models import Method, Submission
 from webapp.leaderboards.predictions import FOLDER as PREDICTIONS

@@ -13,18 +13,19 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 
-from generation import files, prediction_files
 from generation.engine.predictions import BadPredictions
 from generation.engine.predictions.findings import NAMED
 from generation.engine.predictions.packed import PackedPredictions
 from generation.engine.score import OUTSIDE, score
 from generation.engine.worlds import Column
-from generation.expected import expected_of
-from generation.index import SplitIndex
+from generation.exchange import prediction_files
 from generation.models import Split
 from generation.queue import leases, runner
 from generation.queue.outages import find_outage
-from generation.scoring import slicing_of, truth_of
+from generation.reports.expected import expected_of
+from generation.reports.scoring import slicing_of, truth_of
+from generation.storage import files
+from generation.storage.index import SplitIndex
 from webapp.leaderboards import baselines, ladder, predictions, removal
 from webapp.leaderboards.models import Score, Submission
 

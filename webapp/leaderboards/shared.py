@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from annotations.baseline import load_digest as people_of
 from generation.engine.score import Slice, score
-from generation.index import SplitIndex, open_digest
-from generation.scoring import slicing_of, truth_of
+from generation.reports.scoring import slicing_of, truth_of
+from generation.storage.index import SplitIndex, open_digest
 from webapp.leaderboards import predictions
 
 NO_RIGHT = Slice(np.zeros(0, np.int64), np.zeros(0, np.int64))

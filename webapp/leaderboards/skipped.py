@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.ablations import Ablated
-from generation.blind import TYPE, choices_of
 from generation.engine.ablation import LEAST, Explained, alike, best, skipped
 from generation.engine.score import NONE
-from generation.index import SplitIndex
 from generation.models import Split
-from generation.scoring import truth_of
+from generation.reports.scoring import truth_of
+from generation.reports.shortcuts import TYPE, choices_of
+from generation.reports.skipped_steps import Ablated
+from generation.storage.index import SplitIndex
 from webapp.leaderboards.contenders import Contender
 
 

@@ -17,8 +17,8 @@ from generation.engine.score import Slicing, banded, score
 from generation.engine.statistics import Averaged, Interval, wilson
 from generation.engine.worlds import FacetKind
 from generation.engine.worlds.boards import BoardView, Filters, Series
-from generation.index import IndexedFacet, SplitIndex
-from generation.scoring import truth_of
+from generation.reports.scoring import truth_of
+from generation.storage.index import IndexedFacet, SplitIndex
 from webapp.leaderboards.contenders import Codes, Contender
 from webapp.leaderboards.figures import SMALLEST, shade
 

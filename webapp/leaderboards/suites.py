@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from webapp.access import What, may_mention, may_see
+from generation.access import What, may_mention, may_see
 from webapp.leaderboards import entries
 from webapp.leaderboards.entries import Entry
 from webapp.leaderboards.figures import DECIMALS, Figure

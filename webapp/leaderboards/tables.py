@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django.http import HttpResponse
 from django.utils import timezone
 
-from generation.charts import as_text
+from generation.charts.counts import as_text
 from webapp.leaderboards.boards import Board, Row
 from webapp.leaderboards.passing import Passed
 from webapp.leaderboards.suites import Row as SuiteRow

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from webapp.access import What, may_mention, may_see
+from generation.access import What, may_mention, may_see
 from webapp.leaderboards.finding import owns
 from webapp.leaderboards.models import Submission
 

@@ -7,12 +7,12 @@ owner chose. Everything else opens with the answers.
 
 from typing import Any, NamedTuple
 
+from generation.access import Visitor, What, may_see, may_see_facet
 from generation.engine.ladder import WHOLE
 from generation.engine.statistics import Averaged
 from generation.engine.worlds.boards import BoardView
-from generation.index import IndexedFacet, SplitIndex
 from generation.models import Split
-from webapp.access import Visitor, What, may_see, may_see_facet
+from generation.storage.index import IndexedFacet, SplitIndex
 from webapp.leaderboards import ladder
 from webapp.leaderboards.figures import DEFERRED, Figure, figure
 from webapp.leaderboards.models import Disclosure, Score, Submission

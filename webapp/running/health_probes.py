@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db import DEFAULT_DB_ALIAS, Error, connection
 
-from generation import files
+from generation.storage import files
 from webapp.backups import schema
 
 T = TypeVar("T")

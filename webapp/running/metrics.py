@@ -22,10 +22,11 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from generation import __version__, files
+from generation import __version__
 from generation.engine import ENGINE_VERSION
 from generation.models import AbstractJob, Heartbeat, Job, JobEvent
 from generation.models.work import ago
+from generation.storage import files
 from webapp.running.gunicorn_config import FOLDER
 from webapp.running.health_probes import Kept
 

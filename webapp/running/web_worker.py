@@ -9,7 +9,7 @@ from types import FrameType, SimpleNamespace
 from django.conf import settings
 from gunicorn.workers.base import Worker
 
-from webapp.access import MEGABYTE
+from generation.access import MEGABYTE
 from webapp.running.web_server import Answer, Server
 
 TURN = 1.0  # seconds between two looks at the clock

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from generation import jobs
-from generation.command_line import BAD_INPUT, PlainCommand
+from generation.making import datasets
+from generation.management.console import BAD_INPUT, PlainCommand
 
 
 class Command(PlainCommand):
@@ -21,7 +21,7 @@ class Command(PlainCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Stop it."""
         dataset = self.find_dataset(options["dataset"])
-        if not jobs.cancel(dataset):
+        if not datasets.cancel(dataset):
             dataset.refresh_from_db()
             raise CommandError(
                 f"{dataset.slug}: Expected a dataset that is being made, got one that is {dataset.state}.",

@@ -4,7 +4,7 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from generation.command_line import PlainCommand
+from generation.management.console import PlainCommand
 from generation.models import Dataset
 
 KEYS = ("slug", "world", "state", "splits", "scenes", "questions", "fingerprint")

@@ -6,9 +6,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from generation import deriving, jobs
-from generation.command_line import FAILED, PlainCommand
+from generation.making import datasets
+from generation.management.console import FAILED, PlainCommand
 from generation.models import Dataset, Job
+from generation.splits import question_sets
 
 IDLE = 0.2  # seconds
 
@@ -25,13 +26,13 @@ class Command(PlainCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Delete it here, or wait for the process that is at it already."""
         if "/" in options["dataset"]:
-            deriving.remove(self.find_split(options["dataset"]))
+            question_sets.remove(self.find_split(options["dataset"]))
             return
         dataset = self.find_dataset(options["dataset"])
-        jobs.delete(dataset)
+        datasets.delete(dataset)
         while Dataset.objects.filter(pk=dataset.pk).exists():
-            if not jobs.work(dataset=dataset):
-                jobs.recover()
+            if not datasets.work(dataset=dataset):
+                datasets.recover()
                 self._check(dataset)
                 time.sleep(IDLE)
 

@@ -9,10 +9,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from generation import deriving, jobs
-from generation.command_line import FAILED, INTERRUPTED, PlainCommand
+from generation.making import datasets
+from generation.management.console import FAILED, INTERRUPTED, PlainCommand
 from generation.models import Job, Split
-from generation.recipes import BadRecipe, Recipe, read_recipe
+from generation.splits import question_sets
+from generation.splits.recipes import BadRecipe, Recipe, read_recipe
 
 IDLE = 0.2  # seconds
 
@@ -43,7 +44,7 @@ class Command(PlainCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Make it here, or wait for the process that is at it already; nothing is left of what can't be made."""
         parent = self.find_split(options["split"])
-        job = deriving.create(parent, name=options["name"], recipe=_recipe(parent, options))
+        job = question_sets.create(parent, name=options["name"], recipe=_recipe(parent, options))
         assert job.split is not None
         try:
             self._wait(job, job.split.pk)
@@ -54,13 +55,13 @@ class Command(PlainCommand):
             self._drop(job.split.pk)
             raise
         split = Split.objects.for_browse().get(pk=job.split.pk)
-        self.stderr.write(f"{split}: {deriving.described(split)}")
+        self.stderr.write(f"{split}: {question_sets.described(split)}")
         self.stdout.write(split.fingerprint)
 
     def _wait(self, job: Job, split: int) -> None:
         while not Split.objects.filter(pk=split, state=Split.State.COMPLETE).exists():
-            if not jobs.run_waiting(job):
-                jobs.recover()
+            if not datasets.run_waiting(job):
+                datasets.recover()
                 time.sleep(IDLE)
             found = Job.objects.filter(pk=job.pk).first()
             if found is None or found.state in (Job.State.FAILED, Job.State.CANCELLED):
@@ -69,7 +70,7 @@ class Command(PlainCommand):
 
     def _drop(self, split: int) -> None:
         for left in Split.objects.filter(pk=split):
-            deriving.remove(left)
+            question_sets.remove(left)
 
 
 def _recipe(parent: Split, options: dict[str, Any]) -> Recipe:

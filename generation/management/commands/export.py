@@ -9,11 +9,11 @@ from typing import Any
 from django.core.management.base import CommandError
 from tqdm import tqdm
 
-from generation import exporting
-from generation.command_line import FAILED, INTERRUPTED, PlainCommand
 from generation.engine import formats
 from generation.engine.formats import Format, Option
-from generation.pool import stoppable
+from generation.exchange import exports
+from generation.making.pool import stoppable
+from generation.management.console import FAILED, INTERRUPTED, PlainCommand
 
 
 class Command(PlainCommand):
@@ -47,23 +47,21 @@ class Command(PlainCommand):
         given = {name: value for name in _options() if (value := options[_key(name)]) is not None}
         values = formats.checked(format_, given)
         output = Path(options["output"])
-        exporting.check_output(output)
-        dataset = exporting.StoredDataset(
+        exports.check_output(output)
+        dataset = exports.StoredDataset(
             found,
             splits=options["split"],
-            viewer=exporting.Viewer(withheld=options["withheld"]),
+            viewer=exports.Viewer(withheld=options["withheld"]),
             images=not options["no_images"],
         )
         self._write(dataset, output, format_=format_, values=values)
         self._say_what_is_missing(dataset)
         self.stdout.write(str(output))
 
-    def _write(
-        self, dataset: exporting.StoredDataset, output: Path, *, format_: Format, values: dict[str, Any]
-    ) -> None:
+    def _write(self, dataset: exports.StoredDataset, output: Path, *, format_: Format, values: dict[str, Any]) -> None:
         try:
             with stoppable(), Bar(dataset) as bar:
-                exporting.write(dataset, output, format_=format_, options=values, tick=bar.tick)
+                exports.write(dataset, output, format_=format_, options=values, tick=bar.tick)
         except KeyboardInterrupt:
             if not self.from_command_line:
                 raise
@@ -73,7 +71,7 @@ class Command(PlainCommand):
                 f"Expected to write {output}, got: {error}. Nothing was written.", returncode=FAILED
             ) from error
 
-    def _say_what_is_missing(self, dataset: exporting.StoredDataset) -> None:
+    def _say_what_is_missing(self, dataset: exports.StoredDataset) -> None:
         """Say what the folder doesn't have, so that nobody looks for it."""
         for line in dataset.notes():
             self.stderr.write(line)
@@ -82,7 +80,7 @@ class Command(PlainCommand):
 class Bar:
     """A progress bar on standard error: scenes."""
 
-    def __init__(self, dataset: exporting.StoredDataset) -> None:
+    def __init__(self, dataset: exports.StoredDataset) -> None:
         self.bar = tqdm(
             total=dataset.scenes, desc=dataset.slug, unit=" scenes", file=sys.stderr,
             mininterval=0.1 if sys.stderr.isatty() else 10.0,

@@ -8,13 +8,15 @@ from typing import Any
 
 from django.conf import settings
 
-from generation import jobs, specs, store
 from generation.engine.errors import BadSpec
 from generation.engine.worlds import Media
+from generation.making import datasets
+from generation.making.pool import note, stoppable
+from generation.making.warmup import warm_world
+from generation.management.watching import Bar, WatchingCommand
 from generation.models import Dataset
-from generation.pool import note, stoppable
-from generation.warm import warm_world
-from generation.watching import Bar, WatchingCommand
+from generation.specs import loading
+from generation.storage import store
 
 MOST_WORKERS = 64
 
@@ -57,11 +59,11 @@ class Command(WatchingCommand):
 
     def _dataset(self, options: dict[str, Any]) -> Dataset:
         """Return the dataset to make: a new one, or with `--resume` one that is there."""
-        source = specs.load(options["spec"], scenes_from=options["scenes_from"])
+        source = loading.load(options["spec"], scenes_from=options["scenes_from"])
         slug = _slug(source.name) if options["name"] is None else options["name"]
         scenes = _each_once(options["scenes"], option="--scenes")
         secrets = _each_once(options["secret"], option="--secret")
-        data = specs.changed(source.data, files=source.files, seed=options["seed"], scenes=scenes)
+        data = loading.changed(source.data, files=source.files, seed=options["seed"], scenes=scenes)
         store.check_secrets(secrets, splits=data["splits"])
         existing = Dataset.objects.filter(slug=slug).first()
         if existing is not None:
@@ -73,7 +75,7 @@ class Command(WatchingCommand):
                 )
             _check_same(existing, data, secrets=secrets, images=not options["no_images"])
             return self._gone_on_with(existing)
-        return jobs.start(
+        return datasets.start(
             data,
             slug=slug,
             files=source.files,
@@ -86,7 +88,7 @@ class Command(WatchingCommand):
         if dataset.state != Dataset.State.COMPLETE:
             if dataset.with_images:
                 dataset.read_spec().check_here()
-            jobs.resume(dataset)
+            datasets.resume(dataset)
         return dataset
 
     def _make(self, dataset: Dataset, *, workers: int) -> None:

@@ -7,11 +7,12 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from generation import importing, jobs, reading, store
-from generation.command_line import BAD_INPUT
 from generation.engine.worlds import READERS
+from generation.making import datasets, imports, reading
+from generation.management.console import BAD_INPUT
+from generation.management.watching import Bar, WatchingCommand
 from generation.models import Dataset, Import
-from generation.watching import Bar, WatchingCommand
+from generation.storage import store
 
 SAID = ("format", "images", "licence", "visibility", "images_visible", "title")
 MOST_WORKERS = 2  # a split is read by one
@@ -48,7 +49,7 @@ class Command(WatchingCommand):
         imported = Import.objects.get(dataset=dataset)
         if dataset.state != Dataset.State.COMPLETE:
             self._read(dataset, imported)
-        for line in importing.told(dataset):
+        for line in imports.told(dataset):
             self.stderr.write(line, self.style.NOTICE if line.startswith(" ") else None)
         self.stdout.write(dataset.fingerprint)
 
@@ -57,7 +58,7 @@ class Command(WatchingCommand):
         store.check_slug(options["name"])
         if len(options["licence"]) > 100 or len(options["title"]) > 200:
             raise CommandError("Expected at most 100 characters of licence, 200 of title.", returncode=BAD_INPUT)
-        wanted = importing.Wanted(
+        wanted = imports.Wanted(
             slug=options["name"],
             **{
                 name: options[name] for name in ("format", "images", "licence", "visibility", "images_visible", "title")
@@ -72,25 +73,25 @@ class Command(WatchingCommand):
             )
         found = reading.find(wanted.format, [path.resolve() for path in options["paths"]])
         if existing is None:
-            return importing.begin(found, wanted)
-        importing.check_same(existing, found, wanted)
+            return imports.begin(found, wanted)
+        imports.check_same(existing, found, wanted)
         if existing.state != Dataset.State.COMPLETE:
-            jobs.resume(existing)
+            datasets.resume(existing)
         return existing
 
     def _read(self, dataset: Dataset, imported: Import) -> None:
         """Run the processes until the dataset is complete; say so if it isn't."""
-        jobs.recover()
-        bar = Bar(dataset, _how_far, total=importing.way_of(dataset).total, unit="B", unit_scale=True)
+        datasets.recover()
+        bar = Bar(dataset, _how_far, total=imports.way_of(dataset).total, unit="B", unit_scale=True)
         self.watch(bar, size=min(MOST_WORKERS, dataset.splits.count()), kept="read")
         imported.refresh_from_db()
         if imported.message:
-            jobs.work(dataset=dataset)  # what is left of it goes
+            datasets.work(dataset=dataset)  # what is left of it goes
             raise CommandError(f"{imported.message} Nothing was kept.", returncode=BAD_INPUT)
         self.check_complete(dataset)
 
 
 def _how_far(dataset: Dataset) -> tuple[float, str]:
     """Return how many bytes are read, and scenes and sealed splits in words."""
-    way, at = importing.way_of(dataset), dataset.progress()
+    way, at = imports.way_of(dataset), dataset.progress()
     return way.done, f"{dataset.slug}: {at.scenes:,} scenes, {at.splits} of {at.of_splits} splits sealed"

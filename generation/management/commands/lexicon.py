@@ -7,10 +7,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from generation.command_line import BAD_INPUT, PlainCommand
 from generation.engine.errors import BadRecord
 from generation.engine.worlds import get_world, names
 from generation.engine.worlds.lexicons import HasLexicon
+from generation.management.console import BAD_INPUT, PlainCommand
 
 
 class Command(PlainCommand):

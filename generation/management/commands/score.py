@@ -8,9 +8,9 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from generation.command_line import BAD_INPUT, PlainCommand
+from generation.management.console import BAD_INPUT, PlainCommand
 from generation.models import Split
-from generation.scoring import Scored, score_file
+from generation.reports.scoring import Scored, score_file
 
 
 class Command(PlainCommand):

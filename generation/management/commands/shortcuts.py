@@ -7,10 +7,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from generation import blind_jobs
-from generation.blind_shown import LEVEL_TEXT, Alike, Guess, Scored, Shown, shown_whole
-from generation.command_line import BAD_INPUT, FAILED, PlainCommand
+from generation.management.console import BAD_INPUT, FAILED, PlainCommand
 from generation.models import BlindReport, Dataset
+from generation.reports import shortcut_jobs
+from generation.reports.shortcuts_page import LEVEL_TEXT, Alike, Guess, Scored, Shown, shown_whole
 
 
 class Command(PlainCommand):
@@ -34,8 +34,8 @@ class Command(PlainCommand):
                 "manage.py generate ... --resume.",
                 returncode=BAD_INPUT,
             )
-        splits = blind_jobs.complete_splits(dataset)
-        report = blind_jobs.make_now(dataset)
+        splits = shortcut_jobs.complete_splits(dataset)
+        report = shortcut_jobs.make_now(dataset)
         if report.state != BlindReport.State.DONE:
             reason = report.message or "Another process is about it; ask again in a minute."
             raise CommandError(f"Expected a report on {dataset.slug}, got none: {reason}", returncode=FAILED)

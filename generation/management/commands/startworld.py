@@ -4,8 +4,8 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from generation.command_line import PlainCommand
-from generation.starting import write_world
+from generation.management.console import PlainCommand
+from generation.management.starting import write_world
 
 
 class Command(PlainCommand):

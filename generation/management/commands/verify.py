@@ -12,14 +12,14 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from tqdm import tqdm
 
-from generation import verifying
-from generation.command_line import BAD_INPUT, FAILED, INTERRUPTED, PlainCommand
 from generation.engine import folders
 from generation.engine.reading import find_reader
 from generation.engine.verdict import Verdict
 from generation.engine.worlds import READERS, get_world
-from generation.pool import stoppable
-from generation.warm import warm_world
+from generation.making.pool import stoppable
+from generation.making.warmup import warm_world
+from generation.management.console import BAD_INPUT, FAILED, INTERRUPTED, PlainCommand
+from generation.verification import dataset as verifying
 
 MOST_WORKERS = 64
 SHOWN = 200  # findings on the screen; --json gives all that are kept

@@ -6,10 +6,10 @@ import time
 from argparse import ArgumentParser
 from typing import Any
 
-from generation import jobs
-from generation.command_line import PlainCommand
+from generation.making import datasets
+from generation.making.pool import drop_connection, state_of, stoppable
+from generation.management.console import PlainCommand
 from generation.models import Dataset
-from generation.pool import drop_connection, state_of, stoppable
 
 IDLE = 0.2  # seconds
 
@@ -36,14 +36,14 @@ class Command(PlainCommand):
         with stoppable():
             try:
                 if options["dataset"] is None:
-                    jobs.recover()
-                    jobs.work(keep_going=wanted)
+                    datasets.recover()
+                    datasets.work(keep_going=wanted)
                 else:
                     self._work_on(options["dataset"], wanted, may_be_gone=parent is not None)
             except KeyboardInterrupt:  # what it was at waits for others
                 if self.from_command_line:
                     drop_connection()
-                jobs.RUNNER.release_own()
+                datasets.RUNNER.release_own()
 
     def _work_on(self, slug: str, wanted: Any, *, may_be_gone: bool) -> None:
         """Work on a dataset until it is made: others may still be at what this process would do next."""
@@ -51,5 +51,5 @@ class Command(PlainCommand):
             return  # another process was quicker, and it was refused
         dataset = self.find_dataset(slug)
         while wanted() and state_of(dataset) == Dataset.State.MAKING:
-            if not jobs.work(dataset=dataset, keep_going=wanted):
+            if not datasets.work(dataset=dataset, keep_going=wanted):
                 time.sleep(IDLE)

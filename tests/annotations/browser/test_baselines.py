@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, BrowserContext, expect
 
 from annotations import baseline, opening
 from annotations.models import Participant, Study
-from generation.index import SplitIndex
 from generation.models import Dataset
+from generation.storage.index import SplitIndex
 from tests.annotations.answered import put
 from tests.annotations.browser.test_studies import signed_in
 from tests.generation import small

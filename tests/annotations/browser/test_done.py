@@ -24,8 +24,8 @@ from django.contrib.auth.models import Group
 from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from generation import files
 from generation.models import Dataset, Question
+from generation.storage import files
 from tests.annotations.browser.test_studies import signed_in
 from tests.generation import small
 from webapp.models import User

@@ -8,7 +8,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from generation import blind_jobs, blind_shown, charts_drawing
+from generation.charts import drawing
+from generation.reports import shortcut_jobs, shortcuts_page
 from tests.generation import small
 
 pytestmark = pytest.mark.slow
@@ -28,9 +29,9 @@ def page(
 ) -> Iterator[Page]:
     """Give a page of a site whose small dataset has questions enough for shares, and too many to be looked through."""
     settings.VAR_DIR = tmp_path
-    monkeypatch.setattr(blind_shown, "TOO_FEW", 4)
-    monkeypatch.setattr(charts_drawing, "SECONDS", 60)
-    monkeypatch.setattr(blind_jobs, "SMALL", 1)
+    monkeypatch.setattr(shortcuts_page, "TOO_FEW", 4)
+    monkeypatch.setattr(drawing, "SECONDS", 60)
+    monkeypatch.setattr(shortcut_jobs, "SMALL", 1)
     small.made(with_images=False)
     context = browser.new_context(base_url=live_server.url)
     yield context.new_page()
@@ -43,7 +44,7 @@ def test_the_page_waits_then_shows_the_report_by_itself_on_any_screen(page: Page
     page.goto(PAGE)
     expect(page.get_by_role("heading", name="About to be computed")).to_be_visible()
     assert barriers(page) == []
-    assert blind_jobs.RUNNER.work() == 1
+    assert shortcut_jobs.RUNNER.work() == 1
     expect(page.get_by_role("heading", name="Q-type mode, type by type").first).to_be_visible(timeout=ENOUGH)
     for width, scheme in ((1280, "light"), (390, "dark")):
         page.set_viewport_size({"width": width, "height": 800})

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from generation import jobs
 from generation.engine.worlds import REGISTRY
+from generation.making import datasets
 from generation.models import Dataset
 from tests.annotations.visitors import Visitor, study_of
 from tests.generation.browser.test_pages import barriers
@@ -23,8 +23,8 @@ def beads(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Dataset:
     """Give a complete public dataset of strings of beads, 48 pixels wide."""
     monkeypatch.setitem(REGISTRY, "starter", "generation.starter.world:WORLD")
     spec = {"world": "starter", "splits": {"train": {"scenes": 6}, "val": {"scenes": 3}}}
-    dataset = jobs.start(spec, slug="beads", visibility="public", images=True)
-    jobs.work(dataset=dataset)
+    dataset = datasets.start(spec, slug="beads", visibility="public", images=True)
+    datasets.work(dataset=dataset)
     return dataset
 
 

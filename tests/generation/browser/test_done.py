@@ -30,7 +30,7 @@ import django
 django.setup()
 from django.contrib.auth.models import Group
 from django.core.management import call_command
-from generation.warm import warm
+from generation.making.warmup import warm
 from webapp.housekeeping import prepare_broker
 from webapp.models import User
 call_command("migrate", verbosity=0)

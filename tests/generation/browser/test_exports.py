@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.test import Client
 from playwright.sync_api import Browser, Page, expect
 
-from generation import export_jobs
+from generation.exchange import export_jobs
 from generation.models import Dataset, Export
 from tests.generation import small
 from webapp.models import User

@@ -11,7 +11,7 @@ from django.contrib.auth.models import Group
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from generation import jobs
+from generation.making import datasets
 from generation.models import Dataset, Heartbeat, Job
 from tests.generation import small
 from tests.generation.browser.screens import SCREENS
@@ -141,9 +141,9 @@ def test_the_page_follows_by_itself(browser: Browser, live_server: Any, ada: Use
     page = context.new_page()
     page.goto("/datasets/shapes/")
     page.get_by_role("button", name="Cancel").focus()
-    job = jobs.claim()
+    job = datasets.claim()
     assert job is not None
-    jobs.run(job)
+    datasets.run(job)
     expect(page.locator(".making-figures")).to_contain_text("4 of 8 scenes", timeout=10_000)
     expect(page.get_by_role("button", name="Cancel")).to_be_focused()
     Job.objects.filter(dataset=dataset, state="waiting").update(state="failed", message="it broke")

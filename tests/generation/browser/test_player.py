@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from generation import paging
+from generation.browsing import paging
 from generation.models import Dataset, Question
 from tests.generation import small
 from tests.generation.browser.screens import SCREENS

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from generation.drafts import text_of
+from generation.specs.editor import text_of
 from tests.generation import small
 
 NEW = "/datasets/new/"

@@ -7,8 +7,8 @@ from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from generation.browsing.pictures import version_of
 from generation.models import Scene
-from generation.pictures import version_of
 
 TRAIN, TEST = "/datasets/shapes/train/", "/datasets/shapes/test/"
 NAMES = ["type", "group", "template", "answer", "length", "objects", "length.from", "length.to", "q", "page"]

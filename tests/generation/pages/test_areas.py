@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.areas import areas_of, text_of, tip_for
+from generation.browsing.areas import areas_of, text_of, tip_for
+from generation.browsing.outlines import Place, Seen
+from generation.browsing.pictures import Picture
 from generation.engine.worlds import Element
-from generation.outline import Place, Seen
-from generation.pictures import Picture
 
 PICTURE = Picture("x.png", 480, 320, "")
 

@@ -7,9 +7,9 @@ import json
 import pytest
 from django.test import Client
 
-from generation import blind_jobs, blind_shown
 from generation.engine.errors import BadSpec
 from generation.models import BlindReport, Dataset, Heartbeat, Split
+from generation.reports import shortcut_jobs, shortcuts_page
 from tests.generation import small
 
 PAGE, PROGRESS, OVERVIEW = "/datasets/shapes/shortcuts/", "/datasets/shapes/shortcuts/progress/", "/datasets/shapes/"
@@ -23,13 +23,13 @@ def text_of(response):
 @pytest.fixture
 def many(monkeypatch):
     """Let the small dataset have questions enough for shares."""
-    monkeypatch.setattr(blind_shown, "TOO_FEW", 1)
+    monkeypatch.setattr(shortcuts_page, "TOO_FEW", 1)
 
 
 @pytest.fixture
 def large(monkeypatch):
     """Let the small dataset be too large for a report at once."""
-    monkeypatch.setattr(blind_jobs, "SMALL", 1)
+    monkeypatch.setattr(shortcut_jobs, "SMALL", 1)
 
 
 def test_page_shows_each_cue_beside_chance_with_its_n(client, shapes, many):
@@ -122,7 +122,7 @@ def test_a_large_dataset_is_not_computed_in_the_request(client, shapes, large):
 
 def test_a_background_process_computes_it_and_the_page_shows_it(client, shapes, large):
     client.get(PAGE)
-    assert blind_jobs.RUNNER.work() == 1
+    assert shortcut_jobs.RUNNER.work() == 1
     progress = text_of(client.get(PROGRESS))
     assert 'data-state="done"' in progress and "It is computed" in progress
     page = text_of(client.get(PAGE))

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.browse import MAX_CONDITIONS, BadAddress, ranges_joined, read_query
 from generation.engine.worlds import Facet, FacetKind
+from generation.splits.filters import MAX_CONDITIONS, BadAddress, ranges_joined, read_query
 
 TYPE = Facet(
     "type", "Type", FacetKind.CATEGORY, ("count", "exist", "query_color"), False, labels=("Count", "Exist", "Colour")

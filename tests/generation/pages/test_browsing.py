@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from generation import paging, sidebar
-from generation.browse import Query
-from generation.index import SplitIndex
+from generation.browsing import paging, sidebar
+from generation.browsing.paging import NoSuchPage, page_of
 from generation.models import Question, Split
-from generation.paging import NoSuchPage, page_of
+from generation.splits.filters import Query
+from generation.storage.index import SplitIndex
 
 TRAIN, TEST = "/datasets/shapes/train/", "/datasets/shapes/test/"
 # The question's words say these; of what the train split had seen, other splits tell.

@@ -14,11 +14,13 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 
-from generation import charts, charts_drawing, limited
-from generation.charts_drawing import Order
+from generation.charts import counts as charts
+from generation.charts import drawing
+from generation.charts.drawing import Order
 from generation.engine.worlds import ChartView
 from generation.engine.worlds.clevr.world import ClevrWorld
 from generation.models import Dataset, Question, Split
+from generation.queue import sandbox
 from tests.generation import small
 
 OVERVIEW = "/datasets/shapes/"
@@ -42,7 +44,7 @@ def enough(shapes: Dataset, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_
     """Give the dataset, large enough for charts, which are drawn by nobody in particular and kept for no other test."""
     settings.VAR_DIR = tmp_path
     monkeypatch.setattr(charts, "TOO_FEW", 4)
-    monkeypatch.setattr(charts_drawing, "_drawn", drawn)
+    monkeypatch.setattr(drawing, "_drawn", drawn)
     return shapes
 
 
@@ -217,7 +219,7 @@ def test_bars_of_a_file_lead_to_the_public_address_or_are_relative(
     client: Client, enough: Dataset, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     asked: list[Order] = []
-    monkeypatch.setattr(charts_drawing, "_drawn", lambda orders: asked.extend(orders) or drawn(orders))
+    monkeypatch.setattr(drawing, "_drawn", lambda orders: asked.extend(orders) or drawn(orders))
     for host in ("localhost", "127.0.0.1", "localhost:443"):
         client.get(FILES + "programs.pdf", headers={"Host": host})
     assert client.get(FILES + "programs.pdf", headers={"Host": "127.0.0.1:4711"}).status_code == 400
@@ -259,7 +261,7 @@ def test_charts_need_few_queries(client: Client, enough: Dataset, django_assert_
 
 
 def test_shares_of_few_questions_are_not_told(client: Client, shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limited, "run", None)  # nothing is drawn
+    monkeypatch.setattr(sandbox, "run", None)  # nothing is drawn
     page = text_of(client.get(OVERVIEW))
     assert page.count("train: too few (n = 16)") == len(OF_ALL)
     assert not re.search(r"\d %", page)
@@ -292,10 +294,10 @@ def test_where_drawing_fails_the_table_stays(
 
     def run(*given: Any, **limits: int) -> bytes:
         tried.append(given)
-        raise limited.Broken("no V8 today")
+        raise sandbox.Broken("no V8 today")
 
     monkeypatch.setattr(charts, "TOO_FEW", 4)
-    monkeypatch.setattr(limited, "run", run)
+    monkeypatch.setattr(sandbox, "run", run)
     for _ in range(2):
         response = client.get(OVERVIEW)
         assert response.status_code == 200
@@ -305,7 +307,7 @@ def test_where_drawing_fails_the_table_stays(
     response = client.get(FILES + "types.svg")
     assert response.status_code == 404
     assert "Its figures are in the CSV file" in text_of(response).replace("&#x27;", "'")
-    for failed in charts_drawing.folder_of("shapes").glob("*.failed"):
+    for failed in drawing.folder_of("shapes").glob("*.failed"):
         os.utime(failed, (0, 0))
     client.get(OVERVIEW)
     assert len(tried) == 3

@@ -8,9 +8,9 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from generation.drafts import text_of
 from generation.engine.worlds import find_preset
 from generation.models import Dataset, Quota
+from generation.specs.editor import text_of
 from tests.generation import small
 from tests.generation.pages.drafting import NEW, TINY, json_on, sent, summary_of, text
 from tests.generation.pages.hostile import HOSTILE

@@ -9,11 +9,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from generation import jobs, specs
 from generation.engine.errors import BadSpec
-from generation.exporting import StoredDataset, Viewer
+from generation.exchange.exports import StoredDataset, Viewer
+from generation.making import datasets
 from generation.models import Dataset, Heartbeat, Job, SpecFile, Split
-from generation.opening import open_answers
+from generation.specs import loading
+from generation.splits.withheld import open_answers
 from tests.generation import small
 from tests.worlds.clevr.formats.releases import scenes_of, write
 from webapp.models import User
@@ -205,7 +206,7 @@ def test_head_works_where_get_does(client, shapes):
 def test_a_file_of_scenes_whose_answers_are_withheld_is_in_nobodys_download(client, db, tmp_path):
     theirs = write(tmp_path / "theirs.json", scenes_of("val", 2))
     spec = {**small.SPEC, "splits": {"val": {"scenes": 2, "withheld": True}}, "scenes_from": theirs.name}
-    begun = specs.gathered(spec, name="asked", folder=tmp_path)
+    begun = loading.gathered(spec, name="asked", folder=tmp_path)
     (digest,) = begun.files
     asked = small.made("asked", with_images=False, **begun.data, files=begun.files)
     staff = Client()
@@ -239,14 +240,14 @@ def test_the_downloaded_zip_makes_the_same_dataset(client, shapes, tmp_path):
         "splits": {"train": {"scenes": 2}},
         "questions": {"per_scene": 1, "families": "mine.json"},
     }
-    begun = specs.gathered(spec, name="mine", folder=tmp_path)
-    mine = jobs.start(begun.data, slug="mine", files=begun.files, visibility="public", images=False)
+    begun = loading.gathered(spec, name="mine", folder=tmp_path)
+    mine = datasets.start(begun.data, slug="mine", files=begun.files, visibility="public", images=False)
     archive = zipfile.ZipFile(io.BytesIO(client.get("/datasets/mine/spec.zip").content))
     archive.extractall(tmp_path / "again")
-    source = specs.load(str(tmp_path / "again" / "spec.json"))
+    source = loading.load(str(tmp_path / "again" / "spec.json"))
     assert source.data == mine.spec_data
     assert source.files == {file.digest: bytes(file.content) for file in mine.files.all()}
     (path,) = (tmp_path / "again" / "files").iterdir()
     path.write_bytes(b"changed")
     with pytest.raises(BadSpec, match="SHA-256"):
-        specs.load(str(tmp_path / "again" / "spec.json"))
+        loading.load(str(tmp_path / "again" / "spec.json"))

@@ -6,10 +6,12 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from generation import deriving, jobs, referrers
+from generation import referrers
+from generation.making import datasets
 from generation.models import Dataset, Job, Question, Split
-from generation.opening import open_answers
-from generation.recipes import read_recipe
+from generation.splits import question_sets
+from generation.splits.recipes import read_recipe
+from generation.splits.withheld import open_answers
 
 pytestmark = pytest.mark.django_db
 MAKE = "/datasets/shapes/train/derive/"
@@ -24,11 +26,11 @@ def text(response: Any) -> str:
 def few(shapes: Dataset) -> Split:
     """Give a question set of five of the sixteen questions of train."""
     train = Split.objects.for_browse().get(dataset=shapes, name="train")
-    return jobs.derive(train, name="few", recipe=read_recipe({"parent": "train", "sample": 5, "seed": 7}))
+    return datasets.derive(train, name="few", recipe=read_recipe({"parent": "train", "sample": 5, "seed": 7}))
 
 
 def in_train(split: Split) -> list[int]:
-    return deriving.SplitIndex.open(split).positions.tolist()
+    return question_sets.SplitIndex.open(split).positions.tolist()
 
 
 # Made -------------------------------------------------------------------------------------------------------
@@ -128,8 +130,8 @@ def test_a_bad_address_or_wrong_parent_is_refused(as_owner: Client, few: Split) 
 
 
 def test_a_large_one_is_waited_for(as_owner: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deriving, "AT_ONCE", 4)
-    monkeypatch.setattr(jobs, "wake", lambda count: None)
+    monkeypatch.setattr(question_sets, "AT_ONCE", 4)
+    monkeypatch.setattr(datasets, "wake", lambda count: None)
     assert "made in the background" in text(as_owner.post(MAKE, {**FEW, "action": "count"}))
     page = text(as_owner.post(MAKE, FEW, follow=True))
     assert "This question set is being made" in page
@@ -171,14 +173,14 @@ def test_a_set_has_an_end_a_list_and_steps(client: Client, few: Split) -> None:
 
 def test_other_questions_of_a_scene_are_those_of_the_set(client: Client, shapes: Dataset) -> None:
     train = Split.objects.for_browse().get(dataset=shapes, name="train")
-    jobs.derive(train, name="few", recipe=read_recipe({"parent": "train", "first": 6}))
+    datasets.derive(train, name="few", recipe=read_recipe({"parent": "train", "first": 6}))
     page = text(client.get("/datasets/shapes/few/q/4/"))
     assert 'Other questions of this scene <span class="count">n = 1</span>' in page
     assert 'href="/datasets/shapes/few/q/5/"' in page
 
 
 def test_a_set_is_filtered_and_counted_as_any_split(client: Client, few: Split) -> None:
-    index = deriving.SplitIndex.open(few)
+    index = question_sets.SplitIndex.open(few)
     facet = index.facets["type"]
     for code, n in enumerate(index.counts({})["type"].tolist()):
         if n:

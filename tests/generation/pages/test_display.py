@@ -11,10 +11,11 @@ from PIL import Image
 from pytest_django.plugin import DjangoDbBlocker
 
 from annotations.models import Study
-from generation import jobs, thumbnails
+from generation.browsing.outlines import path_of
 from generation.engine.worlds import REGISTRY
+from generation.making import datasets
 from generation.models import Dataset
-from generation.outline import path_of
+from generation.storage import thumbnails
 from tests.annotations.visitors import Visitor, study_of
 from tests.worlds import marbles
 
@@ -28,8 +29,8 @@ def key(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[i
     with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock():
         patch.setitem(REGISTRY, marbles.NAME, marbles.WHERE)
         spec = {"world": marbles.NAME, "splits": {"train": {"scenes": 6}, "val": {"scenes": 3}}}
-        dataset = jobs.start(spec, slug="rows", visibility="public", images=True)
-        jobs.work(dataset=dataset)
+        dataset = datasets.start(spec, slug="rows", visibility="public", images=True)
+        datasets.work(dataset=dataset)
         yield dataset.pk
         Study.objects.filter(split__dataset=dataset).delete()
         Dataset.objects.filter(pk=dataset.pk).delete()

@@ -4,8 +4,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from generation import estimates, previews
 from generation.models import Dataset, PreviewTurn, Quota, Upload, from_now
+from generation.specs import estimates, previews
 from tests.generation import small
 from tests.generation.pages.drafting import NEW, TINY, json_on, sent, text, times_said
 from webapp.housekeeping import tidy_up

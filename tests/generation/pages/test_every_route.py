@@ -7,7 +7,7 @@ from django.test import Client
 
 from annotations import opening
 from annotations.models import Participant, Study
-from generation.pictures import version_of
+from generation.browsing.pictures import version_of
 from tests import crawl
 from tests.proof import size
 

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from generation import export_jobs, export_orders, files, jobs
+from generation.exchange import export_jobs, export_requests
+from generation.making import datasets
 from generation.models import Dataset, Export, Heartbeat, Split, from_now
 from generation.queue import leases
+from generation.storage import files
 from tests.generation import small
 from tests.services import S3
 from webapp.models import User
@@ -31,7 +33,7 @@ def body(response: Any) -> bytes:
 
 def asked(shapes: Dataset, user: User | None = None, **changes: Any) -> Export:
     wanted: dict[str, Any] = {"name": "jsonl", "splits": [], "options": {}, **changes}
-    return export_orders.ask(shapes, user, **wanted)
+    return export_requests.ask(shapes, user, **wanted)
 
 
 def built(shapes: Dataset, user: User | None = None, **changes: Any) -> Export:
@@ -167,8 +169,8 @@ def test_pictures_that_are_hidden_later_are_not_had_by_way_of_an_export(
 
 def test_an_export_of_a_split_that_is_gone_is_the_owners(shapes: Dataset, member: User) -> None:
     export = built(shapes, member, splits=["val"])
-    assert export_orders.may_have(member, export)
-    assert not export_orders.may_have(member, export, splits=[])
+    assert export_requests.may_have(member, export)
+    assert not export_requests.may_have(member, export, splits=[])
 
 
 def test_a_public_view_of_a_private_dataset_is_had_when_it_is_public(
@@ -323,8 +325,8 @@ def test_a_deleted_dataset_takes_its_exports_with_it(owner: User) -> None:
     export = built(dataset, owner)
     path = files.local_path(export.file)
     assert path is not None and path.exists()
-    jobs.delete(dataset)
-    jobs.work(dataset=dataset)
+    datasets.delete(dataset)
+    datasets.work(dataset=dataset)
     assert not Dataset.objects.filter(pk=dataset.pk).exists() and not path.exists()
 
 

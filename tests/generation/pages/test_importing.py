@@ -10,10 +10,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from generation import files, importing, jobs, reading
+from generation.browsing.pictures import version_of
 from generation.engine.reading import find_reader
+from generation.making import datasets, imports, reading
 from generation.models import Dataset, Import, Job, Scene
-from generation.pictures import version_of
+from generation.storage import files
 from tests.generation.conftest import Measured
 from tests.worlds.clevr.formats import releases
 from tests.worlds.clevr.formats.releases import questions_of, release, scenes_of, write
@@ -39,8 +40,8 @@ def form(*uploads: SimpleUploadedFile, **changed: str) -> dict[str, Any]:
 
 def imported(root: Path, **wanted: Any) -> Dataset:
     found = find_reader("clevr").find([root])
-    dataset = importing.begin(found, importing.Wanted(slug="theirs", format="clevr", **wanted))
-    jobs.work(dataset=dataset)
+    dataset = imports.begin(found, imports.Wanted(slug="theirs", format="clevr", **wanted))
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset
@@ -59,7 +60,7 @@ def test_what_is_sent_is_read_in_the_background(page: Client, researcher: User) 
     assert (dataset.owner, dataset.licence, dataset.visibility, dataset.images_visible) == (
         researcher, "CC0", "private", False,
     )  # fmt: skip
-    jobs.work(dataset=dataset)
+    datasets.work(dataset=dataset)
     done = page.get(answer["Location"])
     assert done.status_code == 302 and done["Location"] == "/datasets/theirs/"
     folder = files.local_path(run.stored)
@@ -72,7 +73,7 @@ def test_a_broken_record_is_named_where_it_was_sent(page: Client) -> None:
     data["questions"][7]["answer"] = "mauve"
     page.post(NEW, form(sent("q.json", data)))
     run = Import.objects.get()
-    jobs.work(dataset=run.dataset)
+    datasets.work(dataset=run.dataset)
     assert not Dataset.objects.exists()
     state = text(page.get(run.get_absolute_url()))
     assert "questions[7], answer" in state and "mauve" in state and "Nothing of it was kept" in state
@@ -128,7 +129,7 @@ def test_a_hostile_file_is_refused_by_a_bounded_child_with_one_message(
     content, message = HOSTILE[name]
     assert page.post(NEW, form(sent("q.json", content))).status_code == 302
     run = Import.objects.get()
-    jobs.work(dataset=run.dataset)
+    datasets.work(dataset=run.dataset)
     run.refresh_from_db()
     assert message in run.message
     assert len(run.message) < 400
@@ -146,14 +147,14 @@ def test_a_file_that_ends_its_reader_by_a_signal_is_refused_at_once(
     monkeypatch.setenv("LANG", str(int(number)))  # one of the few variables that a child is given
     page.post(NEW, form(sent("q.json", questions_of("val"))))
     run = Import.objects.get()
-    jobs.work(dataset=run.dataset)
+    datasets.work(dataset=run.dataset)
     run.refresh_from_db()
     assert "Expected files that can be read within 8 seconds" in run.message
     assert not Dataset.objects.exists() and not Job.objects.exists()
 
 
 def test_an_import_that_a_worker_refused_already_has_its_page(page: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "wake", lambda count: jobs.work(dataset=Dataset.objects.get()))
+    monkeypatch.setattr(datasets, "wake", lambda count: datasets.work(dataset=Dataset.objects.get()))
     answer = page.post(NEW, form(sent("q.json", b"no json")))
     assert answer.status_code == 302
     assert "Expected JSON" in text(page.get(answer["Location"]))
@@ -305,8 +306,8 @@ def test_a_link_never_leads_out_of_its_folder(theirs: Dataset, owner: User, name
 
 def test_deleting_an_import_leaves_their_pictures_alone(theirs: Dataset, owner: User) -> None:
     browser_of(owner).get(picture(theirs, 0, small=True))
-    jobs.delete(theirs)
-    jobs.work(dataset=theirs)
+    datasets.delete(theirs)
+    datasets.work(dataset=theirs)
     assert not Dataset.objects.filter(slug="theirs").exists()
     assert len(list(Path(theirs.images_folder).rglob("*.png"))) == 5
 

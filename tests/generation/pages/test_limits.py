@@ -8,12 +8,13 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from generation import jobs, limits, previews, specs
-from generation.drafts import text_of
 from generation.engine.spec import LIMITS
 from generation.engine.worlds import REGISTRY, get_world
 from generation.engine.worlds.clevr import scene
+from generation.making import datasets
 from generation.models import Chunk, Dataset, Job, Limit, Quota, Scene, Upload
+from generation.specs import limits, loading, previews
+from generation.specs.editor import text_of
 from tests.generation.pages.drafting import NEW, TINY, sent, text, times_said
 from webapp.models import User
 
@@ -95,7 +96,7 @@ def test_a_raised_limit_works_to_the_end(page: Client, researcher: User, monkeyp
     assert len(previewed.context["preview"]) == 2
     assert page.post(NEW, sent(MANY, action="create")).status_code == 302
     dataset = Dataset.objects.get(slug="mine")
-    jobs.work(dataset=dataset)
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     assert {len((one.scene_json or {})["objects"]) for one in Scene.objects.all()} == {42}
@@ -147,8 +148,8 @@ def test_the_command_line_is_bound_by_the_program_alone(tmp_path: Any) -> None:
     Limit.objects.create(name="objects", most=10)
     path = tmp_path / "many.json"
     path.write_text(text_of(MANY))
-    source = specs.load(str(path))
-    assert specs.changed(source.data)["scene"]["objects_max"] == 42
+    source = loading.load(str(path))
+    assert loading.changed(source.data)["scene"]["objects_max"] == 42
     path.write_text(text_of({**MANY, "scene": {"objects_max": 64}}))
     with pytest.raises(Exception, match="less than or equal to 63, got 64"):
         call_command("generate", str(path))

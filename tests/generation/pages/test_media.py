@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from generation import files
+from generation.browsing.pictures import picture_of, read_ids, version_of
 from generation.models import Dataset, Scene
-from generation.pictures import picture_of, read_ids, version_of
-from generation.thumbnails import name_of
+from generation.storage import files
+from generation.storage.thumbnails import name_of
 
 
 def scene_of(dataset, split="train"):

@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from generation import jobs
+from generation.making import datasets
 from generation.models import Dataset
 from tests.generation import small
 from webapp.models import User
@@ -158,7 +158,7 @@ def test_the_command_on_the_overview_proves_on_another_site_what_was_published(
 
 
 def test_without_the_secret_the_split_is_another(shapes):
-    again = jobs.start(small.SPEC, slug="again", images=False)
-    jobs.work(dataset=again)
+    again = datasets.start(small.SPEC, slug="again", images=False)
+    datasets.work(dataset=again)
     hashes = [{split.name: split.fingerprint for split in one.splits.all()} for one in (shapes, again)]
     assert {name for name in hashes[0] if hashes[0][name] == hashes[1][name]} == {"train", "val"}

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from generation.outline import loops, path_of, places, silhouette, simplified, smoothed
+from generation.browsing.outlines import loops, path_of, places, silhouette, simplified, smoothed
 
 MASKS = arrays(np.bool_, st.tuples(st.integers(1, 9), st.integers(1, 9)))
 

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
+from generation.browsing.pictures import read_ids
+from generation.browsing.player import counted, graph
 from generation.engine.program import Step, execute
 from generation.models import Dataset, Question, Scene, Split
-from generation.pictures import read_ids
-from generation.player import counted, graph
-from generation.store import item_of
+from generation.storage.store import item_of
 from tests.generation import small
 
 PAGE = "/datasets/shapes/train/q/5/"
@@ -243,11 +243,11 @@ def test_a_step_used_twice_keeps_its_lane_until_it_is_used_up():
 
 
 def test_the_page_is_the_same_for_a_world_without_functions(client, db):
-    from generation import jobs
+    from generation.making import datasets
     from tests.generation import fake_world
 
-    dataset = jobs.start({**fake_world.PRESET}, slug="rows", visibility="public", secrets={"test": "0f" * 16})
-    jobs.work(dataset=dataset)
+    dataset = datasets.start({**fake_world.PRESET}, slug="rows", visibility="public", secrets={"test": "0f" * 16})
+    datasets.work(dataset=dataset)
     assert Dataset.objects.get(slug="rows").state == Dataset.State.COMPLETE
     response = client.get("/datasets/rows/train/q/0/")
     assert response.status_code == 200

@@ -10,11 +10,13 @@ import pytest
 from django.test import Client
 from pytest_django.plugin import DjangoDbBlocker
 
-from generation import limited, preview_child, stories
+from generation.browsing import stories
+from generation.browsing.keyboard import OF_STORY
 from generation.engine import worlds
 from generation.engine.worlds import Chunk
 from generation.models import Dataset, Question, Scene
-from generation.shortcuts import OF_STORY
+from generation.queue import sandbox
+from generation.specs import preview_process
 from tests.worlds import told
 from tests.worlds.baskets import LINES, SCOPES, WINDOW, WORLD, BasketWorld
 from webapp.models import User
@@ -141,9 +143,9 @@ def test_a_new_dataset_of_stories_draws_nothing_and_previews_lines(
     tales: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def run(module: str, given: bytes, *, seconds: int, memory: int) -> bytes:
-        return json.dumps(preview_child.preview(json.loads(given))).encode()
+        return json.dumps(preview_process.preview(json.loads(given))).encode()
 
-    monkeypatch.setattr(limited, "run", run)
+    monkeypatch.setattr(sandbox, "run", run)
     client = Client()
     client.force_login(User.objects.create_user("ada", "ada@example.org", "x", is_staff=True))
     page = client.get("/datasets/new/?preset=baskets").text
@@ -157,5 +159,5 @@ def test_a_new_dataset_of_stories_draws_nothing_and_previews_lines(
 def test_a_preview_of_stories_shows_what_is_asked_in_different_ways(kept: int) -> None:
     items = list(WORLD.maker.make(WORLD.read_spec(SPEC), "train", Chunk(0, 0, 3, 0, 9)))  # type: ignore[union-attr]
     asking = [replace(items[at % 3], questions=(items[0].questions[kind],)) for at, kind in enumerate((0, 0, 0, 1, 2))]
-    shown = preview_child._varied(asking, 4)
+    shown = preview_process._varied(asking, 4)
     assert [item.questions[0].kind for item in shown] == ["inside", "first", "count", "inside"]

@@ -8,10 +8,10 @@ import pytest
 from django.core.files.storage import default_storage
 from PIL import Image
 
-from generation import files, thumbnails
+from generation.browsing.paging import PER_PAGE
+from generation.browsing.pictures import picture_of, strips
 from generation.models import Dataset, Scene
-from generation.paging import PER_PAGE
-from generation.pictures import picture_of, strips
+from generation.storage import files, thumbnails
 from tests.generation import small
 
 MB = 1_000_000
@@ -96,7 +96,7 @@ def test_lists_show_small_pictures_and_the_question_the_whole_one(client, shapes
 
 
 def test_small_pictures_go_with_their_dataset(client, db):
-    from generation.removal import remove
+    from generation.making.deletion import remove
 
     dataset = small.made("passing", splits={"train": {"scenes": 2}})
     name = thumbnails.name_of(scene_of(dataset).image)

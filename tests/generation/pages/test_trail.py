@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from generation import paging
+from generation.browsing import paging
+from generation.browsing.trail import MAX_CHOSEN
 from generation.models import Question, Split
-from generation.trail import MAX_CHOSEN
 
 BASE = "/datasets/shapes/train/"
 WITHHELD = "/datasets/shapes/test/"
@@ -84,7 +84,7 @@ def test_a_filter_that_finds_nothing_leads_nowhere(client, shapes):
 
 
 def test_the_way_back_leads_to_the_page_with_the_question(client, shapes, monkeypatch):
-    monkeypatch.setattr("generation.trail.PER_PAGE", 6)
+    monkeypatch.setattr("generation.browsing.trail.PER_PAGE", 6)
     monkeypatch.setitem(paging.page_of.__kwdefaults__, "size", 6)
     for query in ("", "?q=the"):
         for position in found_by(client, query or "?"):

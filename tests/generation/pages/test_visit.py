@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from generation import paging
+from generation.browsing import paging
+from generation.browsing.keyboard import BROWSE, QUESTION
+from generation.browsing.visit import COOKIE
 from generation.models import Question
-from generation.shortcuts import BROWSE, QUESTION
-from generation.visit import COOKIE
 
 PAGE = "/datasets/shapes/train/q/5/"
 TRAIN = "/datasets/shapes/train/"

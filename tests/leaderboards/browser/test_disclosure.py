@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from generation.index import SplitIndex
 from generation.models import Dataset, Split
+from generation.storage.index import SplitIndex
 from tests.generation import small
 from tests.generation.browser.screens import AND_ONE_AT_THE_GATE
 from tests.leaderboards.reading.conftest import noisy

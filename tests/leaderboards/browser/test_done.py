@@ -18,9 +18,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from generation import ablation_jobs, ablations, charts_drawing
+from generation.charts import drawing
 from generation.engine import ablation
 from generation.models import Question, Split
+from generation.reports import skipped_step_jobs, skipped_steps
 from tests.generation import small
 from webapp.leaderboards import baselines, scoring, skipped
 
@@ -37,7 +38,7 @@ NAMES = {"mode": "Mode of my own", "oracle": "Oracle", "noisy": "Noisy oracle"}
 def val(transactional_db: None, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Split:
     """Give a split of 240 questions about 24 scenes, beside its reference."""
     settings.VAR_DIR = tmp_path
-    monkeypatch.setattr(charts_drawing, "SECONDS", 60)
+    monkeypatch.setattr(drawing, "SECONDS", 60)
     for module in (ablation, skipped):  # 240 questions have few wrong answers that tell anything
         monkeypatch.setattr(module, "LEAST", 2)
     splits = {"train": {"scenes": 24}, "val": {"scenes": 24}}
@@ -237,13 +238,13 @@ def check_steps(page: Page, known: Known, val: Split) -> None:
     for _ in range(60):
         if not page.get_by_text("Being found").count():
             break
-        ablation_jobs.RUNNER.work()
+        skipped_step_jobs.RUNNER.work()
         page.reload()
     wrong = [n - right for right in known.rights("noisy")[0] for n in [known.rights("noisy")[1]]]
     expect(
         page.get_by_text(f"{round(sum(wrong) / 3):,} wrong answers to {len(known.asked):,} questions")
     ).to_be_visible()
-    found = ablations.find(val.dataset.get_world(), val)
+    found = skipped_steps.find(val.dataset.get_world(), val)
     words = {word: code for code, word in enumerate(val.dataset.get_world().answers(val.read_spec()))}
     counts = {label: hits(known, found.codes[at], words) for at, label in enumerate(labels_of(val))}
     checked = 0

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from pytest_django.plugin import DjangoDbBlocker
 
-from generation import charts_drawing
-from generation.index import SplitIndex
+from generation.charts import drawing
 from generation.models import Dataset, Split
-from generation.scoring import truth_of
+from generation.reports.scoring import truth_of
+from generation.storage.index import SplitIndex
 from tests.generation import small
 from webapp.leaderboards.contenders import Contender
 
@@ -52,7 +52,7 @@ def withheld(shapes: Dataset) -> Split:
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw nothing: how charts look is seen in a browser."""
-    monkeypatch.setattr(charts_drawing, "_drawn", lambda orders: {order.digest: b"<svg/>" for order in orders})
+    monkeypatch.setattr(drawing, "_drawn", lambda orders: {order.digest: b"<svg/>" for order in orders})
 
 
 def noisy(index: SplitIndex, share: float, *, seed: int) -> np.ndarray:

@@ -11,14 +11,16 @@ from typing import Any
 import pytest
 
 import generation
-from generation import blind_chart, charts_drawing, charts_spec
-from generation.blind_shown import Guess, Scored
-from generation.charts import Cell, Chart, Column, Row
-from generation.charts_drawing import Order, drawings
-from generation.charts_spec import OF_THE_PAGE
+from generation.charts import drawing as charts_drawing
+from generation.charts import vega
+from generation.charts.counts import Cell, Chart, Column, Row
+from generation.charts.drawing import Order, drawings
+from generation.charts.vega import OF_THE_PAGE
 from generation.engine.comparing import Compared
 from generation.engine.statistics import Averaged, Interval
 from generation.engine.worlds import ChartView
+from generation.reports import shortcuts_chart
+from generation.reports.shortcuts_page import Guess, Scored
 from webapp.leaderboards import curves_chart, differences_chart, panels_chart, slices
 from webapp.leaderboards.comparing import Line, Part
 from webapp.leaderboards.curves import Curve, Point
@@ -27,18 +29,18 @@ pytestmark = pytest.mark.slow
 
 SVG = "{http://www.w3.org/2000/svg}"
 PLAIN = re.compile(r"[+−]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?%?")
-DRAWING = {charts_spec, blind_chart, panels_chart, curves_chart, differences_chart}
+DRAWING = {vega, shortcuts_chart, panels_chart, curves_chart, differences_chart}
 HIGHEST = (0.0008, 0.004, 0.021, 0.3, 1.0)
 
 
 def shares(highest: float, *, is_along: bool) -> Any:
     rows = [Row(str(at), f"value {at}", [Cell(9, part * highest, "/there/")]) for at, part in enumerate((1, 0.4))]
-    return charts_spec.spec_of(Chart(VIEW, is_along, [Column("val", 90_000)], rows, []), colors=OF_THE_PAGE)
+    return vega.spec_of(Chart(VIEW, is_along, [Column("val", 90_000)], rows, []), colors=OF_THE_PAGE)
 
 
 def guesses(highest: float) -> Any:
     cue = Guess("majority", "nothing", 100_000, int(highest * 100_000), highest / 2)
-    return blind_chart.spec_of([Scored("val", "train", False, 0, [cue], [], "/there/")], colors=OF_THE_PAGE)
+    return shortcuts_chart.spec_of([Scored("val", "train", False, 0, [cue], [], "/there/")], colors=OF_THE_PAGE)
 
 
 def panel(*, is_along: bool) -> Any:

@@ -12,9 +12,9 @@ from django.test import Client
 
 from generation.engine.statistics import Averaged
 from generation.engine.worlds.boards import BoardView, Series, Tasks
-from generation.index import SplitIndex
 from generation.models import Split
-from generation.scoring import truth_of
+from generation.reports.scoring import truth_of
+from generation.storage.index import SplitIndex
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit
 from webapp.leaderboards import figures, passing, slices

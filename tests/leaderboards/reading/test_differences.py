@@ -7,11 +7,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from generation import charts_drawing
-from generation.charts_drawing import Order, drawings
-from generation.charts_spec import ELSEWHERE, OF_PAPER, OF_THE_PAGE, WIDE
-from generation.index import SplitIndex
+from generation.charts import drawing
+from generation.charts.drawing import Order, drawings
+from generation.charts.vega import ELSEWHERE, OF_PAPER, OF_THE_PAGE, WIDE
 from generation.models import Split
+from generation.storage.index import SplitIndex
 from tests.leaderboards.reading.conftest import contenders, noisy
 from tests.leaderboards.reading.rows import method, submit
 from webapp.leaderboards import comparing, differences_chart, panels_chart, slices
@@ -103,7 +103,7 @@ def test_each_point_of_the_page_leads_to_as_many_questions_as_it_stands_for(
         orders.extend(asked)
         return {order.digest: b"<svg/>" for order in asked}
 
-    monkeypatch.setattr(charts_drawing, "_drawn", keep)
+    monkeypatch.setattr(drawing, "_drawn", keep)
     monkeypatch.setattr(comparing, "LEAST", 5)
     owner = User.objects.create_user("owner", "owner@example.org", "x")
     rows = [submit(method(owner, name), val, noisy(SplitIndex.open(val), 0.4, seed=len(name))) for name in NAMES]

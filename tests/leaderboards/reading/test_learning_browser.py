@@ -9,10 +9,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from generation import charts_drawing, jobs
-from generation.index import SplitIndex
+from generation.charts import drawing
+from generation.making import datasets
 from generation.models import Split
-from generation.scoring import truth_of
+from generation.reports.scoring import truth_of
+from generation.storage.index import SplitIndex
 from tests.leaderboards.reading.rows import method, submit
 from webapp.leaderboards import baselines, scoring
 from webapp.models import User
@@ -31,7 +32,7 @@ def page(
 ) -> Iterator[Page]:
     """Give a page of a site with a board of captions and one of stories, a learner on each."""
     settings.VAR_DIR = tmp_path
-    monkeypatch.setattr(charts_drawing, "SECONDS", 60)
+    monkeypatch.setattr(drawing, "SECONDS", 60)
     learner = method(User.objects.create_user("owner", "owner@example.org", "x"), "CNN+LSTM")
     shapes = made("shapes", world="shapeworld", base="shapeworld-oneshape", splits=SHAPES)
     told = made("told", world="babi", tasks=[1], splits=STORIES)
@@ -53,8 +54,8 @@ def page(
 
 def made(slug: str, **spec: Any) -> Split:
     """Return the split test of a complete public dataset."""
-    dataset = jobs.start(spec, slug=slug, visibility="public", images=False)
-    jobs.work(dataset=dataset)
+    dataset = datasets.start(spec, slug=slug, visibility="public", images=False)
+    datasets.work(dataset=dataset)
     return Split.objects.for_browse().get(dataset=dataset, name="test", state=Split.State.COMPLETE)
 
 

@@ -9,9 +9,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from generation import charts_drawing
-from generation.index import SplitIndex
+from generation.charts import drawing
 from generation.models import Split
+from generation.storage.index import SplitIndex
 from tests.generation import small
 from tests.generation.browser.screens import AND_ONE_AT_THE_GATE
 from tests.leaderboards.reading.conftest import noisy
@@ -30,7 +30,7 @@ def page(
 ) -> Iterator[Page]:
     """Give a page of a site on whose board three methods and a baseline stand."""
     settings.VAR_DIR = tmp_path
-    monkeypatch.setattr(charts_drawing, "SECONDS", 60)
+    monkeypatch.setattr(drawing, "SECONDS", 60)
     splits = {"train": {"scenes": 4}, "val": {"scenes": 20}, "other": {"scenes": 8}}
     made = small.made(with_images=False, splits=splits, questions={"per_scene": 10})
     owner = User.objects.create_user("owner", "owner@example.org", "x")

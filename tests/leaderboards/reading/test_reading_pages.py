@@ -12,15 +12,18 @@ import pytest
 from django.urls import reverse
 
 from annotations import baseline, opening
-from generation import ablation_jobs, ablations, charts_drawing, deriving, jobs
-from generation.blind import choices_of
+from generation.charts import drawing
 from generation.engine.score import NONE
 from generation.engine.worlds import FacetKind
-from generation.index import SplitIndex
+from generation.making import datasets
 from generation.models import AblationReport, Question, Split
 from generation.queue import runner
-from generation.recipes import Recipe
-from generation.scoring import truth_of
+from generation.reports import skipped_step_jobs, skipped_steps
+from generation.reports.scoring import truth_of
+from generation.reports.shortcuts import choices_of
+from generation.splits import question_sets
+from generation.splits.recipes import Recipe
+from generation.storage.index import SplitIndex
 from tests.annotations import answered
 from tests.generation import small
 from tests.leaderboards.reading.conftest import noisy
@@ -31,7 +34,7 @@ from webapp.models import User
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
-DRAWN = charts_drawing._drawn
+DRAWN = drawing._drawn
 PAGES = ("slices", "compare", "questions", "curves", "steps")
 
 
@@ -369,8 +372,8 @@ def test_a_curve_is_reached_at_the_smallest_size_whose_mean_reaches(val, owner, 
 
 
 def test_the_chart_of_curves_names_them_in_full(val, owner, client, monkeypatch):
-    monkeypatch.setattr(charts_drawing, "_drawn", DRAWN)
-    monkeypatch.setattr(charts_drawing, "SECONDS", 60)
+    monkeypatch.setattr(drawing, "_drawn", DRAWN)
+    monkeypatch.setattr(drawing, "SECONDS", 60)
     index, name = SplitIndex.open(val), "A learner whose name is rather long, as names are"
     learner = method(owner, name)
     submit(learner, val, noisy(index, 0.3, seed=1), train_size=100)
@@ -387,7 +390,9 @@ def test_who_skips_a_step_is_named_with_it(val, owner, client, monkeypatch):
     index = SplitIndex.open(val)
     names = tuple(one.name for one in val.dataset.get_world().ablations)
     codes = np.random.default_rng(1).integers(-1, len(index.answer_values), (len(names), index.n)).astype(np.int32)
-    monkeypatch.setattr(ablations, "find", lambda *args, **more: ablations.Ablated(names, np.arange(index.n), codes))
+    monkeypatch.setattr(
+        skipped_steps, "find", lambda *args, **more: skipped_steps.Ablated(names, np.arange(index.n), codes)
+    )
     row = codes[names.index("relation-last")]
     skipper = method(owner, "Skipper")
     submit(skipper, val, np.where(row >= 0, row, truth_of(index)))
@@ -411,7 +416,9 @@ def test_where_few_wrong_answers_are_usable_the_page_says_how_many_and_why(val, 
     codes[0, changed[:6]] = (truth[changed[:6]] + 1) % len(index.answer_values)
     codes[1, changed[4:]] = (truth[changed[4:]] + 1) % len(index.answer_values)
     codes[1, same] = truth[same]
-    monkeypatch.setattr(ablations, "find", lambda *args, **more: ablations.Ablated(names, np.arange(index.n), codes))
+    monkeypatch.setattr(
+        skipped_steps, "find", lambda *args, **more: skipped_steps.Ablated(names, np.arange(index.n), codes)
+    )
     two = np.flatnonzero(choices <= 2)[:7]
     said = truth.copy()
     said[[*two, *changed, *same]] = -1
@@ -427,7 +434,7 @@ def test_where_few_wrong_answers_are_usable_the_page_says_how_many_and_why(val, 
 
 
 def test_steps_wait_for_a_background_process_where_there_is_much(val, board, owner, client, monkeypatch):
-    monkeypatch.setattr(ablation_jobs, "SMALL", 0)
+    monkeypatch.setattr(skipped_step_jobs, "SMALL", 0)
     monkeypatch.setattr(runner.app, "send_task", lambda *args, **options: None)
     assert "Being found" in text_of(client.get(at(val, "steps")))
     AblationReport.objects.update(state="failed", message="no such index")
@@ -493,8 +500,8 @@ def test_splits_with_one_reference_stand_beside_one_another(val, board, owner, c
 
 
 def test_a_question_set_is_read_as_its_parent_says(val, board, client):
-    deriving.create(val, name="few", recipe=Recipe(parent="val", sample=40, seed=2))
-    jobs.work(dataset=val.dataset)
+    question_sets.create(val, name="few", recipe=Recipe(parent="val", sample=40, seed=2))
+    datasets.work(dataset=val.dataset)
     few = Split.objects.for_browse().get(dataset=val.dataset, name="few")
     index, parent = SplitIndex.open(few), SplitIndex.open(val)
     bad = Submission.objects.get(method__name="Bad <b>")

@@ -6,10 +6,10 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 import pytest
 
-from generation.browse import read_query
 from generation.engine.score import NONE
-from generation.index import SplitIndex
-from generation.scoring import truth_of
+from generation.reports.scoring import truth_of
+from generation.splits.filters import read_query
+from generation.storage.index import SplitIndex
 from tests.leaderboards.reading.conftest import contenders
 from webapp.leaderboards import slices, visibility
 from webapp.leaderboards.contenders import Contender, asked_of
@@ -149,8 +149,8 @@ def test_of_withheld_answers_strangers_get_no_facet_and_no_view(withheld, django
 def test_panels_are_drawn_for_page_and_paper(ground, val):
     from fractions import Fraction
 
-    from generation.charts_drawing import Order, drawings
-    from generation.charts_spec import OF_PAPER, OF_THE_PAGE
+    from generation.charts.drawing import Order, drawings
+    from generation.charts.vega import OF_PAPER, OF_THE_PAGE
     from generation.engine.statistics import Averaged
     from webapp.leaderboards import curves_chart, panels_chart
     from webapp.leaderboards.curves import TRAIN_SIZE, Run, curves

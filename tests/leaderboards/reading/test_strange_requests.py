@@ -11,9 +11,9 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 
 from annotations.throttle import Throttle
-from generation.browse import BadAddress, check_names
-from generation.index import SplitIndex
 from generation.models import Split
+from generation.splits.filters import BadAddress, check_names
+from generation.storage.index import SplitIndex
 from tests.leaderboards import sent
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit

@@ -15,11 +15,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotations.throttle import Throttle
-from generation import files, jobs
 from generation.engine import formats
-from generation.exporting import StoredDataset, Viewer
+from generation.exchange.exports import StoredDataset, Viewer
+from generation.making import datasets
 from generation.models import Dataset, Scene, Split
-from generation.recipes import read_recipe
+from generation.splits.recipes import read_recipe
+from generation.storage import files
 from webapp.api import questions_file, signing_in
 from webapp.housekeeping import tidy_up
 
@@ -47,7 +48,7 @@ def asking_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
 def part(shapes: Dataset) -> Split:
     """Give a question set of the train split."""
     parent = Split.objects.for_browse().get(dataset=shapes, name="train")
-    return jobs.derive(parent, name="part", recipe=read_recipe({"parent": "train", "sample": 5, "seed": 1}))
+    return datasets.derive(parent, name="part", recipe=read_recipe({"parent": "train", "sample": 5, "seed": 1}))
 
 
 def exported(dataset: Dataset, folder: Path, name: str, *, withheld: bool = False) -> Path:

@@ -7,10 +7,10 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation import jobs
-from generation.browse import BadAddress
+from generation.making import datasets
 from generation.models import Dataset, Question, Scene, Split
-from generation.recipes import read_recipe
+from generation.splits.filters import BadAddress
+from generation.splits.recipes import read_recipe
 from webapp.api.pages import MOST, sized
 
 pytestmark = pytest.mark.django_db
@@ -40,7 +40,7 @@ def all_of(client: Client, address: str) -> list[dict[str, Any]]:
 def part(shapes: Dataset) -> Split:
     """Give a question set of the withheld split."""
     parent = Split.objects.for_browse().get(dataset=shapes, name="test")
-    return jobs.derive(parent, name="part", recipe=read_recipe({"parent": "test", "sample": 5, "seed": 1}))
+    return datasets.derive(parent, name="part", recipe=read_recipe({"parent": "test", "sample": 5, "seed": 1}))
 
 
 # Datasets and splits ----------------------------------------------------------------------------------------

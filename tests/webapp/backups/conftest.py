@@ -17,9 +17,10 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from annotations import baseline, opening
-from generation import heartbeat, jobs
+from generation.making import datasets
 from generation.models import Dataset, PreviewTurn, Quota, SpecFile, Split, Upload
-from generation.recipes import read_recipe
+from generation.queue import workers
+from generation.splits.recipes import read_recipe
 from tests.annotations import answered as people
 from tests.generation.conftest import child, fake, spec_of  # noqa: F401  # fixtures
 from tests.referring.models import Study
@@ -74,16 +75,16 @@ def rich(archive: Path) -> Dataset:
 
 def make_rich_site() -> None:
     """Make one dataset wholly, with a question set, and one by half, and something of everything else."""
-    made = jobs.start(spec_of(), slug="rows", secrets={"test": SECRET})
-    jobs.work(dataset=made)
+    made = datasets.start(spec_of(), slug="rows", secrets={"test": SECRET})
+    datasets.work(dataset=made)
     test = Split.objects.for_browse().get(dataset=made, name="test")
-    jobs.derive(test, name="few", recipe=read_recipe({"parent": "test", "sample": 5, "seed": 7}))
-    half = jobs.start(spec_of(**HALF), slug="half")
+    datasets.derive(test, name="few", recipe=read_recipe({"parent": "test", "sample": 5, "seed": 7}))
+    half = datasets.start(spec_of(**HALF), slug="half")
     for _ in range(3):
-        job = jobs.claim(dataset=half)
+        job = datasets.claim(dataset=half)
         assert job is not None
-        jobs.run(job)
-    assert jobs.claim(dataset=half) is not None
+        datasets.run(job)
+    assert datasets.claim(dataset=half) is not None
     grace = User.objects.create_user("grace", "grace@example.org", "a long password", first_name="Grace – ✓")
     grace.groups.add(Group.objects.get_or_create(name="researcher")[0])
     grace.user_permissions.add(*Permission.objects.all()[:2])
@@ -107,7 +108,7 @@ def add_passing_things() -> None:
     grace = User.objects.get(username="grace")
     Session.objects.create(session_key="s", session_data="x", expire_date=timezone.now() + timedelta(days=1))
     LoginLink.objects.make(grace)
-    heartbeat.beat(name="one", queues="generation")
+    workers.beat(name="one", queues="generation")
     PreviewTurn.objects.take(grace)
 
 

@@ -13,7 +13,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from generation import jobs
+from generation.making import datasets
 from generation.models import Dataset, Job
 from tests.generation.conftest import MANAGE, Child, child_environment, spec_of
 from tests.webapp.backups.conftest import SECRET, all_files, everything, lose_everything, restored
@@ -69,10 +69,10 @@ def test_a_backup_while_datasets_are_made_ends_as_if_nothing_had_happened(
     child: Child, child_site: dict[str, str], tmp_path: Path
 ) -> None:
     spec = spec_of(splits={"train": {"scenes": 60}}, scenes_per_chunk=3)
-    undisturbed = jobs.start(spec, slug="expected")
-    jobs.work(dataset=undisturbed)
+    undisturbed = datasets.start(spec, slug="expected")
+    datasets.work(dataset=undisturbed)
     fingerprint = undisturbed.splits.get().fingerprint
-    dataset = jobs.start(spec, slug="rows")
+    dataset = datasets.start(spec, slug="rows")
     workers = [child(MANAGE, "work", "--dataset", "rows", environment=child_site) for _ in range(2)]
     end = time.monotonic() + 120
     while dataset.jobs.filter(state="done").count() < 4:
@@ -86,7 +86,7 @@ def test_a_backup_while_datasets_are_made_ends_as_if_nothing_had_happened(
     again = Dataset.objects.get(slug="rows")
     assert again.jobs.filter(state="done").exists() and again.jobs.filter(state="waiting").exists()
     assert not Job.objects.filter(state="running").exists()
-    jobs.work()
+    datasets.work()
     again.refresh_from_db()
     assert (again.state, again.splits.get().fingerprint) == ("complete", fingerprint)
 

@@ -10,8 +10,8 @@ import pytest
 from django.conf import LazySettings
 from django.core.management import CommandError, call_command
 
-from generation import files
 from generation.models import Dataset
+from generation.storage import files
 from tests.services import S3
 from tests.webapp.backups.conftest import all_files, everything, lose_everything, restored
 from tests.webapp.backups.slow_bucket import Road, far_away

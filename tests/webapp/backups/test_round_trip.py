@@ -16,10 +16,10 @@ from django.core.management import call_command
 from django.db import connection, models
 
 from annotations import baseline
-from generation import jobs, redrawing
-from generation.index import SplitIndex
+from generation.making import datasets, redraw
 from generation.models import Chunk, Dataset, Job, Question, Scene, Split
-from generation.thumbnails import thumbnail
+from generation.storage.index import SplitIndex
+from generation.storage.thumbnails import thumbnail
 from tests.generation.conftest import spec_of
 from tests.services import S3
 from tests.webapp.backups.conftest import SECRET, all_files, everything, lose_everything, make_rich_site, restored
@@ -62,7 +62,7 @@ def test_every_table_and_every_file_comes_back(archive: Path, tmp_path: Path) ->
     assert [(str(split), holds) for split, holds in restoring.proofs()] == [
         ("rows/train", True), ("rows/val", True), ("rows/test", True), ("rows/few", True),
     ]  # fmt: skip
-    jobs.work()
+    datasets.work()
     assert Dataset.objects.get(slug="half").state == "complete"
 
 
@@ -119,8 +119,8 @@ def test_the_secret_of_a_withheld_split_makes_it_again(rich: Dataset) -> None:
     split = Split.objects.get(dataset__slug="rows", name="test")
     assert split.withheld and split.secret == SECRET
     assert hashlib.sha256(split.secret_bytes).hexdigest() == split.secret_sha256
-    again = jobs.start(split.dataset.spec_data, slug="again", images=False, secrets={"test": split.secret})
-    jobs.work(dataset=again)
+    again = datasets.start(split.dataset.spec_data, slug="again", images=False, secrets={"test": split.secret})
+    datasets.work(dataset=again)
     assert again.splits.get(name="test").fingerprint == split.fingerprint
 
 
@@ -155,7 +155,7 @@ def test_without_pictures_they_are_drawn_again(rich: Dataset, tmp_path: Path) ->
     assert (dataset.state, dataset.fingerprint) == ("making", rich.fingerprint)
     assert dataset.splits.get(name="val").is_complete
     assert not Scene.objects.exclude(image="").exists()
-    jobs.work()
+    datasets.work()
     assert made_of(rich) == before
     assert all_files().items() >= files.items()
 
@@ -172,12 +172,12 @@ def test_one_lost_picture_costs_one_job(rich: Dataset) -> None:
     stored.files.drop(scene.ids_image)
     train = scene.split
     Dataset.objects.filter(slug="half").update(state="cancelled")
-    assert [found.position for found in redrawing.lost(train)] == [26]
-    assert redrawing.draw_again(train) == 1
+    assert [found.position for found in redraw.lost(train)] == [26]
+    assert redraw.draw_again(train) == 1
     assert [
         (job.chunk.number, job.part) for job in Job.objects.filter(kind="images", state="waiting", split=train)
     ] == [(2, 0)]
-    jobs.work()
+    datasets.work()
     assert stored.files.get(scene.ids_image)
     assert Dataset.objects.get(pk=rich.pk).state == "complete"
 
@@ -239,8 +239,8 @@ def test_a_disk_that_fails_leaves_nothing_behind(rich: Dataset, tmp_path: Path, 
 
 @pytest.mark.full
 def test_files_in_a_bucket(s3: S3, settings: LazySettings, tmp_path: Path) -> None:
-    dataset = jobs.start(spec_of(splits={"val": {"scenes": 3}}), slug="rows")
-    jobs.work()
+    dataset = datasets.start(spec_of(splits={"val": {"scenes": 3}}), slug="rows")
+    datasets.work()
     write_backup(tmp_path / "folder.tar")
     files, before = all_files(), everything()
     lose_everything()
@@ -255,7 +255,7 @@ def test_files_in_a_bucket(s3: S3, settings: LazySettings, tmp_path: Path) -> No
     stored.erase()
     assert not all_files()
     assert restored(tmp_path / "bucket.tar").missing.drawn_again == {"rows/val": 3}
-    jobs.work()
+    datasets.work()
     assert all_files() == files
     assert SplitIndex.open(dataset.splits.get()).n == 9
 

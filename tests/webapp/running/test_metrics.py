@@ -15,8 +15,8 @@ import pytest
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
-from generation import jobs
 from generation.engine.worlds import REGISTRY
+from generation.making import datasets
 from generation.models import Dataset, JobEvent, from_now
 from tests import riddles
 from tests.faults.stack import Site
@@ -102,9 +102,9 @@ def test_addresses_that_people_make_up_make_no_more_labels(client: Client, setti
 @pytest.mark.django_db
 def test_waiting_work_is_counted_by_kind(client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(REGISTRY, riddles.NAME, riddles.WHERE)
-    dataset = jobs.start(riddles.SPEC, slug="riddles", secrets={"test": "0f" * 16})
+    dataset = datasets.start(riddles.SPEC, slug="riddles", secrets={"test": "0f" * 16})
     dataset.jobs.update(created=from_now(-5000))
-    job = jobs.claim()
+    job = datasets.claim()
     assert job is not None
     type(job).objects.filter(pk=job.pk).update(crashes=3)
     found = read(client, settings)
@@ -134,7 +134,7 @@ def test_events_of_jobs_are_counted_for_good(client: Client, settings: Any) -> N
 @pytest.mark.django_db
 def test_no_label_says_what_only_some_may_know(client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(REGISTRY, riddles.NAME, riddles.WHERE)
-    jobs.start(riddles.SPEC, slug="unseen-slug", visibility=Dataset.Visibility.PRIVATE, secrets={"test": "0f" * 16})
+    datasets.start(riddles.SPEC, slug="unseen-slug", visibility=Dataset.Visibility.PRIVATE, secrets={"test": "0f" * 16})
     User.objects.create_user("unseen-name", "unseen@example.org")
     for path in ("/datasets/unseen-slug/", "/s/unseen-code/?PROLIFIC_PID=unseen", "/login/unseen/", "/?q=unseen"):
         client.get(path)

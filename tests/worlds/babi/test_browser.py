@@ -7,10 +7,10 @@ from playwright.sync_api import Page, expect
 
 from annotations import assign
 from annotations.models import Answer, Study
-from generation import jobs
 from generation.engine.worlds.babi import layout
 from generation.engine.worlds.babi.spec import presets
 from generation.engine.worlds.babi.tasks import BY_NUMBER
+from generation.making import datasets
 from generation.models import Dataset, Question, Split
 from tests.leaderboards.sent import noisy, truth_of
 from tests.worlds.conftest import usable
@@ -34,7 +34,7 @@ def make(page: Page, preset: str, *, questions: int) -> Dataset:
     usable(page)
     page.get_by_role("button", name="Create dataset").click()
     dataset = Dataset.objects.get(slug=preset)
-    jobs.work(dataset=dataset)
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from generation import exporting, importing, jobs
 from generation.engine import formats
 from generation.engine.errors import BadRecord
 from generation.engine.reading import Known, find_reader
+from generation.exchange import exports
+from generation.making import datasets, imports
 from generation.models import Dataset, Import, ImportedSplit, Question, Scene
 
 pytestmark = pytest.mark.django_db
@@ -26,8 +27,8 @@ def made(splits: dict[str, Any], **changes: Any) -> Dataset:
     """Return a complete dataset of all twenty tasks."""
     secrets = {name: SECRET for name, split in splits.items() if split.get("withheld")}
     spec = {"world": "babi", "title": "Tales", "splits": splits, **changes}
-    dataset = jobs.start(spec, slug="tales", visibility="public", secrets=secrets)
-    jobs.work(dataset=dataset)
+    dataset = datasets.start(spec, slug="tales", visibility="public", secrets=secrets)
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset
@@ -35,15 +36,15 @@ def made(splits: dict[str, Any], **changes: Any) -> Dataset:
 
 def exported(dataset: Dataset, folder: Path, **options: Any) -> Path:
     format_ = formats.find("babi", dataset.get_world())
-    stored = exporting.StoredDataset(dataset, images=False)
-    exporting.write(stored, folder, format_=format_, options=formats.checked(format_, options))
+    stored = exports.StoredDataset(dataset, images=False)
+    exports.write(stored, folder, format_=format_, options=formats.checked(format_, options))
     return folder
 
 
 def imported(*paths: Path) -> Dataset:
     found = find_reader("babi").find(list(paths))
-    dataset = importing.begin(found, importing.Wanted(slug="again", format="babi"))
-    jobs.work(dataset=dataset)
+    dataset = imports.begin(found, imports.Wanted(slug="again", format="babi"))
+    datasets.work(dataset=dataset)
     assert not Import.objects.get(slug="again").message
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
@@ -280,8 +281,8 @@ def test_an_archive_is_read_as_its_folder_is(tmp_path: Path) -> None:
     theirs = imported(path / ROOT / "en")
     (tmp_path / "release.tar.gz").unlink()
     own = find_reader("babi").find([folder])
-    dataset = importing.begin(own, importing.Wanted(slug="plain", format="babi"))
-    jobs.work(dataset=dataset)
+    dataset = imports.begin(own, imports.Wanted(slug="plain", format="babi"))
+    datasets.work(dataset=dataset)
     assert hashes(dataset) == hashes(theirs)
 
 
@@ -353,7 +354,7 @@ def refused(path: Path) -> str:
     """Return with which words files are refused."""
     reader = find_reader("babi")
     found = reader.find([path])
-    spec = importing.begin(found, importing.Wanted(slug="again", format="babi")).read_spec()
+    spec = imports.begin(found, imports.Wanted(slug="again", format="babi")).read_spec()
     with pytest.raises(BadRecord) as caught:
         for split in found.splits:
             for _ in reader.read(split, spec=spec, opened=lambda name: Path(name).open("rb")):  # noqa: SIM115

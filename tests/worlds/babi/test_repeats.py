@@ -10,13 +10,13 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from generation import jobs
+from generation.browsing.repeats import Counted, repeats_of
 from generation.engine.worlds import Item
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.tasks import BY_NUMBER
+from generation.making import datasets
 from generation.models import Dataset, Split
-from generation.repeats import Counted, repeats_of
-from generation.store import load_items
+from generation.storage.store import load_items
 from tests import proof
 from tests.generation import small
 from tests.worlds.babi.items import made, spec_of
@@ -41,8 +41,8 @@ def test_splits_share_no_story(task: int) -> None:
 def dataset_of(**spec: Any) -> Dataset:
     sizes = {"train": {"questions": 60}, "test": {"questions": 20, "withheld": True}}
     data = {"world": "babi", "splits": sizes, **spec}
-    dataset = jobs.start(data, slug="told", visibility="public", images=False, secrets={"test": "0f" * 16})
-    jobs.work(dataset=dataset)
+    dataset = datasets.start(data, slug="told", visibility="public", images=False, secrets={"test": "0f" * 16})
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset

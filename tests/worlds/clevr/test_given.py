@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from generation import specs
 from generation.engine.errors import BadScene, BadSpec
 from generation.engine.program import execute
 from generation.engine.worlds import Item
@@ -15,13 +14,14 @@ from generation.engine.worlds.clevr import given
 from generation.engine.worlds.clevr.camera import project
 from generation.engine.worlds.clevr.scene import read_published, read_scene
 from generation.engine.worlds.clevr.world import WORLD
+from generation.specs import loading
 from tests.shared_data import shared_path
 from tests.worlds.clevr.formats.releases import scenes_of, write
 
 FEW = {"scene": {"min_pixels": 0}, "questions": {"per_scene": 4, "window": 2}}
 
 
-def made(source: specs.Source, **changes: Any) -> tuple[Any, dict[str, list[Item]]]:
+def made(source: loading.Source, **changes: Any) -> tuple[Any, dict[str, list[Item]]]:
     """Return a spec with its files, and the items of each split."""
     spec = WORLD.read_spec({**source.data, **changes}, files=source.files)
     assert WORLD.maker is not None
@@ -33,9 +33,9 @@ def made(source: specs.Source, **changes: Any) -> tuple[Any, dict[str, list[Item
     return spec, items
 
 
-def source_of(tmp_path: Path, data: Any, **changes: Any) -> specs.Source:
+def source_of(tmp_path: Path, data: Any, **changes: Any) -> loading.Source:
     preset = write(tmp_path / "preset.json", {"world": "clevr", "splits": {"train": {"scenes": 9}}, **FEW, **changes})
-    return specs.load(str(preset), scenes_from=write(tmp_path / "theirs.json", data))
+    return loading.load(str(preset), scenes_from=write(tmp_path / "theirs.json", data))
 
 
 def test_questions_are_asked_about_scenes_as_they_were_published(tmp_path: Path) -> None:
@@ -111,12 +111,12 @@ def test_a_scene_of_another_world_is_named(tmp_path: Path, harm: Any, message: s
 def test_a_file_of_no_scenes_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "f.json").write_text(text)
     with pytest.raises(BadSpec, match=message):
-        specs.load("clevr-mini", scenes_from=tmp_path / "f.json")
+        loading.load("clevr-mini", scenes_from=tmp_path / "f.json")
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadSpec, match="scenes_from: Expected a readable file"):
-        specs.load("clevr-mini", scenes_from=tmp_path / "gone.json")
+        loading.load("clevr-mini", scenes_from=tmp_path / "gone.json")
 
 
 def test_the_camera_is_worked_out_from_where_objects_are_seen() -> None:

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 from PIL import Image
 
-from generation import jobs
+from generation.making import datasets
 from generation.models import Dataset, Question
 from tests.worlds.shapeworld import original_loader, original_meaning
 
@@ -24,8 +24,8 @@ SMALL = {"train": {"scenes": 4}, "validation": {"scenes": 3}, "test": {"scenes":
 def begun(preset: str, **changes: Any) -> Dataset:
     """Return a complete dataset of a preset, its test split withheld."""
     spec = {"world": "shapeworld", "base": f"shapeworld-{preset}", "splits": SMALL, **changes}
-    dataset = jobs.start(spec, slug="worlds", visibility="public", secrets={"test": SECRET})
-    jobs.work(dataset=dataset)
+    dataset = datasets.start(spec, slug="worlds", visibility="public", secrets={"test": SECRET})
+    datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset

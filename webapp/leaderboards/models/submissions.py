@@ -11,9 +11,9 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.urls import reverse
 
+from generation.access import owns
 from generation.models import Dataset, Split
 from generation.models.work import AbstractJob, AbstractJobQuerySet, from_now
-from webapp.access import owns
 from webapp.leaderboards.models.methods import Method
 
 A_DAY = 86_400.0  # seconds

@@ -7,10 +7,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from generation.access import What, may_mention, may_see, owns
 from generation.addresses import site_address
-from generation.browse import BadAddress, check_names, shortened
 from generation.models import Split
-from webapp.access import What, may_mention, may_see, owns
+from generation.splits.filters import BadAddress, check_names, shortened
 from webapp.leaderboards import baselines, ladder, tables
 from webapp.leaderboards.boards import ACCURACY, ASKED, Board, Wanted, board_of, made_of, sorts_of
 from webapp.leaderboards.entries import BEST, CHOICES

@@ -8,8 +8,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from generation.browse import shortened
-from generation.charts_spec import OF_PAPER, OF_THE_PAGE, Palette
+from generation.charts.vega import OF_PAPER, OF_THE_PAGE, Palette
+from generation.splits.filters import shortened
 from webapp.leaderboards import differences_chart, summary
 from webapp.leaderboards.boards import columns_of
 from webapp.leaderboards.comparing import Part, Sheet, lines_of, sheet

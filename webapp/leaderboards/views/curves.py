@@ -10,9 +10,9 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from generation.browse import shortened
 from generation.engine.worlds import Column
 from generation.engine.worlds.boards import BoardView, Tasks
+from generation.splits.filters import shortened
 from webapp.leaderboards import reached, tables
 from webapp.leaderboards.boards import columns_of, on_column, own_columns_of, tasks_among
 from webapp.leaderboards.curves import ALONG, Curve, Run, curves, lines_of

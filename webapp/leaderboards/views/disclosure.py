@@ -9,10 +9,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from generation.access import owns
 from generation.engine.ladder import expected_gain
 from generation.models import Split
 from generation.views.finding import NOTHING
-from webapp.access import owns
 from webapp.leaderboards import approvals, ladder, limits
 from webapp.leaderboards.disclosure_form import DisclosureForm
 from webapp.leaderboards.finding import find_board

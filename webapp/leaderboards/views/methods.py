@@ -13,8 +13,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotations.markdown import rendered
+from generation.access import What, may_see
 from generation.models import Split
-from webapp.access import What, may_see
 from webapp.leaderboards import baselines, removal
 from webapp.leaderboards.finding import find_method, find_own_method
 from webapp.leaderboards.forms import MethodForm

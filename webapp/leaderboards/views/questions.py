@@ -9,14 +9,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from generation import rows
-from generation.browse import BadAddress, Query, read_query, shortened
-from generation.index import SplitIndex
+from generation.access import What, may_see
+from generation.browsing.pictures import Picture, picture_of
+from generation.browsing.trail import visible_facets
 from generation.models import Question
-from generation.pictures import Picture, picture_of
-from generation.trail import visible_facets
+from generation.splits.filters import BadAddress, Query, read_query, shortened
+from generation.storage import rows
+from generation.storage.index import SplitIndex
 from generation.views.finding import pairs_of
-from webapp.access import What, may_see
 from webapp.leaderboards import predictions
 from webapp.leaderboards.entries import Entry
 from webapp.leaderboards.per_question import Given, Show, chosen, given, shows_for

@@ -16,11 +16,11 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from annotations.exporting import cell
-from generation.browse import BadAddress, check_names, shortened
-from generation.charts_drawing import Order, drawings
-from generation.charts_spec import BESIDE_A_FORM, OF_PAPER, OF_THE_PAGE, WIDE
-from generation.index import SplitIndex
+from generation.charts.drawing import Order, drawings
+from generation.charts.vega import BESIDE_A_FORM, OF_PAPER, OF_THE_PAGE, WIDE
 from generation.models import Split
+from generation.splits.filters import BadAddress, check_names, shortened
+from generation.storage.index import SplitIndex
 from webapp.leaderboards.contenders import Contender, asked_of
 from webapp.leaderboards.entries import Entry, entries_of, find_entry
 from webapp.leaderboards.finding import find_board

@@ -7,10 +7,10 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from generation.browse import shortened
 from generation.engine.worlds import FacetKind
 from generation.engine.worlds.boards import BoardView
-from generation.index import IndexedFacet
+from generation.splits.filters import shortened
+from generation.storage.index import IndexedFacet
 from webapp.leaderboards.across import by_view_across
 from webapp.leaderboards.boards import columns_of, own_columns_of
 from webapp.leaderboards.slices import (

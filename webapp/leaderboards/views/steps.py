@@ -7,12 +7,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from generation import ablation_jobs
+from generation.access import What, may_see, owns
 from generation.engine.ablation import LEAST
 from generation.models import AblationReport, Heartbeat
+from generation.queue import DEFAULT
+from generation.reports import skipped_step_jobs
 from generation.views.finding import NOTHING
-from webapp.access import What, may_see, owns
-from webapp.celery import DEFAULT
 from webapp.leaderboards.contenders import Contender
 from webapp.leaderboards.skipped import Skipping, skipping
 from webapp.leaderboards.views.reading import Reading, Unreadable, check_open, contenders_of, opened, refused
@@ -29,7 +29,7 @@ def steps(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     if request.method == "POST":
         if not owns(request.user, split.dataset):
             raise Http404(NOTHING)
-        ablation_jobs.retry(split)
+        skipped_step_jobs.retry(split)
         return redirect(request.get_full_path())
     try:
         report, found = steps_for(reading)
@@ -55,10 +55,10 @@ def steps_for(reading: Reading) -> tuple[AblationReport | None, list[Skipping]]:
         raise Unreadable(f"The programs of {split} are withheld.", status=403)
     reading.check_names()
     models = [entry for entry in reading.chosen if not entry.is_site_baseline]
-    report = ablation_jobs.at_hand(split) if split.dataset.get_world().ablations else None
+    report = skipped_step_jobs.at_hand(split) if split.dataset.get_world().ablations else None
     if report is None or report.state != AblationReport.State.DONE:
         return report, []
-    ablated, baselines = ablation_jobs.read(report), _baselines(reading)
+    ablated, baselines = skipped_step_jobs.read(report), _baselines(reading)
     return report, [skipping(split, ablated, one, baselines) for one in contenders_of(models)]
 
 

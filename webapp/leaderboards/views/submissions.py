@@ -13,15 +13,15 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from generation import files
-from generation.blind import choices_of
-from generation.browse import shortened
+from generation.access import Visitor, accounts_only, takes_uploads
 from generation.engine.predictions import template
-from generation.expected import expected_of
-from generation.index import SplitIndex
 from generation.models import Heartbeat, Split
-from webapp.access import Visitor, accounts_only, takes_uploads
-from webapp.celery import DEFAULT
+from generation.queue import DEFAULT
+from generation.reports.expected import expected_of
+from generation.reports.shortcuts import choices_of
+from generation.splits.filters import shortened
+from generation.storage import files
+from generation.storage.index import SplitIndex
 from webapp.leaderboards import approvals, ladder, limits, predictions, receiving, removal, scoring
 from webapp.leaderboards.boards import columns_of
 from webapp.leaderboards.entries import find_entry

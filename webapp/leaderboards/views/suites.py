@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotations.markdown import rendered
 from generation.addresses import site_address
-from generation.browse import shortened
+from generation.splits.filters import shortened
 from webapp.leaderboards import suites as reading
 from webapp.leaderboards import tables
 from webapp.leaderboards.finding import find_own_suite, find_suite, owns_suite

@@ -9,8 +9,8 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from tqdm import tqdm
 
-from generation.command_line import BAD_INPUT, FAILED, PlainCommand
 from generation.engine.errors import EngineError
+from generation.management.console import BAD_INPUT, FAILED, PlainCommand
 from webapp.backups.archive import Contents
 from webapp.backups.folder import write_into
 from webapp.backups.writing import Progress, write_backup

@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from generation.command_line import PlainCommand
+from generation.management.console import PlainCommand
 from webapp.models import LoginLink, User, address_of
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from generation.command_line import BAD_INPUT, PlainCommand
-from generation.warm import warm
+from generation.making.warmup import warm
+from generation.management.console import BAD_INPUT, PlainCommand
 from webapp.housekeeping import prepare_broker
 from webapp.network import CannotListen, check_bind
 from webapp.processes import NAMES, child

@@ -18,9 +18,9 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connections
 
-from generation.command_line import PlainCommand
+from generation.making.warmup import warm
+from generation.management.console import PlainCommand
 from generation.models import Dataset
-from generation.warm import warm
 from webapp.backups.before_migrating import upgrade
 from webapp.housekeeping import prepare_broker
 from webapp.models import LoginLink, User, address_of

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from generation.command_line import FAILED, PlainCommand
 from generation.engine.errors import EngineError
+from generation.management.console import FAILED, PlainCommand
 from webapp.backups.reading import Reader
 from webapp.backups.restoring import Restored, check_archive, proofs, restore
 from webapp.management.commands.backup import Bar, reason_of

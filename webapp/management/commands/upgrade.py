@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from generation.command_line import PlainCommand
+from generation.management.console import PlainCommand
 from webapp.backups.before_migrating import upgrade
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from generation.command_line import PlainCommand
-from generation.warm import warm
+from generation.making.warmup import warm
+from generation.management.console import PlainCommand
 
 
 class Command(PlainCommand):

@@ -10,8 +10,8 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser
 from django.core.management.base import CommandError
 
-from generation.command_line import BAD_INPUT, FAILED, PlainCommand
 from generation.engine.statistics import Averaged
+from generation.management.console import BAD_INPUT, FAILED, PlainCommand
 from generation.models import Split
 from webapp.leaderboards import receiving, scoring
 from webapp.leaderboards.figures import figure

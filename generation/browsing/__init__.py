@@ -1,0 +1,1 @@
+"""What the pages of datasets, pictures, stories and questions show."""

@@ -1,0 +1,116 @@
+"""Pictures on pages: their addresses, sizes, and what is said where they can't be seen."""
+
+import functools
+import hashlib
+from collections.abc import Iterable, Mapping
+from io import BytesIO
+from typing import NamedTuple
+
+import numpy as np
+from django.urls import reverse
+from numpy.typing import NDArray
+from PIL import Image
+
+from generation.access import Visitor, What, may_see
+from generation.browsing.outlines import Seen, seen
+from generation.engine.worlds import Display
+from generation.models import Dataset, Scene, Split
+from generation.storage import files
+
+
+class Picture(NamedTuple):
+    """A picture as a page shows it. What is in it isn't said: that is what the questions ask.
+
+    Attributes
+    ----------
+    address : str
+    width, height : int
+        In the picture's own pixels.
+    alt : str
+    scale : float
+        How many times larger a page shows it, where there is room.
+    is_crisp : bool
+        Whether its pixels stay squares when it is enlarged.
+    """
+
+    address: str
+    width: int
+    height: int
+    alt: str
+    scale: float = 1.0
+    is_crisp: bool = False
+
+    @property
+    def shown_width(self) -> int:
+        """Return how wide a page shows it, in pixels of the page."""
+        return round(self.width * self.scale)
+
+    @property
+    def shown_height(self) -> int:
+        """Return how high a page shows it, in pixels of the page."""
+        return round(self.height * self.scale)
+
+
+def picture_of(scene: Scene, split: Split, *, small: bool = False) -> Picture | None:
+    """Return a scene's picture, or its small version; None where it has none (yet)."""
+    if not scene.has_picture:
+        return None
+    name = split.source.name
+    place = [split.dataset.slug, name, scene.position, version_of(split.dataset)]
+    alt = f"Picture of scene {scene.position} of {name}"
+    address = reverse("scene_thumbnail" if small else "scene_image", args=place)
+    return shown_at(address, scene, display=split.dataset.display, alt=alt)
+
+
+def shown_at(address: str, scene: Scene, *, display: Display, alt: str) -> Picture:
+    """Return a scene's picture, which lies at an address, as its world says that pictures are shown."""
+    return Picture(address, scene.width, scene.height, alt, display.scale, not display.smooth)
+
+
+def read_ids(scene: Scene) -> NDArray[np.uint16] | None:
+    """Return a scene's object ids, shape `(height, width)`, 0 where no object is; None where none are stored."""
+    try:
+        return _ids(scene.ids_image) if scene.ids_image else None
+    except OSError:  # lost or broken: the page shows what is left
+        return None
+
+
+def seen_in(scene: Scene, split: Split) -> Mapping[int, Seen] | None:
+    """Return where each element of a scene is seen; None where that isn't known."""
+    try:
+        if not scene.ids_image:
+            return None
+        return _seen(scene.ids_image, version_of(split.dataset), smooth=split.dataset.display.smooth)
+    except OSError:
+        return None
+
+
+@functools.lru_cache(maxsize=256)
+def _seen(stored: str, version: str, *, smooth: bool) -> Mapping[int, Seen]:
+    """Return what a stored object-id image shows; worked out once a process, for a picture never changes."""
+    return seen(_ids(stored), smooth=smooth)
+
+
+def _ids(stored: str) -> NDArray[np.uint16]:
+    with Image.open(BytesIO(files.get(stored))) as image:
+        return np.asarray(image).astype(np.uint16)
+
+
+def version_of(dataset: Dataset) -> str:
+    """Return what the addresses of a dataset's pictures say, so that no two datasets ever share an address.
+
+    A picture is drawn once and never changes; another dataset of the same name has another moment of creation.
+    The names of files have no part in it: those of published datasets may tell what is to be asked.
+    """
+    return hashlib.sha256(dataset.created.isoformat().encode()).hexdigest()[:16]
+
+
+def strips(datasets: Iterable[Dataset], *, user: Visitor, pictures: int) -> dict[int, list[Picture]]:
+    """Return, for each dataset's id, the pictures of the first scenes of its first split; one query."""
+    firsts = Scene.objects.filter(split__dataset__in=list(datasets), split__ordinal=0, position__lt=pictures)
+    found: dict[int, list[Picture]] = {}
+    for scene in firsts.select_related("split__dataset").defer("data", "view").order_by("position"):
+        picture = picture_of(scene, scene.split, small=True)
+        if picture is not None and may_see(user, scene.split, What.IMAGE):
+            found.setdefault(scene.split.dataset_id, []).append(picture)
+    return found

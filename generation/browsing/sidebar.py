@@ -1,0 +1,180 @@
+"""The sidebar of filters: for each facet its values, each a link with the number of questions behind it."""
+
+import functools
+from collections.abc import Collection, Mapping, Sequence
+from html import escape
+from typing import NamedTuple
+from urllib.parse import quote_plus, urlencode
+
+import numpy as np
+from django.utils.safestring import SafeString
+from numpy.typing import NDArray
+
+from generation.engine.worlds import FacetKind
+from generation.splits.filters import HIGHEST, LOWEST, Facet, Query, label_of
+
+Counts = Mapping[str, NDArray[np.int64]]
+
+OPEN = "open"  # names a facet in the address whose values shall be listed
+OPEN_UP_TO = 16  # a facet with more values is folded until it is used
+ITEM = (
+    '<li{none}><a id="{facet}-{code}" href="{address}" rel="nofollow"{current}><span class="box" aria-hidden="true">'
+    '</span><span class="name">{label}</span><span class="count">{n:,}</span></a></li>'
+)
+
+
+class Choice(NamedTuple):
+    """One value of a facet: its address puts it on or off, and `n` questions have it."""
+
+    code: int
+    label: str
+    n: int
+    chosen: bool
+    address: str
+
+
+class Chip(NamedTuple):
+    """A filter that is on: its address takes it off."""
+
+    name: str
+    value: str
+    address: str
+
+
+class Panel(NamedTuple):
+    """One facet of the sidebar.
+
+    Attributes
+    ----------
+    name, label : str
+    values : int
+        How many of its values occur.
+    choices : list of Choice
+        Those that occur in the split, or are chosen.
+    is_open : bool
+        Whether its choices are on the page; those of another are loaded when it is opened.
+    address : str
+        The same page with this facet opened.
+    is_range : bool
+    lowest, highest : str
+        Names of the two fields of a range.
+    first, last : str
+        The ends of the range that is on, else empty.
+    kept : list of (name, value)
+        The rest of the address, for the form of the range.
+    """
+
+    name: str
+    label: str
+    values: int
+    choices: list[Choice]
+    is_open: bool
+    is_range: bool
+    lowest: str
+    highest: str
+    first: str
+    last: str
+    kept: list[tuple[str, str]]
+    address: str
+
+    @property
+    def items(self) -> SafeString:
+        """Return the choices as items of a list: there are hundreds on a page, which a template is slow to fill in."""
+        return SafeString(
+            "".join(
+                ITEM.format(
+                    none="" if choice.n else ' class="none"',
+                    facet=self.name,
+                    code=choice.code,
+                    address=escape(choice.address),
+                    current=' aria-current="true"' if choice.chosen else "",
+                    label=_escaped(choice.label),
+                    n=choice.n,
+                )
+                for choice in self.choices
+            )
+        )
+
+
+def panels(
+    facets: Sequence[Facet], *, counts: Counts, query: Query, of_all: Counts, opened: Collection[str] = ()
+) -> list[Panel]:
+    """Return the sidebar of a query; facets of which the split's questions have no value are left out.
+
+    Parameters
+    ----------
+    facets : sequence of Facet
+        Those that may be filtered by.
+    counts : mapping of str to array (values,)
+        How many questions each value would give, the other filters holding.
+    query : Query
+    of_all : mapping of str to array (values,)
+        How many questions have each value when nothing is filtered: those of none are left out.
+    opened : collection of str
+        Names of facets that somebody opened.
+    """
+    shown = [facet for facet in facets if of_all[facet.name].any() or facet.name in query.filters]
+    return [
+        _panel(
+            facet,
+            counts[facet.name].tolist(),
+            query,
+            occurring=of_all[facet.name].astype(bool).tolist(),
+            is_opened=facet.name in opened,
+        )
+        for facet in shown
+    ]
+
+
+def chips(query: Query) -> list[Chip]:
+    """Return the filters that are on, each with the address without it."""
+    made = [Chip(one.facet.label, one.label, query.toggled(one).address) for one in query.conditions]
+    if query.words:
+        made.append(Chip("words", query.words, query.with_words("").address))
+    return made
+
+
+def _panel(facet: Facet, counts: Sequence[int], query: Query, *, occurring: Sequence[bool], is_opened: bool) -> Panel:
+    is_open = is_opened or facet.name in query.filters or sum(occurring) <= OPEN_UP_TO
+    mine = [one for one in query.conditions if one.facet.name == facet.name]
+    without = query.without(facet.name)
+    ranges = [one.value for one in mine if ".." in one.value]
+    first, _, last = ranges[-1].partition("..") if ranges else ("", "", "")
+    return Panel(
+        name=facet.name,
+        label=facet.label,
+        values=sum(occurring),
+        choices=_choices(facet, counts, query, occurring=occurring) if is_open else [],
+        is_open=is_open,
+        is_range=facet.kind is FacetKind.INTEGER,
+        lowest=facet.name + LOWEST,
+        highest=facet.name + HIGHEST,
+        first=first,
+        last=last,
+        kept=without.pairs,
+        address="?" + urlencode([*query.pairs, (OPEN, facet.name)], safe=","),
+    )
+
+
+def _choices(facet: Facet, counts: Sequence[int], query: Query, *, occurring: Sequence[bool]) -> list[Choice]:
+    """Return the values of a facet that occur, or are chosen, with their addresses."""
+    chosen = set(query.filters.get(facet.name, ()))
+    before, after = query.around(facet)
+    made = []
+    for code, count in enumerate(counts):
+        if code in chosen:
+            made.append(Choice(code, label_of(facet, code), count, True, query.switched(facet, code).address))
+        elif occurring[code]:
+            address = f"{before}{_quoted(facet.values[code])}{after}"
+            made.append(Choice(code, label_of(facet, code), count, False, address))
+    return made
+
+
+@functools.lru_cache(maxsize=8192)
+def _quoted(value: str) -> str:
+    return quote_plus(value)
+
+
+@functools.lru_cache(maxsize=8192)
+def _escaped(label: str) -> str:
+    return escape(label)

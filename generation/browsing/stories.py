@@ -1,0 +1,109 @@
+"""Stories on pages: their lines with numbers, as far as a question sees them, and their beginnings in lists."""
+
+import functools
+import json
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from generation.access import Visitor, What, may_see
+from generation.engine.errors import EngineError
+from generation.engine.worlds import get_world
+from generation.engine.worlds.stories import HasSupports, story_of
+from generation.models import Dataset, Question, Scene, Split
+
+BEGINNING = 4  # lines that a list shows
+READ = 256  # stories that a process keeps at hand: several questions in a row are about the same
+
+
+class Line(NamedTuple):
+    """A line as people count them, from 1."""
+
+    number: int
+    text: str
+
+
+class Told(NamedTuple):
+    """A story as a question's page shows it: what the question sees, and what comes after it was asked."""
+
+    seen: list[Line]
+    later: list[Line]
+
+
+class Beginning(NamedTuple):
+    """The first lines of a scene's story, and how many follow."""
+
+    scene: int
+    lines: list[Line]
+    more: int
+
+
+def lines_of(scene: Scene, dataset: Dataset) -> tuple[str, ...] | None:
+    """Return the lines of a stored scene; None where its world tells none, or can't read it."""
+    if not dataset.tells or scene.data is None:
+        return None
+    try:
+        return _read(dataset.world, scene.data)
+    except EngineError:
+        return None
+
+
+@functools.lru_cache(maxsize=READ)
+def _read(name: str, data: str) -> tuple[str, ...] | None:
+    world = get_world(name)
+    return story_of(world, world.read_scene(json.loads(data)))
+
+
+def told(scene: Scene, dataset: Dataset, *, scope: int | None) -> Told | None:
+    """Return a scene's story as a question sees it; None where there is none."""
+    lines = lines_of(scene, dataset)
+    if lines is None:
+        return None
+    numbered = [Line(number, text) for number, text in enumerate(lines, 1)]
+    return Told(numbered[:scope], [] if scope is None else numbered[scope:])
+
+
+def supports_of(asked: Question, dataset: Dataset) -> list[int]:
+    """Return the numbers, from 1, of the lines that a stored answer stands on as it was published; nothing: not known.
+
+    Whoever shows them asks first whether the program may be seen, which says the same.
+    """
+    try:
+        world, data = dataset.get_world(), asked.scene.scene_json
+        if data is None or not isinstance(world, HasSupports):
+            return []
+        number = Question.objects.filter(scene=asked.scene, pk__lt=asked.pk).count()
+        return [line + 1 for line in world.supports(world.read_scene(data), number)]
+    except EngineError:
+        return []
+
+
+def beginnings(scenes: Iterable[Scene], split: Split) -> dict[int, Beginning]:
+    """Return, by position, how the stories of some of a split's scenes begin; one query, of pictures none."""
+    if not split.dataset.tells:
+        return {}
+    wanted = Scene.objects.filter(pk__in=[scene.pk for scene in scenes]).only("position", "data")
+    return _begun((scene, split.dataset) for scene in wanted)
+
+
+def strips(datasets: Sequence[Dataset], *, user: Visitor, stories: int) -> dict[int, list[Beginning]]:
+    """Return, for each dataset's id, how the stories of the first scenes of its first split begin; one query."""
+    telling = [dataset for dataset in datasets if dataset.tells]
+    if not telling:
+        return {}
+    firsts = Scene.objects.filter(split__dataset__in=telling, split__ordinal=0, position__lt=stories)
+    found: dict[int, list[Beginning]] = {}
+    for scene in firsts.select_related("split__dataset").defer("view").order_by("position"):
+        if may_see(user, scene.split, What.STORY):
+            begun = _begun([(scene, scene.split.dataset)])
+            found.setdefault(scene.split.dataset_id, []).extend(begun.values())
+    return found
+
+
+def _begun(scenes: Iterable[tuple[Scene, Dataset]]) -> dict[int, Beginning]:
+    found = {}
+    for scene, dataset in scenes:
+        lines = lines_of(scene, dataset)
+        if lines:
+            first = [Line(number, text) for number, text in enumerate(lines[:BEGINNING], 1)]
+            found[scene.position] = Beginning(scene.position, first, len(lines) - len(first))
+    return found

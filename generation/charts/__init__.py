@@ -1,0 +1,1 @@
+"""Charts of a dataset: counts, Vega-Lite specs, and drawing them in a child process."""

@@ -1,0 +1,213 @@
+"""Charts of a dataset: how often each value of a facet occurs, splits side by side; which ones, its world says.
+
+Here is what they count and for whom; `charts_spec` says how they look, `charts_drawing` has them drawn.
+"""
+
+import csv
+import io
+import logging
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from generation.access import Visitor, What, may_see, may_see_facet
+from generation.engine.errors import BadSpec
+from generation.engine.statistics import TOO_FEW
+from generation.engine.worlds import ChartView, FacetKind
+from generation.models import Dataset, Split
+from generation.storage.index import IndexedFacet, NotIndexed, SplitIndex, counts_of_all
+
+SIDE_BY_SIDE = 5  # splits in a chart; of more, one is looked at after the other
+
+log = logging.getLogger(__name__)
+
+
+class Column(NamedTuple):
+    """A split that is counted, and how many questions it has."""
+
+    split: str
+    n: int
+
+    @property
+    def is_too_small(self) -> bool:
+        """Return whether it has too few questions for shares."""
+        return self.n < TOO_FEW
+
+
+class Cell(NamedTuple):
+    """How many questions of a split have a value; no share where the split is too small. Its address shows them."""
+
+    n: int
+    share: float | None
+    address: str
+
+    @property
+    def percent(self) -> str:
+        """Return the share for people."""
+        return "" if self.share is None else f"{100 * self.share:.1f} %"
+
+
+class Row(NamedTuple):
+    """A value, or a bin of them, as addresses and as people call it, with a cell for each column."""
+
+    value: str
+    label: str
+    cells: list[Cell]
+
+
+class Chart(NamedTuple):
+    """A view of a dataset, counted.
+
+    Attributes
+    ----------
+    view : ChartView
+    is_along : bool
+        Whether its values are numbers, to be drawn along a line.
+    columns : list of Column
+    rows : list of Row
+        Values that occur; of numbers all between the first and the last that do.
+    withheld : list of str
+        The splits of which this visitor may not know it.
+    """
+
+    view: ChartView
+    is_along: bool
+    columns: list[Column]
+    rows: list[Row]
+    withheld: list[str]
+
+    @property
+    def drawn(self) -> list[int]:
+        """Return the positions of the columns that are large enough to be drawn."""
+        return [at for at, column in enumerate(self.columns) if not column.is_too_small]
+
+    @property
+    def left_out(self) -> list[str]:
+        """Return why splits are not drawn, a line for each."""
+        too_small = [f"{column.split}: too few (n = {column.n:,})" for column in self.columns if column.is_too_small]
+        return [*too_small, *(f"{split}: answers withheld" for split in self.withheld)]
+
+
+def charts_of(user: Visitor, dataset: Dataset, splits: Sequence[Split]) -> list[Chart]:
+    """Return a dataset's charts with all that this visitor may know of these complete splits, but for empty ones."""
+    indexed = [(split, index) for split in splits if (index := _index(split)) is not None]
+    charts = [_chart(view, user, indexed) for view in _views(dataset)]
+    return [chart for chart in charts if chart.rows or chart.withheld]
+
+
+def side_by_side(splits: Sequence[Split], wanted: str | None) -> list[Split]:
+    """Return the complete splits that charts show: the one asked for, else all, or the first where they are many.
+
+    Derived ones are shown where they are asked for. Nothing where there is no complete split of the name asked for.
+    """
+    complete = [split for split in splits if split.is_complete]
+    if wanted is not None:
+        return [split for split in complete if split.name == wanted]
+    complete = [split for split in complete if not split.is_derived]
+    return complete if len(complete) <= SIDE_BY_SIDE else complete[:1]
+
+
+def as_csv(chart: Chart) -> str:
+    """Return a chart's figures as CSV, a line for each value and split."""
+    text = io.StringIO()
+    lines = csv.writer(text)
+    lines.writerow(["split", chart.view.facet, "label", "n", "questions", "share"])
+    for row in chart.rows:
+        for column, cell in zip(chart.columns, row.cells, strict=True):
+            share = "" if cell.share is None else f"{cell.share:.6f}"
+            lines.writerow([column.split, as_text(row.value), as_text(row.label), cell.n, column.n, share])
+    return text.getvalue()
+
+
+def as_text(value: str) -> str:
+    """Return a value that no spreadsheet takes for a formula."""
+    return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+
+
+def _views(dataset: Dataset) -> tuple[ChartView, ...]:
+    """Return the charts that the dataset's world has; none where the world is gone."""
+    try:
+        return dataset.get_world().views
+    except BadSpec:
+        return ()
+
+
+def _index(split: Split) -> SplitIndex | None:
+    """Return the index of a complete split; None where it is lost: the page shows what is left."""
+    try:
+        return SplitIndex.open(split)
+    except (NotIndexed, OSError) as error:
+        log.error("Expected the index of %s, got: %s", split, error)
+        return None
+
+
+def _chart(view: ChartView, user: Visitor, indexed: Sequence[tuple[Split, SplitIndex]]) -> Chart:
+    """Return a view of the splits that have its facet."""
+    counted: list[tuple[Split, IndexedFacet]] = []
+    withheld = []
+    for split, index in indexed:
+        facet = index.facets.get(view.facet)
+        if facet is None:
+            continue
+        if _may_see(user, split, facet):
+            counted.append((split, facet))
+        else:
+            withheld.append(split.name)
+    columns = [Column(split.name, len(facet.codes)) for split, facet in counted]
+    is_along = any(facet.kind is FacetKind.INTEGER for _, facet in counted)
+    rows = list(_numbers(counted) if is_along else _categories(counted))
+    return Chart(view, is_along, columns, rows, withheld)
+
+
+def _may_see(user: Visitor, split: Split, facet: IndexedFacet) -> bool:
+    """Return whether this visitor may know a facet's counts: one that reveals something may be the answer itself."""
+    return may_see_facet(user, split, facet) and (not facet.reveals or may_see(user, split, What.ANSWER))
+
+
+def _counts(split: Split, facet: IndexedFacet) -> dict[str, int]:
+    """Return how many questions have each value."""
+    counts = counts_of_all(split.index_digest, split.seen_digest)[facet.name]
+    return dict(zip(facet.values, counts.tolist(), strict=True))
+
+
+def _categories(counted: Sequence[tuple[Split, IndexedFacet]]) -> Iterator[Row]:
+    """Yield a row for each value that occurs, in the first split's order."""
+    counts = [_counts(split, facet) for split, facet in counted]
+    labels = {
+        value: label for _, facet in reversed(counted) for value, label in zip(facet.values, facet.labels, strict=True)
+    }
+    alike = Counter(labels.values())
+    for value in dict.fromkeys(value for _, facet in counted for value in facet.values):
+        numbers = [one.get(value, 0) for one in counts]
+        if any(numbers):
+            label = labels[value] if alike[labels[value]] == 1 else f"{labels[value]} ({value})"
+            yield Row(value, label, _cells(counted, value, numbers))
+
+
+def _numbers(counted: Sequence[tuple[Split, IndexedFacet]]) -> Iterator[Row]:
+    """Yield a row for each number, or bin of numbers, from the first that occurs to the last."""
+    counts = [{int(value): n for value, n in _counts(split, facet).items()} for split, facet in counted]
+    found = [number for one in counts for number, n in one.items() if n]
+    for low, high in _bins(counted[0][1], max(found)) if found else ():
+        numbers = [sum(n for number, n in one.items() if low <= number <= high) for one in counts]
+        if high >= min(found):
+            one = low == high
+            value = str(low) if one else f"{low}..{high}"
+            yield Row(value, str(low) if one else f"{low}–{high}", _cells(counted, value, numbers))
+
+
+def _bins(facet: IndexedFacet, most: int) -> list[tuple[int, int]]:
+    """Return the first and last number of each bin up to the one that `most` is in."""
+    firsts = list(facet.bins) or list(range(min(int(value) for value in facet.values), most + 1))
+    ends = [*(first - 1 for first in firsts[1:]), max(most, *map(int, facet.values))]
+    return [(low, high) for low, high in zip(firsts, ends, strict=True) if low <= most]
+
+
+def _cells(counted: Sequence[tuple[Split, IndexedFacet]], value: str, numbers: Sequence[int]) -> list[Cell]:
+    cells = []
+    for (split, facet), n in zip(counted, numbers, strict=True):
+        of = len(facet.codes)
+        share = n / of if of >= TOO_FEW else None
+        cells.append(Cell(n, share, f"{split.get_absolute_url()}?{urlencode([(facet.name, value)])}"))
+    return cells

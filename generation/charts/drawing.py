@@ -1,0 +1,225 @@
+"""Drawings of charts, made once by a process that ends when it has made them, and kept in `VAR_DIR/cache/charts`.
+
+They are kept as files, not in the cache: without Redis that is small, one for each process, and gone with it. A
+drawing is named by the digest of the very specification it was made of, which holds nothing that its first viewer
+might not see: whoever finds it there has the same figures. `manage.py delete` takes them away with the dataset.
+
+Where drawing fails, or takes longer than a page waits, the figures stand in the table beside it.
+"""
+
+import base64
+import fcntl
+import hashlib
+import json
+import logging
+import os
+import shutil
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.conf import settings
+
+from generation.charts.vega import ELSEWHERE, SHRUNK
+from generation.engine.canonical import canonical
+from generation.queue import sandbox
+from generation.storage import files
+
+VERSION = 1  # of how drawings are made: another number, other files
+CHILD = "generation.charts.drawing_process"
+SECONDS = 8  # of processor time; it takes one, for all charts of a page
+ADDRESSES = 2**46  # bytes: V8 reserves a terabyte of addresses and more, of which it uses next to nothing
+QUEUE = 8  # pages whose charts a process has drawn or is about to
+PATIENCE = 6.0  # seconds to wait while another process has something drawn
+MOST_BYTES = 200_000_000  # of all drawings that a machine keeps
+BLOCK = 4096  # bytes that even an empty file takes
+RETRY = 60.0  # seconds after which a drawing that failed is tried again
+
+log = logging.getLogger(__name__)
+
+
+class Order(NamedTuple):
+    """What is to be drawn: a specification as `page`, `svg` or `pdf`, its bars leading to addresses of `site`."""
+
+    spec: dict[str, Any]
+    kind: str = "page"
+    site: str = ""
+
+    @property
+    def digest(self) -> str:
+        """Return what names the drawing."""
+        return hashlib.sha256(canonical([VERSION, self.kind, self.site, self.spec]).encode()).hexdigest()
+
+
+def drawings(slug: str, orders: Sequence[Order], *, wait: float | None = None) -> list[bytes | None]:
+    """Return the drawings of a dataset's charts; None for one that can't be had now.
+
+    New ones are drawn in the background of this process, one page's after another's, and `wait` (by default the
+    setting `CHART_SECONDS`) is the most seconds that the caller waits for them; then they are there for the next one.
+    """
+    folder = folder_of(slug)
+    missing = [order for order in orders if _needed(folder, order)]
+    new = _studio.drawn(folder, missing, wait=settings.CHART_SECONDS if wait is None else wait) if missing else {}
+    return [new[order.digest] if order.digest in new else _kept(folder, order) for order in orders]
+
+
+class Studio:
+    """A thread of this process that has charts drawn. Few others wait for it, so that most go on answering pages."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._begun: dict[tuple[str, ...], Future[dict[str, bytes | None]]] = {}
+        self._pool: ThreadPoolExecutor | None = None
+        self._process, self._waiting = 0, 0
+
+    def drawn(self, folder: Path, orders: Sequence[Order], *, wait: float) -> dict[str, bytes | None]:
+        """Return new drawings by digest; nothing where they are not there in time, or too many wait already."""
+        future = self._future(folder, orders)
+        with self._lock:
+            if future is None or self._waiting >= max(1, settings.WEB_THREADS // 4):
+                return {}
+            self._waiting += 1
+        try:
+            return future.result(timeout=wait)
+        except TimeoutError:
+            return {}
+        finally:
+            with self._lock:
+                self._waiting -= 1
+
+    def _future(self, folder: Path, orders: Sequence[Order]) -> "Future[dict[str, bytes | None]] | None":
+        """Return what will be drawn; the same for who asks the same meanwhile, None where the queue is full."""
+        name = (str(folder), *sorted(order.digest for order in orders))
+        with self._lock:
+            if self._pool is None or self._process != os.getpid():  # a fork has no threads
+                self._pool, self._process, self._begun = ThreadPoolExecutor(1, "charts"), os.getpid(), {}
+            if name in self._begun:
+                return self._begun[name]
+            if len(self._begun) >= QUEUE:
+                return None
+            future = self._begun[name] = self._pool.submit(_draw_in_turn, folder, orders)
+        future.add_done_callback(lambda _: self._forget(name))
+        return future
+
+    def _forget(self, name: tuple[str, ...]) -> None:
+        with self._lock:
+            self._begun.pop(name, None)
+
+
+_studio = Studio()
+
+
+def _draw_in_turn(folder: Path, orders: Sequence[Order]) -> dict[str, bytes | None]:
+    """Return new drawings, which now are kept, when no other process has something drawn."""
+    with _turn() as is_mine:
+        missing = [order for order in orders if _needed(folder, order)]
+        if not (is_mine and missing):
+            return {}
+        new = _drawn(missing)
+        _keep(folder, new)
+    make_room(most=MOST_BYTES)
+    return new
+
+
+def folder_of(slug: str) -> Path:
+    """Return where the drawings of a dataset are kept on this machine."""
+    return Path(settings.VAR_DIR, "cache", "charts", slug)
+
+
+def drop_drawings(slug: str) -> None:
+    """Delete the drawings of a dataset."""
+    shutil.rmtree(folder_of(slug), ignore_errors=True)
+
+
+def make_room(*, most: int) -> int:
+    """Return how many files were removed: those used longest ago, so that at most so many bytes are kept."""
+    found = []
+    for path in folder_of("").glob("*/*"):
+        with suppress(OSError):
+            about = path.stat()
+            found.append((about.st_mtime, max(about.st_size, BLOCK), path))
+    excess, removed = sum(size for _, size, _ in found) - most, 0
+    for _, size, path in sorted(found):
+        if excess <= 0:
+            break
+        path.unlink(missing_ok=True)
+        excess, removed = excess - size, removed + 1
+    return removed
+
+
+def _keep(folder: Path, new: dict[str, bytes | None]) -> None:
+    """Write new drawings down; a disk that is full costs time, not the drawing."""
+    for digest, drawing in new.items():
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if drawing is None:
+                _failed(folder, digest).touch()
+            else:
+                files.write_whole(folder / digest, drawing)
+        except OSError as error:
+            log.warning("Expected to keep a chart in %s, got: %s", folder, error)
+
+
+def _needed(folder: Path, order: Order) -> bool:
+    """Return whether a drawing is to be made: it isn't there, and didn't fail just now."""
+    if (folder / order.digest).exists():
+        return False
+    with suppress(OSError):
+        return time.time() - _failed(folder, order.digest).stat().st_mtime > RETRY
+    return True
+
+
+def _failed(folder: Path, digest: str) -> Path:
+    return folder / f"{digest}.failed"
+
+
+def _kept(folder: Path, order: Order) -> bytes | None:
+    with suppress(OSError):
+        os.utime(folder / order.digest)  # it is in use
+        return (folder / order.digest).read_bytes()
+    return None
+
+
+def _drawn(orders: Sequence[Order]) -> dict[str, bytes | None]:
+    """Return new drawings by digest; None for those that failed, as the log says."""
+    asked = [{**order._asdict(), "elsewhere": ELSEWHERE, "shrunk": SHRUNK} for order in orders]
+    try:
+        answers = json.loads(sandbox.run(CHILD, json.dumps(asked).encode(), seconds=SECONDS, memory=ADDRESSES))
+    except (sandbox.TooLong, sandbox.TooBig, sandbox.Broken, OSError, ValueError) as error:
+        answers = [{"reason": str(error)} for _ in orders]
+    for answer in answers:
+        if "reason" in answer:
+            log.error("Expected a chart, got: %s", answer["reason"])
+    return {
+        order.digest: base64.b64decode(answer["drawing"]) if "drawing" in answer else None
+        for order, answer in zip(orders, answers, strict=True)
+    }
+
+
+@contextmanager
+def _turn() -> Iterator[bool]:
+    """Wait until nobody else on this machine has something drawn; give whether it is our turn now."""
+    path = folder_of("") / ".lock"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = path.open("a")
+    except OSError as error:
+        log.warning("Expected to write %s, got: %s", path, error)
+        yield False
+        return
+    with lock:
+        yield _locked(lock.fileno())
+
+
+def _locked(lock: int) -> bool:
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        with suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        time.sleep(0.05)
+    return False

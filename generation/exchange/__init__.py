@@ -1,0 +1,1 @@
+"""Exports for other programs, and files of predictions that come back."""

@@ -1,0 +1,152 @@
+"""Exports as they are asked for on a page: what may be, how much room it takes, and who may have the file."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+
+from generation.access import Visitor, What, may_see, owns
+from generation.engine import formats
+from generation.engine.errors import BadExport, EngineError
+from generation.exchange import export_jobs
+from generation.exchange.exports import StoredDataset
+from generation.models import Dataset, Export, Scene, Split
+from generation.specs.estimates import GB, MB
+from generation.storage import account_storage, files
+
+UNFINISHED_EACH = 3  # that an account may have on their way at once
+MEASURED = 12  # scenes whose pictures say how large the others are
+QUESTION_BYTES, SCENE_BYTES = 1_100, 2_500  # of text in the largest format, measured
+TWICE = 2  # the folder and the file made of it lie side by side for a while
+
+State = Export.State
+
+
+class TooMany(EngineError):
+    """An account has enough exports on their way."""
+
+
+def ask(
+    dataset: Dataset,
+    user: Any,
+    *,
+    name: str,
+    splits: list[str],
+    options: dict[str, Any],
+    images: bool = True,
+    view: str = Export.View.PUBLIC,
+) -> Export:
+    """Return the export that was asked for: one that is there or on its way with the same in it, else a new one.
+
+    Raises
+    ------
+    BadExport
+        For a format, an option or a split that can't be, or where the disk has too little room.
+    TooMany
+    AccountFull
+    """
+    values = formats.checked(formats.find(name, dataset.get_world()), options)
+    stored = StoredDataset(dataset, splits=splits, viewer=export_jobs.viewer_of(view), images=images)
+    new = Export(
+        dataset=dataset,
+        user=user,
+        view=view,
+        format=name,
+        splits=" ".join(splits),
+        options=json.dumps(values, sort_keys=True),
+        images=images,
+        total=stored.scenes,
+    )
+    same = Export.objects.like(new).order_by("-pk").first()
+    if same is not None:
+        return same
+    if Export.objects.unfinished().filter(user=user).count() >= UNFINISHED_EACH:
+        raise TooMany(f"Expected at most {UNFINISHED_EACH} exports of yours on their way, got one more. Wait for one.")
+    check_room(stored)
+    if user is not None and user.is_authenticated:
+        account_storage.check_exports(user, estimate(stored))
+    new.save()
+    export_jobs.RUNNER.wake()
+    return new
+
+
+def size_of(dataset: Dataset) -> int:
+    """Return how many bytes an export of all splits with pictures will have, about."""
+    return estimate(StoredDataset(dataset))
+
+
+def estimate(stored: StoredDataset) -> int:
+    """Return how many bytes an export will have, about: by its first pictures and by what text takes elsewhere."""
+    size = 0
+    for split in stored.stored:
+        size += split.questions * QUESTION_BYTES + split.scenes * SCENE_BYTES
+        size += split.scenes * _picture_bytes(split.row) if split.images else 0
+    return size
+
+
+def _picture_bytes(split: Split) -> int:
+    """Return how large a split's pictures are on average; 0 where that can't be told quickly."""
+    scenes = Scene.objects.filter(split=split.source, position__lt=MEASURED).exclude(image="")
+    sizes = []
+    for stored in scenes.values_list("image", flat=True):
+        try:
+            sizes.append(default_storage.size(stored))
+        except FileNotFoundError:
+            continue
+    return sum(sizes) // len(sizes) if sizes else 0
+
+
+def check_room(stored: StoredDataset) -> None:
+    """Raise `BadExport` where the disk has too little room for building an export."""
+    room, needed = _room(), TWICE * estimate(stored)
+    if needed > room:
+        raise BadExport(
+            f"Expected at least {needed / GB:,.1f} GB free for building it, got {max(0, room) / GB:,.1f} GB beyond the "
+            f"{settings.DISK_RESERVE_GB:g} GB that are kept free. Choose fewer splits, or leave the images out."
+        )
+
+
+def _room() -> int:
+    home = export_jobs.drafts_folder()
+    while not home.exists():
+        home = home.parent
+    return shutil.disk_usage(home).free - int(settings.DISK_RESERVE_GB * files.GIB)
+
+
+def may_have(user: Visitor, export: Export, *, splits: Sequence[Split] | None = None) -> bool:
+    """Return whether this visitor may have an export's file: she may see now all that is shown in it.
+
+    One that is made as its owner sees the dataset is the owner's (and staff's) alone. `splits` are the dataset's, where
+    the caller has them.
+    """
+    is_owner = owns(user, export.dataset)
+    if export.view != Export.View.PUBLIC and not is_owner:
+        return False
+    found = export.dataset.splits.select_related("dataset", "parent") if splits is None else splits
+    known, shown = {split.name: split for split in found}, export.shown_kinds
+    if not shown or not set(shown) <= set(known):
+        return is_owner
+    return all(may_see(user, known[name], What(what)) for name, kinds in shown.items() for what in kinds)
+
+
+def may_list(user: Visitor, export: Export, *, splits: Sequence[Split] | None = None) -> bool:
+    """Return whether a list may tell this visitor of an export: of others' only what is finished and may be had."""
+    if owns(user, export.dataset):
+        return True
+    if export.view != Export.View.PUBLIC:
+        return False
+    is_own = user.is_authenticated and export.user_id == user.pk
+    return is_own or (export.state == State.DONE and may_have(user, export, splits=splits))
+
+
+def may_manage(user: Visitor, export: Export) -> bool:
+    """Return whether this visitor may cancel, retry or delete an export: who asked for it, and the dataset's owner."""
+    return owns(user, export.dataset) or (user.is_authenticated and export.user_id == user.pk)
+
+
+def size_in_words(size: int) -> str:
+    """Return a number of bytes for people."""
+    return f"{size / GB:,.1f} GB" if size >= GB else f"{max(1, round(size / MB)):,} MB"

@@ -1,0 +1,289 @@
+"""Exports: a dataset's rows as what a format is given, only as far as they may be shown, written into a folder.
+
+Two views of a dataset are exported: what everybody may see who may open it, and everything, which is its owner's alone.
+"""
+
+import copy
+import functools
+import hashlib
+import io
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from numpy.typing import NDArray
+from PIL import Image
+
+from generation.access import What, may_see, may_see_facet
+from generation.engine.errors import BadExport
+from generation.engine.formats import ExportItem, ExportSplit, Format, Tick, writing
+from generation.engine.spec import BaseSpec
+from generation.engine.worlds import Facet, Needs, World
+from generation.engine.worlds.stories import story_of
+from generation.exchange.export_figures import figures_of
+from generation.models import Dataset, Scene, Split
+from generation.specs.reproduction import hidden_files
+from generation.storage import files, linked
+from generation.storage.index import SplitIndex
+from generation.storage.store import Stored, load_items
+
+SCENES = 100  # read at a time
+SUM_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """Whose view is exported: everybody's (`withheld` False), or everything there is.
+
+    The first is what a stranger sees once the dataset is open to all, also while it is private; the second has the
+    answers of splits that withhold them.
+    """
+
+    withheld: bool = False
+
+    def may_see(self, split: Split, what: What) -> bool:
+        """Return whether it may be written."""
+        return self.withheld or may_see(AnonymousUser(), _published(split), what)
+
+    def may_see_facet(self, split: Split, facet: Facet) -> bool:
+        """Return whether a facet may be written."""
+        return self.withheld or may_see_facet(AnonymousUser(), _published(split), facet)
+
+
+def _published(split: Split) -> Split:
+    """Return the split as if its dataset were public and nobody's."""
+    result, dataset = copy.copy(split), copy.copy(split.dataset)
+    dataset.visibility, dataset.owner_id, dataset.archived = Dataset.Visibility.PUBLIC, None, None
+    result.dataset = dataset
+    return result
+
+
+class StoredSplit:
+    """A complete split as a format is given it; see `generation.engine.formats.ExportSplit`."""
+
+    def __init__(self, split: Split, *, viewer: Viewer, images: bool) -> None:
+        self.row, self.viewer = split, viewer
+        self.name, self.scenes, self.questions = split.name, split.scenes, split.questions
+        self.withheld = split.source.withheld or split.withheld
+        self.fingerprint = split.fingerprint
+        self.reference = None if split.reference is None else split.reference.name
+        self.parent = split.source.name if split.is_derived else None
+        self.imported = split.source.kind == Split.Kind.IMPORTED
+        self.secret_sha256 = split.secret_sha256
+        self.secret = split.secret if viewer.may_see(split, What.ANSWER) else ""
+        self.shows_answers = viewer.may_see(split, What.ANSWER)
+        self.shows_programs = viewer.may_see(split, What.PROGRAM)
+        self.shows_scenes = viewer.may_see(split, What.SCENE)
+        self.shows_ids = viewer.may_see(split, What.IDS_IMAGE)
+        self.shows_stories = split.dataset.tells and viewer.may_see(split, What.STORY)
+        self.images = images and split.dataset.with_images and viewer.may_see(split, What.IMAGE)
+
+    @property
+    def shown(self) -> list[What]:
+        """Return the kinds of things that are written of it."""
+        kinds = {
+            What.QUESTION: True,
+            What.IMAGE: self.images,
+            What.ANSWER: self.shows_answers,
+            What.PROGRAM: self.shows_programs,
+            What.SCENE: self.shows_scenes,
+            What.IDS_IMAGE: self.shows_ids,
+            What.STORY: self.shows_stories,
+            What.FACET: any(facet.reveals for facet in self.facets),
+        }
+        return [what for what, is_shown in kinds.items() if is_shown]
+
+    @property
+    def spec(self) -> BaseSpec:
+        """Return the spec as this split has it."""
+        return self.row.read_spec()
+
+    @functools.cached_property
+    def facets(self) -> tuple[Facet, ...]:
+        """Return the facets that the split's index has and that may be shown."""
+        indexed = SplitIndex.open(self.row).facets.values()
+        found = (
+            Facet(
+                facet.name, facet.label, facet.kind, facet.values, facet.reveals, Needs.ITEM, facet.labels, facet.bins
+            )
+            for facet in indexed
+        )
+        return tuple(facet for facet in found if self.viewer.may_see_facet(self.row, facet))
+
+    def facet_codes(self, first: int, count: int) -> Mapping[str, NDArray[np.int64]]:
+        """Return each shown facet's codes of some questions, -1 for no value."""
+        index, codes = SplitIndex.open(self.row), {}
+        for facet in self.facets:
+            column = index.facets[facet.name]
+            part = np.asarray(column.codes[first : first + count]).astype(np.int64)
+            codes[facet.name] = np.where(part == column.none, -1, part)
+        return codes
+
+    def items(self) -> Iterator[ExportItem]:
+        """Yield the scenes in order."""
+        for first in range(0, self.scenes, SCENES):
+            for position, stored in enumerate(load_items(self.row, first, SCENES), first):
+                yield self._item(stored, position)
+
+    def _item(self, stored: Stored, position: int) -> ExportItem:
+        """Return a scene at its position among those exported: a derived split has not every scene."""
+        scene, item = stored.scene, stored.item
+        questions = tuple(
+            replace(
+                question,
+                answer=question.answer if self.shows_answers else None,
+                program=question.program if self.shows_programs else None,
+            )
+            for question in item.questions
+        )
+        shown = replace(
+            item,
+            scene=item.scene if self.shows_scenes else None,
+            view=item.view if self.shows_scenes else None,
+            questions=questions,
+            replaced=item.replaced if self.shows_scenes else 0,
+            number=item.number if self.shows_scenes else None,  # they say which scene of a published file it is
+            image_name=item.image_name if self.shows_scenes else "",
+        )
+        stored_name = scene.image or scene.linked
+        has_image = self.images and bool(stored_name)
+        return ExportItem(
+            position=position,
+            item=shown,
+            first_question=stored.questions[0].position if stored.questions else 0,
+            image_name=f"{self.name}_{position:06d}{Path(stored_name).suffix or '.png'}",
+            width=scene.width,
+            height=scene.height,
+            image=functools.partial(linked.picture_bytes, scene, self.row.dataset) if has_image else None,
+            ids=functools.partial(_ids, scene) if self.shows_ids and scene.ids_image else None,
+            story=story_of(self.row.dataset.get_world(), item.scene) if self.shows_stories else None,
+        )
+
+
+def _ids(scene: Scene) -> NDArray[np.uint16]:
+    with Image.open(io.BytesIO(files.get(scene.ids_image))) as image:
+        return np.asarray(image).astype(np.uint16)
+
+
+class StoredDataset:
+    """A dataset as a format is given it; see `generation.engine.formats.ExportDataset`."""
+
+    def __init__(
+        self, dataset: Dataset, *, splits: Sequence[str] = (), viewer: Viewer = Viewer(), images: bool = True
+    ) -> None:
+        """Take the complete splits of these names, or all; raise `BadExport` where there is none to take."""
+        self.row, self.viewer = dataset, viewer
+        self.slug, self.title, self.description = dataset.slug, dataset.name, dataset.description
+        self.authors = tuple(line.strip() for line in dataset.authors.splitlines() if line.strip())
+        self.licence, self.version, self.citation = dataset.licence, dataset.version, dataset.citation
+        self.fingerprint, self.engine_version = dataset.fingerprint, dataset.engine_version
+        self.release = dataset.release
+        self.stored = [StoredSplit(split, viewer=viewer, images=images) for split in _chosen(dataset, splits)]
+        self.splits: list[ExportSplit] = list(self.stored)
+
+    @property
+    def scenes(self) -> int:
+        """Return how many scenes are exported."""
+        return sum(split.scenes for split in self.splits)
+
+    def notes(self) -> list[str]:
+        """Return what is left out and why, a sentence each."""
+        return writing.notes(self)
+
+    @property
+    def world(self) -> World:
+        """Return how its data are read."""
+        return self.row.get_world()
+
+    @property
+    def completed(self) -> date:
+        """Return the day on which it was complete."""
+        return (self.row.completed or self.row.created).date()
+
+    @property
+    def url(self) -> str:
+        """Return its page's address; empty where this site has no public one."""
+        return f"{settings.PUBLIC_URL}{self.row.get_absolute_url()}" if settings.PUBLIC_URL else ""
+
+    @property
+    def spec_json(self) -> Mapping[str, Any]:
+        """Return the spec, every default spelled out."""
+        return self.row.spec_data
+
+    @property
+    def files(self) -> Mapping[str, bytes]:
+        """Return the files that the spec names, by digest; without those of scenes that are not exported."""
+        hidden = hidden_files(self.row, sees=self.viewer.may_see)
+        rows = self.row.files.exclude(digest__in=hidden).order_by("digest")
+        return {file.digest: bytes(file.content) for file in rows}
+
+    def figures(self) -> Mapping[str, bytes]:
+        """Return the dataset's charts as SVG, by file name: what everybody may know."""
+        return figures_of(self.row, [_published(split.row) for split in self.stored])
+
+
+def _chosen(dataset: Dataset, names: Sequence[str]) -> list[Split]:
+    """Return the complete splits of these names; where none is named, all that are not derived. Raise `BadExport`."""
+    complete = [split for split in dataset.splits.for_browse() if split.is_complete]
+    known = [split.name for split in complete]
+    for name in names:
+        if name not in known:
+            raise BadExport(
+                f"Expected a complete split ({', '.join(known) or 'there is none'}), got {name!r}.",
+                where=f"{dataset.slug}, --split",
+            )
+    if not complete:
+        raise BadExport("Expected a dataset with a complete split, got one without.", where=dataset.slug)
+    return [split for split in complete if (split.name in names if names else not split.is_derived)]
+
+
+def write(
+    dataset: StoredDataset, output: Path, *, format_: Format, options: Mapping[str, Any], tick: Tick = lambda _: None
+) -> None:
+    """Write an export to `output`, whole or not at all: into a folder beside it, then renamed.
+
+    Raises
+    ------
+    BadExport
+        Where `output` is there already and not an empty folder, or the format refuses.
+    """
+    check_output(output)
+    draft = output.with_name(files.draft_name(output.name))
+    try:
+        draft.mkdir(parents=True)
+        fill(dataset, draft, format_=format_, options=options, tick=tick)
+        draft.rename(output)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def fill(dataset: StoredDataset, folder: Path, *, format_: Format, options: Mapping[str, Any], tick: Tick) -> None:
+    """Write an export into an empty folder, and the SHA-256 of its files."""
+    format_.write(dataset, folder, options=options, tick=tick)
+    write_sums(folder, folder / format_.sums, tick=tick)
+
+
+def check_output(output: Path) -> None:
+    """Raise `BadExport` unless something can be written there: nothing is there, or an empty folder."""
+    if output.exists() and not output.is_dir():
+        raise BadExport("Expected a folder that isn't there yet, got a file.", where=str(output))
+    if output.is_dir() and any(output.iterdir()):
+        raise BadExport("Expected an empty folder or none, got one with files in it. Name another.", where=str(output))
+
+
+def write_sums(folder: Path, sums: Path, *, tick: Callable[[int], None]) -> None:
+    """Write the SHA-256 of every file below a folder, a line each as `sha256sum` writes and checks them."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    sums.parent.mkdir(parents=True, exist_ok=True)
+    with sums.open("w", encoding="utf-8", newline="\n") as file:
+        for path in paths:
+            tick(0)
+            with path.open("rb") as content:
+                digest = hashlib.file_digest(content, "sha256").hexdigest()
+            file.write(f"{digest}  {path.relative_to(folder).as_posix()}\n")

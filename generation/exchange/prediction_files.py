@@ -1,0 +1,120 @@
+"""Reading files of predictions that somebody sent: in a child process that may use only so much time and memory."""
+
+import json
+import logging
+import pickle
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from generation.engine.errors import BadPredictions, EngineError
+from generation.engine.predictions import Expected
+from generation.engine.predictions.unpacking import GZIP, ZIP
+from generation.exchange.predictions_process import Request, answer
+from generation.queue import sandbox
+from generation.storage import files
+
+CHILD = "generation.exchange.predictions_process"
+SMALL = 1 << 16  # bytes of a file that is not packed: reading it takes little, wherever it is done
+SECONDS = 8  # of processor time for the smallest file
+BYTES_A_SECOND = 2_000_000  # by which a larger file has more time
+MEMORY = 1 << 30  # bytes of address space
+EACH_MEMORY = 500  # bytes more for each question
+FORMATS = "Format: /docs/predictions/"
+
+log = logging.getLogger(__name__)
+
+
+class NotRead(EngineError):
+    """A file could not be read because of a mistake of ours."""
+
+
+class TooSlow(EngineError):
+    """A file was not read within the time that somebody waits for it."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The findings of a file that is refused, as `generation.engine.predictions.Findings` has them."""
+
+    counts: Mapping[str, int]
+    text: str
+
+    def lines(self) -> Iterator[str]:
+        """Yield a sentence for everything that is wrong."""
+        yield from self.text.splitlines()
+
+
+class ReadFile(NamedTuple):
+    """What a file has: its packed predictions and the format that it was written in."""
+
+    packed: bytes
+    format: str
+
+
+def read_file(path: Path, expected: Expected, *, wait: float | None = None) -> ReadFile:
+    """Return the predictions in a file.
+
+    Parameters
+    ----------
+    path : Path
+    expected : Expected
+    wait : float or None
+        Seconds after which the caller no longer waits; by default half as much again as the processor time allowed.
+
+    Raises
+    ------
+    BadPredictions
+        If the file can't be read within the limits, or doesn't have one answer for each question.
+    TooSlow
+        If it was not read within `wait`.
+    """
+    size = path.stat().st_size
+    if size <= SMALL and not _is_packed(path):
+        return _result(*answer(Request(path, expected)))
+    seconds = SECONDS + size // BYTES_A_SECOND
+    given = pickle.dumps(tuple(Request(path, expected)))
+    try:
+        said = sandbox.run(CHILD, given, seconds=seconds, memory=MEMORY + EACH_MEMORY * expected.n, wait=wait)
+    except sandbox.TooLong as error:
+        if wait is not None and wait < sandbox.PATIENCE * seconds:
+            message = f"Expected a file that is checked within {wait:g} seconds, got one that takes longer."
+            raise TooSlow(message) from error
+        message = f"Expected a file that is read within {seconds} seconds of processor time, got one that takes longer."
+        raise BadPredictions(f"{message} {FORMATS}", where=expected.name) from error
+    except sandbox.TooBig as error:
+        message = f"Expected a file that is read in {MEMORY >> 20:,} MB of memory, got one that takes more."
+        raise BadPredictions(f"{message} {FORMATS}", where=expected.name) from error
+    except sandbox.Broken as error:
+        log.warning("The reading of a file of predictions ended early: %s", error)
+        message = "Expected predictions or what is wrong with them, but reading ended early. The log says more."
+        raise NotRead(message) from error
+    head, _, content = said.partition(b"\n")
+    return _result(json.loads(head), content)
+
+
+def _result(head: Mapping[str, object], content: bytes) -> ReadFile:
+    if "refused" in head:
+        counts = head["counts"]
+        assert isinstance(counts, Mapping)
+        findings = Lines(counts, content.decode())
+        raise BadPredictions(str(head["refused"]), where=str(head["where"]), findings=findings)
+    return ReadFile(content, str(head["format"]))
+
+
+def _is_packed(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(ZIP[0])).startswith((GZIP, *ZIP))
+
+
+@contextmanager
+def copy_on_disk(file: BinaryIO) -> Iterator[Path]:
+    """Give the path of a copy of what is left to read of an open file, until the end of the block."""
+    with tempfile.NamedTemporaryFile(prefix="predictions-") as copy:
+        while piece := file.read(files.PIECE):
+            copy.write(piece)
+        copy.flush()
+        yield Path(copy.name)

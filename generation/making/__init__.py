@@ -1,0 +1,1 @@
+"""Making, importing, watching and deleting datasets."""

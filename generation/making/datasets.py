@@ -1,0 +1,419 @@
+"""The work of making datasets: planned as rows, claimed one by one, each safe to run twice and to kill half-way.
+
+The command line's processes and Celery's run the same `work`; `generation.queue.runner` does what is common to every
+kind of job.
+"""
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Subquery, Sum
+from django.db.models.functions import Coalesce, Now
+
+from generation import referrers
+from generation.charts import drawing_ahead
+from generation.engine import ENGINE_VERSION
+from generation.engine import worlds as engine
+from generation.engine.canonical import dataset_fingerprint
+from generation.engine.errors import BadRecord, BadSpec, EngineError, NotDrawn
+from generation.making import deletion, import_records
+from generation.models import Chunk, Dataset, Import, Job, Scene, Split, Turn, from_now
+from generation.models.datasets import SLICE
+from generation.queue import GENERATION, leases, runner, stopping, turns
+from generation.queue.outages import find_outage
+from generation.specs import deadlines
+from generation.splits import question_sets, sealing, train_overlap
+from generation.splits.recipes import Recipe
+from generation.storage import files, store
+
+PREVIEW = 10  # the priority of a dataset's first scenes and pictures
+HINTS = 32
+HINT_LIFE = 15  # seconds
+DELETED_AGAIN = 600.0  # seconds after which a deletion that failed is tried once more
+RETRIED_IN = (Dataset.State.MAKING, Dataset.State.FAILED)
+
+
+class WrongVersion(EngineError):
+    """A dataset was begun under another version of the engine, which would go on differently."""
+
+
+# What is to be done
+
+
+def start(data: Mapping[str, Any], **options: Any) -> Dataset:
+    """Return a new dataset whose jobs wait, all in one transaction; takes what `store.create_dataset` takes."""
+    with transaction.atomic():
+        dataset = store.create_dataset(data, **options)
+        plan(dataset)
+    return dataset
+
+
+def plan(dataset: Dataset) -> None:
+    """Make the jobs of a dataset that are not there yet; pictures' jobs come when their chunk is stored."""
+    rows = []
+    for split in dataset.splits.own().order_by("ordinal"):
+        if split.kind == Split.Kind.IMPORTED and not import_records.is_read(split):
+            rows.append(Job(kind=Job.Kind.IMPORT, dataset=dataset, split=split))
+            continue  # it is sealed when all are read, for only then its spec is known
+        for chunk in split.chunks.filter(made=False).order_by("number"):
+            priority = PREVIEW if split.ordinal == 0 and chunk.number == 0 else 0
+            rows.append(Job(kind=Job.Kind.ITEMS, dataset=dataset, split=split, chunk=chunk, priority=priority))
+        if not split.is_complete:
+            rows.append(Job(kind=Job.Kind.SEAL, dataset=dataset, split=split))
+        if not split.seen_digest and train_overlap.train_facets(split):
+            rows.append(Job(kind=Job.Kind.SEEN, dataset=dataset, split=split))
+    Job.objects.bulk_create(rows, ignore_conflicts=True, batch_size=store.ROWS)
+    Turn.objects.offer(dataset.pk)
+
+
+def cancel(dataset: Dataset) -> bool:
+    """Return whether the making of the dataset was stopped by this call."""
+    with transaction.atomic():
+        making = Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.MAKING)
+        if making.update(state=Dataset.State.CANCELLED) != 1:
+            return False
+        _call_off(dataset)
+    return True
+
+
+def resume(dataset: Dataset) -> None:
+    """Let a dataset that was stopped or has failed be made to its end; raise `WrongVersion`."""
+    check_version(dataset)
+    stopped = [Dataset.State.CANCELLED, Dataset.State.FAILED]
+    with transaction.atomic():
+        Dataset.objects.filter(pk=dataset.pk, state__in=stopped).update(state=Dataset.State.MAKING, error="")
+        dataset.splits.filter(state=Split.State.FAILED).update(state=Split.State.MAKING)
+        left = dataset.jobs.filter(state__in=[Job.State.CANCELLED, Job.State.FAILED, Job.State.WAITING])
+        left.exclude(kind=Job.Kind.DELETE).start_over()
+        plan(dataset)
+    dataset.refresh_from_db()
+
+
+def retry(job: Job) -> bool:
+    """Return whether this call lets a failed job be tried again, and its dataset go on; raise `WrongVersion`."""
+    check_version(job.dataset)
+    with transaction.atomic():
+        failed = Job.objects.filter(pk=job.pk, state=Job.State.FAILED, dataset__state__in=RETRIED_IN)
+        if failed.start_over() != 1:
+            return False
+        Dataset.objects.filter(pk=job.dataset_id).update(state=Dataset.State.MAKING, error="")
+        Split.objects.filter(jobs=job.pk, state=Split.State.FAILED).update(state=Split.State.MAKING)
+        plan(job.dataset)
+    return True
+
+
+def delete(dataset: Dataset) -> None:
+    """Let a dataset be deleted, whatever its state; from now on nobody sees it. Raise `Referred` where it is needed."""
+    with transaction.atomic():
+        Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.DELETING)
+        referrers.check_unreferred(dataset)
+        referrers.release(dataset.splits.all())
+        _call_off(dataset)
+        Job.objects.bulk_create([Job(kind=Job.Kind.DELETE, dataset=dataset)], ignore_conflicts=True)
+        deletions = dataset.jobs.filter(kind=Job.Kind.DELETE, state__in=[Job.State.FAILED, Job.State.CANCELLED])
+        deletions.start_over()
+        Turn.objects.offer(dataset.pk)
+    dataset.refresh_from_db()
+
+
+def _call_off(dataset: Dataset) -> None:
+    unfinished = dataset.jobs.exclude(kind=Job.Kind.DELETE).filter(state__in=[Job.State.WAITING, Job.State.RUNNING])
+    unfinished.update(state=Job.State.CANCELLED, **leases.FREE, finished=Now())
+
+
+def derive(parent: Split, *, name: str, recipe: Recipe) -> Split:
+    """Return a new derived split: complete where it is small, else it waits for a background process.
+
+    Raises `BadRecipe`; nothing is stored then.
+    """
+    job = question_sets.create(parent, name=name, recipe=recipe)
+    split = job.split
+    assert split is not None
+    if split.questions > question_sets.AT_ONCE:
+        wake(1)
+    else:
+        run_waiting(job)
+    return Split.objects.for_browse().get(pk=split.pk)
+
+
+def run_waiting(job: Job) -> bool:
+    """Return whether this job waited, and was done here: for work that somebody waits for."""
+    return RUNNER.take(job) and RUNNER.run(job)
+
+
+def check_version(dataset: Dataset) -> None:
+    """Raise `WrongVersion` unless this program goes on as the dataset was begun."""
+    if dataset.engine_version != ENGINE_VERSION:
+        raise WrongVersion(
+            f"Expected a dataset of engine version {ENGINE_VERSION}, got version {dataset.engine_version}: the rest "
+            f"would not fit. Go on with release {dataset.release}, or delete it and make it again.",
+            where=dataset.slug,
+        )
+
+
+# Who does it
+
+
+def claim(*, dataset: Dataset | None = None) -> Job | None:
+    """Return a job that is now ours, of one dataset or of the one whose turn it is; None where there is none."""
+    shortage = files.disk_shortage()
+    if shortage:
+        turns.note_shortage(shortage)
+    if stopping.is_asked() or (shortage and dataset is not None and dataset.state != Dataset.State.DELETING):
+        return None
+    if dataset is not None:
+        return turns.claim_of(dataset.pk, RUNNER.take)
+    return turns.claim(RUNNER.take, deletions=bool(shortage))
+
+
+def work(
+    *,
+    dataset: Dataset | None = None,
+    seconds: float | None = None,
+    keep_going: Callable[[], bool] = lambda: True,
+) -> int:
+    """Return how many jobs were run, of one dataset or of any; see `Runner.work`."""
+    return RUNNER.work(claim=functools.partial(claim, dataset=dataset), seconds=seconds, keep_going=keep_going)
+
+
+def run(job: Job) -> bool:
+    """Do a claimed job, and return whether it makes sense to go on with others now."""
+    return RUNNER.run(job)
+
+
+def _fail_dataset(job: Job, message: str) -> None:
+    """Mark the split and the dataset of a failed job as failed."""
+    if job.kind != Job.Kind.SEEN:  # the split is sealed then, and stays so
+        Split.objects.filter(jobs=job.pk).update(state=Split.State.FAILED)
+    making = Dataset.objects.filter(pk=job.dataset_id, state=Dataset.State.MAKING)
+    making.update(state=Dataset.State.FAILED, error=message)
+
+
+# How it is done
+
+
+def run_items(job: Job, lease: leases.Lease) -> None:
+    """Make a chunk's scenes and questions, and the jobs that draw them."""
+    split, chunk, dataset = job.split, job.chunk, job.dataset
+    assert split is not None and chunk is not None
+    check_version(dataset)
+    Split.objects.filter(pk=split.pk, state=Split.State.WAITING).update(state=Split.State.MAKING)
+    part = engine.Chunk(chunk.number, chunk.first_scene, chunk.scenes, chunk.first_question, chunk.questions)
+    maker = engine.get_maker(dataset.world)
+    items = maker.make(dataset.read_spec(), split.name, part, secret=split.secret_bytes)
+    store.ChunkWriter(job).write(_checked(items, lease), then=_image_jobs(job, chunk))
+
+
+def _checked(items: Iterable[engine.Item], lease: leases.Lease) -> Iterable[engine.Item]:
+    for item in items:
+        lease.check()
+        yield item
+
+
+def _image_jobs(job: Job, chunk: Chunk) -> list[Job]:
+    if not job.dataset.with_images:
+        return []
+    return [
+        Job(
+            kind=Job.Kind.IMAGES,
+            dataset=job.dataset,
+            split=job.split,
+            chunk=chunk,
+            part=part,
+            priority=job.priority if part == 0 else 0,
+        )
+        for part in range(-(-chunk.scenes // SLICE))
+    ]
+
+
+def run_import(job: Job, lease: leases.Lease) -> None:
+    """Sort the files of an import, or read a split of it; where they can't be read, only the reason is kept."""
+    check_version(job.dataset)
+    try:
+        if job.split is None:
+            import_records.sort(job, lease, then=plan)
+        else:
+            import_records.run(job, lease, then=plan)
+    except (BadRecord, BadSpec) as error:
+        if find_outage(error) is not None:  # the file could not be read; nobody knows what is in it
+            raise
+        _refuse_import(job, str(error))
+
+
+def _refuse_import(job: Job, message: str) -> None:
+    with transaction.atomic():
+        leases.renew(job)
+        imported = Import.objects.get(dataset=job.dataset_id)
+        Import.objects.filter(pk=imported.pk).update(message=message)
+        delete(job.dataset)
+
+
+def run_images(job: Job, lease: leases.Lease) -> None:
+    """Draw some scenes of a stored chunk."""
+    split, chunk, dataset = job.split, job.chunk, job.dataset
+    assert split is not None and chunk is not None
+    check_version(dataset)
+    spec, maker = dataset.read_spec(), engine.get_maker(dataset.world)
+    first = chunk.first_scene + job.part * SLICE
+    count = min(SLICE, chunk.first_scene + chunk.scenes - first)
+    drawn = []
+    for stored in store.load_items(split, first, count):
+        lease.check()
+        stored.scene.split = split
+        try:
+            drawing = maker.render(spec, split.name, stored.item)
+        except NotDrawn as error:
+            raise NotDrawn(error.reason, where=f"{split}, scene {stored.scene.position}") from error
+        store.Pictures(stored.scene).store(*drawing)
+        drawn.append(stored.scene)
+    with transaction.atomic():
+        leases.finish(job)
+        Scene.objects.bulk_update(drawn, ["image", "ids_image", "width", "height"])
+
+
+def run_seal(job: Job, lease: leases.Lease) -> None:
+    """Seal a split whose rows are all there; the last one completes the dataset."""
+    split = job.split
+    assert split is not None
+    sealed = sealing.seal(split, lease)
+    try:
+        _store_seal(job, split, sealed)
+    except leases.LeaseLost:
+        deletion.drop_late_files(job.dataset, index_digest=sealed.index_digest)
+        raise
+    drawing_ahead.ask(split)
+
+
+def _store_seal(job: Job, split: Split, sealed: sealing.Sealed) -> None:
+    dataset, replaced = job.dataset, split.chunks.aggregate(n=Sum("replaced"))["n"]
+    with transaction.atomic():
+        # One split at a time looks whether it is the last.
+        list(Dataset.objects.select_for_update().filter(pk=dataset.pk))
+        leases.finish(job)
+        Split.objects.filter(pk=split.pk).update(state=Split.State.COMPLETE, replaced=replaced or 0, **sealed._asdict())
+        _complete(dataset)
+
+
+def run_seen(job: Job, lease: leases.Lease) -> None:
+    """Compare a sealed split with its reference, sealed too; the last one completes the dataset."""
+    split = job.split
+    assert split is not None
+    try:
+        digest = train_overlap.compare(split, lease)
+        with transaction.atomic():
+            list(Dataset.objects.select_for_update().filter(pk=job.dataset_id))
+            leases.finish(job)
+            Split.objects.filter(pk=split.pk).update(seen_digest=digest)
+            _complete(job.dataset)
+    except leases.LeaseLost:
+        deletion.drop_late_files(job.dataset, index_digest=split.index_digest)
+        raise
+
+
+def run_derive(job: Job, lease: leases.Lease) -> None:
+    """Make a derived split; the dataset is complete before and after."""
+    split = job.split
+    assert split is not None
+    sealed = question_sets.make(split, lease)
+    try:
+        with transaction.atomic():
+            leases.finish(job)
+            Split.objects.filter(pk=split.pk).update(state=Split.State.COMPLETE, **sealed._asdict())
+    except leases.LeaseLost:
+        question_sets.drop_late_index(sealed.index_digest)
+        raise
+    drawing_ahead.ask(split)
+
+
+def _complete(dataset: Dataset) -> None:
+    splits = list(dataset.splits.own())
+    # Also where pictures of complete splits are drawn again; a derived split is no part of the dataset's making.
+    unfinished = dataset.jobs.exclude(kind=Job.Kind.DERIVE).exclude(state=Job.State.DONE)
+    if unfinished.exists() or not all(split.is_complete for split in splits):
+        return
+    fingerprint = dataset_fingerprint({split.name: split.fingerprint for split in splits})
+    making = Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.MAKING)
+    making.update(state=Dataset.State.COMPLETE, completed=Coalesce("completed", Now()), fingerprint=fingerprint)
+
+
+def run_delete(job: Job, lease: leases.Lease) -> None:
+    """Delete a dataset, its files first; the job's own row goes with it."""
+    deletion.remove(job.dataset, check=lease.check)
+
+
+PERFORMERS: Mapping[Job.Kind, Callable[[Job, leases.Lease], None]] = {
+    Job.Kind.ITEMS: run_items,
+    Job.Kind.IMPORT: run_import,
+    Job.Kind.IMAGES: run_images,
+    Job.Kind.SEAL: run_seal,
+    Job.Kind.SEEN: run_seen,
+    Job.Kind.DERIVE: run_derive,
+    Job.Kind.DELETE: run_delete,
+}
+
+
+# What was left lying
+
+
+def sweep() -> None:
+    """Free what dead processes held, and wake background processes while there is work."""
+    RUNNER.sweep()
+
+
+def recover() -> int:
+    """Return how many jobs were freed, or failed where they were tried too often, because their holder is gone."""
+    return RUNNER.recover()
+
+
+def settle() -> int:
+    """Return how many datasets failed now: of all their jobs none is left but failed ones and what waits for them.
+
+    That is how a dataset ends of whose failed jobs only some were tried again.
+    """
+    making = Dataset.objects.filter(state=Dataset.State.MAKING)
+    theirs = Job.objects.filter(dataset=OuterRef("pk"))
+    failed = theirs.filter(state=Job.State.FAILED).exclude(kind=Job.Kind.DERIVE).order_by("pk")
+    stuck = making.filter(Exists(failed)).exclude(Exists(theirs.filter(state=Job.State.RUNNING)))
+    stuck = stuck.exclude(Exists(Job.objects.claimable().filter(dataset=OuterRef("pk"))))
+    ended = 0
+    for dataset in stuck.annotate(why=Subquery(failed.values("message")[:1])):
+        ended += making.filter(pk=dataset.pk).update(state=Dataset.State.FAILED, error=dataset.why)
+    return ended
+
+
+def delete_again() -> int:
+    """Return how many deletions that failed a while ago wait again: nobody sees such a dataset to ask for it."""
+    failed = Job.objects.filter(kind=Job.Kind.DELETE, state=Job.State.FAILED, finished__lt=from_now(-DELETED_AGAIN))
+    return failed.start_over()
+
+
+def wake(count: int) -> None:
+    """Send hints to background processes that there is work; one that gets lost does no harm."""
+    RUNNER.wake(count)
+
+
+def _chores() -> None:
+    settle()
+    delete_again()
+    turns.mend()
+
+
+RUNNER = runner.register(
+    runner.Runner(
+        name="datasets",
+        model=Job,
+        perform=lambda job, lease: PERFORMERS[Job.Kind(job.kind)](job, lease),
+        candidates=lambda: filter(None, [claim()]),
+        seconds=deadlines.seconds_for,
+        task="generation.tasks.work",
+        queue=GENERATION,
+        hint_life=HINT_LIFE,
+        hints=lambda: turns.count_claimable(HINTS),
+        related=("dataset", "split__dataset", "chunk__split__dataset"),
+        on_failure=_fail_dataset,
+        on_loss=lambda job: deletion.drop_late_files(job.dataset),
+        chores=_chores,
+    )
+)

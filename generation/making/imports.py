@@ -1,0 +1,178 @@
+"""Imports: other people's files become a dataset, whole or not at all."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from django.db import IntegrityError, transaction
+from django.db.models import Sum
+from django.db.models.functions import Coalesce
+
+from generation import __version__
+from generation.engine import ENGINE_VERSION
+from generation.engine.errors import BadRecord
+from generation.engine.reading import Found, SplitFiles, find_reader
+from generation.making import datasets, import_records
+from generation.models import Dataset, Import, ImportedSplit, Job, SpecFile, Split
+from generation.storage import store
+
+UNSORTED = "main"  # the split in the spec of a dataset whose files nobody has looked into yet
+SHOWN = 10  # faults, of each split, that are printed
+
+
+class Wanted(NamedTuple):
+    """What somebody says of an import. What isn't said is unstated, and private.
+
+    Attributes
+    ----------
+    images : str
+        `linked`, `copied` or `none`.
+    images_visible : bool
+        Whether strangers who see the dataset may see its pictures.
+    stored : str
+        The folder of the storage in which uploaded files wait.
+    """
+
+    slug: str
+    format: str
+    images: str = Import.Images.NONE
+    licence: str = ""
+    visibility: str = Dataset.Visibility.PRIVATE
+    images_visible: bool = False
+    title: str = ""
+    owner: Any = None
+    stored: str = ""
+
+
+def begin(found: Found, wanted: Wanted) -> Dataset:
+    """Return a new dataset whose splits wait to be read; raise `BadRecord`, or `BadSpec` for a name that won't do."""
+    spec = find_reader(wanted.format).spec(found)
+    about = {name: _text(value) for name, value in found.about.items()}
+    folders = [split.images for split in found.splits if split.images]
+    has_images = wanted.images != Import.Images.NONE and bool(folders)
+    with _created(wanted, spec, about=about) as imported:
+        dataset = imported.dataset
+        assert dataset is not None
+        dataset.with_images = has_images
+        dataset.images_folder = os.path.commonpath(folders) if has_images and wanted.images == "linked" else ""
+        dataset.save(update_fields=["with_images", "images_folder"])
+        contents = found.contents.items()
+        SpecFile.objects.bulk_create(SpecFile(dataset=dataset, digest=key, content=text) for key, text in contents)
+        import_records.create_splits(dataset, found, spec=spec)
+        datasets.plan(dataset)
+    return dataset
+
+
+def order(names: Sequence[str], wanted: Wanted) -> Import:
+    """Return a new import of stored files, which a background process will look into; raise `BadSpec` for its name."""
+    spec = find_reader(wanted.format).spec(Found((SplitFiles(UNSORTED, {}),)))  # until it is known what the files are
+    with _created(wanted, spec, about={}) as imported:
+        imported.files = json.dumps(list(names))
+        imported.save(update_fields=["files"])
+        assert imported.dataset is not None
+        Job.objects.create(kind=Job.Kind.IMPORT, dataset=imported.dataset)
+    return imported
+
+
+@contextmanager
+def _created(wanted: Wanted, spec: Mapping[str, Any], *, about: Mapping[str, str]) -> Iterator[Import]:
+    """Make the rows of a dataset and its import, in one transaction with what the caller makes of them."""
+    store.check_slug(wanted.slug)
+    try:
+        with transaction.atomic():
+            dataset = Dataset.objects.create(
+                **{**about, "title": wanted.title or about.get("title", "")},
+                slug=wanted.slug,
+                licence=wanted.licence,
+                world=find_reader(wanted.format).world,
+                spec=json.dumps(spec, ensure_ascii=False),
+                engine_version=ENGINE_VERSION,
+                release=__version__,
+                visibility=wanted.visibility,
+                owner=wanted.owner,
+                with_images=False,
+                images_visible=wanted.images_visible,
+            )
+            yield Import.objects.create(
+                dataset=dataset,
+                owner=wanted.owner,
+                slug=wanted.slug,
+                format=wanted.format,
+                images=wanted.images,
+                stored=wanted.stored,
+            )
+    except IntegrityError as error:
+        if not Dataset.objects.filter(slug=wanted.slug).exists():
+            raise
+        raise store.SlugTaken(f"Expected a new name, got {wanted.slug!r}, which exists.", where="slug") from error
+
+
+def _text(value: Any) -> str:
+    return "\n".join(map(str, value)) if isinstance(value, list) else str(value or "")
+
+
+def check_same(dataset: Dataset, found: Found, wanted: Wanted) -> None:
+    """Raise `BadRecord` unless an import that was begun is the one now asked for."""
+    imported = Import.objects.filter(dataset=dataset).first()
+    if imported is None:
+        raise BadRecord("Expected an import to go on with, got a dataset that is no import.", where=dataset.slug)
+    begun = {origin.split.name: import_records.files_of(origin) for origin in _origins(dataset)}
+    if begun != {split.name: split for split in found.splits}:
+        raise BadRecord(
+            f"Expected the files that the import was begun with ({', '.join(begun)}), got others.", where=dataset.slug
+        )
+    if (imported.format, imported.images) != (wanted.format, wanted.images):
+        raise BadRecord(
+            f"Expected the import as it was begun, {imported.format} with --images {imported.images}, got "
+            f"{wanted.format} with {wanted.images}.",
+            where=dataset.slug,
+        )
+
+
+def _origins(dataset: Dataset) -> Any:
+    return ImportedSplit.objects.filter(split__dataset=dataset).select_related("split").order_by("split__ordinal")
+
+
+class Way(NamedTuple):
+    """How far the reading is, in bytes."""
+
+    done: int
+    total: int
+
+
+def way_of(dataset: Dataset) -> Way:
+    """Return how far an import is."""
+    origins = ImportedSplit.objects.filter(split__dataset=dataset)
+    return Way(**origins.aggregate(done=Coalesce(Sum("done"), 0), total=Coalesce(Sum("total"), 0)))
+
+
+def told(dataset: Dataset) -> Iterator[str]:
+    """Yield what was found, a line each, for the command line."""
+    for origin in _origins(dataset):
+        yield from _told(origin.split, origin.report_json)
+
+
+def _told(split: Split, report: dict[str, Any]) -> Iterator[str]:
+    counts = {**report, "questions": split.questions}
+    said = [f"{counts[name] or 'no'} {name}" for name in ("scenes", "questions", "answers", "programs")]
+    alone = split.scenes - report["scenes"]
+    said += [f"{alone:,} pictures without a scene"] if alone else []
+    yield f"{split.name}: {', '.join(said)}; {report['executed']:,} programs executed"
+    if report["executed"] or report["faults"]:
+        yield f"  {report['faults']:,} disagree with their programs"
+        for fault in report["first_faults"][:SHOWN]:
+            gives = (
+                f"gives {fault['expected']}" if fault["kind"] == "answer" else f"has no answer ({fault['expected']})"
+            )
+            yield f"    question {fault['question']}: published {fault['got'] or 'nothing'}, its program {gives}"
+        if report["faults"] > SHOWN:
+            yield f"    and {report['faults'] - SHOWN:,} more"
+    if report["unknown_families"]:
+        yield f"  {report['unknown_families']:,} questions are of templates that aren't ours"
+    if report["pictures"] or report["missing"]:
+        odd = f"{report['odd_sizes']:,} of another size"
+        yield f"  {report['pictures']:,} pictures, {report['missing']:,} missing, {odd}"
+        for name in [*report["first_missing"][:SHOWN], *report["first_odd_sizes"][:SHOWN]]:
+            yield f"    {name}"

@@ -1,0 +1,147 @@
+"""How the making of a dataset goes: what is done, how fast, how long it may still take, and what holds it up."""
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db.models import Count, Max, Min, Q, Sum
+from django.db.models.functions import Coalesce, Now
+
+from generation.making.pool import note
+from generation.models import Chunk, Dataset, Heartbeat, Job, from_now
+from generation.models.datasets import Progress
+from generation.queue import GENERATION
+from generation.specs import estimates
+
+FAILURES_SHOWN = 10
+IGNORED = 600.0  # seconds that work may wait while nobody does any
+OTHER_WORK = (Job.Kind.DELETE, Job.Kind.DERIVE)  # that makes no dataset
+LATELY = 60.0  # seconds over which the rate is taken
+
+
+class Making(NamedTuple):
+    """How it goes.
+
+    Attributes
+    ----------
+    progress : Progress
+        Scenes, pictures and splits, each beside its goal.
+    done, running, waiting, failed, total : int
+        Jobs in each state; `running` are those whose process is heard of.
+    scenes_a_second, pictures_a_second : float
+        In the last minute.
+    left : str
+        How long it may still take, in words; empty where nobody can tell.
+    waiting_since : datetime or None
+        The moment since when nothing went on.
+    is_alone : bool
+        Whether work waits and no background process is alive to do it.
+    is_ignored : bool
+        Whether work has waited long, though background processes are alive and do nothing else.
+    last_heard : datetime or None
+        When a background process was last heard of, where none is alive.
+    note : str
+        What a waiting job says about why it waits.
+    failures : list of Job
+    """
+
+    progress: Progress
+    done: int
+    running: int
+    waiting: int
+    failed: int
+    total: int
+    scenes_a_second: float
+    pictures_a_second: float
+    left: str
+    waiting_since: datetime | None
+    is_alone: bool
+    is_ignored: bool
+    last_heard: datetime | None
+    note: str
+    failures: list[Job]
+
+    @property
+    def percent(self) -> int:
+        """Return how much is done, 0 .. 100; all of it only when nothing is left."""
+        return int(self.progress.share * 100)
+
+
+def making_of(dataset: Dataset) -> Making:
+    """Return how the making of a dataset goes."""
+    counts = _counts(dataset)
+    asked, heard = counts.pop("asked"), counts.pop("heard")
+    scenes, pictures = _lately(dataset)
+    progress = dataset.progress()
+    waits = bool(counts["waiting"]) and not counts["running"]
+    beats = Heartbeat.objects.reading(GENERATION)
+    is_alone = waits and not beats.alive().exists()
+    since = (max(asked, heard) if heard else asked) if waits else None
+    said = note(dataset, outages=not waits) if counts["waiting"] else ""
+    return Making(
+        progress=progress,
+        **counts,
+        scenes_a_second=scenes,
+        pictures_a_second=pictures,
+        left=_left(dataset, progress, running=counts["running"]),
+        waiting_since=since,
+        is_alone=is_alone,
+        is_ignored=since is not None and not is_alone and not said and _is_ignored(dataset, since),
+        last_heard=beats.aggregate(seen=Max("seen"))["seen"] if is_alone else None,
+        note=said,
+        failures=_failures(dataset) if counts["failed"] else [],
+    )
+
+
+def _is_ignored(dataset: Dataset, since: datetime) -> bool:
+    """Return whether nobody began any work for long, that of other datasets included."""
+    waited = Dataset.objects.filter(pk=dataset.pk).annotate(long_ago=from_now(-IGNORED)).filter(long_ago__gt=since)
+    busy = Job.objects.filter(Q(started__gte=from_now(-IGNORED)) | Q(state=Job.State.RUNNING, lease__gte=Now()))
+    return waited.exists() and not busy.exists()
+
+
+def _counts(dataset: Dataset) -> dict[str, Any]:
+    state = Job.State
+    jobs = Job.objects.filter(dataset=dataset).exclude(kind__in=OTHER_WORK)
+    return jobs.aggregate(
+        done=Count("pk", filter=Q(state=state.DONE)),
+        running=Count("pk", filter=Q(state=state.RUNNING, lease__gte=Now())),
+        waiting=Count("pk", filter=Q(state=state.WAITING) | Q(state=state.RUNNING, lease__lt=Now())),
+        failed=Count("pk", filter=Q(state=state.FAILED)),
+        total=Count("pk"),
+        asked=Min("created", filter=Q(state=state.WAITING) | Q(state=state.RUNNING, lease__lt=Now())),
+        heard=Max("finished"),
+    )
+
+
+def _lately(dataset: Dataset) -> tuple[float, float]:
+    """Return how many scenes and pictures a second were made in the last minute."""
+    lately = Job.objects.filter(dataset=dataset, state=Job.State.DONE, finished__gte=from_now(-LATELY))
+    jobs = list(lately.exclude(chunk=None).select_related("chunk"))
+    starts = [job.started for job in jobs if job.started]
+    ends = [job.finished for job in jobs if job.finished]
+    if not starts or not ends:
+        return 0.0, 0.0
+    seconds = max(1.0, min(LATELY, (max(ends) - min(starts)).total_seconds()))
+    made = {Job.Kind.ITEMS: 0, Job.Kind.IMAGES: 0}
+    for job in jobs:
+        assert job.chunk is not None
+        is_drawn = job.kind == Job.Kind.IMAGES
+        made[Job.Kind(job.kind)] += estimates.scenes_of(job.chunk, job.part) if is_drawn else job.chunk.scenes
+    return made[Job.Kind.ITEMS] / seconds, made[Job.Kind.IMAGES] / seconds
+
+
+def _left(dataset: Dataset, progress: Progress, *, running: int) -> str:
+    """Return how long it may still take with the processes at work now, by what this dataset's own jobs took."""
+    if not running:
+        return ""
+    rates = estimates.rates_of(Job.objects.filter(dataset=dataset), without=estimates.measured(dataset.world))
+    unmade = Chunk.objects.filter(split__dataset=dataset, made=False)
+    questions = unmade.aggregate(n=Coalesce(Sum("questions"), 0))["n"]
+    drawing = rates.drawing(dataset.spec_data, progress.of_images - progress.images)
+    return estimates.duration((questions * rates.question + drawing) / running)
+
+
+def _failures(dataset: Dataset) -> list[Job]:
+    failed = Job.objects.filter(dataset=dataset, state=Job.State.FAILED).exclude(kind__in=OTHER_WORK)
+    jobs = failed.select_related("dataset", "split__dataset", "chunk__split__dataset").order_by("pk")
+    return list(jobs[:FAILURES_SHOWN])

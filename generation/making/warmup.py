@@ -1,0 +1,39 @@
+"""Compiling ahead, before processes fork or wait for one another."""
+
+from importlib import import_module
+
+import numpy as np
+from django.conf import settings
+
+from generation.engine.nearest import Known, bags_of
+from generation.storage.tally import count_codes, mark_codes
+
+
+def warm_world(name: str, *, draws: bool) -> None:
+    """Compile what making a dataset of this world needs, pictures where some will be drawn."""
+    import_module("generation.engine.warm").warm([name], draws=draws)
+
+
+def warm() -> None:
+    """Compile every numba kernel that is not compiled yet; NUMBA_CACHE_DIR keeps them."""
+    _warm_pages()
+    bags = bags_of([np.arange(2, dtype=np.uint32)], questions=2)
+    Known(bags, np.ones(2, dtype=np.bool_), words=1).nearest(bags, np.arange(2))
+    import_module("generation.engine.warm").warm()
+
+
+def load_for_pages() -> None:
+    """Load the kernels that pages count with, where they are compiled: compiling takes longer than a start may."""
+    if any(settings.NUMBA_CACHE_DIR.rglob("tally.*.nbc")):
+        _warm_pages()
+
+
+def _warm_pages() -> None:
+    marks = np.zeros(1, dtype=np.uint8)
+    for dtype in (np.uint8, np.uint16):
+        codes = np.zeros(1, dtype=dtype)
+        size = int(np.iinfo(dtype).max) + 1
+        # As a memory-mapped index has them: read-only.
+        codes.flags.writeable = False
+        mark_codes(codes, np.zeros(size, dtype=np.bool_), 1, marks)
+        count_codes(codes, np.zeros(1, np.int64), np.zeros(size, dtype=np.int64))

@@ -1,0 +1,169 @@
+"""Running a module of ours in a child process that may use only so much time and memory.
+
+As a program it is that child: it limits itself before anything else is imported, then runs the module.
+"""
+
+import os
+import resource
+import runpy
+import select
+import signal
+import struct
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
+
+ROOT = Path(__file__).resolve().parent.parent
+KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "HOME", "NUMBA_CACHE_DIR")
+ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+PATIENCE = 1.5
+HEAD = struct.Struct(">Q")  # the length of a frame, before it
+WORDS = 2000  # of what a child complained about
+
+
+class TooLong(Exception):
+    """The child wanted more time than it was given."""
+
+
+class TooBig(Exception):
+    """The child wanted more memory than it was given."""
+
+
+class Broken(Exception):
+    """The child ended without a result, by a mistake of ours. The text is what it said."""
+
+
+def run(module: str, given: bytes, *, seconds: int, memory: int, wait: float | None = None) -> bytes:
+    """Return what a module, run as a program, writes when it reads `given`; none of our secrets are in its environment.
+
+    Parameters
+    ----------
+    module : str
+        Its dotted name.
+    given : bytes
+        Its standard input.
+    seconds : int
+        Limit of its processor time; on the clock half as much again may pass, where others are at work too.
+    memory : int
+        Limit of its address space, in bytes.
+    wait : float or None
+        Seconds on the clock after which it is stopped, where that is earlier.
+
+    Raises
+    ------
+    TooLong, TooBig, Broken
+    """
+    longest = min(PATIENCE * seconds, wait if wait is not None else PATIENCE * seconds)
+    try:
+        done = subprocess.run(  # noqa: S603 - our own module
+            _command(module, seconds=seconds, memory=memory),
+            input=given,
+            capture_output=True,
+            cwd=ROOT,
+            env=_environment(),
+            timeout=longest,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise TooLong(f"{module} was stopped after {longest:g} seconds.") from error
+    _check_end(module, done.returncode, done.stderr, seconds=seconds, memory=memory)
+    return done.stdout
+
+
+def frames(
+    module: str, given: bytes, *, seconds: int, memory: int, check: Callable[[], None] = lambda: None
+) -> Iterator[bytes]:
+    """Yield what a module, run as a program, writes with `write_frame`, as it comes; `run` says the rest.
+
+    On the clock there is no limit: `check` is called at least once a second while nothing comes, and may raise to stop
+    the child. The child's temporary files are in a folder that is deleted at the end.
+    """
+    with TemporaryDirectory(prefix="horsesense-reading-") as folder, TemporaryFile() as complaints:
+        child = subprocess.Popen(  # noqa: S603 - our own module
+            _command(module, seconds=seconds, memory=memory),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            cwd=ROOT,
+            env=_environment() | {"TMPDIR": folder},
+        )
+        assert child.stdin is not None and child.stdout is not None
+        try:
+            with suppress(BrokenPipeError), child.stdin:
+                child.stdin.write(given)
+            source = _Source(child.stdout.fileno(), check)
+            while len(head := source.read(HEAD.size)) == HEAD.size:
+                frame = source.read(HEAD.unpack(head)[0])
+                yield frame
+            child.wait()
+        finally:
+            child.kill()
+            child.wait()
+            child.stdout.close()
+        complaints.seek(0)
+        _check_end(module, child.returncode, complaints.read(), seconds=seconds, memory=memory)
+
+
+def _command(module: str, *, seconds: int, memory: int) -> list[str]:
+    return [sys.executable, "-m", "generation.queue.sandbox", str(seconds), str(memory), module]
+
+
+def _environment() -> dict[str, str]:
+    """Return what the child's environment has: nothing secret, and one thread for each library."""
+    return {name: os.environ[name] for name in KEPT if name in os.environ} | ALONE
+
+
+def write_frame(content: bytes) -> None:
+    """Write bytes that `frames` yields in the parent."""
+    sys.stdout.buffer.write(HEAD.pack(len(content)))
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
+
+
+class _Source:
+    """Bytes of a pipe; `check` is called while none come."""
+
+    def __init__(self, number: int, check: Callable[[], None]) -> None:
+        self.number, self.check = number, check
+        self.poll = select.poll()
+        self.poll.register(number, select.POLLIN | select.POLLHUP)
+
+    def read(self, size: int) -> bytes:
+        """Return so many bytes; fewer where the pipe ends."""
+        found = bytearray()
+        while len(found) < size:
+            while not self.poll.poll(1000):
+                self.check()
+            content = os.read(self.number, min(size - len(found), 1 << 20))
+            if not content:
+                break
+            found += content
+        return bytes(found)
+
+
+def _check_end(module: str, code: int, complaints: bytes, *, seconds: int, memory: int) -> None:
+    """Raise unless the child ended well."""
+    said = complaints.decode(errors="replace")
+    if code in (-signal.SIGXCPU, -signal.SIGKILL):
+        raise TooLong(f"{module} was stopped after {seconds} seconds of processor time.")
+    if code in (-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP):
+        raise Broken(f"{module} was asked to stop.")
+    if code < 0 or (code != 0 and "MemoryError" in said):
+        raise TooBig(f"{module} wanted more than {memory:,} bytes of memory.")
+    if code != 0:
+        raise Broken(said[-WORDS:] or f"{module} ended with {code}.")
+
+
+def main() -> None:
+    """Limit this process, then be the module."""
+    seconds, memory, module = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""The heartbeat of background processes: a row that each worker's main process keeps fresh.
+
+With each beat it also sweeps, so that work goes on where nothing else keeps time.
+"""
+
+import logging
+import os
+import socket
+import threading
+from typing import Any
+
+from celery.signals import worker_ready, worker_shutdown
+from django.db import connection
+
+from generation.models import Heartbeat, from_now
+from generation.queue import runner
+from generation.queue.forks import no_forks
+
+INTERVAL = 15.0  # seconds
+FORGOTTEN = 86400.0  # seconds after which the row of a process that died is dropped
+
+log = logging.getLogger(__name__)
+
+
+class Beating:
+    """A thread that beats until it is stopped; it starts after the pool has forked, with a connection of its own."""
+
+    def __init__(self, *, name: str, queues: str) -> None:
+        self.name, self.queues = name, queues
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self._beat_on, name="heartbeat", daemon=True)
+
+    def start(self) -> None:
+        """Beat now and from now on."""
+        self.thread.start()
+
+    def stop(self) -> None:
+        """Beat no more, and take the row away."""
+        self.ended.set()
+        self.thread.join(timeout=INTERVAL)
+        Heartbeat.objects.filter(name=self.name).delete()
+
+    def _beat_on(self) -> None:
+        while True:
+            with no_forks:
+                self._beat_once()
+            if self.ended.wait(INTERVAL):
+                return
+
+    def _beat_once(self) -> None:
+        try:
+            beat(name=self.name, queues=self.queues)
+            sweep()
+        except Exception:
+            log.warning("No heartbeat this time.", exc_info=True)
+        finally:
+            connection.close()  # nothing of it may be there when the pool forks again
+
+
+def beat(*, name: str, queues: str) -> None:
+    """Note that a background process is alive, by the database's clock."""
+    Heartbeat.objects.note(name, host=socket.gethostname(), pid=os.getpid(), queues=queues)
+    Heartbeat.objects.filter(seen__lt=from_now(-FORGOTTEN)).delete()
+
+
+def sweep() -> None:
+    """Free what dead processes held, wake background processes while there is work, and note that it was done."""
+    runner.sweep()
+    Heartbeat.objects.note(Heartbeat.SWEEP, host=socket.gethostname(), pid=os.getpid(), queues="")
+
+
+_beating: list[Beating] = []
+
+
+@worker_ready.connect
+def _start(sender: Any, **_: Any) -> None:
+    queues = ",".join(sorted(str(queue) for queue in sender.app.amqp.queues.consume_from))
+    _beating.append(Beating(name=str(sender.hostname), queues=queues))
+    _beating[-1].start()
+
+
+@worker_shutdown.connect
+def _stop(**_: Any) -> None:
+    while _beating:
+        _beating.pop().stop()

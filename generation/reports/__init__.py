@@ -1,0 +1,1 @@
+"""Reports on a dataset: shortcuts, skipped steps, and scores of predictions."""

@@ -1,0 +1,250 @@
+"""What can be scored on a dataset without looking: guesses from the words of questions, read from indexes and texts.
+
+What is learned is learned on a split's reference. The facets that serve as cues are those that reveal nothing beyond
+the words. `blind_jobs` has it computed once; `blind_shown` shows of it what somebody may see.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.engine import blind, nearest
+from generation.engine.blind import Ints, Score
+from generation.engine.worlds import Question as Asked
+from generation.engine.worlds import World
+from generation.models import Question, Split
+from generation.storage.index import WORD, IndexedFacet, SplitIndex
+
+SAMPLE = 2000  # questions of a split, at most, for which the nearest one is looked for
+TYPE = "type"  # the facet that is a question's type, as its `kind` says it
+FIRST = 3  # words
+READ = 5000  # texts at a time
+PIECE = 200  # questions of different words, whose nearest ones are looked for at a time
+
+
+class Text(NamedTuple):
+    """Texts of a split's questions, in order: the hash of each, and the number of its first words among all."""
+
+    hashes: NDArray[np.uint64]
+    openings: Ints
+
+
+class Corpus:
+    """Texts of several splits; the same first words have the same number in all of them."""
+
+    def __init__(self) -> None:
+        self.openings: dict[str, int] = {}
+
+    def read(self, texts: Iterator[str], *, n: int) -> Text:
+        """Return what is kept of `n` texts."""
+        found = Text(np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.int64))
+        for place, text in enumerate(texts):
+            found.hashes[place] = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+            found.openings[place] = self.openings.setdefault(first_words(text), len(self.openings))
+        return found
+
+
+def first_words(text: str) -> str:
+    """Return the first words of a text, in small letters."""
+    words = (match[0] for match in WORD.finditer(text.lower()))
+    return " ".join(word for word, _ in zip(words, range(FIRST), strict=False))
+
+
+def texts_of(split: Split) -> Iterator[str]:
+    """Yield the texts of a split's questions, in order."""
+    asked = Question.objects.filter(split=split).order_by("position")
+    yield from asked.values_list("text", flat=True).iterator(chunk_size=READ)
+
+
+NO_TEXT = Text(np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64))
+
+
+class Known:
+    """A split as it is learned from or scored on: its index, and its texts where they are needed."""
+
+    def __init__(self, split: Split, text: Text = NO_TEXT) -> None:
+        self.split, self.text = split, text
+        self.index = SplitIndex.open(split)
+
+    @cached_property
+    def answers(self) -> Ints:
+        """Return the answers in codes of its own vocabulary; `NONE` where there is none."""
+        codes = np.asarray(self.index.answers, dtype=np.int64)
+        return np.where(codes < len(self.index.answer_values), codes, blind.NONE)
+
+    def bags(self, vocabulary: Sequence[str]) -> nearest.Bags:
+        """Return the words of its questions, as codes of a vocabulary that may lack some."""
+        postings = [self.index.containing(word) for word in vocabulary]
+        return nearest.bags_of(postings, questions=self.index.n, sizes=self.index.word_counts())
+
+    def groups(self, facet: IndexedFacet) -> Ints:
+        """Return the codes of a facet; -1 where a question has no value."""
+        codes = np.asarray(facet.codes, dtype=np.int64)
+        return np.where(codes == facet.none, -1, codes)
+
+
+def choices_of(split: Split, index: SplitIndex) -> Ints:
+    """Return (questions,) how many answers a question of its type may have."""
+    every, facet = len(index.answer_values), index.facets.get(TYPE)
+    if facet is None:
+        return np.full(index.n, every, np.int64)
+    spec, world = split.read_spec(), split.dataset.get_world()
+    counts = [len(world.answer_form(spec, Asked("", kind=kind)).choices) or every for kind in facet.values]
+    codes = np.asarray(facet.codes, np.int64)
+    return np.array([*counts, every], np.int64)[np.where(codes == facet.none, -1, codes)]
+
+
+class Cue(NamedTuple):
+    """What of a question's words a guess goes by, and how the guesses fared."""
+
+    name: str
+    label: str
+    score: Score
+
+
+def report(world: World, splits: Sequence[Split], *, check: Callable[[], None] = lambda: None) -> dict[str, Any]:
+    """Return the report on complete splits of a dataset, as JSON.
+
+    `texts` is how many different questions they have together. For each split there are `questions`, `texts` (how many
+    different ones), `reference`, and where it has one `overlap` (how many of its questions the reference has too),
+    `sampled`, `cues` and `types` (how the most frequent answer of each type fared, by type), each with `name`, `label`,
+    `n`, `right` and `chance`. `check` is called now and then and may raise to stop.
+    """
+    corpus, known = Corpus(), {}
+    for split in splits:
+        check()
+        known[split.pk] = Known(split, corpus.read(texts_of(split), n=split.questions))
+    everything = [one.text.hashes for one in known.values()]
+    found: dict[str, Any] = {"texts": blind.distinct(np.concatenate(everything)) if everything else 0, "splits": []}
+    for split in splits:
+        check()
+        found["splits"].append(_of_split(world, known, split))
+    return found
+
+
+def _of_split(world: World, known: dict[int, Known], split: Split) -> dict[str, Any]:
+    own = known[split.pk]
+    found = {"name": split.name, "questions": own.index.n, "texts": blind.distinct(own.text.hashes), "reference": None}
+    learned = known.get(split.reference_id or 0)
+    if learned is None:
+        return found
+    guesser = Guesser(world, learned, own)
+    return {
+        **found,
+        "reference": learned.split.name,
+        "overlap": blind.known(own.text.hashes, learned.text.hashes),
+        "sampled": len(guesser.sample),
+        "cues": [_json(cue) for cue in guesser.cues()],
+        "types": [_json(cue) for cue in guesser.types()],
+    }
+
+
+def _json(cue: Cue) -> dict[str, Any]:
+    return {"name": cue.name, "label": cue.label, **cue.score._asdict()}
+
+
+class Guesser:
+    """Guesses at the questions of a split, learned from its reference; answers are the reference's codes."""
+
+    def __init__(self, world: World, learned: Known, own: Known) -> None:
+        self.world, self.learned, self.own = world, learned, own
+        self.answers = self._translated()
+        self.sample = blind.sampled(own.index.n, SAMPLE)
+
+    def _translated(self) -> Ints:
+        """Return the split's answers in the reference's codes."""
+        values = self.own.index.answer_values
+        codes = blind.table(values, self.learned.index.answer_values, size=len(values))
+        answers = self.own.answers
+        return np.where(answers == blind.NONE, blind.NONE, codes[answers]) if len(codes) else answers
+
+    @cached_property
+    def chances(self) -> NDArray[np.float64]:
+        """Return how likely a uniform guess among the answers that each question's type admits is right."""
+        return 1 / np.maximum(1, choices_of(self.own.split, self.own.index))
+
+    def cues(self) -> Iterator[Cue]:
+        """Yield each cue with its score: nothing, each facet that the words tell, the first words, the nearest."""
+        yield Cue("majority", "nothing", self._score(self.majority()))
+        for facet in self._facets():
+            yield Cue(facet.name, facet.label, self._score(self._by_facet(facet)))
+        openings = self._by(self.own.text.openings, self.learned.text.openings)
+        yield Cue("opening", "first three words", self._score(openings))
+        yield Cue("nearest", "nearest question", self._nearest())
+
+    def types(self) -> Iterator[Cue]:
+        """Yield how the most frequent answer of each type fares on the questions of that type."""
+        facet = self.own.index.facets.get(TYPE)
+        if facet is None or TYPE not in self.learned.index.facets:
+            return
+        groups, guesses = self.own.groups(facet), self._by_facet(facet)
+        for code in np.unique(groups[groups >= 0]).tolist():
+            chosen = groups == code
+            score = blind.score(guesses[chosen], self.answers[chosen], self.chances[chosen])
+            yield Cue(facet.values[code], facet.labels[code], score)
+
+    def _facets(self) -> Iterator[IndexedFacet]:
+        """Yield the facets to go by: what the words tell, and in the reference tell apart."""
+        for name, facet in self.own.index.facets.items():
+            learned = self.learned.index.facets.get(name)
+            if learned is None or facet.reveals or learned.reveals:
+                continue
+            if name == TYPE or len(np.unique(self.learned.groups(learned))) > 1:
+                yield facet
+
+    def _by_facet(self, facet: IndexedFacet) -> Ints:
+        """Return the guess for each question: the most frequent answer of those in the reference with its value."""
+        learned = self.learned.index.facets[facet.name]
+        if facet.values == learned.values:
+            return self._by(self.own.groups(facet), self.learned.groups(learned))
+        codes = blind.table(facet.values, learned.values, size=len(facet.values) + 1)
+        return self._by(codes[self.own.groups(facet)], self.learned.groups(learned))
+
+    def _by(self, groups: Ints, learned: Ints) -> Ints:
+        count = int(max(groups.max(initial=-1), learned.max(initial=-1))) + 1
+        return blind.modes(learned, self.learned.answers, count=count)[groups]
+
+    def _score(self, guesses: Ints) -> Score:
+        return blind.score(guesses, self.answers, self.chances)
+
+    def majority(self) -> Ints:
+        """Return for each question the most frequent answer of all, as a code of the reference."""
+        nothing, learned = (np.full(one.index.n, -1, dtype=np.int64) for one in (self.own, self.learned))
+        return self._by(nothing, learned)
+
+    def by_type(self) -> Ints:
+        """Return for each question the most frequent answer of its type; of all, where types aren't known."""
+        facet = self.own.index.facets.get(TYPE)
+        if facet is None or TYPE not in self.learned.index.facets:
+            return self.majority()
+        return self._by_facet(facet)
+
+    def nearest(self, asked: Ints, *, check: Callable[[], None] = lambda: None) -> Ints:
+        """Return the answer of the nearest question of the reference for those at these positions, ascending.
+
+        `check` is called between pieces of a fraction of a second, and may raise to stop.
+        """
+        vocabulary = self.learned.index.vocabulary
+        known = nearest.Known(self.learned.bags(vocabulary), self.learned.answers >= 0, words=len(vocabulary))
+        bags = self.own.bags(vocabulary)
+        firsts, groups = nearest.grouped(bags, asked)
+        found = np.empty(len(firsts), dtype=np.int64)
+        for start in range(0, len(firsts), PIECE):
+            check()
+            found[start : start + PIECE] = known.nearest(bags, firsts[start : start + PIECE])
+        return np.append(self.learned.answers, blind.NONE)[found[groups]]
+
+    def in_own_codes(self, guesses: Ints) -> Ints:
+        """Return guesses as codes of the split's own vocabulary; `UNKNOWN` where that doesn't have them."""
+        words = self.learned.index.answer_values
+        codes = blind.table(words, self.own.index.answer_values, size=len(words) + 1)
+        return np.where(guesses >= 0, codes[guesses], blind.UNKNOWN)
+
+    def _nearest(self) -> Score:
+        """Return how the answer of the nearest question of the reference fares, on a sample."""
+        guesses = self.nearest(self.sample)
+        return blind.score(guesses, self.answers[self.sample], self.chances[self.sample])

@@ -1,0 +1,254 @@
+"""What of a report on shortcuts somebody may see: of withheld splits how many questions are alike, nothing else."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from generation.access import Visitor, What, may_see
+from generation.charts.counts import TOO_FEW
+from generation.engine.errors import BadSpec
+from generation.engine.statistics import LEVEL, wilson
+from generation.engine.worlds.published import Published, published_of
+from generation.engine.worlds.published import Texts as PublishedTexts
+from generation.models import BlindReport, Dataset, Split
+from generation.reports.shortcuts import TYPE
+
+SIDE_BY_SIDE = 4  # splits whose cues are drawn together
+LEVEL_TEXT = f"{LEVEL:.0%}".replace("%", " %")
+
+# What guesses go by, for people; of facets their label says it.
+CUES = {
+    "majority": "nothing: the most frequent answer",
+    TYPE: "type (Q-type mode)",
+    "opening": "first three words",
+    "nearest": "nearest question, by its words",
+}
+
+
+class Guess(NamedTuple):
+    """How guesses fared that go by one thing: `right` of `n`, beside chance and, where a paper tells it, its figure."""
+
+    name: str
+    label: str
+    n: int
+    right: int
+    chance: float
+    published: float | None = None
+    address: str = ""
+
+    @property
+    def is_too_small(self) -> bool:
+        """Return whether there are too few questions for a share."""
+        return self.n < TOO_FEW
+
+    @property
+    def share(self) -> float:
+        """Return the share that was right; 0 of none."""
+        return self.right / self.n if self.n else 0.0
+
+    @property
+    def low(self) -> float:
+        """Return the lower end of the interval."""
+        return wilson(self.right, self.n).low
+
+    @property
+    def high(self) -> float:
+        """Return the upper end of the interval."""
+        return wilson(self.right, self.n).high
+
+    @property
+    def share_text(self) -> str:
+        """Return the share for people, or that there are too few for one."""
+        return f"too few (n = {self.n:,})" if self.is_too_small else percent(self.share)
+
+    @property
+    def interval_text(self) -> str:
+        """Return the interval for people; nothing where there are too few."""
+        return "" if self.is_too_small else f"{100 * self.low:.1f}–{percent(self.high)}"
+
+    @property
+    def chance_text(self) -> str:
+        """Return chance for people."""
+        return percent(self.chance) if self.n else ""
+
+    @property
+    def published_text(self) -> str:
+        """Return the paper's figure for people, as roughly as it is told."""
+        return "" if self.published is None else f"{100 * self.published:.3g} %"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it for other programs; no share where there are too few."""
+        few = self.is_too_small
+        found = {"name": self.name, "label": self.label, "n": self.n, "right": self.right, "chance": self.chance}
+        share = {"accuracy": None, "low": None, "high": None} if few else self._shares()
+        return {**found, **share, "published": self.published}
+
+    def _shares(self) -> dict[str, float]:
+        return {"accuracy": round(self.share, 6), "low": round(self.low, 6), "high": round(self.high, 6)}
+
+
+class Alike(NamedTuple):
+    """How many questions a split has, how many different ones, and how many its reference has too."""
+
+    name: str
+    questions: int
+    unique: int
+    overlap: int | None
+    reference: str
+    published: PublishedTexts | None
+    address: str = ""
+
+    @property
+    def unique_text(self) -> str:
+        """Return the share of different questions for people."""
+        return _share(self.unique, self.questions)
+
+    @property
+    def overlap_text(self) -> str:
+        """Return the share that the reference has too for people."""
+        return "" if self.overlap is None else _share(self.overlap, self.questions)
+
+    @property
+    def published_unique(self) -> str:
+        """Return the paper's share of different questions for people."""
+        return "" if self.published is None else _share(self.published.unique, self.published.questions)
+
+    @property
+    def published_overlap(self) -> str:
+        """Return the paper's share that the train split has too for people."""
+        if self.published is None or self.published.overlap is None:
+            return ""
+        return _share(self.published.overlap, self.published.questions)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it for other programs."""
+        paper = None if self.published is None else self.published._asdict()
+        found = {"name": self.name, "questions": self.questions, "unique": self.unique}
+        return {**found, "overlap": self.overlap, "reference": self.reference or None, "published": paper}
+
+
+class Scored(NamedTuple):
+    """A split and how guesses at its questions fared; of a withheld one nothing."""
+
+    name: str
+    reference: str
+    is_withheld: bool
+    sampled: int
+    cues: list[Guess]
+    types: list[Guess]
+    address: str
+
+    @property
+    def n(self) -> int:
+        """Return how many questions were guessed at."""
+        return self.cues[0].n if self.cues else 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it for other programs."""
+        found = {"name": self.name, "reference": self.reference, "withheld": self.is_withheld, "sampled": self.sampled}
+        rows = {"cues": [cue.to_json() for cue in self.cues], "types": [one.to_json() for one in self.types]}
+        return {**found, **rows}
+
+
+class Shown(NamedTuple):
+    """A report as somebody sees it: questions that are alike, all splits together last, and what guesses score."""
+
+    source: str
+    alike: list[Alike]
+    scored: list[Scored]
+
+    @property
+    def drawn(self) -> list[Scored]:
+        """Return the splits whose guesses are drawn."""
+        return [one for one in self.scored if one.n >= TOO_FEW][:SIDE_BY_SIDE]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it for other programs."""
+        alike = [one.to_json() for one in self.alike]
+        return {"texts": alike, "splits": [one.to_json() for one in self.scored], "published": self.source or None}
+
+
+def percent(share: float) -> str:
+    """Return a share for people."""
+    return f"{100 * share:.1f} %"
+
+
+def _share(part: int, whole: int) -> str:
+    return percent(part / whole) if whole >= TOO_FEW else ""
+
+
+def shown_to(user: Visitor, dataset: Dataset, splits: Sequence[Split], report: BlindReport) -> Shown:
+    """Return what this visitor may see of a report on these splits."""
+    return _shown(dataset, splits, report, withheld={split.pk for split in splits if not _may_know(user, split)})
+
+
+def shown_whole(dataset: Dataset, splits: Sequence[Split], report: BlindReport) -> Shown:
+    """Return all of a report on these splits, as its owner sees it."""
+    return _shown(dataset, splits, report, withheld=set())
+
+
+def alike_to(user: Visitor, dataset: Dataset, splits: Sequence[Split], report: BlindReport) -> list[Alike]:
+    """Return how many questions of these splits are alike, if this visitor may see questions."""
+    figures = {one["name"]: one for one in report.figures_json["splits"]}
+    if not all(may_see(user, split, What.QUESTION) for split in splits):
+        return []
+    return _alike(splits, figures, _published(dataset), together=report.figures_json["texts"])
+
+
+def source_of(dataset: Dataset) -> str:
+    """Return whose figures stand beside a dataset's; nobody's where its world has no paper."""
+    return _published(dataset).source
+
+
+def _may_know(user: Visitor, split: Split) -> bool:
+    """Return whether this visitor may know how guesses fare: they tell of both splits' answers."""
+    seen = may_see(user, split, What.ANSWER)
+    return seen and (split.reference is None or may_see(user, split.reference, What.ANSWER))
+
+
+def _shown(dataset: Dataset, splits: Sequence[Split], report: BlindReport, *, withheld: set[int]) -> Shown:
+    published, figures = _published(dataset), report.figures_json
+    found = {one["name"]: one for one in figures["splits"]}
+    measured = [split for split in splits if found[split.name]["reference"] is not None]
+    scored = [_scored(split, found[split.name], published, is_withheld=split.pk in withheld) for split in measured]
+    return Shown(published.source, _alike(splits, found, published, together=figures["texts"]), scored)
+
+
+def _published(dataset: Dataset) -> Published:
+    """Return what the paper of the dataset's world says; nothing where the world is gone."""
+    try:
+        return published_of(dataset.get_world())
+    except BadSpec:
+        return Published()
+
+
+def _alike(splits: Sequence[Split], figures: Mapping[str, Any], published: Published, *, together: int) -> list[Alike]:
+    rows = []
+    for split in splits:
+        found = figures[split.name]
+        paper = published.texts.get(split.name)
+        overlap, reference = found.get("overlap"), found["reference"] or ""
+        address = split.get_absolute_url()
+        rows.append(Alike(split.name, found["questions"], found["texts"], overlap, reference, paper, address))
+    if len(rows) > 1:
+        questions = sum(row.questions for row in rows)
+        rows.append(Alike("all", questions, together, None, "", published.texts.get("")))
+    return rows
+
+
+def _scored(split: Split, figures: Mapping[str, Any], published: Published, *, is_withheld: bool) -> Scored:
+    address, reference = split.get_absolute_url(), str(figures["reference"])
+    if is_withheld:
+        return Scored(split.name, reference, True, 0, [], [], address)
+    cues = [_guess(one)._replace(label=CUES.get(one["name"], one["label"])) for one in figures["cues"]]
+    types = [
+        _guess(one)._replace(
+            address=f"{address}?{urlencode([(TYPE, one['name'])])}", published=published.type_mode.get(one["name"])
+        )
+        for one in figures["types"]
+    ]
+    return Scored(split.name, reference, False, figures["sampled"], cues, types, address)
+
+
+def _guess(figures: Mapping[str, Any]) -> Guess:
+    return Guess(figures["name"], figures["label"], figures["n"], figures["right"], figures["chance"])

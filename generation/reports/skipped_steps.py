@@ -1,0 +1,80 @@
+"""What a split's programs give with one step left out: found once, for at most so many of its questions.
+
+`ablation_jobs` has it found, and boards hold methods' wrong answers against it.
+"""
+
+import io
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.engine.ablation import answer_without
+from generation.engine.blind import sampled
+from generation.engine.program import FunctionTable
+from generation.engine.score import NONE
+from generation.engine.worlds import World
+from generation.models import Split
+from generation.storage.index import SplitIndex
+from generation.storage.store import Stored, load_chosen
+
+SAMPLE = 20_000  # questions of a split, at most
+
+
+class Ablated(NamedTuple):
+    """Some questions of a split, and what their programs give without each step.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The world's ablations, in its order.
+    positions : array (questions,) of int64
+        Where these questions stand in the split, ascending.
+    codes : array (names, questions) of int32
+        Answers as codes of the split's vocabulary; `NONE` where there is no such step or no answer without it.
+    """
+
+    names: tuple[str, ...]
+    positions: NDArray[np.int64]
+    codes: NDArray[np.int32]
+
+
+def find(world: World, split: Split, *, check: Callable[[], None] = lambda: None) -> Ablated:
+    """Return what a complete split's programs give; `check` is called now and then and may raise to stop."""
+    index = SplitIndex.open(split)
+    positions = sampled(index.n, SAMPLE)
+    names = tuple(one.name for one in world.ablations)
+    codes = np.full((len(names), len(positions)), NONE, np.int32)
+    answers = {answer: code for code, answer in enumerate(index.answer_values)}
+    where = np.array(index.in_source(positions.tolist()), np.int64)
+    table = world.functions(split.read_spec())
+    if table is None:
+        return Ablated(names, positions, codes)
+    for stored in load_chosen(split.source, where, scenes=index.scenes[positions]):
+        check()
+        for place, given in _answers(world, stored, table):
+            codes[:, place] = [NONE if answer is None else answers.get(answer, NONE) for answer in given]
+    return Ablated(names, positions, codes)
+
+
+def _answers(world: World, stored: Stored, table: FunctionTable) -> Iterator[tuple[int, list[str | None]]]:
+    """Yield each question of a scene that has a program, and what that gives without each step."""
+    for row, question in zip(stored.questions, stored.item.questions, strict=True):
+        if question.program is not None and stored.item.scene is not None:
+            context = table.prepare(stored.item.scene, question.scope)
+            given = [answer_without(one, question.program, context, table=table) for one in world.ablations]
+            yield row.position, given
+
+
+def to_bytes(found: Ablated) -> bytes:
+    """Return what was found as a compressed NumPy archive."""
+    file = io.BytesIO()
+    np.savez_compressed(file, names=np.array(found.names, np.str_), positions=found.positions, codes=found.codes)
+    return file.getvalue()
+
+
+def from_bytes(content: bytes) -> Ablated:
+    """Return what `to_bytes` wrote."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        return Ablated(tuple(arrays["names"].tolist()), arrays["positions"], arrays["codes"])

@@ -1,0 +1,300 @@
+"""Specs that are being written on a page: as a form and as JSON, the one kept in agreement with the other.
+
+The page sends three things: the form's fields, the JSON, and the JSON as it was when the page was made. What differs
+from the last was changed. Of two that were both changed, the one that was changed last counts.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from generation.engine.bounded_json import BadJson, Bounds, loads
+from generation.engine.errors import BadSpec
+from generation.engine.spec import BaseSpec
+from generation.engine.worlds import get_world
+from generation.specs import fields as knobs
+from generation.specs import limits, loading
+from generation.specs.fields import Knob
+from generation.specs.limits import BeyondLimit
+
+MOST_CHARACTERS = 300_000
+BOUNDS = Bounds(depth=30)
+SPLIT_ROWS = 20
+EMPTY_ROWS = 1
+BUNDLED = "bundled"  # what a box says that takes sent files back
+
+
+class SplitRow(NamedTuple):
+    """A split as the form shows it; `was` is its name in the JSON beside it, empty for a new one.
+
+    `overrides` names the knobs that it changes, in the JSON alone.
+    """
+
+    was: str
+    name: str
+    scenes: str
+    withheld: bool
+    reference: str
+    overrides: str
+
+
+class Draft(NamedTuple):
+    """A spec's JSON as it stands on the page, and what the engine says of it.
+
+    Attributes
+    ----------
+    text : str
+        The JSON, as it is shown and may be edited.
+    data : dict
+        What it says; empty where it is no JSON.
+    spec : BaseSpec or None
+        The validated spec, None where it is refused.
+    faults : tuple of BadSpec
+        Why it is refused: everything that can be said of it at once.
+    """
+
+    text: str
+    data: dict[str, Any]
+    spec: BaseSpec | None
+    faults: tuple[BadSpec, ...] = ()
+
+    @property
+    def refused(self) -> BadSpec | None:
+        """Return the first fault, None where there is none."""
+        return self.faults[0] if self.faults else None
+
+
+def draft_of(
+    data: Mapping[str, Any], *, files: Mapping[str, bytes], most: Mapping[str, int], images: bool = True
+) -> Draft:
+    """Return a spec's JSON as a draft; `most` are the limits of whoever writes it, `images` whether they want any."""
+    kept = dict(data)
+    beyond: tuple[BadSpec, ...] = ()
+    try:
+        beyond = _beyond(kept, most)
+        spec = get_world(loading.world_of(kept)).read_spec(kept, files=files)
+        limits.check(spec.to_json(), most)  # defaults too
+        if images:
+            spec.check_here()
+        return Draft(text_of(kept), kept, spec)
+    except BadSpec as error:
+        return Draft(text_of(kept), kept, None, _different([*beyond, *each(error)]))
+
+
+def each(error: BadSpec) -> tuple[BadSpec, ...]:
+    """Return a fault and those that were found beside it."""
+    return (error, *error.others)
+
+
+def _beyond(data: Mapping[str, Any], most: Mapping[str, int]) -> tuple[BadSpec, ...]:
+    """Return where a spec's JSON asks for more than `most`."""
+    try:
+        limits.check(knobs.expanded(data), most)
+    except BeyondLimit as error:
+        return each(error)
+    return ()
+
+
+def _different(faults: Sequence[BadSpec]) -> tuple[BadSpec, ...]:
+    """Return the first fault of each place: a limit of the site before the bound of the engine behind it."""
+    first: dict[str, BadSpec] = {}
+    for fault in faults:
+        first.setdefault(fault.where, fault)
+    return tuple(first.values())
+
+
+def text_of(data: Mapping[str, Any]) -> str:
+    """Return JSON for people to edit."""
+    return json.dumps(data, indent=2, ensure_ascii=False)
+
+
+def parse(text: str) -> dict[str, Any]:
+    """Return the object that the text of a spec stands for; raise `BadSpec` for what is none, or can't be stored."""
+    if len(text) > MOST_CHARACTERS:
+        raise BadSpec(f"Expected at most {MOST_CHARACTERS:,} characters of JSON, got {len(text):,}.")
+    try:
+        data = loads(text, bounds=BOUNDS)
+    except BadJson as error:
+        raise BadSpec(str(error)) from error
+    if not isinstance(data, dict):
+        raise BadSpec(f"Expected a JSON object, got {type(data).__name__}.")
+    _check(data)
+    return data
+
+
+def _check(value: Any) -> None:
+    """Raise `BadSpec` for texts that no database keeps, as they are no Unicode."""
+    if isinstance(value, str) and ("\0" in value or any("\ud800" <= sign <= "\udfff" for sign in value)):
+        raise BadSpec("Expected texts of Unicode characters, got one with a NUL or half a character.")
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            _check(key)
+            _check(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            _check(inner)
+
+
+def read(post: Mapping[str, str], *, last: str = "") -> tuple[dict[str, Any], bool]:
+    """Return the JSON that a sent page means, and whether its form and JSON contradict each other.
+
+    `last` is `form` or `json`: which was changed last, where the page could tell. Raises `BadSpec` for JSON that is
+    none.
+    """
+    shown = parse(post.get("shown") or "{}")
+    by_form = changed_by_form(shown, post)
+    typed = post.get("spec", "").replace("\r\n", "\n")
+    json_changed = typed.strip() != text_of(shown).strip()
+    form_changed = by_form != shown
+    if json_changed and last != "form":
+        return parse(typed), form_changed and last != "json"
+    return by_form, False
+
+
+def changed_by_form(shown: Mapping[str, Any], post: Mapping[str, str]) -> dict[str, Any]:
+    """Return the JSON with everything that the form says differently; what the form does not have stays."""
+    full = knobs.expanded(shown)
+    result = dict(shown)
+    for knob in knobs.knobs_of(loading.world_of(shown)):
+        text = post.get(knob.path)
+        if text is None or (knob.kind == "files" and text != BUNDLED):
+            continue
+        text = text.replace("\r\n", "\n")
+        if text != knobs.shown(knob, full):
+            result = knobs.with_value(result, knob.path, knobs.meant(knob, text))
+    splits = splits_of_form(full.get("splits"), post)
+    if splits is not None and (splits != full.get("splits") or list(splits) != list(full["splits"])):
+        gone = full["splits"].keys() - splits.keys() if "base" in shown else ()  # the base would bring them back
+        result["splits"] = {**splits, **dict.fromkeys(sorted(gone))}
+    return result
+
+
+def rows_of(data: Mapping[str, Any]) -> list[SplitRow]:
+    """Return the splits as rows of the form, and one more for another split."""
+    full = knobs.expanded(data)
+    splits = full.get("splits")
+    rows = [
+        SplitRow(
+            was=name,
+            name=name,
+            scenes=str(split.get("scenes", "")),
+            withheld=split.get("withheld") is True,
+            reference=split["reference"] if isinstance(split.get("reference"), str) else "",
+            overrides=", ".join(_named(split.get("overrides"))),
+        )
+        for name, split in (splits.items() if isinstance(splits, dict) else ())
+        if isinstance(split, dict)
+    ]
+    return [*rows[:SPLIT_ROWS], *[SplitRow("", "", "", False, "", "")] * EMPTY_ROWS]
+
+
+def _named(overrides: Any) -> list[str]:
+    """Return the knobs that a split's overrides are about, as `scene.only`."""
+    if not isinstance(overrides, dict):
+        return []
+    groups = ((name, part if isinstance(part, dict) and part else {"": part}) for name, part in overrides.items())
+    return [f"{name}.{inner}".removesuffix(".") for name, part in groups for inner in part]
+
+
+def splits_of_form(before: Any, post: Mapping[str, str]) -> dict[str, Any] | None:
+    """Return the splits as the form has them, None where it has none; a row whose name is empty is left out."""
+    if "split-0-name" not in post or not isinstance(before, dict):
+        return None
+    result: dict[str, Any] = {}
+    for number in range(SPLIT_ROWS + EMPTY_ROWS):
+        name = post.get(f"split-{number}-name", "").strip()
+        if not name:
+            continue
+        if name in result:
+            raise BadSpec(f"Expected a name for each split, got {name!r} twice.", where=f"splits.{name}")
+        old = before.get(post.get(f"split-{number}-was", ""), {})
+        result[name] = _split_of_form(old if isinstance(old, dict) else {}, number, post)
+    return result
+
+
+def _split_of_form(old: Mapping[str, Any], number: int, post: Mapping[str, str]) -> dict[str, Any]:
+    """Return one split of the form, its other keys kept; what it says by default is not written."""
+    split = dict(old)
+    scenes = post.get(f"split-{number}-scenes", "").strip()
+    split["scenes"] = int(scenes) if knobs.WHOLE.fullmatch(scenes) else scenes
+    withheld = f"split-{number}-withheld" in post
+    if withheld != (old.get("withheld") is True):
+        split["withheld"] = withheld
+    reference = post.get(f"split-{number}-reference", "").strip()
+    if reference != (old.get("reference") or ""):
+        split["reference"] = reference or None
+    return split
+
+
+def with_files(data: Mapping[str, Any], sent: Mapping[str, str]) -> dict[str, Any]:
+    """Return the JSON with every text that is the name of a sent file replaced by that file's digest.
+
+    A file is meant by its name, which has a dot, never by a path: nothing is ever looked up on this machine.
+    """
+    sent = {name: digest for name, digest in sent.items() if "." in name}
+
+    def named(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: named(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [named(inner) for inner in value]
+        return sent.get(value, value) if isinstance(value, str) else value
+
+    result: dict[str, Any] = named(data)
+    return result
+
+
+class Field(NamedTuple):
+    """A knob with what the form shows in it, what is wrong with it, and what is said of it."""
+
+    knob: Knob
+    value: str
+    error: str
+    about: str
+
+
+def fields_of(data: Mapping[str, Any], faults: Sequence[BadSpec], most: Mapping[str, int]) -> list[Field]:
+    """Return the knobs of a draft's world with their values, each with the faults that concern it."""
+    full = knobs.expanded(data)
+    return [
+        Field(
+            knob,
+            knobs.shown(knob, full),
+            _error(knob, faults),
+            f"{knob.about}; at most {most[knob.limit]:,}" if knob.limit else knob.about,
+        )
+        for knob in knobs.knobs_of(loading.world_of(full))
+    ]
+
+
+def _error(knob: Knob, faults: Sequence[BadSpec]) -> str:
+    """Return what is wrong with a knob; of rules, also which."""
+    return " ".join(_said_of(knob, fault) for fault in faults if _is_about(knob, fault))
+
+
+def _said_of(knob: Knob, fault: BadSpec) -> str:
+    inside = fault.where.removeprefix(knob.path).removeprefix(".")
+    return fault.reason if not inside else f"{_rule(inside)}: {fault.reason}"
+
+
+def _is_about(knob: Knob, fault: BadSpec) -> bool:
+    return f"{fault.where}.".startswith(f"{knob.path}.")
+
+
+def _rule(inside: str) -> str:
+    """Return for people where within rules something is wrong: `0.color` is the first rule's colour."""
+    number, _, name = inside.partition(".")
+    place = f"Rule {int(number) + 1}" if number.isdigit() else inside
+    return f"{place}, {name}" if name else place
+
+
+def without_field(faults: Sequence[BadSpec], fields: Sequence[Field]) -> list[BadSpec]:
+    """Return the faults that concern no field of the form. The page shows them beside the JSON."""
+    return [
+        fault for fault in faults if not is_of_splits(fault) and not any(_is_about(one.knob, fault) for one in fields)
+    ]
+
+
+def is_of_splits(fault: BadSpec) -> bool:
+    """Return whether the page shows a fault beside the rows of splits."""
+    return fault.where.startswith("splits") and ".overrides" not in fault.where

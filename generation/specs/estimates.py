@@ -1,0 +1,243 @@
+"""How long a dataset will take and how much room it needs: by what was measured on this server, else by defaults."""
+
+import shutil
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.db.models import QuerySet
+
+from generation.engine.errors import BadSpec
+from generation.engine.render import blender
+from generation.engine.spec import BaseSpec
+from generation.engine.worlds import Media, get_maker, get_world
+from generation.models import Chunk, Dataset, Job, Quota, Scene, Split
+from generation.models.datasets import SLICE
+from generation.storage import files
+
+JOBS_MEASURED = 40
+PICTURES_MEASURED = 12
+PLAIN_PIXELS = 480 * 320
+PLAIN_SAMPLES = 16
+BUILT_IN = "tracer"
+SCENE_BYTES, QUESTION_BYTES = 4_000, 1_200  # of rows and index, measured on SQLite
+MB, GB = 10**6, 10**9
+
+
+class Rates(NamedTuple):
+    """What work costs one background process.
+
+    Attributes
+    ----------
+    question : float
+        Seconds a question, with its share of the scene.
+    sample : float
+        Seconds for a sample of a pixel, drawn by the built-in renderer.
+    slow_sample : float
+        The same by Blender.
+    pixel : float
+        Bytes a pixel, both pictures together.
+    jobs : int
+        How many finished jobs say so; 0 where these are the defaults.
+    """
+
+    question: float = 1 / 700
+    sample: float = 1 / (5 * PLAIN_PIXELS * PLAIN_SAMPLES)
+    slow_sample: float = blender.SAMPLE
+    pixel: float = 0.9
+    jobs: int = 0
+
+    def drawing(self, spec: Mapping[str, Any], pictures: int) -> float:
+        """Return the seconds that so many pictures of a spec take."""
+        return pictures * samples_of(spec) * (self.sample if renderer_of(spec) == BUILT_IN else self.slow_sample)
+
+
+class Estimate(NamedTuple):
+    """What a spec will take: `seconds` with all `processes` at work, `size` in bytes of disk."""
+
+    scenes: int
+    questions: int
+    seconds: float
+    size: int
+    processes: int
+    rates: Rates
+
+    @property
+    def size_text(self) -> str:
+        """Return the size for people."""
+        return f"{self.size / GB:,.1f} GB" if self.size >= GB else f"{max(1, round(self.size / MB)):,} MB"
+
+    @property
+    def time_text(self) -> str:
+        """Return the time for people."""
+        return duration(self.seconds)
+
+
+def duration(seconds: float) -> str:
+    """Return a length of time in words, in one unit or two, never finer than can be known."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    if minutes < 90:
+        return f"{minutes} min"
+    hours = round(seconds / 3600)
+    if hours < 48:
+        return f"{minutes // 60} h {minutes % 60} min" if minutes < 600 else f"{hours} h"
+    return f"{round(seconds / 86_400)} days"
+
+
+def measured(world: str) -> Rates:
+    """Return what work on a world's datasets cost lately on this server; where nothing is known, the defaults."""
+    return rates_of(Job.objects.filter(dataset__world=world))._replace(pixel=_bytes_a_pixel(world) or Rates().pixel)
+
+
+def rates_of(jobs_done: QuerySet[Job], *, without: Rates | None = None) -> Rates:
+    """Return what these jobs cost as far as they are done; what none of them says is as in `without`."""
+    rates, jobs = without or Rates(), 0
+    done = jobs_done.filter(state=Job.State.DONE, started__isnull=False)
+    done = done.exclude(chunk=None).select_related("chunk").order_by("-finished")
+    asked = list(done.filter(kind=Job.Kind.ITEMS)[:JOBS_MEASURED])
+    questions = sum(job.chunk.questions for job in asked if job.chunk is not None)
+    if questions:
+        rates, jobs = rates._replace(question=_seconds(asked) / questions), len(asked)
+    drawn = list(done.filter(kind=Job.Kind.IMAGES).select_related("chunk", "dataset", "split")[:JOBS_MEASURED])
+    quick = [job for job in drawn if renderer_of(_spec_of(job)) == BUILT_IN]
+    slow = [job for job in drawn if job not in quick]
+    return rates._replace(
+        sample=_seconds_a_sample(quick) or rates.sample,
+        slow_sample=_seconds_a_sample(slow) or rates.slow_sample,
+        jobs=jobs + len(drawn),
+    )
+
+
+def _seconds_a_sample(drawn: list[Job]) -> float:
+    """Return what a sample of a pixel took in these jobs; 0 where there are none."""
+    samples = sum(_samples_drawn(job) for job in drawn)
+    return _seconds(drawn) / samples if samples else 0.0
+
+
+def _spec_of(job: Job) -> dict[str, Any]:
+    """Return what the spec of an images job says of its split's pictures."""
+    assert job.split is not None
+    return pictures_of(job.dataset.spec_data, job.split.name)
+
+
+def _seconds(jobs: list[Job]) -> float:
+    return sum((job.finished - job.started).total_seconds() for job in jobs if job.finished and job.started)
+
+
+def _samples_drawn(job: Job) -> int:
+    assert job.chunk is not None
+    return scenes_of(job.chunk, job.part) * samples_of(_spec_of(job))
+
+
+def scenes_of(chunk: Chunk, part: int) -> int:
+    """Return how many scenes an images job draws."""
+    return max(0, min(SLICE, chunk.scenes - part * SLICE))
+
+
+def pictures_of(spec: Mapping[str, Any], split: str) -> dict[str, Any]:
+    """Return what a stored spec says of a split's pictures; quicker than reading the spec itself."""
+    images = spec.get("images", {})
+    own = spec["splits"].get(split, {}).get("overrides", {}).get("images", {})
+    if own.get("renderer", images.get("renderer")) != images.get("renderer"):  # it begins with its own samples
+        images = {name: value for name, value in images.items() if name != "samples"}
+    return {"images": {**images, **own}}
+
+
+def renderer_of(spec: Mapping[str, Any]) -> str:
+    """Return what draws a spec's pictures."""
+    return str(spec.get("images", {}).get("renderer", BUILT_IN))
+
+
+def samples_of(spec: Mapping[str, Any]) -> int:
+    """Return how many samples of pixels one of a spec's pictures takes."""
+    width, height, samples = _picture(spec)
+    return width * height * samples
+
+
+def _picture(spec: Mapping[str, Any]) -> tuple[int, int, int]:
+    """Return width, height and samples of a spec's pictures; the plain ones where it does not name them."""
+    images = spec.get("images", {})
+    samples = PLAIN_SAMPLES if renderer_of(spec) == BUILT_IN else blender.SAMPLES
+    return images.get("width", 480), images.get("height", 320), images.get("samples", samples)
+
+
+def _bytes_a_pixel(world: str) -> float:
+    """Return how large the pictures drawn last are, in bytes a pixel; 0 where there are none, or none that is here.
+
+    Pixels are those that `_picture` counts, so that sizes are right of a world, too, whose specs name none.
+    """
+    if files.local_path("") is None:
+        return 0.0
+    last = Dataset.objects.filter(world=world, state=Dataset.State.COMPLETE, with_images=True).order_by("-completed")
+    split = Split.objects.filter(dataset=last.first(), ordinal=0).select_related("dataset").first()
+    if split is None:
+        return 0.0
+    width, height, _ = _picture(pictures_of(split.dataset.spec_data, split.name))
+    size = pixels = 0
+    scenes = Scene.objects.filter(split=split, position__lt=PICTURES_MEASURED)
+    for scene in scenes.exclude(image="").only("image", "ids_image"):
+        try:
+            size += default_storage.size(scene.image) + default_storage.size(scene.ids_image)
+        except FileNotFoundError:
+            continue
+        pixels += width * height
+    return size / pixels if pixels else 0.0
+
+
+def estimate(spec: BaseSpec, *, images: bool = True) -> Estimate:
+    """Return what a validated spec will take here."""
+    maker, rates = get_maker(spec.world), measured(spec.world)
+    drawn = images and get_world(spec.world).media == Media.IMAGE
+    scenes = questions = 0
+    seconds = size = 0.0
+    for name in spec.splits:
+        chunks = maker.plan(spec, name)
+        count, asked = sum(chunk.items for chunk in chunks), sum(chunk.questions for chunk in chunks)
+        own = spec.for_split(name).to_json()
+        width, height, _ = _picture(own)
+        pixels = count * width * height if drawn else 0
+        seconds += asked * rates.question + rates.drawing(own, count if drawn else 0)
+        size += count * SCENE_BYTES + asked * QUESTION_BYTES + pixels * rates.pixel
+        scenes, questions = scenes + count, questions + asked
+    processes = settings.GENERATION_PROCESSES
+    return Estimate(scenes, questions, seconds / processes, round(size), processes, rates)
+
+
+class TooMuch(BadSpec):
+    """A spec asks for more than there is; `estimate` says how much, where that could be told."""
+
+    def __init__(self, message: str, *, where: str = "splits", estimate: Estimate | None = None) -> None:
+        super().__init__(message, where=where)
+        self.estimate = estimate
+
+
+def check(spec: BaseSpec, user: Any, *, images: bool = True) -> Estimate:
+    """Return what a spec will take; raise `TooMuch` where that is beyond the person's quota or this disk."""
+    allowed, used = Quota.objects.allowed(user), Quota.objects.used(user)
+    wanted = sum(split.scenes for split in spec.splits.values())
+    if used + wanted > allowed:
+        raise TooMuch(
+            f"Expected at most {max(0, allowed - used):,} scenes, got {wanted:,}: of your quota of {allowed:,} "
+            f"scenes, {used:,} are taken. Delete a dataset, or ask staff for more."
+        )
+    found, room = estimate(spec, images=images), free_bytes()
+    if room is not None and found.size > room:
+        raise TooMuch(
+            f"Expected at most {max(0.0, room / GB):,.1f} GB, got about {found.size_text}: that is what is free on the "
+            f"disk, less the {settings.DISK_RESERVE_GB:g} GB that are kept free.",
+            estimate=found,
+        )
+    return found
+
+
+def free_bytes() -> int | None:
+    """Return how much may still be written on the disk of the files; None where they are kept elsewhere."""
+    path = files.local_path("")
+    if path is None:
+        return None
+    while not path.exists():
+        path = path.parent
+    return shutil.disk_usage(path).free - int(settings.DISK_RESERVE_GB * files.GIB)

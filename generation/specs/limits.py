@@ -1,0 +1,76 @@
+"""How much people's specs may ask for on this site: what `generation.engine.spec` says, unless staff say otherwise.
+
+They hold for specs sent to the site. Whoever types commands on the machine itself is bound by what the program can do.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from generation.engine.errors import BadSpec
+from generation.engine.spec import LIMITS
+from generation.models import Limit
+from generation.specs import fields, loading
+
+SAYABLE = 10**12
+
+
+class BeyondLimit(BadSpec):
+    """A spec asks for more than somebody may have; staff may allow it."""
+
+
+class Asked(NamedTuple):
+    """What a spec asks of something limited: where it stands, the limit's name, how much."""
+
+    where: str
+    limit: str
+    amount: int
+
+
+def of(user: Any) -> dict[str, int]:
+    """Return how much an account may ask for, by the names of limits."""
+    return {name: limit.standard for name, limit in LIMITS.items()} | Limit.objects.set_for(user)
+
+
+def check(data: Mapping[str, Any], most: Mapping[str, int]) -> None:
+    """Raise `BeyondLimit` for all of which a spec's JSON asks for more than `most`; it need not be valid."""
+    beyond = [
+        BeyondLimit(_beyond(name, amount, most), where=where)
+        for where, name, amount in _asked(data)
+        if amount > most[name]
+    ]
+    if beyond:
+        raise BeyondLimit(beyond[0].reason, where=beyond[0].where, others=beyond[1:])
+
+
+def _beyond(name: str, amount: int, most: Mapping[str, int]) -> str:
+    got = f"{amount:,}" if amount < SAYABLE else "far more"
+    return f"Expected at most {most[name]:,} {LIMITS[name].unit}, got {got}. {_who_can_raise(name, most)}"
+
+
+def _who_can_raise(name: str, most: Mapping[str, int]) -> str:
+    ceiling = LIMITS[name].ceiling
+    if most[name] >= ceiling:
+        return "More is beyond this program."
+    return (
+        f"That is a limit of this site: its staff can raise it up to {ceiling:,}, for you or for everybody, in the "
+        "admin pages under Limits."
+    )
+
+
+def _asked(data: Mapping[str, Any]) -> Iterator[Asked]:
+    """Yield what is asked for with a number; the rest has its default, or is no spec."""
+    limited = {knob.path: knob.limit for knob in fields.knobs_of(loading.world_of(data)) if knob.limit}
+    found = data.get("splits")
+    splits = found if isinstance(found, dict) else {}
+    parts = {"": data}
+    parts |= {f"splits.{name}.overrides.": fields.value_at(split, "overrides") for name, split in splits.items()}
+    for prefix, part in parts.items():
+        for path, limit in limited.items():
+            yield from _number(fields.value_at(part, path), prefix + path, limit)
+    for name, split in splits.items():
+        yield from _number(fields.value_at(split, "scenes"), f"splits.{name}.scenes", "scenes")
+
+
+def _number(value: Any, where: str, limit: str) -> Iterator[Asked]:
+    if isinstance(value, int) and not isinstance(value, bool):
+        yield Asked(where, limit, value)

@@ -1,0 +1,88 @@
+"""Previews: the first scenes of a spec that is still being written, made aside, under limits."""
+
+import base64
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from generation.engine.errors import BadSpec, EngineError
+from generation.models import PreviewTurn
+from generation.queue import sandbox
+
+SCENES = 4
+SECONDS = 10
+MEMORY = 1024**3
+CHILD = "generation.specs.preview_process"
+
+log = logging.getLogger(__name__)
+
+
+class NoPreview(EngineError):
+    """A preview was stopped, or has to wait."""
+
+
+class Asked(NamedTuple):
+    """A question of a previewed scene; `after` is how many lines of its story it sees, None for all."""
+
+    text: str
+    answer: str
+    after: int | None
+
+
+class Previewed(NamedTuple):
+    """A scene as a preview shows it; `image` is a data address, empty where nothing is drawn; `story` its lines."""
+
+    story: list[str]
+    image: str
+    width: int
+    height: int
+    questions: list[Asked]
+
+
+def preview(user: Any, data: Mapping[str, Any], *, split: str, files: Mapping[str, bytes]) -> list[Previewed]:
+    """Return the first scenes of a split, nothing of them stored; one preview at a time for each account.
+
+    Raises
+    ------
+    BadSpec
+        In the engine's words.
+    NoPreview
+        Where another one is running, or this one took too long or too much.
+    """
+    token = PreviewTurn.objects.take(user)
+    if not token:
+        raise NoPreview("Expected one preview at a time, another one of yours is running. Try again in a moment.")
+    try:
+        return _made(data, split=split, files=files)
+    finally:
+        PreviewTurn.objects.give_back(token)
+
+
+def _made(data: Mapping[str, Any], *, split: str, files: Mapping[str, bytes]) -> list[Previewed]:
+    sent = {digest: base64.b64encode(content).decode() for digest, content in files.items()}
+    asked = {"world": data["world"], "data": data, "files": sent, "split": split, "scenes": SCENES}
+    try:
+        answer = json.loads(sandbox.run(CHILD, json.dumps(asked).encode(), seconds=SECONDS, memory=MEMORY))
+    except sandbox.TooLong as error:
+        raise NoPreview(
+            f"Expected {SCENES} scenes within {SECONDS} seconds, got none: fewer objects, smaller pictures, fewer "
+            "samples or a lower least number of pixels make it quicker. (Just after an update of this site, its staff "
+            "run manage.py warm first.)"
+        ) from error
+    except sandbox.TooBig as error:
+        raise NoPreview(
+            f"Expected {SCENES} scenes within {MEMORY // 1024**2:,} MB of memory, they wanted more: make the "
+            "pictures or the spec's files smaller."
+        ) from error
+    except sandbox.Broken as error:
+        log.warning("A preview ended early: %s", error)
+        raise NoPreview("Expected a preview, it ended early: a mistake of this program. Its log says more.") from error
+    if "reason" in answer:
+        raise BadSpec(answer["reason"], where=answer["where"])
+    return [_previewed(scene) for scene in answer["scenes"]]
+
+
+def _previewed(scene: Mapping[str, Any]) -> Previewed:
+    questions = [Asked(one["text"], one["answer"], one["after"]) for one in scene["questions"]]
+    return Previewed(scene["story"], scene["image"], scene["width"], scene["height"], questions)

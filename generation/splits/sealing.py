@@ -1,0 +1,301 @@
+"""Sealing: a split's rows, read once in order, become its fingerprint and its index."""
+
+import hashlib
+import json
+import os
+import shutil
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.conf import settings
+from django.db import transaction
+from numpy.typing import NDArray
+
+from generation.engine.canonical import Fingerprint, digest
+from generation.engine.errors import BadScene
+from generation.engine.worlds import Facet, FacetKind, Needs
+from generation.models import Split
+from generation.queue.leases import Lease, NoLease
+from generation.storage import files
+from generation.storage.index import FOLDER, FORMAT, MANIFEST, WORD, IndexedFacet
+from generation.storage.key_hashes import KeyColumns
+from generation.storage.store import Stored, load_items
+
+SCENES = 250  # read at a time
+NO_LEASE = NoLease()
+
+
+class Sealed(NamedTuple):
+    """What a split's rows amount to."""
+
+    fingerprint: str
+    index_digest: str
+
+
+def seal(split: Split, lease: Lease | NoLease = NO_LEASE) -> Sealed:
+    """Return the fingerprint of a split whose rows are all there, and the digest of its index, now stored.
+
+    Raises `LeaseLost` where somebody else has the work by now, `BadScene` where a row is missing or has a value
+    outside the vocabulary.
+    """
+    fingerprint, columns = Fingerprint(), Columns(split)
+    for stored in _all_items(split, check=lease.check):
+        fingerprint.add(stored.scene.scene_json, (question.to_json() for question in stored.item.questions))
+        columns.add(stored)
+    if columns.n != split.questions:
+        raise BadScene(f"Expected {split.questions} questions, got {columns.n}.", where=str(split))
+    with Draft(split, lease) as draft:
+        columns.write(draft.folder)
+        index_digest = draft.digest()
+        with transaction.atomic():  # noted before it is stored: whoever deletes the split knows of it
+            lease.confirm()
+            Split.objects.filter(pk=split.pk).update(index_digest=index_digest)
+        draft.publish(index_digest)
+    return Sealed(fingerprint.hexdigest(), index_digest)
+
+
+def fingerprint_of(split: Split) -> str:
+    """Return the fingerprint of the rows that a split has now; raise `BadScene` where one is missing."""
+    fingerprint, questions = Fingerprint(), 0
+    own = _all_items(split, check=lambda: None)
+    for stored in load_items(split, 0, split.scenes) if split.is_derived else own:
+        fingerprint.add(stored.scene.scene_json, (question.to_json() for question in stored.item.questions))
+        questions += len(stored.questions)
+    if questions != split.questions:
+        raise BadScene(f"Expected {split.questions} questions, got {questions}.", where=str(split))
+    return fingerprint.hexdigest()
+
+
+def _all_items(split: Split, *, check: Callable[[], None]) -> Iterator[Stored]:
+    for first in range(0, split.scenes, SCENES):
+        check()
+        position = first
+        for stored in load_items(split, first, SCENES):
+            if stored.scene.position != position:
+                break
+            position += 1
+            yield stored
+        if position != min(first + SCENES, split.scenes):
+            raise BadScene("Expected this scene, got none.", where=f"{split} scene {position}")
+
+
+class Columns:
+    """One value a question, gathered in question order; 4 bytes a word and 1 or 2 a facet are all it keeps."""
+
+    def __init__(self, split: Split) -> None:
+        self.world, self.spec = split.dataset.get_world(), split.read_spec()
+        self.where, self.split = str(split), split.pk
+        self.n = 0
+        facets = self.world.facets(self.spec)
+        self.facets = [facet for facet in facets if facet.needs == Needs.ITEM]
+        self.keys = KeyColumns([facet.name for facet in facets if facet.needs == Needs.TRAIN])
+        self.codes = {facet.name: array(_typecode(_code_count(facet))) for facet in self.facets}
+        self.answer_values = self.world.answers(self.spec)
+        self.answer_codes = {text: code for code, text in enumerate(self.answer_values)}
+        self.answers = array(_typecode(len(self.answer_values)))
+        self.scenes = array("I")
+        self.sources: list[bytes] = []
+        self.words: dict[str, array[int]] = {}
+
+    def add(self, stored: Stored) -> None:
+        """Take in a scene's questions."""
+        coded = self.world.facet_codes(self.spec, stored.item)
+        for facet in self.facets:
+            self._add_codes(facet, coded[facet.name], count=len(stored.questions), scene=stored.scene.position)
+        for row in stored.questions:
+            if row.position != self.n:
+                raise BadScene(f"Expected question {self.n}, got {row.position}.", where=self.where)
+            self.answers.append(self._answer_code(row.answer))
+            self.scenes.append(stored.scene.position)
+            self.sources.append(row.source_id.encode())
+            for word in set(WORD.findall(row.text.lower())):
+                self.words.setdefault(word, array("I")).append(self.n)
+            self.n += 1
+        for question in stored.item.questions:
+            self.keys.add(self.world.train_keys(self.spec, stored.item, question))
+
+    def _add_codes(self, facet: Facet, codes: Sequence[int], *, count: int, scene: int) -> None:
+        where = f"{self.where} scene {scene}, facet {facet.name}"
+        if len(codes) != count:
+            raise BadScene(f"Expected {count} codes, got {len(codes)}.", where=where)
+        column, limit = self.codes[facet.name], _code_count(facet)
+        for code in codes:
+            if code >= limit:
+                raise BadScene(f"Expected a code below {limit}, got {code}.", where=where)
+            column.append(code if code >= 0 else _none(column))
+
+    def _answer_code(self, answer: str | None) -> int:
+        if answer is None:
+            return _none(self.answers)
+        if answer not in self.answer_codes:
+            raise BadScene(
+                f"Expected an answer of the vocabulary, got {answer!r}.", where=f"{self.where} question {self.n}"
+            )
+        return self.answer_codes[answer]
+
+    def write(self, folder: Path) -> None:
+        """Write the columns into an empty folder; the manifest says what they are."""
+        entries = []
+        for number, facet in enumerate(self.facets):
+            entries.append(facet_entry(facet, file=f"facet_{number:02d}.npy"))
+            save(folder / entries[-1]["file"], _numbers(self.codes[facet.name]))
+        save(folder / "answers.npy", _numbers(self.answers))
+        save(folder / "scenes.npy", _numbers(self.scenes))
+        vocabulary = sorted(self.words)
+        self._write_words(folder, vocabulary)
+        if any(self.sources):
+            save(folder / "sources.npy", np.array(self.sources, dtype=np.bytes_))
+        manifest = {
+            "format": FORMAT,
+            "split": self.split,  # two splits never share an index: one can be deleted without the other
+            "n": self.n,
+            "facets": entries,
+            "answers": list(self.answer_values),
+            "words": vocabulary,
+            "sources": any(self.sources),
+            "keys": self._write_keys(folder),
+        }
+        files.write_synced(folder / MANIFEST, json.dumps(manifest, ensure_ascii=False).encode())
+
+    def _write_keys(self, folder: Path) -> list[dict[str, str]]:
+        """Write the keys of each name, and return in which files they are."""
+        entries = []
+        for number, (name, keys) in enumerate(self.keys.taken()):
+            entries.append({"name": name, **{part: f"keys_{number:02d}_{part}.npy" for part in keys._fields}})
+            for part, values in keys._asdict().items():
+                save(folder / entries[-1][part], values)
+        return entries
+
+    def _write_words(self, folder: Path, vocabulary: Sequence[str]) -> None:
+        """Write where each word's postings start, and all postings; each is dropped once it is copied."""
+        starts = np.zeros(len(vocabulary) + 1, dtype=np.int64)
+        np.cumsum([len(self.words[word]) for word in vocabulary], out=starts[1:])
+        postings = np.zeros(starts[-1], dtype=np.uint32)
+        for number, word in enumerate(vocabulary):
+            postings[starts[number] : starts[number + 1]] = _numbers(self.words.pop(word))
+        save(folder / "word_starts.npy", starts)
+        save(folder / "word_postings.npy", postings)
+
+
+class Draft:
+    """A folder in which an index is written before it gets its name."""
+
+    def __init__(self, split: Split, lease: Lease | NoLease) -> None:
+        self.split, self.lease = split, lease
+        self.home = files.local_path(FOLDER)
+        self.folder = _new_draft(split)
+
+    def __enter__(self) -> "Draft":
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        left = _drafts_of(self.split)
+        self.lease.confirm()  # so none of those is of somebody who may still store it
+        for draft in left:
+            _drop_draft(draft, self.split)
+        self.folder.mkdir()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def digest(self) -> str:
+        """Return the name of the index, by its content."""
+        return digest([[file, _sha256(self.folder / file)] for file in self._names()])
+
+    def publish(self, name: str) -> None:
+        """Store the index under its name; whole, or not at all."""
+        if self.home is None:
+            for file in sorted(self._names(), key=lambda file: file == MANIFEST):
+                files.put(f"{FOLDER}/{name}/{file}", (self.folder / file).read_bytes())
+        elif not (self.home / name / MANIFEST).exists():
+            self.folder.rename(self.home / name)
+            _sync_folder((self.home / name).parent)
+
+    def _names(self) -> list[str]:
+        return sorted(path.name for path in self.folder.iterdir())
+
+
+def drop_drafts(split: Split) -> None:
+    """Delete what attempts to seal a split that were killed have left on this machine."""
+    for draft in _drafts_of(split):
+        _drop_draft(draft, split)
+
+
+def _drafts_folder() -> Path:
+    home = files.local_path(FOLDER)
+    return home if home is not None else Path(settings.VAR_DIR, "cache")
+
+
+def _new_draft(split: Split) -> Path:
+    return _drafts_folder() / files.draft_name(f"split-{split.pk}")
+
+
+def _drafts_of(split: Split) -> list[Path]:
+    return list(_drafts_folder().glob(f".split-{split.pk}.*"))
+
+
+def _drop_draft(draft: Path, split: Split) -> None:
+    """Delete a draft; one that is published at this moment stays whole, as it is renamed before anything goes."""
+    doomed = _new_draft(split)
+    with suppress(FileNotFoundError):
+        draft.rename(doomed)
+    shutil.rmtree(doomed, ignore_errors=True)
+
+
+def _code_count(facet: Facet) -> int:
+    """Return how many codes a facet can have; of flags, each is a set of its values."""
+    return 1 << len(facet.values) if facet.kind == FacetKind.FLAGS else len(facet.values)
+
+
+def _typecode(count: int) -> str:
+    """Return the array type for so many codes and the one that means none."""
+    if count > 65535:
+        raise BadScene(f"Expected at most 65,535 values, got {count}.")
+    return "B" if count <= 255 else "H"
+
+
+def _none(column: "array[int]") -> int:
+    return int((1 << (8 * column.itemsize)) - 1)
+
+
+def _numbers(column: "array[int]") -> NDArray[Any]:
+    return np.frombuffer(column, dtype=column.typecode) if len(column) else np.zeros(0, dtype=column.typecode)
+
+
+def facet_entry(facet: Facet | IndexedFacet, *, file: str) -> dict[str, Any]:
+    """Return what a manifest says of a facet whose codes are in a file."""
+    return {
+        "name": facet.name,
+        "label": facet.label,
+        "kind": str(facet.kind),
+        "values": list(facet.values),
+        "labels": list(facet.labels),
+        "bins": list(facet.bins),
+        "reveals": facet.reveals,
+        "file": file,
+    }
+
+
+def save(path: Path, values: NDArray[Any]) -> None:
+    """Write an array to a file, and wait until the disk has it."""
+    with path.open("wb") as file:  # as `np.save`, which would not say why it failed
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(values))
+        file.write(values.data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,62 @@
+"""What a split's reference had seen: a second pass over its index, once both are sealed, whichever was first.
+
+What it finds is a second part of the measured split's index, in a folder within that of the first and named by its own
+content: who deletes an index deletes both, and what readers have open never changes. Run again after a crash, it makes
+the same.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.engine.worlds import Facet, Needs
+from generation.models import Split
+from generation.queue.leases import Lease, NoLease
+from generation.splits.sealing import NO_LEASE, Draft, facet_entry, save
+from generation.storage import files
+from generation.storage.index import FORMAT, MANIFEST, SplitIndex
+from generation.storage.key_hashes import seen_codes
+
+
+def train_facets(split: Split) -> tuple[Facet, ...]:
+    """Return the facets of a split that need its train split; none where it has no train split."""
+    if split.reference_id is None:
+        return ()
+    facets = split.dataset.get_world().facets(split.read_spec())
+    return tuple(facet for facet in facets if facet.needs == Needs.TRAIN)
+
+
+def compare(split: Split, lease: Lease | NoLease = NO_LEASE) -> str:
+    """Return the digest of what a split's reference had seen, now stored; both are sealed.
+
+    It is empty where nothing can be compared: an earlier release, which kept no keys, sealed one of the two. Raises
+    `LeaseLost` where somebody else has the work by now.
+    """
+    with Draft(split, lease) as draft:
+        entries: list[dict[str, Any]] = []
+        for facet, codes in _compared(split):
+            lease.check()
+            entries.append(facet_entry(facet, file=f"seen_{len(entries):02d}.npy"))
+            save(draft.folder / entries[-1]["file"], codes)
+        if not entries:
+            return ""
+        manifest = {"format": FORMAT, "split": split.pk, "facets": entries}
+        files.write_synced(draft.folder / MANIFEST, json.dumps(manifest, ensure_ascii=False).encode())
+        digest = draft.digest()
+        lease.confirm()
+        draft.publish(f"{split.index_digest}/{digest}")
+    return digest
+
+
+def _compared(split: Split) -> Iterator[tuple[Facet, NDArray[np.uint8]]]:
+    """Yield each facet that both indexes have keys of, with the codes of its questions."""
+    facets = train_facets(split)
+    if split.reference is None or not facets:
+        return
+    mine, theirs = SplitIndex.open(split).keys, SplitIndex.open(split.reference).keys
+    for facet in facets:
+        if facet.name in mine and facet.name in theirs:
+            yield facet, seen_codes(mine[facet.name], theirs[facet.name])

@@ -1,0 +1,1 @@
+"""Verifying a dataset: everything stored is worked out again from scenes and programs."""

@@ -1,0 +1,198 @@
+"""Verifying a dataset: everything stored is worked out again from scenes and programs, batch by batch.
+
+Nothing that is stored beside them is believed: no answer, facet, index, hash or picture. Batches are proved by several
+processes; what concerns a split as a whole (its rows, content hash, index) is put together from what they return.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from generation.engine.canonical import dataset_fingerprint
+from generation.engine.checking import spread
+from generation.engine.errors import BadSpec, EngineError
+from generation.engine.repeats import Repeats
+from generation.engine.verdict import Finding, Verdict
+from generation.engine.worlds import get_maker
+from generation.models import Chunk, Dataset, Split
+from generation.verification.crew import Crew
+from generation.verification.derived import prove_derived
+from generation.verification.indexes import IndexProof, SeenProof
+from generation.verification.rows import ChunkProof, Task
+
+Tick = Callable[[int], None]
+
+
+class Scope(NamedTuple):
+    """What is to be verified: these splits, and so many pictures drawn again."""
+
+    splits: Sequence[Split]
+    rerender: int = 0
+
+    @property
+    def questions(self) -> int:
+        """Return how many questions the splits that aren't derived have."""
+        return sum(split.questions for split in self.splits if not split.is_derived)
+
+
+class Gathered(NamedTuple):
+    """What concerns several splits together."""
+
+    seen: SeenProof
+    repeats: Repeats
+
+    def add(self, split: Split, proof: ChunkProof, *, scenes: int) -> None:
+        """Take in what came of a batch."""
+        self.seen.add(split, proof.keys)
+        self.repeats.add(split.name, proof.keys.hashes, items=scenes)
+
+
+def scope_of(dataset: Dataset, *, names: Sequence[str] = (), rerender: int = 0) -> Scope:
+    """Return the splits of these names, or all complete ones; raise `BadSpec` where there is none to verify."""
+    complete = [split for split in dataset.splits.for_browse() if split.is_complete]
+    known = {split.name: split for split in complete}
+    for name in names:
+        if name not in known:
+            raise BadSpec(
+                f"Expected a complete split ({', '.join(known) or 'there is none'}), got {name!r}.", where="--split"
+            )
+    if not complete:
+        raise BadSpec(f"Expected a dataset with a complete split, got one that is {dataset.state}.", where=dataset.slug)
+    return Scope([split for split in complete if not names or split.name in names], rerender)
+
+
+def verify(dataset: Dataset, scope: Scope, *, workers: int = 1, tick: Tick = lambda _: None) -> Verdict:
+    """Return what is proved and what is wrong.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    scope : Scope
+    workers : int
+        Processes; 1 works in this one.
+    tick : callable
+        Is given the number of questions that were looked at since the last call.
+    """
+    verdict = Verdict()
+    _prove_files(dataset, verdict)
+    try:
+        dataset.read_spec()
+    except EngineError as error:
+        verdict.find(Finding("", "files", "a spec that can be read", str(error)))
+        return verdict
+    found: dict[str, str] = {}
+    gathered = Gathered(SeenProof(), Repeats(dataset.get_world()))
+    again = _chosen(scope)
+    with Crew(workers) as crew:
+        for split in scope.splits:
+            if split.is_derived:
+                prove_derived(split, verdict)
+            else:
+                found[split.name] = _prove_split(
+                    split, crew, verdict, gathered, again=again.get(split.pk, ()), tick=tick
+                )
+    gathered.seen.prove(scope.splits, verdict)
+    gathered.repeats.note(
+        {split.name: _name(split.reference) for split in scope.splits if not split.is_derived}, verdict
+    )
+    _prove_whole(dataset, found, verdict)
+    return verdict
+
+
+def _chosen(scope: Scope) -> dict[int, list[int]]:
+    """Return, for each split's id, the scenes whose pictures are to be drawn again, spread evenly over all."""
+    drawn = [split for split in scope.splits if not split.is_derived]
+    chosen: dict[int, list[int]] = {}
+    wanted = spread(sum(split.scenes for split in drawn), scope.rerender)
+    first = 0
+    for split in drawn:
+        chosen[split.pk] = [number - first for number in wanted if first <= number < first + split.scenes]
+        first += split.scenes
+    return chosen
+
+
+def _prove_files(dataset: Dataset, verdict: Verdict) -> None:
+    """Prove that the files a spec names are those of their names."""
+    for file in dataset.files.order_by("digest"):
+        digest = hashlib.sha256(bytes(file.content)).hexdigest()
+        verdict.same("", "files", file.digest, digest, unit="files of the spec", what="SHA-256 ")
+
+
+def _prove_split(
+    split: Split, crew: Crew, verdict: Verdict, gathered: Gathered, *, again: Sequence[int], tick: Tick
+) -> str:
+    """Return the content hash of a split's rows; prove all that is stored of it."""
+    if split.kind == Split.Kind.GENERATED:
+        _prove_plan(split, verdict)
+    chunks = list(split.chunks.order_by("number"))
+    index = IndexProof(split)
+    hashed = hashlib.sha256()
+    for chunk, proof in zip(chunks, crew.prove(_tasks(split, chunks, again)), strict=True):
+        verdict.find_all(proof.findings)
+        verdict.take(split.name, proof.proof)
+        hashed.update(proof.hashed)
+        index.add(proof)
+        gathered.add(split, proof, scenes=chunk.scenes)
+        tick(chunk.questions)
+    _prove_counts(split, verdict)
+    verdict.same(
+        split.name, "hashes", hashed.hexdigest(), split.fingerprint, unit="content hashes", what="content hash "
+    )
+    index.prove(verdict)
+    return hashed.hexdigest()
+
+
+def _tasks(split: Split, chunks: Sequence[Chunk], again: Sequence[int]) -> Iterator[Task]:
+    for chunk in chunks:
+        last = chunk.first_scene + chunk.scenes
+        yield Task(split, chunk, tuple(scene for scene in again if chunk.first_scene <= scene < last))
+
+
+def _prove_plan(split: Split, verdict: Verdict) -> None:
+    """Prove that a split's batches, withholding, secret and reference are those of the spec."""
+    spec, name = split.dataset.read_spec(), split.name
+    if name not in spec.splits:
+        verdict.find(Finding(name, "rows", f"a split of the spec ({', '.join(spec.splits)})", name))
+        return
+    planned = [tuple(chunk) for chunk in get_maker(split.dataset.world).plan(spec, name)]
+    fields = ("number", "first_scene", "scenes", "first_question", "questions")
+    stored = [tuple(row) for row in split.chunks.order_by("number").values_list(*fields)]
+    for number, (expected, came) in enumerate(zip(planned, stored, strict=False)):
+        verdict.same(name, "rows", expected, came, unit="batches", what=f"batch {number} (number, scenes, questions) ")
+    verdict.same(name, "rows", len(planned), len(stored), unit="figures", what="batches: ")
+    sums = sum(chunk[2] for chunk in planned), sum(chunk[4] for chunk in planned)
+    verdict.same(name, "rows", sums, (split.scenes, split.questions), unit="figures", what="scenes and questions ")
+    is_withheld = spec.splits[name].withheld and split.opened is None
+    verdict.same(name, "rows", is_withheld, split.withheld, unit="figures", what="answers withheld: ")
+    verdict.same(name, "rows", spec.reference_of(name), _name(split.reference), unit="figures", what="reference ")
+    if split.secret:
+        digest = hashlib.sha256(split.secret_bytes).hexdigest()
+        verdict.same(name, "hashes", digest, split.secret_sha256, unit="secrets", what="SHA-256 of the secret ")
+
+
+def _name(split: Split | None) -> str | None:
+    return None if split is None else split.name
+
+
+def _prove_counts(split: Split, verdict: Verdict) -> None:
+    """Prove that there are no rows beside those that batches have."""
+    for what, rows, expected in (
+        ("scenes", split.scene_set, split.scenes),
+        ("questions", split.question_set, split.questions),
+    ):
+        verdict.same(split.name, "rows", expected, rows.count(), unit="figures", what=f"rows of {what}: ")
+
+
+def _prove_whole(dataset: Dataset, found: dict[str, str], verdict: Verdict) -> None:
+    """Prove the dataset's own content hash, and that it has all splits that its spec has."""
+    rows = list(dataset.splits.own())
+    spec = dataset.read_spec()
+    names = sorted(row.name for row in rows)
+    verdict.same("", "rows", sorted(spec.splits), names, unit="figures", what="splits ")
+    if {row.name for row in rows} <= set(found):
+        whole = dataset_fingerprint(found)
+        verdict.same(
+            "", "hashes", whole, dataset.fingerprint, unit="content hashes", what="the dataset's content hash "
+        )
+    else:
+        verdict.leave("", "the dataset's content hash, for which all splits are needed")

@@ -1,0 +1,228 @@
+"""Proving the rows of one batch, with its pictures and its part of the index."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from generation.engine.canonical import canonical
+from generation.engine.checking import IDS_ALIKE, Checker, prove_alike, read_picture
+from generation.engine.errors import EngineError
+from generation.engine.proof import Proof
+from generation.engine.verdict import Finding, of_item
+from generation.engine.worlds import Item, Media, get_maker
+from generation.engine.worlds import Question as EngineQuestion
+from generation.models import Chunk, Question, Scene, Split
+from generation.storage import files
+from generation.storage.key_hashes import KeyColumns
+from generation.storage.store import Pictures, engine_question
+from generation.verification.columns import ColumnProof
+
+UNREADABLE = (EngineError, ValueError, KeyError, TypeError, AttributeError)  # what a tampered row can lead to
+
+
+class Task(NamedTuple):
+    """A batch to prove, and which of its scenes' pictures to draw again."""
+
+    split: Split
+    chunk: Chunk
+    again: tuple[int, ...] = ()
+
+
+class ChunkProof(NamedTuple):
+    """What came of a batch.
+
+    Attributes
+    ----------
+    findings : list of Finding
+    proof : Proof
+        What was proved, and what can't be.
+    hashed : bytes
+        What the split's content hash covers of it.
+    words : Counter of str
+        In how many of its questions each word is.
+    sources : bool
+        Whether a question says what it was called where it was published.
+    keys : KeyColumns
+        What a train split must have of its questions.
+    """
+
+    findings: list[Finding]
+    proof: Proof
+    hashed: bytes
+    words: Counter[str]
+    sources: bool
+    keys: KeyColumns
+
+
+def prove_chunk(task: Task) -> ChunkProof:
+    """Return what is proved of a batch and what is wrong with it."""
+    return _ChunkProver(task).prove()
+
+
+class _ChunkProver:
+    """Proves one batch, row by row."""
+
+    def __init__(self, task: Task) -> None:
+        self.split, self.chunk, self.again = task
+        self.spec = self.split.read_spec()
+        self.world = self.split.dataset.get_world()
+        self.is_made = self.split.kind == Split.Kind.GENERATED
+        self.checker = Checker(self.world, self.spec, made=self.is_made)
+        self.columns = ColumnProof(self.split)
+        self.proof = Proof()
+        self.findings: list[Finding] = []
+
+    def prove(self) -> ChunkProof:
+        chunk = self.chunk
+        scenes = {row.position: row for row in Scene.objects.between(self.split, chunk.first_scene, chunk.scenes)}
+        asked = self._asked(scenes)
+        lines: list[str] = []
+        self.checker.begin()
+        for position in range(chunk.first_scene, chunk.first_scene + chunk.scenes):
+            row = scenes.get(position)
+            if row is None:
+                self._find("rows", "a row of this scene", "none", scene=position)
+                continue
+            row.split = self.split
+            questions = asked.get(row.pk, [])
+            item = self._item(row, questions)
+            lines += _hashed(row, item)
+            self._prove_item(row, questions, item)
+        self.findings += self.columns.words(self.proof, first=chunk.first_question, count=chunk.questions)
+        replaced = sum(row.replaced for row in scenes.values())
+        if replaced != chunk.replaced:
+            self._find("rows", f"{chunk.replaced} scenes replaced in batch {chunk.number}", str(replaced))
+        hashed = "".join(lines).encode(errors="surrogatepass")
+        return ChunkProof(
+            self.findings, self.proof, hashed, self.columns.counts, self.columns.sources, self.columns.keys
+        )
+
+    def _find(self, check: str, expected: str, came: str, *, scene: int | None = None, at: int | None = None) -> None:
+        self.findings.append(Finding(self.split.name, check, expected, came, scene, at))
+
+    def _asked(self, scenes: dict[int, Scene]) -> dict[int, list[Question]]:
+        """Return the batch's questions by their scene's id, in order; find those that are missing or misplaced."""
+        chunk, places = self.chunk, {row.pk: row.position for row in scenes.values()}
+        last = chunk.first_question + chunk.questions
+        rows = Question.objects.filter(split=self.split, position__gte=chunk.first_question, position__lt=last)
+        asked: dict[int, list[Question]] = {}
+        before, expected = -1, chunk.first_question
+        for row in rows.order_by("position"):
+            for missing in range(expected, row.position):
+                self._find("rows", "a row of this question", "none", at=missing)
+            expected = row.position + 1
+            place = places.get(row.scene_id, -1)
+            if place < before:
+                about = f"one about scene {place}" if place >= 0 else "one about a scene of another batch"
+                self._find("rows", f"a question about scene {before} or later", about, at=row.position)
+            before = max(before, place)
+            asked.setdefault(row.scene_id, []).append(row)
+        for missing in range(expected, last):
+            self._find("rows", "a row of this question", "none", at=missing)
+        return asked
+
+    def _item(self, row: Scene, questions: Sequence[Question]) -> Item:
+        """Return a scene as the engine has it; what can't be read is noted, and absent."""
+        return Item(
+            scene=self._read(row, "scene"),
+            view=self._read(row, "view"),
+            questions=tuple(self._question(number, question) for number, question in enumerate(questions)),
+            replaced=row.replaced,
+        )
+
+    def _read(self, row: Scene, what: str) -> Any:
+        """Return a scene, or where it is seen from; of what we made, exactly what was stored must be read."""
+        try:
+            data = row.scene_json if what == "scene" else row.view_json
+            if data is None:
+                if self.is_made and what == "scene":
+                    self.proof.flaw("scenes", "a scene", "none")
+                return None
+            found: Any = self.world.read_scene(data) if what == "scene" else self.world.read_view(data)
+            if self.is_made:
+                same = canonical(found.to_json()) == canonical(data)
+                self.proof.hold("scenes", same, f"nothing in the {what} beyond what it is made of", "more")
+        except UNREADABLE as error:
+            self.proof.flaw("scenes", f"a {what} that can be read", error)
+            return None
+        return found
+
+    def _question(self, number: int, row: Question) -> EngineQuestion:
+        try:
+            return engine_question(row)
+        except UNREADABLE as error:
+            self.proof.flaw("programs", "a question whose program and answer can be read", error, question=number)
+            return EngineQuestion(row.text, kind=row.kind, family=row.family)
+
+    def _prove_item(self, row: Scene, questions: Sequence[Question], item: Item) -> None:
+        proof = self.proof
+        proof.hold("rows", row.chunk_id == self.chunk.pk, f"a scene of batch {self.chunk.number}", "of another batch")
+        self.checker.prove(item, proof)
+        self.columns.add(row, questions, item, proof)
+        self._prove_pictures(row, item)
+        places = [question.position for question in questions]
+        self.findings += of_item(self.split.name, proof.settle(), scene=row.position, questions=places)
+
+    def _prove_pictures(self, row: Scene, item: Item) -> None:
+        proof = self.proof
+        if not row.image and not row.linked:
+            if self.is_made and self.split.dataset.with_images:
+                proof.flaw("images", "a picture", "none")
+            elif self.world.media is Media.IMAGE:
+                proof.leave("scenes without a picture")
+            return
+        if self.is_made:
+            names = f"{Pictures(row).stem}.png", f"{Pictures(row).stem}-ids.png"
+            proof.same("images", names, (row.image, row.ids_image), what="the files ")
+        rgb = self._pixels(row, "images", row.image or row.linked)
+        ids = self._pixels(row, "masks", row.ids_image) if row.ids_image else None
+        if rgb is not None:
+            proof.same("images", (row.height, row.width), rgb.shape[:2], what="height and width ")
+        ids = None if ids is None else ids.astype(np.uint16)
+        if rgb is not None and not self.is_made:  # others' pictures may be grey, or have transparency
+            rgb = rgb[:, :, :3] if rgb.ndim == 3 else np.repeat(rgb[:, :, None], 3, axis=2)
+        self.checker.prove_pictures(item, rgb, ids, proof)
+        if row.position in self.again and item.scene is not None and rgb is not None:
+            self._draw_again(item, rgb, ids)
+
+    def _pixels(self, row: Scene, check: str, name: str) -> Any:
+        """Return the pixels of a picture; None where they can't be had, which is noted."""
+        try:
+            if check == "images" and row.linked:
+                content = Path(self.split.dataset.images_folder, row.linked).read_bytes()
+            else:
+                content = files.get(name)
+        except OSError as error:
+            self.proof.flaw(check, f"the file {name}", files.in_words(error) if error.errno else "none")
+            return None
+        return read_picture(content, self.proof, check=check, what=f"the file {name}")
+
+    def _draw_again(self, item: Item, rgb: Any, ids: Any) -> None:
+        """Prove that a picture is what is drawn now, within what two machines may differ by."""
+        if not self.is_made:
+            self.proof.leave("pictures drawn again of scenes that we did not draw")
+            return
+        dataset = self.split.dataset
+        try:
+            again, ids_again = get_maker(dataset.world).render(dataset.read_spec(), self.split.name, item)
+        except EngineError as error:
+            self.proof.leave(f"pictures that can't be drawn here: {error}")
+            return
+        if prove_alike(rgb, again, self.proof) and ids is not None and ids.shape == ids_again.shape:
+            alike = float((ids == ids_again).mean())
+            expected = f"object ids as drawn again in {100 * IDS_ALIKE:g} % of pixels"
+            self.proof.hold("rerendered", alike >= IDS_ALIKE, expected, f"{100 * alike:.2f} %")
+
+
+def _hashed(row: Scene, item: Item) -> Iterator[str]:
+    """Yield what the content hash covers: the canonical JSON of a scene and of its questions, a line each."""
+    try:
+        scene = canonical(row.scene_json)
+    except ValueError:
+        scene = str(row.data)
+    yield f"{scene}\n"
+    for question in item.questions:
+        yield f"{canonical(question.to_json())}\n"
