@@ -11,8 +11,9 @@ class AnnotationsConfig(AppConfig):
 
     def ready(self) -> None:
         """Say which studies refer to datasets and splits, offer to make one, and tell what people answered."""
-        from annotations import filtered, shown
         from annotations.models import Study
+        from annotations.results import baseline_page
+        from annotations.studies import question_filter
         from generation import offers, referrers, remarks
 
         def named(needed: Q, *, owner: int | None) -> list[str]:
@@ -25,5 +26,5 @@ class AnnotationsConfig(AppConfig):
             lambda dataset: named(Q(split__dataset=dataset) | Q(easy__dataset=dataset), owner=dataset.owner_id),
             of_split=lambda split: named(Q(split=split) | Q(easy=split), owner=split.dataset.owner_id),
         )
-        remarks.register("people", of_splits=shown.remarks, of_question=shown.said_of)
-        offers.register("studies", filtered.offer)
+        remarks.register("people", of_splits=baseline_page.remarks, of_question=baseline_page.said_of)
+        offers.register("studies", question_filter.offer)

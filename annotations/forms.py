@@ -14,11 +14,13 @@ from django.core.validators import (
     URLValidator,
 )
 
-from annotations import filtered, markdown, opening, palette, planning, rules, sampling
-from annotations.filtered import BadFilter
+from annotations import markdown
+from annotations.answering import color_vision, exclusion_rules
+from annotations.answering.exclusion_rules import Fast, Rules, Straight
 from annotations.models import Study
-from annotations.rules import Fast, Rules, Straight
-from annotations.sampling import BadSample
+from annotations.studies import lifecycle, planning, question_filter, sampling
+from annotations.studies.question_filter import BadFilter
+from annotations.studies.sampling import BadSample
 from generation.access import Visitor, may_mention
 from generation.engine.worlds import Media
 from generation.splits.recipes import MOST_LETTERS
@@ -49,7 +51,7 @@ FIXED = (
     FILTER,
     *SAMPLE,
     *PRACTICE,
-    *rules.FIELDS,
+    *exclusion_rules.FIELDS,
     "seed",
     "checks",
     "attention",
@@ -87,7 +89,7 @@ class StudyForm(Base):
 
         model = Study
         fields: ClassVar[tuple[str, ...]] = (
-            "title", FILTER, *SAMPLE, *PRACTICE, *rules.FIELDS, *PAY, *TEXTS, *ENDS, *REST,
+            "title", FILTER, *SAMPLE, *PRACTICE, *exclusion_rules.FIELDS, *PAY, *TEXTS, *ENDS, *REST,
         )  # fmt: skip
         labels = {  # noqa: RUF012 - Django's own way
             "hourly_pay": "Pay per hour",
@@ -128,7 +130,8 @@ class StudyForm(Base):
             f"{Straight().answers} and more. Leave it off where most right answers are the same.",
             "out_buttons": "As often the one at the same place, over all questions or over those with the same "
             "buttons, such as yes and no.",
-            "out_colours": f"More than {palette.SLIPS} mistake at {palette.PAIRS} pairs, if the dataset has colours.",
+            "out_colours": f"More than {color_vision.SLIPS} mistake at {color_vision.PAIRS} pairs, if the dataset has "
+            "colours.",
             "out_unfinished": f"No answer for {Rules().hours} hours, or the study closed.",
             "palette": "Before the questions people compare colours of this dataset, where colours matter.",
             "not_from": "None, one or several of your other studies. People are known by the platform's name for them.",
@@ -189,8 +192,8 @@ class StudyForm(Base):
         study = self.instance
         splits = [
             split
-            for split in opening.easy_splits(study.split)
-            if opening.may_study(user, split)
+            for split in lifecycle.easy_splits(study.split)
+            if lifecycle.may_study(user, split)
             and (may_mention(user, split.dataset) or split.dataset_id == study.split.dataset_id)
         ]
         splits += [study.easy] if study.easy is not None else []
@@ -204,7 +207,7 @@ class StudyForm(Base):
         if self.fields[FILTER].disabled:
             return text
         try:
-            return filtered.plain(self.instance.split, text, user=self.user)
+            return question_filter.plain(self.instance.split, text, user=self.user)
         except BadFilter as error:
             raise forms.ValidationError(error.reason) from error
 
@@ -257,7 +260,7 @@ def first_values(media: Media) -> dict[str, Any]:
     codes = {name: secrets.token_hex(4).upper() for name in ENDS}
     things, look = WORDS[media]
     consent, instructions = CONSENT.format(things=things), INSTRUCTIONS.format(thing=media.noun, look=look)
-    return {"consent": consent, "instructions": instructions, **rules.FIRST, **codes}
+    return {"consent": consent, "instructions": instructions, **exclusion_rules.FIRST, **codes}
 
 
 def check_end(text: str) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from annotations.models import Baseline, Participant
-from annotations.payment import BadExport, Submission, read_export
+from annotations.results.payment import BadExport, Submission, read_export
 
 LARGEST = 5 * 2**20  # bytes; a row has about 300
 

@@ -182,7 +182,7 @@ class Uploads(NamedTuple):
 def takes_uploads(
     refuse: Callable[..., HttpResponseBase | None], *, megabytes: int | None = None
 ) -> Callable[[View], View]:
-    """Return a decorator for a view that takes more than `webapp.incoming.SMALL` bytes.
+    """Return a decorator for a view that takes more than `webapp.running.uploads.SMALL` bytes.
 
     Parameters
     ----------

@@ -17,9 +17,11 @@ from django.core.cache import caches
 from django.core.management.color import no_style
 from django.db import connection, models, transaction
 
-from annotations import assign, baseline, opening
+from annotations.answering import slots
+from annotations.answering.throttle import Throttle
 from annotations.models import Answer, Baseline, Participant, Study
-from annotations.throttle import Throttle
+from annotations.results import baseline
+from annotations.studies import lifecycle
 from generation.access import RESEARCHERS, Asked, What, recorded
 from generation.browsing.pictures import version_of
 from generation.charts import counts, drawing
@@ -35,8 +37,11 @@ from tests import crawl as crawling
 from tests import proof, riddles
 from tests.annotations.answered import put
 from tests.crawl import Browser, PlainClient, Replies, Request, crawl
-from webapp.api import questions_file, signing_in
-from webapp.leaderboards import baselines, figures, ladder, scoring, slices
+from webapp.api import authentication
+from webapp.api.files import questions_file
+from webapp.leaderboards import baselines, scoring
+from webapp.leaderboards.analysis import slices
+from webapp.leaderboards.disclosure import figures, ladder
 from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Submission, Suite, SuiteMember
 from webapp.models import User
 
@@ -137,7 +142,7 @@ def riddle_world() -> Iterator[None]:
         free = SimpleNamespace(total=2**40, used=2**39, free=2**39)
         patch.setattr(shutil, "disk_usage", lambda path: free)
         shutil.rmtree(questions_file.folder(), ignore_errors=True)
-        patch.setattr(signing_in, "throttle", Throttle(10**9, 60.0))
+        patch.setattr(authentication, "throttle", Throttle(10**9, 60.0))
         patch.setattr(counts, "TOO_FEW", 1)
         patch.setattr(shortcuts_page, "TOO_FEW", 1)
         patch.setattr(slices, "LEAST", 1)
@@ -315,13 +320,13 @@ def _answered(slug: str, name: str, *, code: str = "asked") -> None:
         split=split, owner=owner, title=f"People on {name}", code=f"{code}-{name:x<4.4}", per_question=2
     )
     positions = range(split.questions)
-    assign.lay_out(study, [(position, position // 2) for position in positions], ranks=positions)
+    slots.lay_out(study, [(position, position // 2) for position in positions], ranks=positions)
     for number in range(2):
         person = Participant.objects.create(study=study, secret=f"{code} {name} {number}")
         for position in positions:
             put(person, study, position, SAID[name], number=number)
     Answer.objects.update(received=A_MOMENT)
-    assert opening.close(study)
+    assert lifecycle.close(study)
     baseline.publish(study, by=owner.pk, seal=baseline.draft(study).seal)
 
 

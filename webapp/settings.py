@@ -22,8 +22,8 @@ from webapp.environment import (
     located,
     resolved,
 )
-from webapp.keys import kept_secret
-from webapp.network import LOOPBACK, Network, are_networks, networks
+from webapp.running.network import LOOPBACK, Network, are_networks, networks
+from webapp.running.secret_files import kept_secret
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -317,17 +317,17 @@ INSTALLED_APPS = [
     "ninja",
 ]
 MIDDLEWARE = [
-    "webapp.running.request_log.RequestLog",
+    "webapp.monitoring.request_log.RequestLog",
     "annotations.middleware.PrivateAddresses",
-    "webapp.incoming.OurProxies",
-    "webapp.incoming.KnownPort",
+    "webapp.running.uploads.OurProxies",
+    "webapp.running.uploads.KnownPort",
     "webapp.running.compression.CompressTexts",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "webapp.incoming.UploadLimit",
+    "webapp.running.uploads.UploadLimit",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -417,7 +417,7 @@ EXPORT_DAYS: int = env["EXPORT_DAYS"]
 # Background processes. Messages are hints that there is work; the jobs themselves are rows of the database.
 BROKER_FILE = VAR_DIR / "broker.sqlite3"
 CELERY_BROKER_URL = _redis._replace(path="/0").geturl() if REDIS_URL else f"sqlite:///{BROKER_FILE}"
-CELERY_BROKER_TRANSPORT = None if REDIS_URL else "webapp.broker:Transport"
+CELERY_BROKER_TRANSPORT = None if REDIS_URL else "webapp.running.broker:Transport"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
     {"visibility_timeout": 3600, "global_keyprefix": env["REDIS_PREFIX"]}
     if REDIS_URL
@@ -461,11 +461,11 @@ SIGNUP: bool = env["SIGNUP"]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
-ACCOUNT_ADAPTER = "webapp.accounts.AccountAdapter"
+ACCOUNT_ADAPTER = "webapp.accounts.adapter.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if env["EMAIL_URL"] else "none"
-ACCOUNT_FORMS = {"login": "webapp.signing_in.SignInForm"}
+ACCOUNT_FORMS = {"login": "webapp.accounts.sign_in_form.SignInForm"}
 ACCOUNT_SESSION_REMEMBER = True
 
 # Signing in elsewhere. A link leads there: a form's redirect would need the provider's address in the page's policy.
@@ -483,7 +483,7 @@ SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {
 SOCIALACCOUNT_LOGIN_ON_GET = True
 
 # Mail
-_mail: dict[str, Any] = env["EMAIL_URL"] or {"EMAIL_BACKEND": "webapp.running.mail_log.EmailBackend"}
+_mail: dict[str, Any] = env["EMAIL_URL"] or {"EMAIL_BACKEND": "webapp.monitoring.mail_log.EmailBackend"}
 EMAIL_BACKEND = _mail["EMAIL_BACKEND"]
 EMAIL_HOST, EMAIL_PORT = _mail.get("EMAIL_HOST", ""), _mail.get("EMAIL_PORT") or 25
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _mail.get("EMAIL_HOST_USER", ""), _mail.get("EMAIL_HOST_PASSWORD", "")
@@ -508,13 +508,17 @@ LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "line": {"class": "webapp.logs.Masked", "format": "{asctime} {levelname} {name}: {message}", "style": "{"},
+        "line": {
+            "class": "webapp.monitoring.logs.Masked",
+            "format": "{asctime} {levelname} {name}: {message}",
+            "style": "{",
+        },
         "plain": {"format": "{message}", "style": "{"},
     },
     "handlers": {
         "stderr": {"class": "logging.StreamHandler", "formatter": "line"},
         "stdout": {"class": "logging.StreamHandler", "formatter": "plain", "stream": "ext://sys.stdout"},
-        "reports": {"class": "webapp.running.error_reports.Reporter"},
+        "reports": {"class": "webapp.monitoring.error_reports.Reporter"},
     },
     "root": {"handlers": ["stderr", *(["reports"] if ERROR_EMAILS or SENTRY_DSN else [])], "level": LOG_LEVEL},
     # Django gives these levels and handlers of their own.

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from webapp.housekeeping import tidy_up
+from webapp.running.housekeeping import tidy_up
 
 
 @shared_task(name="webapp.tasks.tidy")

@@ -21,9 +21,9 @@ from generation.browsing.cards import newest_cards
 from webapp import documentation
 from webapp.api.errors import NOTHING, Problem, is_api
 from webapp.example import example_for
-from webapp.health import kept, kept_of_web, ready_report
 from webapp.models import LoginLink
-from webapp.running import metrics
+from webapp.monitoring import metrics
+from webapp.monitoring.health import kept, kept_of_web, ready_report
 
 HOME_CARDS = 4
 RETRY_AFTER = 30  # seconds

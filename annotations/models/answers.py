@@ -88,8 +88,8 @@ class Given(models.Model):
 class Showing(models.Model):
     """When something was first shown to a participant: a question of the sample, for practice, or a check.
 
-    `kind` and `number` say what it was, as in `annotations.sitting.Item`. What counts of the time that a browser
-    reports begins here (`annotations.timing`).
+    `kind` and `number` say what it was, as in `annotations.answering.session.Item`. What counts of the time that a
+    browser reports begins here (`annotations.answering.timing`).
     """
 
     participant = models.ForeignKey(Participant, on_delete=models.PROTECT, related_name="showings")
@@ -177,7 +177,7 @@ class Answer(models.Model):
     the highest `turn` stands, whichever came first. `text` is a word of the vocabulary, or empty where somebody could
     not answer, and `refusal` says why. `claimed` is when its slot was: who lost it claims anew when answering.
     `visible` and `idle` are what the browser reported, None where it reported nothing usable; what counts of that is
-    for `annotations.timing` to say.
+    for `annotations.answering.timing` to say.
     """
 
     class Refusal(models.TextChoices):

@@ -9,13 +9,13 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from annotations import asked, at_hand, flow, palette, pictures, timing, tokens
-from annotations.asked import Asked, Progress
-from annotations.assign import NotGiven
-from annotations.choices import choices_of, display_of, media_of, places_of, swatches_of
-from annotations.flow import Stage
+from annotations.answering import at_hand, color_vision, flow, pictures, questions, timing, tokens
+from annotations.answering.answer_forms import choices_of, display_of, media_of, places_of, swatches_of
+from annotations.answering.flow import Stage
+from annotations.answering.questions import Asked, Progress
+from annotations.answering.session import QUESTION, Item, Said, Sitting
+from annotations.answering.slots import NotGiven
 from annotations.models import Answer, EasyAnswer, Participant
-from annotations.sitting import QUESTION, Item, Said, Sitting
 from annotations.views.private import NOTHING, find_sitting, private, wants_json
 from generation.browsing.pictures import Picture, shown_at
 from generation.engine.worlds import AnswerForm, Media
@@ -37,16 +37,16 @@ def next_question(sitting: Sitting, *, is_again: bool = False, zoom: str = "") -
     participant = sitting.participant
     undone, ahead = None, None
     if participant.stage == Stage.PRACTICE:
-        item = asked.next_practice(participant)
+        item = questions.next_practice(participant)
     elif is_again and sitting.last is not None:
         undone = sitting.last
         item = undone.item
     else:
-        items = asked.next_items(sitting)
+        items = questions.next_items(sitting)
         if not items:
             return None
         item, ahead = items[0], items[1] if len(items) > 1 else None
-    found = asked.look_up(sitting, item)
+    found = questions.look_up(sitting, item)
     if found is None:
         raise Http404(NOTHING)
     timing.record_showing(participant, item)
@@ -86,14 +86,14 @@ def question_context(
         "undone": undone,
         "can_undo": undone is None and not is_practice and sitting.last is not None,
         "is_practice": is_practice,
-        "progress": _practice_progress(participant) if is_practice else asked.progress(sitting),
+        "progress": _practice_progress(participant) if is_practice else questions.progress(sitting),
         "zoom": zoom if zoom in ZOOMS else "",
         "zooms": ZOOMS,
     }
 
 
 def _practice_progress(participant: Participant) -> Progress:
-    size = asked.practice_of(participant.study)
+    size = questions.practice_of(participant.study)
     return Progress(len(flow.practice_of(participant, participant.tries)), size)
 
 
@@ -156,7 +156,7 @@ def _text(request: HttpRequest, form: AnswerForm) -> str:
 def _given(sitting: Sitting, token: str) -> Asked:
     """Return what a token names; raise `NotGiven` for one that isn't this participant's."""
     item = flow.item_named(sitting, token)
-    found = asked.look_up(sitting, item) if item is not None else None
+    found = questions.look_up(sitting, item) if item is not None else None
     if found is None:
         raise NotGiven("Expected the token of a question that you were given, got another.", where="token")
     return found
@@ -178,7 +178,7 @@ def _scene_of(code: str, secret: str, token: str) -> tuple[Scene, Dataset]:
     """Return the scene of a question that a participant was given, and its dataset; raise `Http404` for another."""
     sitting = find_sitting(code, secret)
     item = flow.item_named(sitting, token)
-    found = asked.look_up(sitting, item) if item is not None else None
+    found = questions.look_up(sitting, item) if item is not None else None
     if found is None or found.scene is None:
         raise Http404(NOTHING)
     split = sitting.study.split if found.item.kind == QUESTION else sitting.study.easy
@@ -193,9 +193,9 @@ def pair(request: HttpRequest, code: str, secret: str, number: int) -> HttpRespo
     participant = find_sitting(code, secret).participant
     split = participant.study.split
     swatches = swatches_of(split)
-    if number >= palette.PAIRS or not swatches:
+    if number >= color_vision.PAIRS or not swatches:
         raise Http404(NOTHING)
-    return _kept(palette.drawn(palette.pairs_for(participant, swatches)[number], split), "image/png")
+    return _kept(color_vision.drawn(color_vision.pairs_for(participant, swatches)[number], split), "image/png")
 
 
 def _kept(content: bytes, kind: str) -> HttpResponse:

@@ -7,9 +7,9 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, Stream
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from annotations import baseline as baselines
-from annotations import shown
 from annotations.models import Baseline
+from annotations.results import baseline as baselines
+from annotations.results import baseline_page
 from generation.access import Visitor, What, may_see, owns
 from generation.charts.counts import TOO_FEW
 from generation.models import Split
@@ -41,10 +41,10 @@ def slices(request: HttpRequest, slug: str, name: str, number: int, kind: str) -
     """Return the slices of a version as a file: CSV or JSON."""
     found = _find(_find_split(request.user, slug, name), number)
     _check_stands(request.user, found)
-    seen = shown.shown(request.user, found)
+    seen = baseline_page.shown(request.user, found)
     if kind == "json":
-        return _saved(JsonResponse(shown.as_data(found, seen)), found, "slices.json")
-    lines = StreamingHttpResponse(shown.as_csv(seen), content_type="text/csv; charset=utf-8")
+        return _saved(JsonResponse(baseline_page.as_data(found, seen)), found, "slices.json")
+    lines = StreamingHttpResponse(baseline_page.as_csv(seen), content_type="text/csv; charset=utf-8")
     return _saved(lines, found, "slices.csv")
 
 
@@ -52,12 +52,12 @@ def slices(request: HttpRequest, slug: str, name: str, number: int, kind: str) -
 def predictions(request: HttpRequest, slug: str, name: str, number: int) -> HttpResponse:
     """Return the majority's answers as a prediction file; 404 to who may not know what people said."""
     split = _find_split(request.user, slug, name)
-    if not all(may_see(request.user, split, what) for what in shown.TOLD):
+    if not all(may_see(request.user, split, what) for what in baseline_page.TOLD):
         raise Http404(NOTHING)
     found = _find(split, number)
     _check_stands(request.user, found)
     baselines.load(found)  # what can't be read is said before the file begins
-    lines: Iterator[str] = shown.predictions(found)
+    lines: Iterator[str] = baseline_page.predictions(found)
     return _saved(StreamingHttpResponse(lines, content_type="application/x-ndjson"), found, "predictions.jsonl")
 
 
@@ -97,9 +97,9 @@ def _page(request: HttpRequest, found: Baseline, *, standing: list[Baseline]) ->
         "dataset": found.split.dataset,
         "here": "People",
         "baseline": found,
-        "seen": shown.shown(request.user, found) if is_shown else None,
+        "seen": baseline_page.shown(request.user, found) if is_shown else None,
         "newer": newer,
-        "others": [(one, shown.figure_for(request.user, one)) for one in standing if one.pk != found.pk],
+        "others": [(one, baseline_page.figure_for(request.user, one)) for one in standing if one.pk != found.pk],
         "runs": runs,
         "owns": owns(request.user, found.split.dataset),
         "too_few": TOO_FEW,

@@ -10,13 +10,14 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from annotations import filtered, opening, planning, rules, sampling
-from annotations.filtered import BadFilter
+from annotations.answering import exclusion_rules
 from annotations.forms import BOXES, ENDS, FILTER, PAY, PRACTICE, REST, SAMPLE, TEXTS, PlanForm, StudyForm, first_values
 from annotations.models import Study
-from annotations.opening import may_study
-from annotations.planning import Breakdown, Plan
-from annotations.sampling import BadSample
+from annotations.studies import lifecycle, planning, question_filter, sampling
+from annotations.studies.lifecycle import may_study
+from annotations.studies.planning import Breakdown, Plan
+from annotations.studies.question_filter import BadFilter
+from annotations.studies.sampling import BadSample
 from annotations.views.studies import find_study
 from generation.access import is_researcher
 from generation.engine.worlds.published import published_of
@@ -71,7 +72,7 @@ def study_new(request: HttpRequest) -> HttpResponse:
 def study_edit(request: HttpRequest, code: str) -> HttpResponse:
     """Return the form of a study that is there; once it is open, what people are asked stays as it is."""
     study = find_study(request.user, code)
-    if waiting := filtered.trouble(study):
+    if waiting := question_filter.trouble(study):
         messages.warning(request, waiting)
         return redirect(study)
     return _answer(request, study, first={})
@@ -79,7 +80,7 @@ def study_edit(request: HttpRequest, code: str) -> HttpResponse:
 
 def _first(split: Split, *, filter_: str) -> dict[str, Any]:
     """Return what a new study's form begins with; practice comes from the same dataset where it has such a split."""
-    own = [one.pk for one in opening.easy_splits(split) if one.dataset_id == split.dataset_id and not one.is_derived]
+    own = [one.pk for one in lifecycle.easy_splits(split) if one.dataset_id == split.dataset_id and not one.is_derived]
     wanted = min(Study._meta.get_field("wanted").default, _there(split, filter_))
     return {
         **first_values(split.dataset.media),
@@ -92,7 +93,7 @@ def _first(split: Split, *, filter_: str) -> dict[str, Any]:
 def _there(split: Split, filter_: str) -> int:
     """Return how many questions a study may ask; of a filter that can't be read, all: what is wrong is said later."""
     try:
-        return len(filtered.pool(Study(split=split, filter=filter_), SplitIndex.open(split)))
+        return len(question_filter.pool(Study(split=split, filter=filter_), SplitIndex.open(split)))
     except BadFilter:
         return split.questions
 
@@ -115,7 +116,7 @@ def _answer(request: HttpRequest, study: Study, *, first: dict[str, Any]) -> Htt
     if made is None:
         form.add_error(None, OPENED)
         return _page(request, study, form, _shown(study, request, _typed(request.POST)), status=CONFLICT)
-    opening.keep_texts(made)
+    lifecycle.keep_texts(made)
     messages.success(request, f"{made.title} is saved.")
     return redirect(made)
 
@@ -171,8 +172,8 @@ def _shown(study: Study, request: HttpRequest, typed: dict[str, Any]) -> Shown:
     return Shown(
         plan,
         planning.breakdowns(copy, sample),
-        found=filtered.said(copy),
-        back=filtered.address_of(copy),
+        found=question_filter.said(copy),
+        back=question_filter.address_of(copy),
         contradictions=planning.contradictions(copy, plan),
     )
 
@@ -211,7 +212,7 @@ def _page(request: HttpRequest, study: Study, form: StudyForm, shown: Shown, *, 
             for name, fields in (
                 ("sample", SAMPLE),
                 ("practice", PRACTICE),
-                ("leaving", rules.FIELDS),
+                ("leaving", exclusion_rules.FIELDS),
                 ("pay", PAY),
                 ("texts", TEXTS),
                 ("ends", ENDS),

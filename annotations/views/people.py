@@ -10,11 +10,13 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotations import assign, exclusions, people, planning, rules
+from annotations.answering import exclusion_rules, participants, slots
+from annotations.answering.participants import people_of, pseudonym
 from annotations.forms_people import PaymentForm, ReasonForm
 from annotations.models import Participant, Study
-from annotations.payment import Payment, reconcile
-from annotations.people import people_of, pseudonym
+from annotations.results import exclusions
+from annotations.results.payment import Payment, reconcile
+from annotations.studies import planning
 from annotations.views.studies import NOTHING, find_study
 from generation.access import takes_uploads
 
@@ -53,7 +55,7 @@ def study_exclude(request: HttpRequest, code: str, number: int) -> HttpResponse:
         trouble = " ".join(str(text) for texts in form.errors.values() for text in texts)
         return _page(request, study, form=PaymentForm(), trouble=(pseudonym(number), trouble), status=BAD)
     if person.excluded is None:
-        assign.exclude(person, reason=form.cleaned_data["reason"])
+        slots.exclude(person, reason=form.cleaned_data["reason"])
         messages.success(request, f"{pseudonym(number)} is left out of the data. Paying them is another matter.")
     return _back(study, number)
 
@@ -64,7 +66,7 @@ def study_take_back(request: HttpRequest, code: str, number: int) -> HttpRespons
     study = find_study(request.user, code)
     person = _find(study, number)
     if person.excluded is not None:
-        assign.take_back(person)
+        slots.take_back(person)
         messages.success(request, f"{pseudonym(number)} counts again, and no rule leaves them out any more.")
     return _back(study, number)
 
@@ -88,7 +90,7 @@ def study_erase(request: HttpRequest, code: str, number: int) -> HttpResponse:
     if not request.POST.get("confirm"):
         trouble = (pseudonym(number), "Expected the box to be ticked: erasing can’t be undone.")
         return _page(request, study, form=PaymentForm(), trouble=trouble, status=BAD)
-    people.erase(person)
+    participants.erase(person)
     messages.success(request, f"Who {pseudonym(number)} is, and what they wrote, is erased. Their answers stay.")
     return _back(study, number)
 
@@ -124,7 +126,7 @@ def _page(
         "study": study,
         "n": len(everybody),
         "page": shown.get_page(at),
-        "rules": rules.in_words(rules.stated(study)),
+        "rules": exclusion_rules.in_words(exclusion_rules.stated(study)),
         "waiting": [person for person in everybody if person.is_waiting],
         "at_once": exclusions.AT_ONCE,
         "under_way": sum(not person.has_ended and bool(person.said) for person in everybody),

@@ -11,11 +11,11 @@ from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
 
-from annotations import throttle
-from annotations.assign import NotGiven
-from annotations.finding import participant_at
-from annotations.flow import Elsewhere, NoEntry, Refused, TooMany
-from annotations.sitting import Sitting
+from annotations.answering import throttle
+from annotations.answering.flow import Elsewhere, NoEntry, Refused, TooMany
+from annotations.answering.participant_lookup import participant_at
+from annotations.answering.session import Sitting
+from annotations.answering.slots import NotGiven
 
 LARGEST = 20_000  # bytes that somebody sends
 ANEW = "anew"  # the parameter by which somebody says that another one came with their platform id

@@ -8,11 +8,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from annotations import baseline as baselines
-from annotations.baseline import NotPublished
+from annotations.answering.participants import people_of
 from annotations.forms_people import WithdrawForm
 from annotations.models import Baseline, Study
-from annotations.people import people_of
+from annotations.results import baseline as baselines
+from annotations.results.baseline import NotPublished
 from annotations.views.studies import NOTHING, find_study
 from generation.models import Dataset
 

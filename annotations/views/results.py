@@ -11,14 +11,15 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotations import baseline, doubts, exclusions, kinds, narrowing, results, rules, timing, watching
-from annotations.exporting import Line, as_csv, as_jsonl, lines
-from annotations.methods import methods_text
+from annotations.answering import exclusion_rules, timing
+from annotations.answering.participants import Person, people_of
+from annotations.answering.timing import Counted
 from annotations.models import Baseline, Study
-from annotations.narrowing import BadAddress
-from annotations.people import Person, people_of
-from annotations.results import Gathered
-from annotations.timing import Counted
+from annotations.results import baseline, dawid_skene, exclusions, figures, narrowing, question_review, watching
+from annotations.results.answer_files import Line, as_csv, as_jsonl, lines
+from annotations.results.figures import Gathered
+from annotations.results.methods_text import methods_text
+from annotations.results.narrowing import BadAddress
 from annotations.views.studies import NOTHING, find_study
 from generation.access import Visitor, What, may_see, may_see_facet
 from generation.storage.index import IndexedFacet, SplitIndex
@@ -59,13 +60,13 @@ def _context(request: HttpRequest, study: Study) -> dict[str, Any]:
     if study.is_draft:
         return context
     seen = watching.state_of(study)  # before what it stands for: what comes between is shown twice, not never
-    found, times = results.gather(study), timing.counted(study)
+    found, times = figures.gather(study), timing.counted(study)
     people = people_of(study, times=times)
     names = {person.participant.pk: person.pseudonym for person in people}
     facets = _facets(request.user, study)
     context |= {
         **_figures(study, found, people, names, times=times),
-        "breakdowns": results.break_down(found, facets),
+        "breakdowns": figures.break_down(found, facets),
         **_listed(request, study, found, facets, names, times=times),
         **_published(study, found),
     }
@@ -85,17 +86,17 @@ def _figures(
     study: Study, found: Gathered, people: list[Person], names: Mapping[int, str], *, times: Counted
 ) -> dict[str, Any]:
     sides = exclusions.sides(study, found, people)
-    estimated = kinds.estimate(found, kinds.kinds_of(study, found.asked.nonzero()[0].tolist()))
+    estimated = dawid_skene.estimate(found, dawid_skene.kinds_of(study, found.asked.nonzero()[0].tolist()))
     return {
-        "progress": results.progress(study),
+        "progress": figures.progress(study),
         "sides": sides,
         "now": sides.now.headline,
-        "rules": rules.in_words(rules.stated(study)),
-        "seconds": results.median_seconds(found, times),
+        "rules": exclusion_rules.in_words(exclusion_rules.stated(study)),
+        "seconds": figures.median_seconds(found, times),
         "kinds": [(row, [names[found.people[one]] for one in row.simple]) for row in estimated],
-        "confused": results.confusion(found)[:MOST_CONFUSED],
+        "confused": figures.confusion(found)[:MOST_CONFUSED],
         "methods": methods_text(study, sides, people),
-        "too_few": results.TOO_FEW,
+        "too_few": figures.TOO_FEW,
     }
 
 
@@ -123,11 +124,13 @@ def _listed(
         narrowed = narrowing.read(_asked(request), found, facets)
     except BadAddress as error:
         trouble, narrowed = error.reason, narrowing.read({}, found, facets)
-    rows = [row for row in doubts.by_question(found) if narrowed.among[row.position] and narrowed.has(row.flags)]
+    rows = [
+        row for row in question_review.by_question(found) if narrowed.among[row.position] and narrowed.has(row.flags)
+    ]
     page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
     positions = [row.position for row in page.object_list]
-    medians = doubts.median_times(study, positions, times=times)
-    raw = doubts.raw_answers(study, positions, names, times=times)
+    medians = question_review.median_times(study, positions, times=times)
+    raw = question_review.raw_answers(study, positions, names, times=times)
     return {
         "questions": [(row, medians.get(row.position), raw.get(row.position, [])) for row in page.object_list],
         "page": page,

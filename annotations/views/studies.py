@@ -13,9 +13,10 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotations import filtered, opening, planning, rules, tokens
+from annotations.answering import exclusion_rules, tokens
 from annotations.models import Participant, Study
-from annotations.opening import NotReady, may_study
+from annotations.studies import lifecycle, planning, question_filter
+from annotations.studies.lifecycle import NotReady, may_study
 from generation.access import Visitor, is_researcher
 from generation.addresses import site_address
 
@@ -59,10 +60,10 @@ def study_open(request: HttpRequest, code: str) -> HttpResponse:
     """Open a study, or open it again; what keeps it from that is said on its page."""
     found = find_study(request.user, code)
     try:
-        opening.open_study(found)
+        lifecycle.open_study(found)
     except NotReady as error:
         return _overview(request, found, refused=error.reason, status=CONFLICT)
-    opening.reopen(found)
+    lifecycle.reopen(found)
     messages.success(request, "The study is open.")
     return redirect(found)
 
@@ -72,7 +73,7 @@ def study_open(request: HttpRequest, code: str) -> HttpResponse:
 def study_close(request: HttpRequest, code: str) -> HttpResponse:
     """Close a study: nobody is given another question."""
     found = find_study(request.user, code)
-    if opening.close(found):
+    if lifecycle.close(found):
         messages.success(request, "The study is closed. Answers to questions that people have already are still taken.")
     return redirect(found)
 
@@ -116,16 +117,16 @@ def _overview(request: HttpRequest, study: Study, *, refused: str = "", status: 
     context: dict[str, Any] = {
         "study": study,
         "plan": plan,
-        "said": filtered.said(study),
-        "found_at": filtered.address_of(study),
-        "freezing": filtered.trouble(study),
+        "said": question_filter.said(study),
+        "found_at": question_filter.address_of(study),
+        "freezing": question_filter.trouble(study),
         "published": study.baselines.select_related("split__dataset").last(),
         "refused": refused,
-        "problems": _labelled((one.where, one.reason) for one in opening.problems(study)) if study.is_draft else [],
+        "problems": _labelled((one.where, one.reason) for one in lifecycle.problems(study)) if study.is_draft else [],
         "contradictions": [] if study.state == Study.State.CLOSED else _labelled(planning.contradictions(study, plan)),
         "answered": study.slots.filter(answered=True).count(),
         "people": _people(study),
-        "rules": rules.in_words(rules.stated(study)),
+        "rules": exclusion_rules.in_words(exclusion_rules.stated(study)),
         "address": address_of(study, site),
         "test_address": "" if study.is_draft else f"{site}{test_address(study)}",
     }

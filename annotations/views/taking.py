@@ -8,12 +8,12 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotations import asked, assign, flow, palette, throttle, tokens
-from annotations.choices import media_of
-from annotations.flow import Refused, Stage, TooMany
+from annotations.answering import color_vision, flow, questions, slots, throttle, tokens
+from annotations.answering.answer_forms import media_of
+from annotations.answering.flow import Refused, Stage, TooMany
+from annotations.answering.session import Item, Sitting
 from annotations.markdown import rendered
 from annotations.models import EasyAnswer, Participant, Study
-from annotations.sitting import Item, Sitting
 from annotations.views.answering import ASKING, next_question, question_context
 from annotations.views.private import ANEW, NOTHING, ending, find_sitting, page, private
 from generation.addresses import network_of, site_address
@@ -56,7 +56,7 @@ def session(request: HttpRequest, code: str, secret: str) -> HttpResponse:
     if "seen" in request.GET:
         return _page(request, participant, "feedback", _feedback(sitting, request.GET["seen"]))
     if "stop" in request.GET and participant.stage not in flow.ENDS:
-        return _page(request, participant, "stop", {"progress": asked.progress(sitting)})
+        return _page(request, participant, "stop", {"progress": questions.progress(sitting)})
     flow.come_again(participant)
     flow.leave_early(participant)
     if participant.stage in ASKING:
@@ -111,7 +111,7 @@ def _origin(request: HttpRequest) -> str:
 def _waiting(request: HttpRequest, participant: Participant) -> HttpResponse:
     """Return the page of somebody who can't go on because others hold every question that is left."""
     study = participant.study
-    seconds = max(SOON, assign.seconds_to_wait(study))
+    seconds = max(SOON, slots.seconds_to_wait(study))
     context = {"minutes": math.ceil(seconds / 60), **ending(study.ending_of(Stage.FULL))}
     response = _page(request, participant, "waiting", context)
     response["Retry-After"] = str(math.ceil(seconds))
@@ -139,28 +139,28 @@ def _page(request: HttpRequest, participant: Participant, name: str, context: di
 
 
 def _consent(sitting: Sitting) -> dict[str, Any]:
-    return {"text": rendered(sitting.study, "consent"), "progress": asked.progress(sitting)}
+    return {"text": rendered(sitting.study, "consent"), "progress": questions.progress(sitting)}
 
 
 def _instructions(sitting: Sitting) -> dict[str, Any]:
     study = sitting.study
     return {
         "text": rendered(study, "instructions"),
-        "practice": asked.practice_of(study),
+        "practice": questions.practice_of(study),
         "practice_right": min(study.practice_right, study.practice),
-        "progress": asked.progress(sitting),
+        "progress": questions.progress(sitting),
     }
 
 
 def _palette(sitting: Sitting) -> dict[str, Any]:
-    return {"numbers": range(palette.PAIRS), "width": 2 * palette.SIZE, "height": palette.SIZE}
+    return {"numbers": range(color_vision.PAIRS), "width": 2 * color_vision.SIZE, "height": color_vision.SIZE}
 
 
 def _told_apart(request: HttpRequest) -> list[bool]:
     """Return which pairs somebody says are the same."""
-    answers = [request.POST.get(f"pair-{number}", "") for number in range(palette.PAIRS)]
+    answers = [request.POST.get(f"pair-{number}", "") for number in range(color_vision.PAIRS)]
     if any(answer not in (SAME, DIFFERENT) for answer in answers):
-        raise Refused(f"Expected {SAME} or {DIFFERENT} for each of {palette.PAIRS} pairs. Go back and choose.")
+        raise Refused(f"Expected {SAME} or {DIFFERENT} for each of {color_vision.PAIRS} pairs. Go back and choose.")
     return [answer == SAME for answer in answers]
 
 
@@ -171,10 +171,10 @@ def _feedback(sitting: Sitting, wanted: str) -> dict[str, Any]:
     row = (
         known.filter(number=int(wanted)).first() if wanted.isascii() and wanted.isdigit() and len(wanted) < 4 else None
     )
-    found = asked.look_up(sitting, Item(row.kind, row.number)) if row is not None else None
+    found = questions.look_up(sitting, Item(row.kind, row.number)) if row is not None else None
     if row is None or found is None:
         raise Http404(NOTHING)
-    size = asked.practice_of(participant.study)
+    size = questions.practice_of(participant.study)
     number, place = divmod(row.number, size)
     context = question_context(sitting, found)
     answers = flow.practice_of(participant, number)
@@ -183,7 +183,7 @@ def _feedback(sitting: Sitting, wanted: str) -> dict[str, Any]:
         "said": row,
         "right": found.right,
         "is_last": is_last,
-        "tries_left": asked.TRIES - number - 1,
+        "tries_left": questions.TRIES - number - 1,
         "right_so_far": sum(answer.is_right for answer in answers),
         "needed": min(participant.study.practice_right, size),
         "place": place + 1,

@@ -8,9 +8,9 @@ from typing import Any
 from django.db.models import Max
 from django.utils import timezone
 
-from annotations import assign
+from annotations.answering import slots
+from annotations.answering.session import QUESTION
 from annotations.models import Answer, Given, Participant, Showing, Slot, Study
-from annotations.sitting import QUESTION
 from generation.models import Dataset, Split
 from generation.storage.index import SplitIndex
 from webapp.models import User
@@ -28,7 +28,7 @@ def opened(split: Split, positions: list[int], **options: Any) -> Study:
     """Return an open study of some of a split's questions."""
     study = Study.objects.create(split=split, owner=owner(), title="How well people count", **options)
     scenes = SplitIndex.open(split).scenes
-    assign.lay_out(study, [(one, int(scenes[one])) for one in positions], ranks=range(len(positions)))
+    slots.lay_out(study, [(one, int(scenes[one])) for one in positions], ranks=range(len(positions)))
     return study
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from annotations import assign
+from annotations.answering import slots
 from annotations.models import Participant, Study
 from generation.models import Dataset, Split
 from tests.generation.conftest import begin, fake, made
@@ -24,7 +24,7 @@ def open_study(*, questions: int, per_scene: int = 2, **options: Any) -> Study:
     split, _ = Split.objects.get_or_create(dataset=dataset, name="val", defaults={"ordinal": 0})
     study = Study.objects.create(split=split, owner=owner, title="How well people count", **options)
     places = [(position, position // per_scene) for position in range(questions)]
-    assign.lay_out(study, places, ranks=range(questions))
+    slots.lay_out(study, places, ranks=range(questions))
     return study
 
 

@@ -16,7 +16,7 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 
-from annotations import assign  # noqa: E402
+from annotations.answering import slots  # noqa: E402
 from annotations.models import Participant, Study  # noqa: E402
 from tests.annotations.conftest import open_study  # noqa: E402
 
@@ -50,15 +50,15 @@ def answer(study: Study, people: int, seed: int) -> None:
 def _answer_all(study: Study, chance: random.Random) -> None:
     person = Participant.objects.create(study=study)
     given = set()
-    while (slot := assign.claim(person)) is not None:
+    while (slot := slots.claim(person)) is not None:
         if slot.question_id in given:
             say(f"AGAIN {slot.question_id}")
         given.add(slot.question_id)
         if chance.random() < LOST:
             study.slots.filter(pk=slot.pk, participant=person, answered=False).update(lease="2000-01-01T00:00:00Z")
-        reply = assign.Reply(client=uuid.UUID(int=chance.getrandbits(128)), text="yes")
+        reply = slots.Reply(client=uuid.UUID(int=chance.getrandbits(128)), text="yes")
         for _ in range(1 + (chance.random() < SENT_TWICE)):
-            row = assign.answer(person, slot.question_id, reply)
+            row = slots.answer(person, slot.question_id, reply)
         say(row.pk)
     connection.close()
 

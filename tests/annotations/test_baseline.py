@@ -9,9 +9,12 @@ import pytest
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 
-from annotations import assign, baseline, opening, people, results
-from annotations.baseline import NotPublished
+from annotations.answering import participants, slots
 from annotations.models import Answer, Baseline, Participant, Study
+from annotations.results import baseline
+from annotations.results import figures as results
+from annotations.results.baseline import NotPublished
+from annotations.studies import lifecycle
 from generation.engine.score import NONE, TIE, score
 from generation.models import Dataset
 from generation.storage import files
@@ -28,7 +31,7 @@ def run(made: Dataset) -> Study:
 
 
 def closed(study: Study) -> Study:
-    assert opening.close(study)
+    assert lifecycle.close(study)
     return study
 
 
@@ -95,7 +98,7 @@ def test_what_its_publisher_did_not_see_is_not_published(run: Study) -> None:
     seal = baseline.draft(run).seal
     first = run.participants.filter(is_test=False, answers__slot__isnull=False).first()
     assert first is not None
-    assign.exclude(first, reason="by mistake")
+    slots.exclude(first, reason="by mistake")
     with pytest.raises(NotPublished, match="Something has changed since you looked"):
         baseline.publish(run, by=run.owner_id, seal=seal)
     assert not Baseline.objects.exists()
@@ -108,7 +111,7 @@ def test_a_study_without_answers_is_not_published(made: Dataset) -> None:
 
 
 def test_what_is_still_open_is_counted(run: Study) -> None:
-    still = baseline.still_open(run, people.people_of(run))
+    still = baseline.still_open(run, participants.people_of(run))
     assert still.missing == run.slots.filter(answered=False).count() > 0
     assert still.under_way == 0
     assert still.unanswered == sum(not one.slots.filter(answered=True).exists() for one in run.questions.all())
@@ -116,7 +119,7 @@ def test_what_is_still_open_is_counted(run: Study) -> None:
     assert free is not None
     late = Participant.objects.create(study=run)
     run.slots.filter(pk=free.pk).update(participant=late, lease="2999-01-01T00:00:00Z")
-    assert baseline.still_open(run, people.people_of(run)).under_way == 1
+    assert baseline.still_open(run, participants.people_of(run)).under_way == 1
 
 
 # It stays as it was
@@ -129,7 +132,7 @@ def test_excluding_later_leaves_what_is_published_and_makes_another_version(run:
     assert not baseline.is_outdated(first, results.gather(run))
     someone = Participant.objects.filter(answers__slot__isnull=False, study=run).first()
     assert someone is not None
-    assign.exclude(someone, reason="does not see colours")
+    slots.exclude(someone, reason="does not see colours")
     assert baseline.is_outdated(first, results.gather(run))
     stored = Baseline.objects.get()
     assert {name: getattr(stored, name) for name in before} == before
@@ -143,7 +146,7 @@ def test_excluding_later_leaves_what_is_published_and_makes_another_version(run:
 def test_erasing_a_person_keeps_published_scores(run: Study) -> None:
     row = publish(run)
     for person in run.participants.all():
-        people.erase(person)
+        participants.erase(person)
     assert tuple(baseline.rescored(row)) == (row.right, row.asked)
     assert not baseline.is_outdated(row, results.gather(run))
     assert publish(run) == row
@@ -170,7 +173,7 @@ def test_a_version_stands_again_where_the_one_after_it_is_withdrawn(run: Study) 
     first = publish(run)
     someone = Participant.objects.filter(answers__slot__isnull=False, study=run).first()
     assert someone is not None
-    assign.exclude(someone, reason="by mistake")
+    slots.exclude(someone, reason="by mistake")
     baseline.withdraw(publish(run), "The wrong person was left out.")
     assert list(baseline.published()) == [first]
 

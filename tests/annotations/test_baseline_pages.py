@@ -13,12 +13,14 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from annotations import assign, baseline, opening
+from annotations.answering import slots
 from annotations.models import Baseline, Participant, Study
+from annotations.results import baseline
+from annotations.studies import lifecycle
 from generation.engine.ladder import least_step
 from generation.models import Dataset
 from tests.annotations import answered
-from webapp.leaderboards import ladder
+from webapp.leaderboards.disclosure import ladder
 from webapp.leaderboards.models import DisclosureSettings
 from webapp.models import User
 
@@ -51,7 +53,7 @@ def everywhere(dataset: Dataset, *, split: str = "val", wrong: int = 3) -> Study
             right = index.answer_values[int(index.answers[position])]
             other = next(word for word in answered.WORDS if word != right)
             answered.put(person, study, position, other if known.index(position) < wrong else right, number=number)
-    assert opening.close(study)
+    assert lifecycle.close(study)
     return study
 
 
@@ -114,7 +116,7 @@ def test_the_page_names_what_is_missing_and_who_to_look_at(rosa: Client, public:
     page = text(rosa.get(at))
     assert "The study is open" in page and "Close it first" in page
     assert rosa.post(at, {"seal": "x", "confirm": "yes"}).status_code == 409
-    opening.close(study)
+    lifecycle.close(study)
     missing = study.slots.filter(answered=False).count()
     assert f"{missing} wanted answers are missing" in text(rosa.get(at))
 
@@ -124,7 +126,7 @@ def test_what_changed_meanwhile_is_shown_before_it_is_published(rosa: Client, ru
     seal = rosa.get(at).context["draft"].seal
     person = run.participants.first()
     assert person is not None
-    assign.exclude(person, reason="by mistake")
+    slots.exclude(person, reason="by mistake")
     answer = rosa.post(at, {"seal": seal, "confirm": "yes"})
     assert (answer.status_code, Baseline.objects.count()) == (409, 0)
     assert "Something has changed since you looked" in text(answer)
@@ -137,7 +139,7 @@ def test_results_say_that_the_published_one_differs_now(rosa: Client, run: Study
     assert f'href="{AT}1/"' in text(rosa.get(at)) and "differs from what stands here now" not in text(rosa.get(at))
     person = run.participants.first()
     assert person is not None
-    assign.exclude(person, reason="by mistake")
+    slots.exclude(person, reason="by mistake")
     assert "differs from what stands here now" in text(rosa.get(at))
     row.refresh_from_db()
     assert json.loads(row.figures)["people"] == 3
@@ -197,7 +199,7 @@ def test_the_overview_and_the_split_say_it_in_a_line(others: list[Client], run: 
 
 def test_predictions_are_a_line_for_each_question_that_was_asked(others: list[Client], public: Dataset) -> None:
     study = answered.answered(public, random.Random(3))
-    opening.close(study)
+    lifecycle.close(study)
     row = published(study)
     response = others[0].get(f"{AT}1/predictions.jsonl")
     lines = [json.loads(line) for line in b"".join(response).decode().splitlines()]

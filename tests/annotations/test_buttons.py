@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotations.buttons import pressed_of
+from annotations.answering.buttons import pressed_of
 from generation.engine.worlds import AnswerForm, AnswerKind
 
 EITHER = AnswerForm(AnswerKind.YES_NO, ("yes", "no"), {})

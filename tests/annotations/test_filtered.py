@@ -7,11 +7,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.test import Client
 
-from annotations import filtered, opening, planning, results, sampling
-from annotations.filtered import BadFilter
 from annotations.models import Study
-from annotations.opening import NotReady
-from annotations.sampling import BadSample
+from annotations.results import figures
+from annotations.studies import lifecycle, planning, question_filter, sampling
+from annotations.studies.lifecycle import NotReady
+from annotations.studies.question_filter import BadFilter
+from annotations.studies.sampling import BadSample
 from generation import referrers
 from generation.making import datasets
 from generation.models import Dataset, Job, Split
@@ -38,7 +39,7 @@ def mine(shapes: Dataset) -> Dataset:
 
 def found_by(dataset: Dataset, text: str = FILTER) -> set[int]:
     index = SplitIndex.open(dataset.splits.get(name="train"))
-    query = filtered.Chooser(dataset.splits.get(name="train"), index).read_filter(text)
+    query = question_filter.Chooser(dataset.splits.get(name="train"), index).read_filter(text)
     return set(index.select(query.filters).tolist())
 
 
@@ -70,7 +71,7 @@ def test_a_sample_comes_from_what_the_filter_finds(mine: Dataset) -> None:
 def test_opening_asks_what_the_draft_foretold(mine: Dataset) -> None:
     study = study_of(mine)
     foretold = sampling.draw(study)
-    opening.open_study(study)
+    lifecycle.open_study(study)
     [made] = sets_of(mine)
     assert (study.split, study.state, study.is_frozen, made.name) == (made, "open", True, f"study-{study.pk}")
     index = SplitIndex.open(made)
@@ -84,11 +85,11 @@ def test_opening_asks_what_the_draft_foretold(mine: Dataset) -> None:
 
 def test_results_and_links_hold_for_the_question_set(mine: Dataset, rosa: Client) -> None:
     study = study_of(mine, per_question=1)
-    opening.open_study(study)
+    lifecycle.open_study(study)
     index, person = SplitIndex.open(study.split), study.participants.create()
     for position in study.questions.values_list("position", flat=True):
         answered.put(person, study, position, index.answer_values[index.answers[position]], number=0)
-    found = results.headline(results.gather(study))
+    found = figures.headline(figures.gather(study))
     assert (found.majority.right, found.majority.n) == (study.wanted, study.wanted)
     page = text_of(rosa.get(f"/studies/{study.code}/results/?flag=every"))
     assert f'href="/datasets/shapes/{study.split.name}/q/' in page
@@ -109,7 +110,7 @@ def test_opening_twice_makes_one_question_set(mine: Dataset) -> None:
     study = study_of(mine)
     twin = Study.objects.get(pk=study.pk)
     for one in (study, study, twin):
-        opening.open_study(one)
+        lifecycle.open_study(one)
     assert len(sets_of(mine)) == 1
     assert (study.slots.count(), study.texts.count()) == (3 * study.wanted, 2)
 
@@ -117,17 +118,17 @@ def test_opening_twice_makes_one_question_set(mine: Dataset) -> None:
 def test_two_tabs_at_once_make_one_question_set(mine: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     study = study_of(mine)
     other = Study.objects.select_related("split").get(pk=study.pk)
-    begun, deriving_create = [], filtered.deriving.create
+    begun, deriving_create = [], question_filter.deriving.create
 
     def create(*parts: Any, **options: Any) -> Job:
         job = deriving_create(*parts, **options)
         begun.append(job)
         return job
 
-    monkeypatch.setattr(filtered.deriving, "create", create)
-    filtered.freeze(study)
-    opening.open_study(other)  # which knows nothing of the set yet
-    opening.open_study(study)
+    monkeypatch.setattr(question_filter.deriving, "create", create)
+    question_filter.freeze(study)
+    lifecycle.open_study(other)  # which knows nothing of the set yet
+    lifecycle.open_study(study)
     assert len(begun) == len(sets_of(mine)) == 1
     assert other.split == study.split and study.questions.count() == study.wanted
 
@@ -135,44 +136,44 @@ def test_two_tabs_at_once_make_one_question_set(mine: Dataset, monkeypatch: pyte
 def test_killed_in_the_middle_it_goes_on(mine: Dataset, monkeypatch: pytest.MonkeyPatch, rosa: Client) -> None:
     study = study_of(mine)
     with monkeypatch.context() as patch:
-        patch.setattr(filtered.jobs, "run_waiting", lambda job: False)  # as a process that ended here
+        patch.setattr(question_filter.jobs, "run_waiting", lambda job: False)  # as a process that ended here
         with pytest.raises(NotReady, match="Open the study once that is complete") as error:
-            opening.open_study(study)
+            lifecycle.open_study(study)
     assert error.value.where == "split"
     study = Study.objects.get(pk=study.pk)
     assert (study.state, study.questions.count(), len(sets_of(mine))) == ("draft", 0, 1)
     page = text_of(rosa.get(f"/studies/{study.code}/"))
     assert "are being made the question set" in page and "disabled" not in page
     assert rosa.get(f"/studies/{study.code}/edit/")["Location"] == f"/studies/{study.code}/"
-    opening.open_study(study)
+    lifecycle.open_study(study)
     assert (study.state, study.questions.count(), len(sets_of(mine))) == ("open", study.wanted, 1)
 
 
 def test_a_question_set_that_failed_is_made_again(mine: Dataset, monkeypatch: pytest.MonkeyPatch, rosa: Client) -> None:
     study = study_of(mine)
     with monkeypatch.context() as patch:
-        patch.setattr(filtered.jobs, "run_waiting", lambda job: False)
+        patch.setattr(question_filter.jobs, "run_waiting", lambda job: False)
         with pytest.raises(NotReady):
-            opening.open_study(study)
+            lifecycle.open_study(study)
     Job.objects.filter(split=study.split).update(state="failed", message="The disk is gone.")
     Split.objects.filter(pk=study.split.pk).update(state="failed")
     assert "The disk is gone. Open it to try again." in text_of(rosa.get(f"/studies/{study.code}/"))
     study = Study.objects.select_related("split__parent").get(pk=study.pk)
-    opening.open_study(study)
+    lifecycle.open_study(study)
     assert (study.state, len(sets_of(mine))) == ("open", 1)
 
 
 def test_a_large_question_set_is_left_to_background_processes(mine: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     study = study_of(mine)
     woken: list[int] = []
-    monkeypatch.setattr(filtered.deriving, "AT_ONCE", 0)
-    monkeypatch.setattr(filtered.jobs, "wake", woken.append)
+    monkeypatch.setattr(question_filter.deriving, "AT_ONCE", 0)
+    monkeypatch.setattr(question_filter.jobs, "wake", woken.append)
     for _ in range(2):
         with pytest.raises(NotReady, match="are being made"):
-            opening.open_study(study)
+            lifecycle.open_study(study)
     assert woken == [1, 1]
     datasets.work(dataset=mine)
-    opening.open_study(Study.objects.select_related("split__parent").get(pk=study.pk))
+    lifecycle.open_study(Study.objects.select_related("split__parent").get(pk=study.pk))
     assert Study.objects.get(pk=study.pk).state == "open" and len(sets_of(mine)) == 1
 
 
@@ -180,7 +181,7 @@ def test_its_name_gives_way_to_one_that_is_taken(mine: Dataset) -> None:
     study = study_of(mine)
     recipe = read_recipe({"parent": "train", "first": 2})
     datasets.derive(Split.objects.for_browse().get(dataset=mine, name="train"), name=f"study-{study.pk}", recipe=recipe)
-    opening.open_study(study)
+    lifecycle.open_study(study)
     assert study.split.name == f"study-{study.pk}-2"
 
 
@@ -218,12 +219,12 @@ def test_too_few_questions_are_said_at_their_field(rosa: Client, mine: Dataset, 
 def test_a_filter_that_would_tell_what_is_withheld_is_refused(mine: Dataset) -> None:
     test, owner = mine.splits.get(name="test"), User.objects.get(username="rosa")
     with pytest.raises(BadFilter, match="a filter by answer would give part of them away"):
-        filtered.plain(test, "answer=yes", user=owner)
-    assert filtered.plain(test, "?group=count&page=3", user=owner) == "group=count"
+        question_filter.plain(test, "answer=yes", user=owner)
+    assert question_filter.plain(test, "?group=count&page=3", user=owner) == "group=count"
     study = make(mine, split=test, filter="answer=yes", easy=None, practice=0, practice_right=0, checks=0, wanted=1)
-    assert [one.where for one in opening.problems(study)] == ["filter"]
+    assert [one.where for one in lifecycle.problems(study)] == ["filter"]
     with pytest.raises(NotReady, match="withheld"):
-        opening.open_study(study)
+        lifecycle.open_study(study)
     assert (study.state, sets_of(mine)) == ("draft", [])
 
 
@@ -244,7 +245,7 @@ def test_of_somebody_elses_dataset_nothing_is_filtered(rosa: Client, shapes: Dat
 
 def test_an_opened_studys_filter_stays(rosa: Client, mine: Dataset, form: dict[str, Any]) -> None:
     study = study_of(mine)
-    opening.open_study(study)
+    lifecycle.open_study(study)
     before = copy.copy(study.filter)
     answer = rosa.post(f"/studies/{study.code}/edit/", form | {"filter": "", "title": "Others"})
     assert answer.status_code == 302, text_of(answer)
@@ -262,7 +263,7 @@ def test_what_was_opened_meanwhile_is_not_changed_by_an_old_form(
 
     def found_before_it_opened(*parts: Any) -> Study:
         found = find(*parts)
-        opening.open_study(study)
+        lifecycle.open_study(study)
         return found
 
     monkeypatch.setattr(drafting, "find_study", found_before_it_opened)
@@ -290,7 +291,7 @@ def test_the_page_of_what_is_found_leads_to_a_study_of_it(rosa: Client, mine: Da
 def test_the_form_of_a_filter_makes_a_study_that_opens(rosa: Client, mine: Dataset, form: dict[str, Any]) -> None:
     answer = rosa.post(f"{NEW}&filter=group%3Dcount", form | {"filter": FILTER, "wanted": 2}, follow=True)
     study = Study.objects.get()
-    assert (study.filter, answer.status_code) == (filtered.plain(study.split, FILTER, user=study.owner), 200)
+    assert (study.filter, answer.status_code) == (question_filter.plain(study.split, FILTER, user=study.owner), 200)
     assert "Opening it makes a question set of what its filter finds." in text_of(answer)
     opened = rosa.post(f"/studies/{study.code}/open/", follow=True)
     assert "The study is open." in text_of(opened)

@@ -9,7 +9,7 @@ import pytest
 from django.apps import apps
 from django.test import Client
 
-from annotations import tokens
+from annotations.answering import tokens
 from annotations.models import Answer, Participant, Study
 from generation.models import Dataset
 from tests.annotations.visitors import Visitor, right_answer, study_of, told_apart

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from annotations import opening, planning
 from annotations.models import Study
-from annotations.opening import NotReady
+from annotations.studies import lifecycle, planning
+from annotations.studies.lifecycle import NotReady
 from generation.making import datasets
 from generation.models import Dataset, Split
 from generation.splits.recipes import read_recipe
@@ -32,11 +32,11 @@ def make(shapes: Dataset, **options: Any) -> Study:
 
 
 def wrong(study: Study) -> list[str]:
-    return [problem.where for problem in opening.problems(study)]
+    return [problem.where for problem in lifecycle.problems(study)]
 
 
 def test_a_study_that_is_opened_has_a_slot_for_every_answer(ready: Study) -> None:
-    opening.open_study(ready)
+    lifecycle.open_study(ready)
     assert (ready.state, ready.questions.count(), ready.slots.count()) == (Study.State.OPEN, 4, 12)
     assert ready.opened is not None
     assert set(ready.slots.values_list("rank", flat=True)) == {0, 1, 2, 3}
@@ -44,11 +44,11 @@ def test_a_study_that_is_opened_has_a_slot_for_every_answer(ready: Study) -> Non
 
 def test_what_a_session_pays_is_fixed_when_it_opens(ready: Study, shapes: Dataset) -> None:
     worth = planning.plan(ready).pay
-    opening.open_study(ready)
+    lifecycle.open_study(ready)
     ready.refresh_from_db()
     assert ready.reward == worth > 0
     generous = make(shapes, reward=Decimal("7.50"))
-    opening.open_study(generous)
+    lifecycle.open_study(generous)
     generous.refresh_from_db()
     assert generous.reward == Decimal("7.50")
 
@@ -56,7 +56,7 @@ def test_what_a_session_pays_is_fixed_when_it_opens(ready: Study, shapes: Datase
 def test_a_study_is_opened_once(ready: Study) -> None:
     twin = Study.objects.get(pk=ready.pk)
     for one in (ready, ready, twin):
-        opening.open_study(one)
+        lifecycle.open_study(one)
     assert (ready.slots.count(), ready.texts.count()) == (12, 2)
 
 
@@ -79,7 +79,7 @@ def test_what_is_missing_or_wrong_keeps_it_closed(shapes: Dataset, options: dict
     study = make(shapes, **options)
     assert wrong(study) == [field]
     with pytest.raises(NotReady):
-        opening.open_study(study)
+        lifecycle.open_study(study)
     study.refresh_from_db()
     assert (study.state, study.slots.count()) == (Study.State.DRAFT, 0)
 
@@ -91,7 +91,7 @@ def test_all_problems_are_told_at_once(shapes: Dataset) -> None:
 def test_practice_never_comes_from_withheld_answers(shapes: Dataset) -> None:
     study = make(shapes, easy=shapes.splits.get(name="test"))
     assert wrong(study) == ["easy"]
-    assert [split.name for split in opening.easy_splits(study.split)] == ["val"]
+    assert [split.name for split in lifecycle.easy_splits(study.split)] == ["val"]
 
 
 def test_practice_never_has_a_question_that_is_asked(shapes: Dataset) -> None:
@@ -122,22 +122,22 @@ def test_people_need_something_to_look_at(ready: Study) -> None:
 
 
 def test_a_study_is_closed_and_opened_again(ready: Study) -> None:
-    assert not opening.close(ready)
-    opening.open_study(ready)
-    assert opening.close(ready)
+    assert not lifecycle.close(ready)
+    lifecycle.open_study(ready)
+    assert lifecycle.close(ready)
     assert (ready.state, ready.closed is None) == (Study.State.CLOSED, False)
-    assert opening.reopen(ready)
+    assert lifecycle.reopen(ready)
     assert (ready.state, ready.closed, ready.slots.count()) == (Study.State.OPEN, None, 12)
-    assert not opening.reopen(ready)
+    assert not lifecycle.reopen(ready)
 
 
 def test_what_people_were_told_stays_on_record(ready: Study) -> None:
-    opening.keep_texts(ready)
+    lifecycle.keep_texts(ready)
     assert ready.texts.count() == 0
-    opening.open_study(ready)
+    lifecycle.open_study(ready)
     ready.consent = "Do you agree to that?"
     for _ in range(2):
-        opening.keep_texts(ready)
+        lifecycle.keep_texts(ready)
     assert list(ready.texts.filter(kind="consent").values_list("text", flat=True)) == [
         "Do you agree?",
         "Do you agree to that?",

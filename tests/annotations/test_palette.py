@@ -8,10 +8,10 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from annotations import palette
-from annotations.choices import swatches_of
+from annotations.answering import color_vision
+from annotations.answering.answer_forms import swatches_of
+from annotations.answering.color_vision import Pair
 from annotations.models import Participant
-from annotations.palette import Pair
 from generation.engine.worlds.clevr.world import ClevrWorld
 from generation.models import Dataset, Split
 from tests.worlds.clevr.test_picture import COLOURS
@@ -22,43 +22,43 @@ CLEVR = {name: rgb for name, rgb in COLOURS.items() if name != "orange"}
 
 
 def test_half_of_the_pairs_are_the_same(joined: Joined) -> None:
-    pairs = palette.pairs_for(joined(), CLEVR)
-    assert len(pairs) == palette.PAIRS
-    assert sum(pair.is_same for pair in pairs) == palette.PAIRS - palette.DIFFERENT
+    pairs = color_vision.pairs_for(joined(), CLEVR)
+    assert len(pairs) == color_vision.PAIRS
+    assert sum(pair.is_same for pair in pairs) == color_vision.PAIRS - color_vision.DIFFERENT
 
 
 def test_a_participant_meets_the_same_pairs_again_and_others_meet_others(joined: Joined) -> None:
     one, other = joined(), joined()
-    assert palette.pairs_for(one, CLEVR) == palette.pairs_for(one, CLEVR)
-    assert palette.pairs_for(one, CLEVR) != palette.pairs_for(other, CLEVR)
+    assert color_vision.pairs_for(one, CLEVR) == color_vision.pairs_for(one, CLEVR)
+    assert color_vision.pairs_for(one, CLEVR) != color_vision.pairs_for(other, CLEVR)
 
 
 def test_what_red_blind_and_green_blind_people_mistake_is_among_them(joined: Joined) -> None:
-    pairs = {frozenset((pair.left, pair.right)) for pair in palette.pairs_for(joined(), CLEVR)}
+    pairs = {frozenset((pair.left, pair.right)) for pair in color_vision.pairs_for(joined(), CLEVR)}
     for name, other in (("red", "brown"), ("green", "brown"), ("red", "green")):
         assert frozenset((CLEVR[name], CLEVR[other])) in pairs
     assert frozenset((CLEVR["yellow"], CLEVR["blue"])) not in pairs  # whom nobody mistakes
 
 
 def test_two_colours_are_enough(joined: Joined) -> None:
-    pairs = palette.pairs_for(joined(), {"red": (255, 0, 0), "green": (0, 255, 0)})
-    assert [pair.is_same for pair in pairs].count(False) == 1 and len(pairs) == palette.PAIRS
+    pairs = color_vision.pairs_for(joined(), {"red": (255, 0, 0), "green": (0, 255, 0)})
+    assert [pair.is_same for pair in pairs].count(False) == 1 and len(pairs) == color_vision.PAIRS
 
 
 def test_mistakes_are_counted_both_ways() -> None:
     red, green = (255, 0, 0), (0, 255, 0)
     pairs = [Pair(red, red), Pair(red, green), Pair(green, green)]
-    assert palette.mistakes(pairs, [True, False, True]) == 0
-    assert palette.mistakes(pairs, [False, True, True]) == 2
+    assert color_vision.mistakes(pairs, [True, False, True]) == 0
+    assert color_vision.mistakes(pairs, [False, True, True]) == 2
 
 
 @pytest.mark.parametrize(("mistaken", "expected"), [(None, False), (0, False), (1, False), (2, True), (12, True)])
 def test_one_slip_passes(mistaken: int | None, expected: bool) -> None:
-    assert palette.is_mistaken(mistaken) is expected
+    assert color_vision.is_mistaken(mistaken) is expected
 
 
 def opened(pair: Pair, split: Split) -> NDArray[np.int16]:
-    with Image.open(BytesIO(palette.drawn(pair, split))) as image:
+    with Image.open(BytesIO(color_vision.drawn(pair, split))) as image:
         return np.asarray(image.convert("RGB"), np.int16)
 
 
@@ -66,29 +66,29 @@ def test_a_pair_is_two_things_of_the_datasets_own_material_and_light(shapes: Dat
     split = shapes.splits.get(name="val")
     seen = swatches_of(split)
     rubber, metal = (opened(Pair(seen["red"], seen["cyan"], which), split) for which in (0, 1))
-    assert rubber.shape == (palette.SIZE, 2 * palette.SIZE, 3)
-    side = palette.SIZE // 2
+    assert rubber.shape == (color_vision.SIZE, 2 * color_vision.SIZE, 3)
+    side = color_vision.SIZE // 2
     for picture in (rubber, metal):
-        left, right = picture[side + 20, side], picture[side + 20, side + palette.SIZE]
+        left, right = picture[side + 20, side], picture[side + 20, side + color_vision.SIZE]
         assert left[0] > 1.3 * left[1] and right[1] > 1.3 * right[0]
         ground = picture[2, 2]
         assert ground.max() - ground.min() < 12
     assert np.abs(rubber - metal).mean() > 5
     same = opened(Pair(seen["red"], seen["red"]), split)
-    assert (same[:, : palette.SIZE] == same[:, palette.SIZE :]).all()
+    assert (same[:, : color_vision.SIZE] == same[:, color_vision.SIZE :]).all()
 
 
 def test_where_the_world_draws_nothing_plain_balls_stand_in(shapes: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     split = shapes.splits.get(name="val")
     seen = swatches_of(split)
     monkeypatch.setattr(ClevrWorld, "draw_colour", lambda *_, **__: None)
-    palette.drawn_colour.cache_clear()
+    color_vision.drawn_colour.cache_clear()
     picture = opened(Pair(seen["red"], seen["cyan"]), split)
-    palette.drawn_colour.cache_clear()
-    middle = palette.SIZE // 2
-    assert tuple(picture[0, 0]) == palette.GROUND
+    color_vision.drawn_colour.cache_clear()
+    middle = color_vision.SIZE // 2
+    assert tuple(picture[0, 0]) == color_vision.GROUND
     assert picture[middle, middle][0] > 2 * picture[middle, middle][1]
 
 
 def test_pairs_show_both_ways_in_which_colours_look(joined: Joined) -> None:
-    assert {pair.which for pair in palette.pairs_for(joined(), CLEVR)} == {0, 1}
+    assert {pair.which for pair in color_vision.pairs_for(joined(), CLEVR)} == {0, 1}

@@ -9,14 +9,14 @@ from decimal import Decimal
 
 import pytest
 
-from annotations import assign, people
-from annotations.baseline import still_open
-from annotations.buttons import Pressed, forms_of
+from annotations.answering import participants, slots
+from annotations.answering.buttons import Pressed, forms_of
+from annotations.answering.exclusion_rules import is_straight_lining, is_too_fast
+from annotations.answering.participants import Person, people_of
 from annotations.models import Answer, EasyAnswer, Participant, Study
-from annotations.payment import BadExport, Payment, code_of, read_export, reconcile
-from annotations.people import Person, people_of
-from annotations.results import Share
-from annotations.rules import is_straight_lining, is_too_fast
+from annotations.results.baseline import still_open
+from annotations.results.figures import Share
+from annotations.results.payment import BadExport, Payment, code_of, read_export, reconcile
 from generation.models import Dataset
 from generation.storage.index import SplitIndex
 from tests.annotations import answered
@@ -106,12 +106,12 @@ def crowd(shapes: Dataset) -> tuple[Study, list[Participant]]:
     split = shapes.splits.get(name="train")
     index = SplitIndex.open(split)
     study = answered.opened(split, list(range(index.n)), per_question=5)
-    people = [Participant.objects.create(study=study) for _ in range(5)]
+    participants = [Participant.objects.create(study=study) for _ in range(5)]
     for position in range(index.n):
-        for number, person in enumerate(people[:3]):
+        for number, person in enumerate(participants[:3]):
             right = index.answer_values[int(index.answers[position])]
             answered.put(person, study, position, right, number=number)
-    return study, people
+    return study, participants
 
 
 def press(person: Participant, study: Study, *, number: int, text: str = "") -> list[str]:
@@ -124,21 +124,21 @@ def press(person: Participant, study: Study, *, number: int, text: str = "") -> 
 
 
 def test_who_always_presses_the_first_button_is_flagged(crowd: tuple[Study, list[Participant]]) -> None:
-    study, people = crowd
-    flags = press(people[3], study, number=3)
+    study, participants = crowd
+    flags = press(participants[3], study, number=3)
     assert "the first button in 16 of 16 answers" in flags
     assert any(flag.startswith("agrees with most others in ") and "the others in 100 %" in flag for flag in flags)
-    assert [person_of(one).flags for one in people[:3]] == [[], [], []]
+    assert [person_of(one).flags for one in participants[:3]] == [[], [], []]
     baseline = still_open(study, people_of(study))
     assert [one.pseudonym for one in baseline.flagged] == ["P004"]
 
 
 def test_who_always_says_yes_is_flagged(crowd: tuple[Study, list[Participant]]) -> None:
-    study, people = crowd
+    study, participants = crowd
     right = people_of(study)[0]
     either = [one for one in right.pressed if one.buttons == ("yes", "no")]
     others = [one for one in right.pressed if one.buttons != ("yes", "no")]
-    lazy = Person(people[3], "P004", pressed=[*others, *(one._replace(places=(0,)) for one in either)])
+    lazy = Person(participants[3], "P004", pressed=[*others, *(one._replace(places=(0,)) for one in either)])
     lazy.pressed += [Pressed(("yes", "no"), (0,))] * (8 - len(either))
     assert any(flag.startswith("“yes” in 8 of 8 answers to questions") for flag in lazy.flags)
     lazy.pressed.pop()
@@ -192,7 +192,7 @@ def test_who_is_excluded_is_nobodys_measure(asked: Study) -> None:
     answered.put(mine, asked, 0, "yes", number=0)
     answered.put(other, asked, 0, "no", number=1)
     assert person_of(mine).agreement == Share(0, 1)
-    assign.exclude(other, reason="pressed one key")
+    slots.exclude(other, reason="pressed one key")
     assert person_of(mine).agreement == Share(0, 0)
     assert person_of(other).agreement == Share(0, 1)
 
@@ -201,7 +201,7 @@ def test_erasing_leaves_answers_and_no_word_of_who_it_was(asked: Study) -> None:
     named = {"identity": "5f0", "session": "s1", "study_there": "st1", "comment": "Rosa, from Ulm"}
     person = Participant.objects.create(study=asked, **named)
     answered.put(person, asked, 0, "yes", number=0)
-    people.erase(person)
+    participants.erase(person)
     row = Participant.objects.values().get(pk=person.pk)
     assert not set(named.values()) & {str(value) for value in row.values()}
     assert Answer.objects.counted().filter(participant=person).count() == 1
@@ -304,7 +304,7 @@ def test_who_failed_two_attention_items_is_for_the_researcher_to_decide(asked: S
 
 def test_excluding_from_the_data_refuses_no_pay(asked: Study) -> None:
     person = came(asked, "odd", "completed")
-    assign.exclude(person, reason="does not see colours")
+    slots.exclude(person, reason="does not see colours")
     assert reconciled(asked, ("s-odd", "odd", AWAITING, "", "600", "C1DONE")).approve == ["s-odd"]
 
 

@@ -9,7 +9,7 @@ import pytest
 from django.http import HttpResponse
 from PIL import Image
 
-from annotations import at_hand, pictures
+from annotations.answering import at_hand, pictures
 from generation.models import Dataset, Scene
 from generation.storage import files
 from tests.annotations.visitors import Visitor, study_of

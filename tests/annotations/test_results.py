@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from annotations import assign, doubts, kinds, results, timing
+from annotations.answering import slots, timing
 from annotations.models import Answer, Participant, Study
-from annotations.results import Share
+from annotations.results import dawid_skene, figures, question_review
+from annotations.results.figures import Share
 from generation.engine.score import NONE, OUTSIDE, TIE
 from generation.engine.statistics import wilson
 from generation.engine.worlds import FacetKind
@@ -79,12 +80,12 @@ def test_a_majority_counts_and_a_tie_is_wrong(three: tuple[Study, list[Participa
     for number, (person, *said) in enumerate(zip(people, ["yes", "yes", "no"], ["yes", "no", ""], strict=True)):
         answered.put(person, study, first, said[0], number=number)
         answered.put(person, study, second, said[1], number=number, refusal="" if said[1] else "unclear")
-    found = results.gather(study)
-    top = results.headline(found)
+    found = figures.gather(study)
+    top = figures.headline(found)
     assert (top.people, top.answers, top.refusals, top.ties) == (3, 6, 1, 1)
     assert (top.majority, top.single) == (Share(1, 2), Share(3, 5))
-    assert results.ties(found) == [second]
-    codes = results.baseline(study)
+    assert figures.ties(found) == [second]
+    codes = figures.baseline(study)
     values = SplitIndex.open(study.split).answer_values
     assert (values[codes[first]], codes[second], codes[third]) == ("yes", TIE, NONE)
     assert np.count_nonzero(codes != NONE) == 2
@@ -95,19 +96,19 @@ def test_a_word_that_the_vocabulary_lacks_is_wrong_and_outside(
 ) -> None:
     study, people, (first, *_) = three
     answered.put(people[0], study, first, "perhaps", number=0)
-    assert results.headline(results.gather(study)).majority == Share(0, 1)
-    assert results.baseline(study)[first] == OUTSIDE
-    assert [(row.given, row.times, row.n) for row in results.confusion(results.gather(study))] == [("perhaps", 1, 1)]
+    assert figures.headline(figures.gather(study)).majority == Share(0, 1)
+    assert figures.baseline(study)[first] == OUTSIDE
+    assert [(row.given, row.times, row.n) for row in figures.confusion(figures.gather(study))] == [("perhaps", 1, 1)]
 
 
 def test_nothing_answered_is_no_figure(three: tuple[Study, list[Participant], list[int]]) -> None:
     study, _, _ = three
-    found = results.gather(study)
-    top = results.headline(found)
+    found = figures.gather(study)
+    top = figures.headline(found)
     assert (top.majority.value, top.crossed, top.alpha, top.majority.text) == (None, None, None, "too few (n = 0)")
-    assert results.median_seconds(found, timing.counted(study)) is None
-    assert results.progress(study) == (0, 9, 0, 3, 0)
-    assert kinds.estimate(found, kinds.kinds_of(study, three[2])) == []
+    assert figures.median_seconds(found, timing.counted(study)) is None
+    assert figures.progress(study) == (0, 9, 0, 3, 0)
+    assert dawid_skene.estimate(found, dawid_skene.kinds_of(study, three[2])) == []
 
 
 def test_what_came_in_the_last_hour_is_the_pace(three: tuple[Study, list[Participant], list[int]]) -> None:
@@ -118,7 +119,7 @@ def test_what_came_in_the_last_hour_is_the_pace(three: tuple[Study, list[Partici
     answered.put(people[2], study, second, "no", received=now)
     tester = Participant.objects.create(study=study, is_test=True)
     answered.put(tester, study, second, "no", received=now)
-    assert results.progress(study) == (2, 9, 0, 3, 2)
+    assert figures.progress(study) == (2, 9, 0, 3, 2)
 
 
 def test_excluding_changes_the_stated_figure_alone(three: tuple[Study, list[Participant], list[int]]) -> None:
@@ -127,11 +128,11 @@ def test_excluding_changes_the_stated_figure_alone(three: tuple[Study, list[Part
         answered.put(people[0], study, position, "yes", number=0)
         answered.put(people[1], study, position, "no", number=1)
         answered.put(people[2], study, position, "no", number=2)
-    assert results.headline(results.gather(study)).majority == Share(0, 3)
-    assign.exclude(people[2], reason="pressed one key")
-    assign.exclude(people[1], reason="pressed one key")
-    assert results.headline(results.gather(study)).majority == Share(3, 3)
-    assert results.headline(results.gather(study, everyone=True)).majority == Share(0, 3)
+    assert figures.headline(figures.gather(study)).majority == Share(0, 3)
+    slots.exclude(people[2], reason="pressed one key")
+    slots.exclude(people[1], reason="pressed one key")
+    assert figures.headline(figures.gather(study)).majority == Share(3, 3)
+    assert figures.headline(figures.gather(study, everyone=True)).majority == Share(0, 3)
 
 
 def test_a_question_set_is_scored_as_its_parent_says(made: Dataset) -> None:
@@ -143,9 +144,9 @@ def test_a_question_set_is_scored_as_its_parent_says(made: Dataset) -> None:
     rows = [Question.objects.get(split=train, position=at) for at in index.in_source(range(index.n))]
     for position, row in enumerate(rows):
         answered.put(person, study, position, str(row.answer), number=0)
-    found = results.gather(study)
-    assert results.headline(found).majority == Share(index.n, index.n)
-    [kind] = kinds.kinds_of(study, list(range(index.n)))
+    found = figures.gather(study)
+    assert figures.headline(found).majority == Share(index.n, index.n)
+    [kind] = dawid_skene.kinds_of(study, list(range(index.n)))
     assert (kind.label, sorted(kind.positions)) == ("integer", list(range(index.n)))
 
 
@@ -155,7 +156,7 @@ def test_integers_are_broken_down_by_bins() -> None:
         "length", "Length", FacetKind.INTEGER, ("1", "2", "3", "4", "9"), ("1", "2", "3", "4", "9"), False, codes,
         bins=(1, 2, 4),
     )  # fmt: skip
-    slicing, labels = results.sliced(facet)
+    slicing, labels = figures.sliced(facet)
     assert list(labels) == ["1", "2–3", "4–9"]
     assert (slicing.codes.tolist(), slicing.values, slicing.is_flags) == ([0, 1, 1, 2, 2, 255, 2], 3, False)
 
@@ -174,44 +175,44 @@ def test_figures_are_what_counting_by_hand_gives(made: Dataset) -> None:
         study = answered.answered(made, chance)
         people = list(study.participants.filter(is_test=False))
         for person in chance.sample(people, chance.randint(0, 2)):
-            assign.exclude(person, reason="by chance")
+            slots.exclude(person, reason="by chance")
         for everyone in (False, True):
             same_as_by_hand(study, everyone=everyone)
         Answer.objects.filter(question__study=study).delete()
 
 
 def same_as_by_hand(study: Study, *, everyone: bool) -> None:
-    found, hand = results.gather(study, everyone=everyone), ByHand(study, everyone=everyone)
-    top, asked = results.headline(found), sorted(hand.said)
+    found, hand = figures.gather(study, everyone=everyone), ByHand(study, everyone=everyone)
+    top, asked = figures.headline(found), sorted(hand.said)
     assert found.asked.nonzero()[0].tolist() == asked
     assert top.majority == hand.score(asked)
     given = [(one, text) for one in asked for text in hand.said[one]]
     assert top.single == Share(sum(text == hand.right(one) for one, text in given), len(given))
-    assert results.ties(found) == [one for one in asked if hand.majority(one) is None]
+    assert figures.ties(found) == [one for one in asked if hand.majority(one) is None]
     assert (top.people, top.refusals) == (len(hand.people), hand.refused)
     assert top.answers == len(given) + hand.refused
     same_breakdown(found, hand)
     wrong = Counter((hand.right(one), text) for one, text in given if text != hand.right(one))
-    assert {(row.right, row.given): row.times for row in results.confusion(found)} == wrong
-    for row in doubts.by_question(found):
+    assert {(row.right, row.given): row.times for row in figures.confusion(found)} == wrong
+    for row in question_review.by_question(found):
         assert sorted(text for text, times in row.given for _ in range(times)) == sorted(
             [*hand.said.get(row.position, ()), *hand.reasons.get(row.position, ())]
         )
-        assert (doubts.SPLIT in row.flags) == (row.position in asked and hand.majority(row.position) is None)
+        assert (question_review.SPLIT in row.flags) == (row.position in asked and hand.majority(row.position) is None)
         is_wrong = row.position in asked and hand.right(row.position) not in hand.said[row.position]
-        assert (doubts.WRONG in row.flags) == is_wrong
-    [estimated] = kinds.estimate(found, kinds.kinds_of(study, asked)) if asked else [None]
+        assert (question_review.WRONG in row.flags) == is_wrong
+    [estimated] = dawid_skene.estimate(found, dawid_skene.kinds_of(study, asked)) if asked else [None]
     if estimated is not None:
         assert estimated.majority == hand.score(asked)
         assert [found.people[one] for one in estimated.simple] == sorted({w for one in asked for w in hand.who[one]})
     if not everyone:
         times = Answer.objects.counted().filter(question__study=study).values_list("visible", flat=True)
-        assert results.median_seconds(found, timing.counted(study)) == (median(times) / 1000 if times else None)
+        assert figures.median_seconds(found, timing.counted(study)) == (median(times) / 1000 if times else None)
 
 
-def same_breakdown(found: results.Gathered, hand: ByHand) -> None:
+def same_breakdown(found: figures.Gathered, hand: ByHand) -> None:
     index = SplitIndex.open(hand.study.split)
-    parts = {part.name: dict(part.rows) for part in results.break_down(found, list(index.facets.values()))}
+    parts = {part.name: dict(part.rows) for part in figures.break_down(found, list(index.facets.values()))}
     by_type: dict[str, list[int]] = defaultdict(list)
     by_flag: dict[str, list[int]] = defaultdict(list)
     for position in sorted(hand.said):

@@ -15,9 +15,11 @@ from django.db.models.functions import Now
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from annotations import assign, opening, results, rules
-from annotations.exporting import lines
+from annotations.answering import exclusion_rules, slots
 from annotations.models import Answer, EasyAnswer, Participant, Study
+from annotations.results import figures
+from annotations.results.answer_files import lines
+from annotations.studies import lifecycle
 from annotations.views import results as views
 from generation.models import Dataset
 from generation.storage.index import SplitIndex
@@ -109,12 +111,12 @@ def test_the_owner_of_a_study_sees_nothing_of_a_dataset_that_became_private(rosa
 
 def test_results_say_what_was_counted(rosa: Client, run: Study, at: str) -> None:
     page = text(rosa.get(f"{at}results/"))
-    top, far = results.headline(results.gather(run)), results.progress(run)
+    top, far = figures.headline(figures.gather(run)), figures.progress(run)
     assert f"{far.answers} of {run.slots.count()} wanted" in page
     assert f"{top.ties} of {top.majority.n} questions" in page
     assert f"{top.refusals} of {top.answers} times" in page
     assert top.single.text in page
-    for row in results.confusion(results.gather(run))[:5]:
+    for row in figures.confusion(figures.gather(run))[:5]:
         assert f"<td>{row.right}</td><td>{row.given}</td>" in page
     assert "Nobody is left out, by the stated rules or otherwise." in page
 
@@ -130,9 +132,9 @@ def test_what_is_excluded_stands_beside_what_is_not(rosa: Client, run: Study, at
 
 
 def test_methods_text_has_the_figures(rosa: Client, run: Study, at: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(results, "TOO_FEW", 0)
+    monkeypatch.setattr(figures, "TOO_FEW", 0)
     page = text(rosa.get(f"{at}results/"))
-    top = results.headline(results.gather(run))
+    top = figures.headline(figures.gather(run))
     share = f"{100 * top.majority.right / top.majority.n:.1f} % (n = {top.majority.n})"
     assert f"We drew {run.questions.count()} questions uniformly at random" in page
     assert f"is right on {share} of questions" in page
@@ -141,8 +143,8 @@ def test_methods_text_has_the_figures(rosa: Client, run: Study, at: str, monkeyp
 
 
 def test_questions_to_look_at_are_linked_and_filtered(rosa: Client, run: Study, at: str) -> None:
-    found = results.gather(run)
-    tied = results.ties(found)
+    found = figures.gather(run)
+    tied = figures.ties(found)
     assert tied
     page = text(rosa.get(f"{at}results/?flag=split"))
     shown = [int(number) for number in re.findall(r'href="/datasets/rows/val/q/(\d+)/"', page)]
@@ -273,7 +275,7 @@ def test_files_have_every_answer(rosa: Client, run: Study, at: str) -> None:
 def freeze(run: Study, **fields: Any) -> None:
     """Let a study be one that was opened with these rules."""
     Study.objects.filter(pk=run.pk).update(rules="", easy=run.split, **fields)
-    rules.freeze(Study.objects.get(pk=run.pk))
+    exclusion_rules.freeze(Study.objects.get(pk=run.pk))
     run.refresh_from_db()
 
 
@@ -324,16 +326,16 @@ def test_every_row_of_a_breakdown_leads_to_the_questions_behind_it(rosa: Client,
         assert found.count("chip remove") == 1
     index = SplitIndex.open(run.split)
     facet = index.facets["type"]
-    asked = results.gather(run).asked.nonzero()[0].tolist()
+    asked = figures.gather(run).asked.nonzero()[0].tolist()
     for code, value in enumerate(facet.values):
         page = text(rosa.get(f"{at}results/", {"by": "type", "value": value, "flag": "every"}))
         assert set(listed(page)) >= {one for one in asked if facet.codes[one] == code}
 
 
 def test_every_row_of_the_confusion_leads_to_the_questions_behind_it(rosa: Client, run: Study, at: str) -> None:
-    found = results.gather(run)
+    found = figures.gather(run)
     truth = {position: found.vocabulary[int(found.truth[position])] for position in found.votes.questions.tolist()}
-    for row in results.confusion(found):
+    for row in figures.confusion(found):
         page = text(rosa.get(f"{at}results/", {"right": row.right, "given": row.given, "flag": "every"}))
         rows = Answer.objects.counted().filter(question__study=run, text=row.given)
         positions = set(rows.values_list("question__position", flat=True))
@@ -421,7 +423,7 @@ def test_the_moving_part_is_the_one_of_the_page(rosa: Client, run: Study, at: st
 @pytest.mark.parametrize("what", ["answer", "undo", "exclude", "take back", "check", "finish", "close"])
 def test_the_moving_part_moves_once_something_happens(rosa: Client, run: Study, at: str, what: str) -> None:
     person, question = run.participants.order_by("pk")[0], run.questions.all()[0]
-    assign.exclude(run.participants.order_by("pk")[2], reason="odd")
+    slots.exclude(run.participants.order_by("pk")[2], reason="odd")
     address = live_of(rosa.get(f"{at}results/").content.decode())
     assert rosa.get(address).status_code == 204
     match what:
@@ -430,17 +432,17 @@ def test_the_moving_part_moves_once_something_happens(rosa: Client, run: Study, 
             answered.put(new, run, question.position, "yes")
         case "undo":
             row = Answer.objects.current().filter(participant=person)[0]
-            assign.answer(person, row.question_id, assign.Reply(client=uuid.uuid4(), text="no", turn=row.turn + 1))
+            slots.answer(person, row.question_id, slots.Reply(client=uuid.uuid4(), text="no", turn=row.turn + 1))
         case "exclude":
-            assign.exclude(person, reason="odd")
+            slots.exclude(person, reason="odd")
         case "take back":
-            assign.take_back(run.participants.order_by("pk")[2])
+            slots.take_back(run.participants.order_by("pk")[2])
         case "check":
             EasyAnswer.objects.create(participant=person, kind="check", number=0, client=uuid.uuid4(), is_right=True)
         case "finish":
             Participant.objects.filter(pk=person.pk).update(stage="completed", finished=Now())
         case "close":
-            opening.close(run)
+            lifecycle.close(run)
     part = rosa.get(address)
     assert part.status_code == 200
     assert (live_of(part.content.decode()) == "") is (what == "close")
@@ -455,6 +457,6 @@ def test_the_moving_part_is_cheap_while_nothing_happens(
 
 
 def test_a_closed_study_does_not_move(rosa: Client, run: Study, at: str) -> None:
-    opening.close(run)
+    lifecycle.close(run)
     page = text(rosa.get(f"{at}results/"))
     assert "data-live" not in page and "live.js" not in page

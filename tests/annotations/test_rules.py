@@ -11,15 +11,17 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotations import assign, exclusions, flow, opening, people, results, rules
-from annotations.buttons import Pressed
-from annotations.methods import methods_text
+from annotations.answering import exclusion_rules, flow, participants, slots
+from annotations.answering.buttons import Pressed
+from annotations.answering.exclusion_rules import Fast, Rules, Straight
+from annotations.answering.participants import Person, people_of
+from annotations.answering.session import Sitting
 from annotations.models import Answer, EasyAnswer, Participant, Slot, Study
-from annotations.payment import Submission, reconcile
-from annotations.people import Person, people_of
-from annotations.results import Share
-from annotations.rules import Fast, Rules, Straight
-from annotations.sitting import Sitting
+from annotations.results import exclusions, figures
+from annotations.results.figures import Share
+from annotations.results.methods_text import methods_text
+from annotations.results.payment import Submission, reconcile
+from annotations.studies import lifecycle
 from generation.models import Dataset
 from generation.storage.index import SplitIndex
 from tests import proof
@@ -59,7 +61,7 @@ def asked(made: Dataset) -> Study:
 
 def state(study: Study, stated: Rules) -> Study:
     """Return a study that was opened with these rules."""
-    text = rules.text_of(study, stated)
+    text = exclusion_rules.text_of(study, stated)
     digest = hashlib.sha256(text.encode()).hexdigest()
     Study.objects.filter(pk=study.pk).update(rules=text, rules_digest=digest, rules_frozen=study.opened)
     study.refresh_from_db()
@@ -83,7 +85,7 @@ def at_work(study: Study, **more: Any) -> Participant:
 
 
 def sides_of(study: Study) -> exclusions.Sides:
-    return exclusions.sides(study, results.gather(study), people_of(study))
+    return exclusions.sides(study, figures.gather(study), people_of(study))
 
 
 def text_of(study: Study) -> str:
@@ -97,9 +99,9 @@ def test_opening_freezes_the_rules_with_time_and_hash(shapes: Dataset) -> None:
     draft = make(
         shapes, out_attention=2, out_checks=1, out_fast="1.5", out_straight=True, out_buttons=True, out_unfinished=True
     )
-    stated = rules.stated(draft)
-    opening.open_study(draft)
-    assert rules.stated(draft) == stated == ALL._replace(colours=None)
+    stated = exclusion_rules.stated(draft)
+    lifecycle.open_study(draft)
+    assert exclusion_rules.stated(draft) == stated == ALL._replace(colours=None)
     assert draft.rules_digest == hashlib.sha256(draft.rules.encode()).hexdigest()
     assert draft.rules_frozen == draft.opened is not None
     assert json.loads(draft.rules)["study"] == draft.code
@@ -110,37 +112,42 @@ def test_what_was_frozen_stands_whatever_becomes_of_fields_or_of_the_code(
     shapes: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     draft = make(shapes, out_attention=2, out_straight=True)
-    opening.open_study(draft)
+    lifecycle.open_study(draft)
     frozen = (draft.rules, draft.rules_digest, draft.rules_frozen)
     Study.objects.update(out_attention=1, out_straight=False, out_checks=1)
-    monkeypatch.setattr(rules, "Straight", type("Straight", (Straight,), {"__new__": lambda *_: Straight(5, 50, 5)}))
-    opening.close(draft)
-    opening.reopen(draft)
-    opening.open_study(draft)
-    rules.freeze(draft)
+    monkeypatch.setattr(
+        exclusion_rules, "Straight", type("Straight", (Straight,), {"__new__": lambda *_: Straight(5, 50, 5)})
+    )
+    lifecycle.close(draft)
+    lifecycle.reopen(draft)
+    lifecycle.open_study(draft)
+    exclusion_rules.freeze(draft)
     assert (draft.rules, draft.rules_digest, draft.rules_frozen) == frozen
-    assert rules.stated(draft).attention == 2
+    assert exclusion_rules.stated(draft).attention == 2
     assert '"in_a_row":12' in draft.rules
 
 
 def test_a_rule_about_what_a_study_does_not_have_is_off(shapes: Dataset, asked: Study) -> None:
     draft = make(shapes, out_attention=2, out_checks=1, attention=0, checks=0)
-    assert rules.stated(draft).on == []
+    assert exclusion_rules.stated(draft).on == []
     asked.out_colours = draft.out_colours = True
-    assert (rules.drafted(asked).colours, rules.drafted(draft).colours) == (None, 2)  # numbers have no colours
-    assert rules.stated(make(shapes, out_attention=2, out_checks=1, easy=None)).on == ["attention"]
+    assert (exclusion_rules.drafted(asked).colours, exclusion_rules.drafted(draft).colours) == (
+        None,
+        2,
+    )  # numbers have no colours
+    assert exclusion_rules.stated(make(shapes, out_attention=2, out_checks=1, easy=None)).on == ["attention"]
 
 
 @pytest.mark.parametrize("stated", [ALL, Rules(), Rules(checks=3), Rules(fast=Fast(700, 20)), Rules(hours=9)])
 def test_rules_are_read_back_as_they_were_written(stated: Rules) -> None:
-    assert rules.read(rules.text_of(Study(code="abc"), stated)) == stated
-    assert list(rules.in_words(stated)) == stated.on
+    assert exclusion_rules.read(exclusion_rules.text_of(Study(code="abc"), stated)) == stated
+    assert list(exclusion_rules.in_words(stated)) == stated.on
 
 
 def test_rules_that_were_fixed_before_there_was_a_rule_on_buttons_are_read() -> None:
-    whole = json.loads(rules.text_of(Study(code="abc"), ALL))
+    whole = json.loads(exclusion_rules.text_of(Study(code="abc"), ALL))
     del whole["left_out"]["same_button"]
-    assert rules.read(json.dumps(whole)) == ALL._replace(buttons=None)
+    assert exclusion_rules.read(json.dumps(whole)) == ALL._replace(buttons=None)
 
 
 # Judging by them
@@ -177,7 +184,7 @@ def test_each_rule_leaves_out_from_its_threshold_on(name: str, spared: dict[str,
         one = Person(Participant(mistaken=pairs, stage=stage), "P001", said=list(enumerate(said)), times=list(times))
         one.pressed = list(pressed)
         one.attention, one.checks = Share(2 - failed, 2), Share(2 - mistaken, 2)
-        return rules.broken(ALL, one)
+        return exclusion_rules.broken(ALL, one)
 
     assert (broken(**spared), broken(**out)) == ([], [name])
 
@@ -191,7 +198,7 @@ def test_nothing_is_judged_before_the_session_has_ended(asked: Study) -> None:
     Answer.objects.update(received=timezone.now() - timedelta(hours=3, minutes=1))
     assert person_in(asked, person).broken == ["attention", "unfinished"]
     Answer.objects.update(received=timezone.now())
-    opening.close(asked)
+    lifecycle.close(asked)
     assert person_in(asked, person).broken == ["attention", "unfinished"]
 
 
@@ -247,7 +254,7 @@ def test_who_came_by_the_test_link_is_never_judged(asked: Study) -> None:
     easy(tester, "check", wrong=1)
     answered.put(tester, asked, 0, "yes")
     flow.finish_questions(Sitting(tester))
-    opening.close(asked)
+    lifecycle.close(asked)
     assert exclusions.apply(asked) == []
     tester.refresh_from_db()
     assert tester.excluded is None
@@ -256,7 +263,7 @@ def test_who_came_by_the_test_link_is_never_judged(asked: Study) -> None:
 
 def test_who_is_taken_back_stays_and_it_counts_as_after_the_fact(asked: Study, careless: Participant) -> None:
     flow.finish_questions(Sitting(careless))
-    assign.take_back(careless)
+    slots.take_back(careless)
     flow.comment(careless, "")
     assert exclusions.apply(asked) == []
     careless.refresh_from_db()
@@ -299,7 +306,7 @@ def test_whom_somebody_left_out_by_hand_the_rules_do_not_take_back(asked: Study)
     state(asked, Rules(unfinished=True))
     person = at_work(asked)
     answered.put(person, asked, 0, "yes", number=0)
-    assign.exclude(person, reason="took part twice")
+    slots.exclude(person, reason="took part twice")
     flow.finish_questions(Sitting(person))
     assert person.excluded is not None and not person.by_rule
     assert [one.pseudonym for one in sides_of(asked).extra] == ["P001"]
@@ -349,7 +356,7 @@ def test_three_accuracies_stand_side_by_side_as_counted_by_hand(made: Dataset) -
         for one in crowd:
             one.refresh_from_db()
             if chance.random() < 0.3:
-                assign.exclude(one, reason="odd") if one.excluded is None else assign.take_back(one)
+                slots.exclude(one, reason="odd") if one.excluded is None else slots.take_back(one)
         out = set(study.participants.exclude(excluded=None).values_list("pk", flat=True))
         worked = set(Answer.objects.filter(participant__in=crowd).values_list("participant", flat=True))
         found = sides_of(study)
@@ -370,7 +377,7 @@ def text_after_exclusions(asked: Study, careless: Participant) -> str:
     other = at_work(asked)
     for position in range(2):
         answered.put(other, asked, position, "no", number=1)
-    assign.exclude(other, reason="Took part twice.")
+    slots.exclude(other, reason="Took part twice.")
     return text_of(asked)
 
 
@@ -387,7 +394,7 @@ def test_methods_text_tells_rules_hash_date_and_figures(asked: Study, careless: 
 def test_methods_text_has_the_accuracy_three_ways(
     asked: Study, careless: Participant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(results, "TOO_FEW", 0)
+    monkeypatch.setattr(figures, "TOO_FEW", 0)
     said = text_after_exclusions(asked, careless)
     majorities = [side.headline.majority for side in sides_of(asked)[:3]]
     shares = [f"{100 * one.right / max(one.n, 1):.1f} % (n = {one.n})" for one in majorities]
@@ -409,7 +416,7 @@ def test_the_erased_count_as_before(asked: Study, careless: Participant) -> None
     answered.put(other, asked, 0, "yes", number=1)
     before = sides_of(asked)
     for one in (careless, other):
-        people.erase(one)
+        participants.erase(one)
     after = sides_of(asked)
     assert [side.headline for side in after[:3]] == [side.headline for side in before[:3]]
     assert [side.left_out for side in after[:3]] == [0, 1, 1]

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotations import sampling
 from annotations.models import Study
-from annotations.sampling import BadSample, even_quotas
+from annotations.studies import sampling
+from annotations.studies.sampling import BadSample, even_quotas
 from generation.making import datasets
 from generation.models import Dataset, Question, Split
 from generation.splits.recipes import read_recipe

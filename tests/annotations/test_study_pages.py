@@ -10,8 +10,9 @@ from django.contrib.auth.models import Group
 from django.core import signing
 from django.test import Client
 
-from annotations import assign, opening, rules
+from annotations.answering import exclusion_rules, slots
 from annotations.models import Participant, Study
+from annotations.studies import lifecycle
 from annotations.views import drafting
 from generation.engine.worlds.published import Published
 from generation.models import Dataset
@@ -62,7 +63,7 @@ def draft(rosa: Client, form: dict[str, Any]) -> Study:
 @pytest.fixture
 def opened(draft: Study) -> Study:
     """Give that study, open."""
-    opening.open_study(draft)
+    lifecycle.open_study(draft)
     return draft
 
 
@@ -234,7 +235,7 @@ def test_people_of_an_earlier_study_are_kept_out(
     later = Study.objects.exclude(pk=opened.pk).get()
     assert list(later.not_from.all()) == [opened]
     assert list(opened.not_from.all()) == []
-    opening.open_study(later)
+    lifecycle.open_study(later)
     Participant.objects.create(study=opened, identity="ann")
     Participant.objects.create(study=opened, identity="tom", is_test=True)
     Participant.objects.create(study=opened, identity="late", stage=Participant.Stage.FULL)
@@ -289,9 +290,9 @@ def test_what_keeps_a_study_closed_is_told_with_a_link_to_the_field(rosa: Client
 def test_progress_counts_answers_and_people_but_no_tests(rosa: Client, opened: Study) -> None:
     person = Participant.objects.create(study=opened, stage=Participant.Stage.COMPLETED)
     Participant.objects.create(study=opened, is_test=True)
-    slot = assign.claim(person)
+    slot = slots.claim(person)
     assert slot is not None
-    assign.answer(person, slot.question_id, assign.Reply(client="0" * 32, text="yes", visible=3000))  # type: ignore[arg-type]
+    slots.answer(person, slot.question_id, slots.Reply(client="0" * 32, text="yes", visible=3000))  # type: ignore[arg-type]
     page = text_of(rosa.get(f"/studies/{opened.code}/"))
     assert "1 of 12 answers are in." in page
     assert "<dt>People who came</dt><dd>1</dd>" in page
@@ -406,9 +407,9 @@ def test_the_form_states_rules_that_opening_fixes(rosa: Client, form: dict[str, 
     assert "The rules are fixed, with time and hash, when the study is opened." in text_of(rosa.get(at))
     rosa.post(f"{at}open/")
     study.refresh_from_db()
-    assert rules.stated(study).on == ["attention", "fast", "unfinished"]
+    assert exclusion_rules.stated(study).on == ["attention", "fast", "unfinished"]
     page = text_of(rosa.get(f"{at}edit/"))
-    assert all(re.search(rf'<input[^>]*name="{name}"[^>]* disabled', page) for name in rules.FIELDS)
+    assert all(re.search(rf'<input[^>]*name="{name}"[^>]* disabled', page) for name in exclusion_rules.FIELDS)
     assert rosa.post(f"{at}edit/", form | {"out_attention": "1", "out_straight": "on"}).status_code == 302
     again = Study.objects.get()
     assert (again.rules, again.rules_digest) == (study.rules, study.rules_digest)
@@ -456,7 +457,7 @@ def test_a_draft_that_was_opened_in_another_tab_stays_open_as_it_is(
 
     def find_and_open(*args: Any) -> Study:
         found = find(*args)
-        opening.open_study(Study.objects.get(pk=found.pk))
+        lifecycle.open_study(Study.objects.get(pk=found.pk))
         return found
 
     monkeypatch.setattr(drafting, "find_study", find_and_open)

@@ -10,14 +10,15 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotations import payment, results, rules, timing
-from annotations.exporting import lines
+from annotations.answering import exclusion_rules, timing
+from annotations.answering.participants import people_of
+from annotations.answering.session import QUESTION, Item
+from annotations.answering.timing import MILLISECOND, Reported, count
 from annotations.models import Answer, EasyAnswer, Given, Participant, Showing, Slot, Study
-from annotations.payment import Submission, reconcile
-from annotations.people import people_of
-from annotations.planning import times_of
-from annotations.sitting import QUESTION, Item
-from annotations.timing import MILLISECOND, Reported, count
+from annotations.results import figures, payment
+from annotations.results.answer_files import lines
+from annotations.results.payment import Submission, reconcile
+from annotations.studies.planning import times_of
 from generation.models import Dataset
 from tests.annotations.visitors import Visitor, study_of
 
@@ -108,9 +109,9 @@ class TestAttacks:
             worker.send("answer", answer=worker.choices()[0], visible="20000")
             worker.look()
         [person] = people_of(worker.study)
-        assert rules.is_too_fast(person.times * 2)
+        assert exclusion_rules.is_too_fast(person.times * 2)
         times = timing.counted(worker.study)
-        assert (results.median_seconds(results.gather(worker.study), times) or 0) < 1.5
+        assert (figures.median_seconds(figures.gather(worker.study), times) or 0) < 1.5
         assert max(times_of(worker.study)) < 15_000  # of 20,000 reported; a busy machine may take seconds for one
         assert {line.visible_ms for line in lines(worker.study)} == {20_000}
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from annotations import tokens
+from annotations.answering import tokens
 from annotations.models import Participant, Study
 from tests.annotations.conftest import Begin
 

@@ -6,10 +6,11 @@ from typing import Any
 
 from django.test import Client
 
-from annotations import asked, assign, flow, palette
-from annotations.choices import swatches_of
+from annotations.answering import color_vision, flow, slots
+from annotations.answering import questions as asked
+from annotations.answering.answer_forms import swatches_of
+from annotations.answering.session import Sitting
 from annotations.models import Participant, Study
-from annotations.sitting import Sitting
 from generation.models import Dataset
 from webapp.models import User
 
@@ -31,7 +32,7 @@ def study_of(dataset: Dataset, *, questions: int = 6, **options: Any) -> Study:
     owner, _ = User.objects.get_or_create(username="rosa")
     splits = {"split": dataset.splits.get(name="val"), "easy": dataset.splits.get(name="train")}
     study = Study.objects.create(**{"owner": owner, "title": "How well people count"} | splits | plain | options)
-    assign.lay_out(study, [(position, position // 4) for position in range(questions)], ranks=range(questions))
+    slots.lay_out(study, [(position, position // 4) for position in range(questions)], ranks=range(questions))
     return study
 
 
@@ -102,7 +103,7 @@ class Visitor:
 
 def told_apart(participant: Participant, *, wrong: int = 0) -> dict[str, str]:
     """Return the form's answers to the pairs of colours, so many of them wrong."""
-    pairs = palette.pairs_for(participant, swatches_of(participant.study.split))
+    pairs = color_vision.pairs_for(participant, swatches_of(participant.study.split))
     return {
         f"pair-{number}": "same" if pair.is_same != (number < wrong) else "different"
         for number, pair in enumerate(pairs)

@@ -345,7 +345,7 @@ class Site:
         """Let housekeeping do what it does a day later; only drafts of the killed are left then."""
         for path in self.drafts():
             os.utime(path, (0, 0))
-        self.python("from webapp.housekeeping import tidy_up; tidy_up()")
+        self.python("from webapp.running.housekeeping import tidy_up; tidy_up()")
 
     def check_stored_once(self, *slugs: str, drawn: bool = True) -> None:
         """Check complete datasets: each scene, question and picture is there once, and nothing else is.

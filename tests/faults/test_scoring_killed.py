@@ -23,7 +23,7 @@ from generation.storage.index import SplitIndex
 from generation.models import Split
 from webapp.leaderboards import receiving
 from webapp.leaderboards.models import Method
-from webapp.leaderboards.receiving import Order
+from webapp.leaderboards.uploads import Order
 from webapp.models import User
 import io
 made = jobs.start(given["spec"], slug=given["slug"], visibility="public", images=False)

@@ -86,7 +86,7 @@ def read_spec(data: str, content: bytes) -> None:
 
 
 def others() -> dict[str, Callable[[], Any]]:
-    from annotations.payment import read_export
+    from annotations.results.payment import read_export
     from generation.engine import rules
     from generation.splits import recipes
 

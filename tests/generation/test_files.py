@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from generation.storage import files
-from webapp.housekeeping import tidy_up
+from webapp.running.housekeeping import tidy_up
 
 
 @pytest.fixture

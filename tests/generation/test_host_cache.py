@@ -14,7 +14,7 @@ from django.conf import LazySettings
 from generation.models import Dataset
 from generation.storage import files, host_cache, index
 from generation.storage.index import SplitIndex, open_digest
-from webapp.housekeeping import tidy_up
+from webapp.running.housekeeping import tidy_up
 
 MEGABYTE = 1_000_000
 

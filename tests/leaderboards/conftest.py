@@ -8,7 +8,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from generation.models import Dataset, Split
 from tests.generation import small
-from webapp.leaderboards import approvals
+from webapp.leaderboards.disclosure import approvals
 from webapp.leaderboards.models import Method
 from webapp.models import User
 

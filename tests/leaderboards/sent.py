@@ -12,9 +12,9 @@ import numpy as np
 
 from generation.models import Split
 from generation.storage.index import SplitIndex
-from webapp.leaderboards import receiving, scoring
+from webapp.leaderboards import scoring, uploads
 from webapp.leaderboards.models import Method, Submission, Suite
-from webapp.leaderboards.receiving import Order
+from webapp.leaderboards.uploads import Order
 
 
 def truth_of(split: Split) -> list[str]:
@@ -58,7 +58,7 @@ def suite_of(slug: str, *splits: Split) -> Suite:
 
 def submitted(method: Method, split: Split, answers: list[str], **order: Any) -> Submission:
     """Return a submission that was stored and then scored, or refused."""
-    received = receiving.receive(method.owner, Order(method, split, **order), as_file(answers), "predictions.json")
+    received = uploads.receive(method.owner, Order(method, split, **order), as_file(answers), "predictions.json")
     [row] = received.submissions
     scoring.work()
     row.refresh_from_db()
@@ -69,7 +69,7 @@ def refused(method: Method, split: Split, *, answered: Iterable[int]) -> Submiss
     """Return a submission that was refused: of questions, only these numbers are answered."""
     rows = [{"question_id": number, "answer": "yes"} for number in answered]
     file = io.BytesIO(json.dumps(rows).encode())
-    [row] = receiving.receive(method.owner, Order(method, split), file, "predictions.json").submissions
+    [row] = uploads.receive(method.owner, Order(method, split), file, "predictions.json").submissions
     scoring.work()
     row.refresh_from_db()
     assert row.state == Submission.State.FAILED

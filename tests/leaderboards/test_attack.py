@@ -21,7 +21,8 @@ from tests import riddles
 from tests.engine.test_ladder_attacks import ALLOWED, Told, solved, voted
 from tests.proof import size
 from tests.riddle_site import riddle_world
-from webapp.leaderboards import ladder, scoring
+from webapp.leaderboards import scoring
+from webapp.leaderboards.disclosure import ladder
 from webapp.leaderboards.models import Attempt, Disclosure, Method, Score, Submission
 from webapp.models import User
 

@@ -14,9 +14,9 @@ from generation.reports import shortcuts
 from generation.reports.shortcuts import choices_of
 from generation.storage.index import SplitIndex
 from tests.leaderboards import sent
-from webapp.leaderboards import baselines, receiving, scoring
+from webapp.leaderboards import baselines, scoring, uploads
 from webapp.leaderboards.models import Method, Score, Submission
-from webapp.leaderboards.receiving import Order
+from webapp.leaderboards.uploads import Order
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -107,7 +107,7 @@ def test_what_people_send_is_scored_in_the_middle_of_a_baseline(
     def meanwhile(piece: int) -> None:
         if piece == 3:
             order = Order(method, val)
-            mine.extend(receiving.receive(method.owner, order, sent.as_file(sent.truth_of(val)), "a.json").submissions)
+            mine.extend(uploads.receive(method.owner, order, sent.as_file(sent.truth_of(val)), "a.json").submissions)
             Submission.objects.filter(pk=baseline.pk).update(deadline=from_now(5))
         if piece == 4:
             assert Submission.objects.get(pk=mine[0].pk).state == "done"

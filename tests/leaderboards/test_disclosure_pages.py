@@ -11,7 +11,8 @@ from pytest_django import Settings
 
 from generation.models import Dataset, Split
 from tests.leaderboards import sent
-from webapp.leaderboards import approvals, ladder, limits
+from webapp.leaderboards import limits
+from webapp.leaderboards.disclosure import approvals, ladder
 from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Submission, SubmitterApproval
 from webapp.models import User
 

@@ -22,7 +22,7 @@ from generation.models import Split
 from generation.reports.expected import expected_of
 from tests.leaderboards import sent
 from tests.webapp.commands import ROOT
-from webapp.leaderboards import receiving, scoring
+from webapp.leaderboards import scoring, uploads
 from webapp.leaderboards.models import Method, Submission
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -212,7 +212,7 @@ def test_a_zip_for_a_suite_unpacks_to_no_more_than_answers_can_take(
 def test_a_page_waits_for_a_check_no_longer_than_it_says(
     val: Split, method: Method, as_member: Client, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(receiving, "LONGEST_CHECK", 0.05)
+    monkeypatch.setattr(uploads, "LONGEST_CHECK", 0.05)
     content = made("talk", folder).read_bytes()
     answer = as_member.post(
         "/submissions/new/?to=scored/val", {"file": SimpleUploadedFile("a", content), "method": method.pk, "check": "1"}
@@ -221,13 +221,13 @@ def test_a_page_waits_for_a_check_no_longer_than_it_says(
 
 
 def test_few_files_are_checked_at_once(val: Split, method: Method, as_member: Client) -> None:
-    held = [receiving._CHECKS.acquire(blocking=False) for _ in range(receiving.MOST_CHECKS)]
+    held = [uploads._CHECKS.acquire(blocking=False) for _ in range(uploads.MOST_CHECKS)]
     try:
         fields = {"file": SimpleUploadedFile("a", b"yes\n"), "method": method.pk, "check": "1"}
         answer = as_member.post("/submissions/new/?to=scored/val", fields)
     finally:
         for _ in held:
-            receiving._CHECKS.release()
+            uploads._CHECKS.release()
     assert answer.status_code == 503 and b"Try again in a moment" in answer.content
 
 

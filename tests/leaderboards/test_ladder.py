@@ -9,7 +9,8 @@ from generation.splits.recipes import read_recipe
 from generation.splits.withheld import open_answers
 from tests.generation import small
 from tests.leaderboards.sent import noisy, submitted, truth_of
-from webapp.leaderboards import approvals, baselines, ladder, limits, scoring
+from webapp.leaderboards import baselines, limits, scoring
+from webapp.leaderboards.disclosure import approvals, ladder
 from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Submission
 from webapp.models import User
 

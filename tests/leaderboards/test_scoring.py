@@ -14,16 +14,16 @@ from generation.splits import question_sets
 from generation.splits.recipes import Recipe
 from generation.storage import files
 from tests.leaderboards import sent
-from webapp.leaderboards import predictions, receiving, removal, scoring
+from webapp.leaderboards import deletion, predictions, scoring, uploads
 from webapp.leaderboards.models import Method, Score, Submission
-from webapp.leaderboards.receiving import Order, Refused
+from webapp.leaderboards.uploads import Order, Refused
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
 def stored() -> set[str]:
     """Return the names of all files of leaderboards."""
-    return set(removal._kept())
+    return set(deletion._kept())
 
 
 def test_a_file_is_scored_as_a_hand_count_says(method: Method, val: Split) -> None:
@@ -58,7 +58,7 @@ def test_answers_outside_the_vocabulary_count_as_wrong_and_are_read_beside(metho
 )
 def test_a_bad_file_is_refused_and_nothing_of_it_stays(method: Method, val: Split, content: bytes, said: str) -> None:
     before = stored()
-    received = receiving.receive(method.owner, Order(method, val), io.BytesIO(content), "x.json")
+    received = uploads.receive(method.owner, Order(method, val), io.BytesIO(content), "x.json")
     scoring.work()
     [row] = received.submissions
     row.refresh_from_db()
@@ -88,13 +88,13 @@ def test_a_list_is_kept_only_where_the_message_cannot_say_everything(
 
 def test_the_same_key_gives_the_first_submission(method: Method, val: Split) -> None:
     order = Order(method, val, key="abc")
-    first = receiving.receive(method.owner, order, sent.as_file(sent.truth_of(val)), "a.json")
-    again = receiving.receive(method.owner, order, sent.as_file(sent.truth_of(val)), "a.json")
+    first = uploads.receive(method.owner, order, sent.as_file(sent.truth_of(val)), "a.json")
+    again = uploads.receive(method.owner, order, sent.as_file(sent.truth_of(val)), "a.json")
     assert again.is_repeat and [row.pk for row in again.submissions] == [row.pk for row in first.submissions]
     assert Submission.objects.filter(method=method).count() == 1
     other = Method.objects.create(name="Another", owner=method.owner)
     with pytest.raises(Refused) as refused:
-        receiving.receive(method.owner, Order(other, val, key="abc"), sent.as_file([]), "a.json")
+        uploads.receive(method.owner, Order(other, val, key="abc"), sent.as_file([]), "a.json")
     assert refused.value.code == "key_reused"
 
 
@@ -113,30 +113,30 @@ def test_an_order_that_makes_no_sense_is_refused_before_anything_is_kept(
 ) -> None:
     before = stored()
     with pytest.raises(Refused) as refused:
-        receiving.receive(method.owner, Order(method, val)._replace(**change), sent.as_file([]), "a.json")
+        uploads.receive(method.owner, Order(method, val)._replace(**change), sent.as_file([]), "a.json")
     assert refused.value.code == code
     assert stored() == before and not Submission.objects.filter(method=method).exists()
 
 
 def test_a_file_that_is_too_large_leaves_nothing(method: Method, val: Split, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(receiving, "LARGEST", 1000)
+    monkeypatch.setattr(uploads, "LARGEST", 1000)
     before = stored()
     with pytest.raises(Refused) as refused:
-        receiving.receive(method.owner, Order(method, val), io.BytesIO(bytes(5000)), "a.json")
+        uploads.receive(method.owner, Order(method, val), io.BytesIO(bytes(5000)), "a.json")
     assert refused.value.status == 413
-    assert stored() == before and not list(receiving._drafts().glob(".*"))
+    assert stored() == before and not list(uploads._drafts().glob(".*"))
 
 
 def test_nobody_submits_for_somebody_elses_method_or_to_what_they_may_not_see(
     method: Method, val: Split, scored: Dataset, admin_user: object
 ) -> None:
     with pytest.raises(Refused) as refused:
-        receiving.receive(admin_user, Order(method, val), sent.as_file([]), "a.json")
+        uploads.receive(admin_user, Order(method, val), sent.as_file([]), "a.json")
     assert refused.value.status == 404
     Dataset.objects.filter(pk=scored.pk).update(visibility=Dataset.Visibility.PRIVATE)
     hidden = Split.objects.select_related("dataset", "parent").get(pk=val.pk)
     with pytest.raises(Refused) as refused:
-        receiving.receive(method.owner, Order(method, hidden), sent.as_file([]), "a.json")
+        uploads.receive(method.owner, Order(method, hidden), sent.as_file([]), "a.json")
     assert refused.value.code == "no_split"
 
 
@@ -161,7 +161,7 @@ def derived(split: Split, name: str, recipe: dict[str, object]) -> Split:
 
 
 def test_a_submission_whose_process_died_is_scored_by_another(method: Method, val: Split) -> None:
-    received = receiving.receive(method.owner, Order(method, val), sent.as_file(sent.truth_of(val)), "a.json")
+    received = uploads.receive(method.owner, Order(method, val), sent.as_file(sent.truth_of(val)), "a.json")
     row = received.submissions[0]
     assert leases.take(row)
     host = leases.host_name()
@@ -183,7 +183,7 @@ def test_scoring_twice_gives_one_score(method: Method, val: Split) -> None:
 def test_what_is_deleted_while_it_is_scored_leaves_no_score(
     method: Method, val: Split, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    row = receiving.receive(method.owner, Order(method, val), sent.as_file(sent.truth_of(val)), "a.json").submissions[0]
+    row = uploads.receive(method.owner, Order(method, val), sent.as_file(sent.truth_of(val)), "a.json").submissions[0]
     kept = scoring.score_on
 
     def meanwhile(*args: object) -> Score:
@@ -201,9 +201,9 @@ def test_files_without_a_row_are_swept_once_they_are_old(
     row = sent.submitted(method, val, sent.truth_of(val))
     files.put("submissions/left", b"behind")
     files.put("predictions/ab/left", b"behind")
-    assert removal.sweep_files(now=True) == 0
-    monkeypatch.setattr(removal, "YOUNG", removal.timedelta(seconds=-1))
-    assert removal.sweep_files(now=True) >= 2
+    assert deletion.sweep_files(now=True) == 0
+    monkeypatch.setattr(deletion, "YOUNG", deletion.timedelta(seconds=-1))
+    assert deletion.sweep_files(now=True) >= 2
     assert default_storage.exists(predictions.name_of(row.predictions))
     assert not default_storage.exists("submissions/left") and not default_storage.exists("predictions/ab/left")
 
@@ -225,7 +225,7 @@ def test_a_failed_transaction_leaves_no_file(method: Method, val: Split, monkeyp
     def broken(*args: object, **kwargs: object) -> None:
         raise RuntimeError("no")
 
-    monkeypatch.setattr(receiving.limits, "note_attempt", broken)
+    monkeypatch.setattr(uploads.limits, "note_attempt", broken)
     with pytest.raises(RuntimeError), transaction.atomic():
-        receiving.receive(method.owner, Order(method, val), sent.as_file(sent.truth_of(val)), "a.json")
+        uploads.receive(method.owner, Order(method, val), sent.as_file(sent.truth_of(val)), "a.json")
     assert stored() == before

@@ -15,9 +15,9 @@ from generation.exchange import export_requests
 from generation.models import Dataset, Export, Split
 from generation.storage import account_storage, files
 from tests.leaderboards import sent
-from webapp.leaderboards import receiving, removal, scoring
+from webapp.leaderboards import deletion, scoring, uploads
 from webapp.leaderboards.models import Method, Submission
-from webapp.leaderboards.receiving import Order
+from webapp.leaderboards.uploads import Order
 from webapp.models import User
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 def stored() -> set[str]:
     home = files.local_path("")
     assert home is not None
-    folders = (home / receiving.FOLDER, home / "predictions")
+    folders = (home / uploads.FOLDER, home / "predictions")
     return {str(path) for folder in folders for path in folder.rglob("*") if path.is_file()}
 
 
@@ -36,13 +36,13 @@ def test_an_upload_is_kept_as_codes_and_comes_back_as_a_file(method: Method, val
     before = stored()
     row = sent.submitted(method, val, answers)
     assert row.is_scored and row.file == "" and row.size > 0 and len(row.digest) == 64
-    assert [path for path in stored() - before if f"/{receiving.FOLDER}/" in path] == []
+    assert [path for path in stored() - before if f"/{uploads.FOLDER}/" in path] == []
     answer = as_member.get(f"/submissions/{row.pk}/file/")
     content = b"".join(answer.streaming_content)  # type: ignore[attr-defined]
     rows = [json.loads(line) for line in content.decode().split("\n")[:-1]]
     assert [one["answer"] for one in rows] == answers and [one["question_id"] for one in rows] == list(range(len(rows)))
     assert row.kept == files.size(f"predictions/{row.predictions[:2]}/{row.predictions}")
-    received = receiving.receive(method.owner, Order(method, val, run="2"), io.BytesIO(content), "again.jsonl")
+    received = uploads.receive(method.owner, Order(method, val, run="2"), io.BytesIO(content), "again.jsonl")
     scoring.work()
     again = received.submissions[0]
     again.refresh_from_db()
@@ -54,7 +54,7 @@ def test_uploads_that_an_earlier_version_kept_are_dropped(method: Method, val: S
     row = sent.submitted(method, val, sent.truth_of(val))
     files.put("submissions/old", b"old")
     Submission.objects.filter(pk=row.pk).update(file="submissions/old", kept=0)
-    removal.drop_scored()
+    deletion.drop_scored()
     row.refresh_from_db()
     assert row.file == "" and row.kept > 0 and files.size_below("submissions") == 0
 

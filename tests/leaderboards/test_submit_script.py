@@ -9,7 +9,7 @@ import pytest
 from generation.models import Dataset, Split
 from tests.generation import small
 from tests.leaderboards import sent
-from webapp.leaderboards import receiving, scoring
+from webapp.leaderboards import scoring, uploads
 from webapp.leaderboards.models import Method, Submission
 from webapp.models import ApiToken, User
 from webapp.views import SUBMIT_SCRIPT
@@ -79,7 +79,7 @@ def test_refusals_are_those_of_the_site(
 
 
 def test_it_knows_how_large_an_upload_may_be() -> None:
-    assert loaded().LARGEST == receiving.LARGEST
+    assert loaded().LARGEST == uploads.LARGEST
 
 
 def test_a_zip_hands_in_to_a_suite(

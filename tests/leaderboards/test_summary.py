@@ -8,11 +8,11 @@ from generation.engine.comparing import MCNEMAR, Compared
 from generation.engine.statistics import Averaged, Interval
 from generation.models import Split
 from tests.leaderboards import sent
-from webapp.leaderboards.comparing import Line, Part, Sheet
-from webapp.leaderboards.figures import figure
+from webapp.leaderboards.analysis.comparison import Line, Part, Sheet
+from webapp.leaderboards.analysis.slices import Cell
+from webapp.leaderboards.analysis.summary import Weak, largest, told_of_row, told_of_two, weakest
+from webapp.leaderboards.disclosure.figures import figure
 from webapp.leaderboards.models import Method, Submission
-from webapp.leaderboards.slices import Cell
-from webapp.leaderboards.summary import Weak, largest, told_of_row, told_of_two, weakest
 
 NAMES = ("A", "B")
 

@@ -12,9 +12,9 @@ from django.core.cache import cache
 from django.test import Client
 
 from generation.access import RESEARCHERS
-from webapp.account_forms import SignInLinkForm
-from webapp.logs import masked
+from webapp.accounts.forms import SignInLinkForm
 from webapp.models import User
+from webapp.monitoring.logs import masked
 
 pytestmark = pytest.mark.django_db
 
@@ -93,7 +93,7 @@ def test_staff_change_no_account_of_staff_in_the_admin_pages(client: Client, ada
 
 
 def test_a_site_without_mail_writes_no_link_into_its_log(client: Client, ada: User, settings: object) -> None:
-    settings.EMAIL_BACKEND = "webapp.running.mail_log.EmailBackend"  # type: ignore[attr-defined]
+    settings.EMAIL_BACKEND = "webapp.monitoring.mail_log.EmailBackend"  # type: ignore[attr-defined]
     said = io.StringIO()
     with redirect_stdout(said):
         client.post("/accounts/password/reset/", {"email": ada.email})

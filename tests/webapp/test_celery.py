@@ -11,7 +11,7 @@ from generation.queue import DEFAULT, GENERATION
 from tests.services import RedisServer
 from tests.webapp.commands import manage
 from webapp.celery import app
-from webapp.housekeeping import drop_delivered_messages
+from webapp.running.housekeeping import drop_delivered_messages
 
 SEND = "from webapp.celery import app; [app.send_task('webapp.tasks.tidy', queue=q) for q in {queues}]"
 

@@ -13,7 +13,7 @@ from django.urls import resolve
 from tests.skips import Unshared
 from tests.webapp.commands import ROOT
 from tests.webapp.compose import read_yaml
-from webapp.processes import NAMES
+from webapp.running.processes import NAMES
 from webapp.settings import VARIABLES
 
 DEPLOY = ROOT / "webapp" / "deploy"

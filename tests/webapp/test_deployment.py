@@ -16,7 +16,7 @@ import yaml
 from tests.skips import Unshared
 from tests.webapp.commands import ROOT
 from tests.webapp.compose import FILE, interpolated, read_yaml
-from webapp.processes import NAMES
+from webapp.running.processes import NAMES
 from webapp.settings import VARIABLES
 
 BLENDERS = "requirements-blender.txt"

@@ -25,8 +25,7 @@ from tests import riddles
 from tests.faults.servers import RedisProcess, own_redis
 from tests.services import S3
 from tests.webapp.backups.test_round_trip import bucket_of
-from webapp import health
-from webapp.running import health_probes
+from webapp.monitoring import health, health_probes
 
 pytestmark = pytest.mark.django_db
 

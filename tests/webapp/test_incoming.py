@@ -9,9 +9,9 @@ from django.test import Client, RequestFactory
 
 from generation.access import RESEARCHERS
 from tests.webapp.commands import ROOT
-from webapp import incoming
 from webapp.models import User
-from webapp.network import LOOPBACK, networks
+from webapp.running import uploads
+from webapp.running.network import LOOPBACK, networks
 
 PROXY, STRANGER, VISITOR = "172.18.0.5", "203.0.113.9", "198.51.100.7"
 
@@ -25,7 +25,7 @@ def one_proxy(settings: object) -> None:
 def meta_after(sender: str, **headers: str) -> dict[str, str]:
     """Return what the site gets to know of a request."""
     request = RequestFactory().get("/", REMOTE_ADDR=sender, headers=headers)
-    incoming.OurProxies(lambda request: None)(request)  # type: ignore[arg-type, return-value]
+    uploads.OurProxies(lambda request: None)(request)  # type: ignore[arg-type, return-value]
     return request.META
 
 
@@ -61,7 +61,7 @@ def test_the_visitor_is_whom_our_outermost_proxy_was_asked_by(forwarded_for: str
     [("127.0.0.1", True), ("::1", True), ("", True), ("::ffff:172.18.0.5", True), ("172.15.0.5", False), ("x", False)],
 )
 def test_ours_are_the_named_ones_and_this_machine(sender: str, ours: bool) -> None:
-    assert incoming.is_ours(sender) == ours
+    assert uploads.is_ours(sender) == ours
 
 
 def test_a_proxy_that_was_not_named_is_hinted_at_once(caplog: pytest.LogCaptureFixture) -> None:
@@ -120,12 +120,12 @@ def test_a_strangers_large_body_is_refused_by_the_api(client: Client, token: str
 def test_the_web_server_learns_how_much_a_researcher_may_send(client: Client, settings: object) -> None:
     user = User.objects.create_user("ada")
     client.force_login(user)
-    asked = {incoming.HEADERS_ONLY: True, "CONTENT_LENGTH": "2000000"}
+    asked = {uploads.HEADERS_ONLY: True, "CONTENT_LENGTH": "2000000"}
     assert client.generic("POST", "/datasets/new/", **asked).status_code == 403
     user.groups.add(Group.objects.get(name=RESEARCHERS))
     answer = client.generic("POST", "/datasets/new/", **asked)
     assert answer.status_code == 204
-    assert answer.wsgi_request.META[incoming.UPLOAD_BYTES] == settings.UPLOAD_MB * 1_000_000  # type: ignore[attr-defined]
+    assert answer.wsgi_request.META[uploads.UPLOAD_BYTES] == settings.UPLOAD_MB * 1_000_000  # type: ignore[attr-defined]
     assert client.generic("POST", "/account/", **asked).status_code == 413
 
 
@@ -155,4 +155,4 @@ def test_links_that_leave_the_site_are_made_in_one_place() -> None:
         for path in (ROOT / folder).rglob("*.py")
         if asking.search(path.read_text())
     }
-    assert found == {"generation/addresses.py", "webapp/incoming.py"}
+    assert found == {"generation/addresses.py", "webapp/running/uploads.py"}

@@ -9,8 +9,8 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from webapp.housekeeping import tidy_up
 from webapp.models import LoginLink, User, address_of, digest_of
+from webapp.running.housekeeping import tidy_up
 
 pytestmark = pytest.mark.django_db
 

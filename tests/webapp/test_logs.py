@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from webapp.logs import Masked, masked
+from webapp.monitoring.logs import Masked, masked
 
 
 @pytest.mark.parametrize(

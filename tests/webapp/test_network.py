@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from tests.webapp.commands import manage
-from webapp.network import CannotListen, bracketed, check_bind, listen_on, machine_addresses, names_of
+from webapp.running.network import CannotListen, bracketed, check_bind, listen_on, machine_addresses, names_of
 
 
 def test_a_free_port_is_found() -> None:

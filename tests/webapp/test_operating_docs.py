@@ -14,7 +14,7 @@ from tests.services import missing
 from tests.webapp.commands import ROOT, manage
 from tests.webapp.compose import FILE, read_yaml
 from webapp import documentation
-from webapp.running import metrics
+from webapp.monitoring import metrics
 
 PAGE = documentation.source("operating")
 BLOCK = re.compile(r"^```(?P<kind>\w+)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)

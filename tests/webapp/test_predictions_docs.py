@@ -15,7 +15,7 @@ from generation.exchange import prediction_files
 from tests.engine.predictions.asked import KINDS, VOCABULARY, expected
 from tests.webapp.test_docs import Block, blocks
 from webapp import documentation
-from webapp.leaderboards import receiving
+from webapp.leaderboards import uploads
 
 FORMATS = {
     "answers.jsonl": "jsonl",
@@ -67,6 +67,6 @@ def test_names_and_limits_are_those_of_the_code() -> None:
     assert f"{unpacking.LEAST_ROOM >> 20} MB of text, {unpacking.EACH_ROOM:,} bytes more for each question" in text
     assert f"{unpacking.RATIO} more for each packed byte, at most {unpacking.LARGEST >> 20:,} MB" in text
     assert f"{prediction_files.SECONDS} seconds of processor time" in text
-    assert f"a page waits {receiving.LONGEST_CHECK:g} seconds for it" in text
+    assert f"a page waits {uploads.LONGEST_CHECK:g} seconds for it" in text
     assert f"where a file has {EXTRA:,} rows more than there are questions" in text
     assert f"`{NUMBERS.split()[0]}` to `{NUMBERS.split()[-1]}`" in text

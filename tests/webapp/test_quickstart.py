@@ -21,7 +21,7 @@ import pytest
 
 from tests.webapp.commands import ROOT, environment_of, manage
 from tests.webapp.test_supervise import alive, wait_for
-from webapp.network import machine_addresses
+from webapp.running.network import machine_addresses
 
 pytestmark = pytest.mark.slow
 

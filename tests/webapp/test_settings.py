@@ -13,8 +13,8 @@ from tests.services import S3
 from tests.webapp.commands import ROOT, manage
 from webapp import settings as site
 from webapp.environment import Environment, Variable, located, resolved
-from webapp.keys import kept_secret
-from webapp.processes import NAMES, command
+from webapp.running.processes import NAMES, command
+from webapp.running.secret_files import kept_secret
 
 pytestmark = pytest.mark.slow  # each starts processes
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.webapp.commands import ROOT
-from webapp.supervise import LARGEST_LOG, Child, Supervisor, cut, pause_after, set_aside
+from webapp.running.supervise import LARGEST_LOG, Child, Supervisor, cut, pause_after, set_aside
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
 # A parent that has a child of its own and writes down both numbers.
@@ -124,7 +124,7 @@ def test_a_child_is_as_nice_as_asked(supervise: Callable[..., Supervisor]) -> No
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells children that their parent died")
 def test_children_do_not_outlive_a_supervisor_that_was_killed(tmp_path: Path) -> None:
     code = (
-        "import sys, pathlib; from webapp.supervise import Child, Supervisor\n"
+        "import sys, pathlib; from webapp.running.supervise import Child, Supervisor\n"
         f"child = Child(name='c', command={SLEEP!r}, folder=pathlib.Path({str(tmp_path)!r}))\n"
         "s = Supervisor([child], say=print, grace=10); s.start(); print(child.process.pid, flush=True); s.watch()"
     )
@@ -151,7 +151,7 @@ def test_a_log_that_has_grown_large_is_set_aside(tmp_path: Path) -> None:
 def test_a_log_that_grows_while_its_process_runs_is_cut_and_goes_on(
     supervise: Callable[..., Supervisor], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webapp.supervise.LARGEST_LOG", 100_000)
+    monkeypatch.setattr("webapp.running.supervise.LARGEST_LOG", 100_000)
     talk = (
         "import itertools, os, time\n"
         "for number in itertools.count(): os.write(1, b'%d %s\\n' % (number, b'x' * 90)); time.sleep(1e-4)"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pytest_django.plugin import DjangoDbBlocker
 
-from annotations import choices
+from annotations.answering import answer_forms
 from generation.engine.errors import BadScene
 from generation.engine.worlds import REGISTRY, AnswerForm, AnswerKind, get_world, names
 from generation.models import Dataset, Question, Split
@@ -89,7 +89,7 @@ def offer_nine(patch: pytest.MonkeyPatch) -> None:
         return AnswerForm(AnswerKind.INTEGER, ("9",), {})
 
     patch.setattr(marbles.MarbleWorld, "answer_form", form)
-    choices._form.cache_clear()
+    answer_forms._form.cache_clear()
 
 
 def answer_at_random(patch: pytest.MonkeyPatch) -> None:
@@ -118,7 +118,7 @@ def test_rule_can_fail(
         with pytest.raises(AssertionError):
             rule(site)
     finally:
-        choices._form.cache_clear()
+        answer_forms._form.cache_clear()
 
 
 def test_every_rule_is_shown_to_fail() -> None:

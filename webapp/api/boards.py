@@ -8,14 +8,14 @@ from ninja import Query, Router
 from generation.browsing.paging import page_of
 from generation.splits.filters import BadAddress, check_names, read_query, shortened
 from generation.views.finding import pairs_of
-from webapp.api import submission_shapes as shapes
 from webapp.api.operations import reads
 from webapp.api.pages import PAGE, page_json
-from webapp.api.shapes import Page
+from webapp.api.shapes import submissions as shapes
+from webapp.api.shapes.general import Page
+from webapp.leaderboards import downloads
 from webapp.leaderboards import suites as suite_boards
-from webapp.leaderboards import tables
 from webapp.leaderboards.boards import ACCURACY, ASKED, Wanted, board_of, sorts_of
-from webapp.leaderboards.finding import find_board, find_suite
+from webapp.leaderboards.lookup import find_board, find_suite
 from webapp.leaderboards.models import Suite
 from webapp.leaderboards.views.submissions import template_file
 
@@ -41,7 +41,7 @@ def board(
     found = board_of(request.user, split, Wanted(show, tuple(made), sort, q))
     if sort not in dict(sorts_of(found)):
         raise BadAddress(f"Expected to sort by one of {', '.join(dict(sorts_of(found)))}, got {shortened(sort)}.")
-    return dict(tables.of_board(found, site="").data)
+    return dict(downloads.of_board(found, site="").data)
 
 
 @reads(router, f"{BOARD}template.jsonl", media=["application/x-ndjson"])
@@ -61,7 +61,7 @@ def suites(request: HttpRequest) -> dict[str, Any]:
 @reads(router, "suites/{slug:slug}/", shapes.SuiteBoard)
 def suite(request: HttpRequest, slug: str) -> dict[str, Any]:
     """Return a suite's board: a column for each of its splits that whoever asks may see, their mean, named gaps."""
-    return dict(tables.of_suite(suite_boards.board_of(request.user, find_suite(request.user, slug)), site="").data)
+    return dict(downloads.of_suite(suite_boards.board_of(request.user, find_suite(request.user, slug)), site="").data)
 
 
 def _suite_json(one: Suite) -> dict[str, Any]:

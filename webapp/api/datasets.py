@@ -14,9 +14,9 @@ from generation.models import Dataset, Split
 from generation.splits.filters import Query
 from generation.storage.index import SplitIndex
 from generation.views.finding import find_dataset, find_split, pairs_of
-from webapp.api import shapes
 from webapp.api.operations import reads
 from webapp.api.pages import PAGE, WORDS, filter_of, page_json
+from webapp.api.shapes import general
 
 router = Router(tags=["Datasets"])
 TEXT = {"type": "string"}
@@ -27,7 +27,7 @@ KEPT = (
 LISTED = [WORDS, *(filter_of(name) for name in ("world", "state", "visibility")), PAGE]
 
 
-@reads(router, "account/", shapes.Account, accounts=True)
+@reads(router, "account/", general.Account, accounts=True)
 def account(request: HttpRequest) -> dict[str, Any]:
     """Return whose token or session it is."""
     user: Any = request.user
@@ -39,7 +39,7 @@ def account(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-@reads(router, "datasets/", shapes.Page[shapes.Dataset], parameters=LISTED)
+@reads(router, "datasets/", general.Page[general.Dataset], parameters=LISTED)
 def datasets(request: HttpRequest) -> dict[str, Any]:
     """Return a page of the datasets that lists show whoever asks, newest first; filters as on the page of datasets."""
     query: Query = read_list_query(pairs_of(request))
@@ -47,14 +47,14 @@ def datasets(request: HttpRequest) -> dict[str, Any]:
     return page_json(request, page, [dataset_json(card.dataset, card.dataset.splits.all()) for card in cards])
 
 
-@reads(router, "datasets/{slug:slug}/", shapes.Dataset)
+@reads(router, "datasets/{slug:slug}/", general.Dataset)
 def dataset(request: HttpRequest, slug: str) -> dict[str, Any]:
     """Return a dataset with its splits, question sets among them."""
     found = find_dataset(request.user, slug)
     return dataset_json(found, found.splits.for_browse())
 
 
-@reads(router, "datasets/{slug:slug}/splits/{split:name}/", shapes.SplitInFull)
+@reads(router, "datasets/{slug:slug}/splits/{split:name}/", general.SplitInFull)
 def split(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     """Return a split with its vocabulary of answers, and the facets that whoever asks may filter by."""
     found = find_split(request.user, slug, name)

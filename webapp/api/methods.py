@@ -8,13 +8,13 @@ from ninja import Router, Status
 from generation.browsing.paging import page_of
 from generation.splits.filters import read_query
 from generation.views.finding import pairs_of
-from webapp.api import submission_shapes as shapes
 from webapp.api.errors import Problem
 from webapp.api.operations import changes, reads
 from webapp.api.pages import PAGE, page_json
-from webapp.api.shapes import Page
-from webapp.leaderboards.finding import find_method
+from webapp.api.shapes import submissions as shapes
+from webapp.api.shapes.general import Page
 from webapp.leaderboards.forms import MethodForm
+from webapp.leaderboards.lookup import find_method
 from webapp.leaderboards.models import Method
 
 router = Router(tags=["Methods"])

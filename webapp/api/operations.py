@@ -9,9 +9,9 @@ from django.utils.cache import patch_vary_headers
 from ninja import Router
 
 from generation.access import Uploads
+from webapp.api.authentication import ACCOUNTS, EVERYBODY
 from webapp.api.errors import Problem
-from webapp.api.shapes import ErrorBody
-from webapp.api.signing_in import ACCOUNTS, EVERYBODY
+from webapp.api.shapes.general import ErrorBody
 
 View = Callable[..., Any]
 

@@ -20,17 +20,17 @@ from generation.storage import rows
 from generation.storage.index import IndexedFacet, SplitIndex
 from generation.storage.store import engine_question
 from generation.views.finding import find_split, pairs_of
-from webapp.api import shapes
 from webapp.api.datasets import split_url
 from webapp.api.operations import reads
 from webapp.api.pages import PAGE, SIZE_NAME, SIZED, WORDS, keeping, page_json, sized
+from webapp.api.shapes import general
 
 router = Router(tags=["Questions"])
 SPLIT = "datasets/{slug:slug}/splits/{split:name}/"
 ABSENT = "There is no such question."
 
 
-@reads(router, SPLIT + "questions/", shapes.Page[shapes.Question], parameters=[WORDS, PAGE, SIZED])
+@reads(router, SPLIT + "questions/", general.Page[general.Question], parameters=[WORDS, PAGE, SIZED])
 def questions(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     """Return a page of a split's questions, in order.
 
@@ -52,7 +52,7 @@ def questions(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     return keeping(answer, size)
 
 
-@reads(router, SPLIT + "questions/{position:number}/", shapes.QuestionInFull)
+@reads(router, SPLIT + "questions/{position:number}/", general.QuestionInFull)
 def question(request: HttpRequest, slug: str, name: str, number: int) -> dict[str, Any]:
     """Return one question by its position in the split."""
     found = find_split(request.user, slug, name)
@@ -67,7 +67,7 @@ def question(request: HttpRequest, slug: str, name: str, number: int) -> dict[st
     return full
 
 
-@reads(router, SPLIT + "scenes/", shapes.Page[shapes.Scene], parameters=[PAGE, SIZED])
+@reads(router, SPLIT + "scenes/", general.Page[general.Scene], parameters=[PAGE, SIZED])
 def scenes(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     """Return a page of a split's scenes, in order."""
     found = _with_scenes(request, slug, name)
@@ -80,7 +80,7 @@ def scenes(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     return keeping(page_json(request, page, _scenes_json(request, found, listed)), size)
 
 
-@reads(router, SPLIT + "scenes/{position:position}/", shapes.Scene)
+@reads(router, SPLIT + "scenes/{position:position}/", general.Scene)
 def scene(request: HttpRequest, slug: str, name: str, position: int) -> dict[str, Any]:
     """Return one scene by its position."""
     found = _with_scenes(request, slug, name)

@@ -9,17 +9,17 @@ from ninja import Router
 
 from generation.browsing.paging import page_of
 from generation.views.finding import pairs_of
-from webapp.api import reading_shapes as shapes
 from webapp.api.boards import BOARD
 from webapp.api.datasets import split_url
 from webapp.api.errors import Problem
 from webapp.api.operations import reads
 from webapp.api.pages import PAGE, SIZE_NAME, SIZED, WORDS, filter_of, keeping, page_json, sized
-from webapp.leaderboards import comparing
+from webapp.api.shapes import reading as shapes
+from webapp.leaderboards.analysis import comparison
+from webapp.leaderboards.analysis.curves import ALONG, Curve, point_json
+from webapp.leaderboards.analysis.slices import lines_of
+from webapp.leaderboards.analysis.targets import reached_json
 from webapp.leaderboards.contenders import Contender
-from webapp.leaderboards.curves import ALONG, Curve, point_json
-from webapp.leaderboards.reached import reached_json
-from webapp.leaderboards.slices import lines_of
 from webapp.leaderboards.views.comparing import sheet_for
 from webapp.leaderboards.views.curves import OVER, TARGET, learned_for
 from webapp.leaderboards.views.questions import SHOW, Listed, listed_of, wanted_of
@@ -68,7 +68,7 @@ def compare(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     """Return two rows on identical questions, over all of them and by every facet: `?entry=m5&entry=m7`."""
     with _read(request, slug, name) as reading:
         found = sheet_for(reading)
-        whole, *parts = comparing.lines_of(found)
+        whole, *parts = comparison.lines_of(found)
         first, second = map(_row, reading.contenders)
         return about(reading) | {"first": first, "second": second, "test": found.test, "whole": whole, "slices": parts}
 

@@ -5,24 +5,24 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 from ninja import Router
 
-from annotations import results
 from annotations.models import Baseline, Study
-from annotations.opening import may_study
-from annotations.results import Headline, Share
+from annotations.results import figures
+from annotations.results.figures import Headline, Share
+from annotations.studies.lifecycle import may_study
 from annotations.views.results import study_answers_csv, study_answers_jsonl
 from annotations.views.studies import find_study, listed_for
 from generation.browsing.paging import page_of
 from generation.engine.statistics import Interval
 from generation.splits.filters import read_query
 from generation.views.finding import pairs_of
-from webapp.api import shapes
 from webapp.api.operations import reads
 from webapp.api.pages import PAGE, page_json
+from webapp.api.shapes import general
 
 router = Router(tags=["Studies"])
 
 
-@reads(router, "studies/", shapes.Page[shapes.Study], parameters=[PAGE], accounts=True)
+@reads(router, "studies/", general.Page[general.Study], parameters=[PAGE], accounts=True)
 def studies(request: HttpRequest) -> dict[str, Any]:
     """Return a page of the studies that whoever asks runs, the latest first."""
     found = listed_for(request.user)
@@ -31,14 +31,14 @@ def studies(request: HttpRequest) -> dict[str, Any]:
     return page_json(request, page, [_study_json(study) for study in shown])
 
 
-@reads(router, "studies/{slug:code}/", shapes.StudyInFull, accounts=True)
+@reads(router, "studies/{slug:code}/", general.StudyInFull, accounts=True)
 def study(request: HttpRequest, code: str) -> dict[str, Any]:
     """Return a study with its figures as they stand now: how right people are, one by one and by majority."""
     found = listed_for(request.user).filter(pk=find_study(request.user, code).pk).get()
     latest = Baseline.objects.filter(study=found).order_by("number").last()
     said = _study_json(found)
     if not found.is_draft:
-        said["figures"] = _figures(results.headline(results.gather(found)))
+        said["figures"] = _figures(figures.headline(figures.gather(found)))
     if latest is not None and not latest.is_withdrawn:
         said["baseline"] = latest.get_absolute_url()
     return said

@@ -15,26 +15,26 @@ from generation.models import Split
 from generation.splits.filters import read_query
 from generation.storage.index import SplitIndex
 from generation.views.finding import pairs_of
-from webapp.api import submission_shapes as shapes
+from webapp.api.authentication import refuse_strangers
 from webapp.api.errors import Problem
 from webapp.api.operations import changes, reads
 from webapp.api.pages import PAGE, page_json
-from webapp.api.shapes import Page
-from webapp.api.signing_in import refuse_strangers
-from webapp.leaderboards import limits, receiving, scoring
+from webapp.api.shapes import submissions as shapes
+from webapp.api.shapes.general import Page
+from webapp.leaderboards import limits, scoring, uploads
+from webapp.leaderboards.analysis.slices import Cell, Ground, by_one, divided
+from webapp.leaderboards.analysis.summary import slices_of, weakest
 from webapp.leaderboards.boards import own_columns_of
+from webapp.leaderboards.disclosure.figures import figure
+from webapp.leaderboards.disclosure.visibility import Outcome, facets_for, is_open, outcome_json, outcomes_of
 from webapp.leaderboards.entries import find_entry
-from webapp.leaderboards.figures import figure
-from webapp.leaderboards.finding import find_submission, owns, suite_named
 from webapp.leaderboards.forms import split_named
+from webapp.leaderboards.lookup import find_submission, owns, suite_named
 from webapp.leaderboards.models import Method, Submission, Suite
-from webapp.leaderboards.receiving import Order, Refused
-from webapp.leaderboards.slices import Cell, Ground, by_one, divided
-from webapp.leaderboards.summary import slices_of, weakest
 from webapp.leaderboards.training import HIDDEN, trained_on
+from webapp.leaderboards.uploads import Order, Refused
 from webapp.leaderboards.views.reading import contenders_of
 from webapp.leaderboards.views.submissions import submission_findings
-from webapp.leaderboards.visibility import Outcome, facets_for, is_open, outcome_json, outcomes_of
 
 router = Router(tags=["Submissions"])
 ACCEPTED = 202
@@ -114,9 +114,9 @@ def submit(
     try:
         order, content = _order(request, said, key=idempotency_key), cast("BinaryIO", file)
         if said.dry_run:
-            found = receiving.checked(request.user, order, content, file.name or "")
+            found = uploads.checked(request.user, order, content, file.name or "")
             return Status(200, {"checked": [one._asdict() | {"split": str(one.split)} for one in found]})
-        received = receiving.receive(request.user, order, content, file.name or "")
+        received = uploads.receive(request.user, order, content, file.name or "")
     except Refused as error:
         raise _problem(error) from error
     scoring.RUNNER.wake()

@@ -4,10 +4,11 @@ from django.urls import URLPattern
 from ninja import NinjaAPI
 
 from generation import __version__
-from webapp.api import boards, datasets, downloads, methods, questions, reading, studies, submissions
+from webapp.api import boards, datasets, methods, questions, reading, studies, submissions
+from webapp.api.authentication import EVERYBODY
 from webapp.api.errors import handle_errors
+from webapp.api.files import downloads
 from webapp.api.operations import answered, upload_views
-from webapp.api.signing_in import EVERYBODY
 
 ABOUT = """What pages show and take, for programs. `/docs/api/` has examples and tells of tokens, limits and refusals.
 What somebody may not see is absent from what comes back."""

@@ -18,12 +18,12 @@ from generation.engine.errors import EngineError
 from generation.making import redraw
 from generation.models import AbstractJob, Dataset, Split
 from generation.splits import sealing
-from webapp import keys
 from webapp.backups import rows, schema, stored
 from webapp.backups.archive import BadArchive, Contents
 from webapp.backups.pool import in_order
 from webapp.backups.reading import Member, Reader
 from webapp.backups.writing import SILENT, Progress
+from webapp.running import secret_files
 from webapp.settings import env
 
 USING = DEFAULT_DB_ALIAS
@@ -149,7 +149,7 @@ def _undone_on_failure(contents: Contents, *, keep_files: bool) -> Iterator[None
         yield
     except BaseException:
         if before:
-            keys.put_secret(key, before)
+            secret_files.put_secret(key, before)
         if not keep_files:
             stored.erase()
             stored.unmark()
@@ -200,10 +200,10 @@ class Filling:
         key = found.get("secret_key") if isinstance(found, dict) else None
         if not isinstance(key, str):
             raise BadArchive("Expected a secret key, got none.", where=str(self.archive.path))
-        if env["SECRET_KEY"] or len(key) < keys.LENGTH:
+        if env["SECRET_KEY"] or len(key) < secret_files.LENGTH:
             self.keeps_key = key != settings.SECRET_KEY
         else:
-            keys.put_secret(settings.VAR_DIR / KEY_FILE, key)
+            secret_files.put_secret(settings.VAR_DIR / KEY_FILE, key)
 
     def _let_jobs_wait(self) -> None:
         """Let jobs that somebody was doing wait again, as if they had not been tried."""

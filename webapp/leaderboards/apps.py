@@ -11,10 +11,11 @@ class LeaderboardsConfig(AppConfig):
 
     def ready(self) -> None:
         """Register what was submitted, links to boards, scoring as background work, and what is published of people."""
-        from annotations import disclosure
+        from annotations.studies import disclosure
         from generation import referrers, remarks
         from generation.storage import account_storage
-        from webapp.leaderboards import keeping, ladder, linking, referring, scoring  # noqa: F401 - scoring registers itself
+        from webapp.leaderboards import keeping, linking, referring
+        from webapp.leaderboards.disclosure import ladder
 
         account_storage.register("submissions", keeping.use)
         referrers.register_losses("leaderboards", referring.losses, referring.release)

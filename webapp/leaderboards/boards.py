@@ -17,14 +17,15 @@ from generation.engine.worlds import Column, FacetKind
 from generation.engine.worlds.boards import Tasks, tasks_of
 from generation.models import Split
 from generation.storage.index import IndexedFacet, SplitIndex, counts_of_all
-from webapp.leaderboards import entries, ladder
+from webapp.leaderboards import entries
+from webapp.leaderboards.disclosure import ladder
+from webapp.leaderboards.disclosure.figures import DEFERRED, SMALLEST, Figure, figure, shade
+from webapp.leaderboards.disclosure.ladder import PartOfSplit
+from webapp.leaderboards.disclosure.visibility import is_open
 from webapp.leaderboards.entries import Entry, share_of
-from webapp.leaderboards.figures import DEFERRED, SMALLEST, Figure, figure, shade
-from webapp.leaderboards.ladder import PartOfSplit
 from webapp.leaderboards.models import Method
 from webapp.leaderboards.passing import Passed, passed_of
 from webapp.leaderboards.shared import people_by, right_among, right_by
-from webapp.leaderboards.visibility import is_open
 
 ACCURACY, DATE, NAME, SHARED = "accuracy", "date", "method", "shared"
 MOST_COLUMNS = 24

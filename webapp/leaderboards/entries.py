@@ -14,17 +14,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations import baseline as people
 from annotations.models import Baseline
+from annotations.results import baseline as people
 from generation.engine.ladder import WHOLE
 from generation.engine.statistics import Averaged
 from generation.models import Split
-from webapp.leaderboards import ladder, predictions
-from webapp.leaderboards.figures import Figure, exact_share, figure
+from webapp.leaderboards import predictions
+from webapp.leaderboards.disclosure import ladder
+from webapp.leaderboards.disclosure.figures import Figure, exact_share, figure
+from webapp.leaderboards.disclosure.visibility import is_open, published_figure
 from webapp.leaderboards.models import Disclosure, Method, Score, Submission
 from webapp.leaderboards.models.submissions import FITTED_ON_WITHHELD, RELATED
 from webapp.leaderboards.training import trained_on
-from webapp.leaderboards.visibility import is_open, published_figure
 
 BEST, LATEST, ALL, EACH = "best", "latest", "all", "each"
 CHOICES = {

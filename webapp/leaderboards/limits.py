@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from generation.models import Split
 from generation.models.work import from_now
-from webapp.leaderboards import ladder
+from webapp.leaderboards.disclosure import ladder
 from webapp.leaderboards.models import Attempt, Disclosure, Submission
 from webapp.leaderboards.models.submissions import A_DAY
 

@@ -8,10 +8,10 @@ from django.db.models import Count, Max, Q, QuerySet
 from generation.access import What, may_mention, may_see
 from generation.engine.statistics import Averaged
 from generation.models import Dataset, Split
-from webapp.leaderboards.figures import Figure, figure
-from webapp.leaderboards.finding import owns
+from webapp.leaderboards.disclosure.figures import Figure, figure
+from webapp.leaderboards.disclosure.visibility import figure_of, is_open
+from webapp.leaderboards.lookup import owns
 from webapp.leaderboards.models import Disclosure, Score, Submission
-from webapp.leaderboards.visibility import figure_of, is_open
 
 
 def boards_for(user: Any) -> QuerySet[Split]:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from generation.engine.statistics import Averaged
-from webapp.leaderboards.figures import DECIMALS, SMALLEST, exact_share
+from webapp.leaderboards.disclosure.figures import DECIMALS, SMALLEST, exact_share
 
 
 class Passed(NamedTuple):

@@ -26,7 +26,8 @@ from generation.reports.expected import expected_of
 from generation.reports.scoring import slicing_of, truth_of
 from generation.storage import files
 from generation.storage.index import SplitIndex
-from webapp.leaderboards import baselines, ladder, predictions, removal
+from webapp.leaderboards import baselines, deletion, predictions
+from webapp.leaderboards.disclosure import ladder
 from webapp.leaderboards.models import Score, Submission
 
 LONGEST = 3600.0  # seconds that one may take
@@ -150,8 +151,8 @@ def _columns(columns: Sequence[Column], index: SplitIndex, facets: Mapping[str, 
 
 def _chores() -> None:
     baselines.begin()
-    removal.drop_scored()
-    removal.sweep_files()
+    deletion.drop_scored()
+    deletion.sweep_files()
 
 
 def _hints() -> int:

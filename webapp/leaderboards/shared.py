@@ -5,7 +5,7 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.baseline import load_digest as people_of
+from annotations.results.baseline import load_digest as people_of
 from generation.engine.score import Slice, score
 from generation.reports.scoring import slicing_of, truth_of
 from generation.storage.index import SplitIndex, open_digest

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from generation.access import What, may_mention, may_see
 from webapp.leaderboards import entries
+from webapp.leaderboards.disclosure.figures import DECIMALS, Figure
 from webapp.leaderboards.entries import Entry
-from webapp.leaderboards.figures import DECIMALS, Figure
 from webapp.leaderboards.models import Suite, SuiteGap, SuiteMember
 
 MEAN = "mean"

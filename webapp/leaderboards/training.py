@@ -3,7 +3,7 @@
 from typing import Any
 
 from generation.access import What, may_mention, may_see
-from webapp.leaderboards.finding import owns
+from webapp.leaderboards.lookup import owns
 from webapp.leaderboards.models import Submission
 
 HIDDEN = "a private split"

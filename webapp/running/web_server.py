@@ -3,8 +3,8 @@
 waitress reads requests whole and sends answers in one loop for all connections of a process; a thread works on a
 request only after all of it has come. Added here:
 
-- `SMALL` bytes of a body are taken from everybody. The site is asked about more (`webapp.incoming.UploadLimit`) once
-  the headers have come, before the rest is read.
+- `SMALL` bytes of a body are taken from everybody. The site is asked about more (`webapp.running.uploads.UploadLimit`)
+  once the headers have come, before the rest is read.
 - Connections that send or read too slowly are closed, and the oldest waiting ones when there are too many.
 - A thread that has more to send than is buffered for one reader is replaced by another one meanwhile.
 """
@@ -30,7 +30,7 @@ from waitress.task import ThreadedTaskDispatcher, WSGITask, hop_by_hop
 from waitress.utilities import BadRequest, RequestEntityTooLarge
 
 from generation.addresses import network_of
-from webapp.incoming import HEADERS_ONLY, SMALL, UPLOAD_BYTES, is_ours
+from webapp.running.uploads import HEADERS_ONLY, SMALL, UPLOAD_BYTES, is_ours
 
 CONNECTIONS = 1000  # of one process, at a time
 CONNECTIONS_OF_ADDRESS = 100  # of one address (of IPv6, a network of /64) that is no proxy of ours
@@ -371,7 +371,7 @@ class Server(TcpWSGIServer):
             sockets=[listener],
             threads=threads,
             ident="",
-            clear_untrusted_proxy_headers=False,  # webapp.incoming.OurProxies does it
+            clear_untrusted_proxy_headers=False,  # webapp.running.uploads.OurProxies does it
             connection_limit=10**9,  # see make_room
             outbuf_overflow=2**19,
             outbuf_high_watermark=2**18,

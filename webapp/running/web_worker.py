@@ -54,7 +54,7 @@ class BufferedWorker(Worker):
 
     def _stop(self, server: Server) -> None:
         """Take no more connections, and end the answers that were begun."""
-        from webapp.running.health_probes import stopping  # whose models are there once the site is loaded
+        from webapp.monitoring.health_probes import stopping  # whose models are there once the site is loaded
 
         stopping.set()
         server.stop_accepting()

@@ -8,8 +8,9 @@ import pytest
 from django.contrib.auth.models import Group
 from playwright.sync_api import Browser, BrowserContext, expect
 
-from annotations import baseline, opening
 from annotations.models import Participant, Study
+from annotations.results import baseline
+from annotations.studies import lifecycle
 from generation.models import Dataset
 from generation.storage.index import SplitIndex
 from tests.annotations.answered import put
@@ -48,7 +49,7 @@ def answered(dataset: Dataset, name: str, owner: User, **options: Any) -> Study:
     ends = {"completed": "DONE", "screened_out": "OUT", "full": "FULL", "consent": "May we?", "instructions": "Look."}
     few = {"wanted": split.questions, "easy": dataset.splits.get(name="val"), "practice": 0, "practice_right": 0}
     study = Study.objects.create(split=split, owner=owner, title=f"People on {name}", **ends, **few, **options)
-    opening.open_study(study)
+    lifecycle.open_study(study)
     index = SplitIndex.open(split)
     crowd = [Participant.objects.create(study=study, stage="completed") for _ in range(5)]
     for position in range(index.n):
@@ -56,7 +57,7 @@ def answered(dataset: Dataset, name: str, owner: User, **options: Any) -> Study:
         for number, person in enumerate(chance.sample(crowd, 3)):
             text = right if chance.random() < 0.85 else chance.choice(index.answer_values)
             put(person, study, position, text, number=number, visible=chance.randint(2000, 9000))
-    assert opening.close(study)
+    assert lifecycle.close(study)
     return study
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from annotations import assign, opening
+from annotations.answering import slots
 from annotations.models import Participant, Study
+from annotations.studies import lifecycle
 from generation.models import Dataset, Question
 from tests.annotations import answered
 from tests.annotations.browser.test_studies import rosa, shapes, signed_in
@@ -48,11 +49,11 @@ def study(shapes: Dataset, rosa: User) -> Study:
         **splits, **ends, owner=rosa, title=ATTACK[:200], consent=MARKDOWN, instructions=MARKDOWN, wanted=4,
         per_question=1, practice=0, practice_right=0, checks=0, attention=0,
     )  # fmt: skip
-    opening.open_study(study)
+    lifecycle.open_study(study)
     left_out = Participant.objects.create(study=study, identity=SHORT, session=SHORT, comment=ATTACK, stage="completed")
     position = study.questions.values_list("position", flat=True)[0]
     answered.put(left_out, study, position, ATTACK[:200], number=0)
-    assign.exclude(left_out, reason=ATTACK[:500])
+    slots.exclude(left_out, reason=ATTACK[:500])
     split = Participant.objects.create(study=study, identity="+cmd|' /C calc'!A0", comment=MARKDOWN, stage="comment")
     answered.put(split, study, position, "=HYPERLINK(1)", number=0)
     return study

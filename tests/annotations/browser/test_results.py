@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from annotations import opening, rules
+from annotations.answering import exclusion_rules
 from annotations.models import Answer, EasyAnswer, Participant, Study
+from annotations.studies import lifecycle
 from generation.models import Dataset
 from tests.annotations import answered
 from tests.annotations.browser.test_studies import rosa, shapes, signed_in
@@ -27,7 +28,7 @@ def run(shapes: Dataset, rosa: User) -> Study:
     study = answered.answered(shapes, random.Random(5), split="train")
     Study.objects.filter(pk=study.pk).update(owner=rosa, out_attention=1, out_fast="1.5", out_unfinished=True)
     study.refresh_from_db()
-    rules.freeze(study)
+    exclusion_rules.freeze(study)
     [careless, *_] = study.participants.order_by("pk")
     EasyAnswer.objects.create(participant=careless, kind="attention", number=0, client=uuid.uuid4(),
                               text="x", is_right=False)  # fmt: skip
@@ -72,7 +73,7 @@ def test_figures_move_and_leave_alone_what_the_reader_has_at_hand(
     still = page.locator("details[open]").evaluate_all("all => all.map(one => one.innerText.split('\\n')[0])")
     assert len(still) == len(opened)
 
-    opening.close(run)
+    lifecycle.close(run)
     poll(page)
     expect(page.locator("[data-live]")).to_have_count(0)
     context.close()

@@ -7,8 +7,8 @@ from django.contrib.auth.models import Group
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, expect
 
-from annotations import opening
 from annotations.models import Study
+from annotations.studies import lifecycle
 from generation.models import Dataset
 from tests.generation import small
 from tests.generation.browser.screens import SCREENS
@@ -70,7 +70,7 @@ def test_pages_of_studies_fit_and_have_no_serious_barrier(
     ends = {"completed": "DONE", "screened_out": "OUT", "full": "FULL", "consent": "May we?", "instructions": "Look."}
     splits = {"split": shapes.splits.get(name="train"), "easy": shapes.splits.get(name="val")}
     opened = Study.objects.create(**splits, owner=rosa, title="Shapes", wanted=8, **ends)
-    opening.open_study(opened)
+    lifecycle.open_study(opened)
     draft = Study.objects.create(split=splits["split"], owner=rosa, title="W" * 200)
     context = signed_in(browser, rosa, live_server, viewport={"width": width, "height": 800}, color_scheme=theme)
     page = context.new_page()

@@ -10,10 +10,11 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from PIL import Image
 
-from annotations import asked, palette, sampling
-from annotations.choices import swatches_of
+from annotations.answering import color_vision, questions
+from annotations.answering.answer_forms import swatches_of
+from annotations.answering.session import QUESTION, Item, Sitting
 from annotations.models import EasyAnswer, Participant, Study
-from annotations.sitting import QUESTION, Item, Sitting
+from annotations.studies import sampling
 from generation.models import Dataset
 from tests.annotations.visitors import Visitor, study_of, told_apart
 from webapp.models import User
@@ -37,8 +38,8 @@ def guessed_pairs(visitor: Visitor, study: Study) -> dict[str, str]:
     """Return the answers to the pairs of colours, were they drawn from the address alone."""
     chance = random.Random(f"palette {visitor.address.split('/')[3]}")
     colours = sorted(set(swatches_of(study.split).values()))
-    pairs: list[Any] = [chance.sample(pair, 2) for pair in palette.hardest(colours)]
-    pairs += [(one, one) for one in chance.choices(colours, k=palette.PAIRS - len(pairs))]
+    pairs: list[Any] = [chance.sample(pair, 2) for pair in color_vision.hardest(colours)]
+    pairs += [(one, one) for one in chance.choices(colours, k=color_vision.PAIRS - len(pairs))]
     chance.shuffle(pairs)
     return {f"pair-{number}": "same" if one == two else "different" for number, (one, two) in enumerate(pairs)}
 
@@ -48,7 +49,7 @@ def places_met(visitor: Visitor) -> list[tuple[int, Item]]:
     visitor.to_questions()
     found, answered = [], 0
     while visitor.choices():
-        before = asked.next_items(Sitting(visitor.participant))[0]
+        before = questions.next_items(Sitting(visitor.participant))[0]
         if before.kind == QUESTION:
             answered += 1
         else:
@@ -74,36 +75,36 @@ def test_colours_are_not_told_apart_without_a_look(shapes: Dataset) -> None:
         visitor.look()
         visitor.go_on()
         visitor.go_on(**guessed_pairs(visitor, study))
-        assert palette.is_mistaken(visitor.participant.mistaken)
+        assert color_vision.is_mistaken(visitor.participant.mistaken)
 
 
 def test_pictures_of_pairs_differ_in_nothing_but_what_is_seen(shapes: Dataset) -> None:
     visitor = Visitor(study_of(shapes))
     visitor.look()
     page = visitor.go_on()
-    answers = [visitor.client.get(f"{visitor.address}pair/{number}/") for number in range(palette.PAIRS)]
+    answers = [visitor.client.get(f"{visitor.address}pair/{number}/") for number in range(color_vision.PAIRS)]
     assert {len(answer.content) for answer in answers} == {len(answers[0].content)}
     assert len({str(sorted(answer.headers.items())) for answer in answers}) == 1
     fields = [part.split("</fieldset>")[0] for part in page.split('<fieldset class="pair">')[1:]]
-    assert len(fields) == palette.PAIRS
+    assert len(fields) == color_vision.PAIRS
     assert len({re.sub(r"Pair \d+|pair-\d+|/pair/\d+", "", part) for part in fields}) == 1
 
 
 def test_a_padded_picture_is_still_one(shapes: Dataset, tmp_path: Any) -> None:
     split = shapes.splits.get(name="val")
     red, cyan = (swatches_of(split)[name] for name in ("red", "cyan"))
-    for number, pair in enumerate((palette.Pair(red, red), palette.Pair(red, cyan))):
-        (tmp_path / f"{number}.png").write_bytes(palette.drawn(pair, split))
+    for number, pair in enumerate((color_vision.Pair(red, red), color_vision.Pair(red, cyan))):
+        (tmp_path / f"{number}.png").write_bytes(color_vision.drawn(pair, split))
         with Image.open(tmp_path / f"{number}.png") as image:
             image.load()
-            assert image.size == (2 * palette.SIZE, palette.SIZE)
+            assert image.size == (2 * color_vision.SIZE, color_vision.SIZE)
 
 
 def pages(visitor: Visitor) -> Iterator[tuple[Item, str]]:
     """Yield each item that is asked, with its page, until the session ends."""
     visitor.to_questions()
     while visitor.choices():
-        yield asked.next_items(Sitting(visitor.participant))[0], visitor.page
+        yield questions.next_items(Sitting(visitor.participant))[0], visitor.page
         visitor.answer()
 
 
@@ -150,10 +151,10 @@ def test_the_update_marks_who_was_there_before_it(shapes: Dataset) -> None:
 def test_another_key_draws_other_checks_and_the_same_key_the_same(shapes: Dataset, settings: Any) -> None:
     visitor = Visitor(study_of(shapes))
     person, swatches = visitor.participant, swatches_of(visitor.study.split)
-    before = palette.pairs_for(person, swatches)
-    assert palette.pairs_for(person, swatches) == before
+    before = color_vision.pairs_for(person, swatches)
+    assert color_vision.pairs_for(person, swatches) == before
     settings.SECRET_KEY = "another"
-    assert palette.pairs_for(person, swatches) != before
+    assert color_vision.pairs_for(person, swatches) != before
 
 
 def test_the_order_in_which_questions_are_given_does_not_follow_from_the_seed(shapes: Dataset) -> None:

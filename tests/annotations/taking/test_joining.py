@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotations import flow, throttle, tokens
+from annotations.answering import flow, throttle, tokens
 from annotations.models import Answer, Participant, Slot, Study
 from generation.models import Dataset
 from tests.annotations.visitors import Visitor, study_of, told_apart

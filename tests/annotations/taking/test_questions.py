@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager
 import pytest
 from django.test import Client
 
-from annotations import asked, assign
+from annotations.answering import questions, slots
+from annotations.answering.session import QUESTION, Sitting
 from annotations.models import Answer, Participant, Slot
-from annotations.sitting import QUESTION, Sitting
 from generation.models import Dataset, Question
 from tests.annotations.visitors import Visitor, study_of
 
@@ -105,7 +105,7 @@ def test_an_answer_after_the_lease_is_kept_and_progress_counts_it(asked_one: Vis
     for _ in range(asked_one.study.per_question):
         other = Participant.objects.create(study=asked_one.study)
         other.given.create(question=taken.question)
-        assign.answer(other, taken.question_id, assign.Reply(client=uuid.uuid4(), text="yes"))
+        slots.answer(other, taken.question_id, slots.Reply(client=uuid.uuid4(), text="yes"))
     assert "2 of 6" in asked_one.answer()
     assert Answer.objects.surplus().get().participant == asked_one.participant
 
@@ -152,4 +152,4 @@ def test_only_the_last_answer_can_be_changed_and_sending_an_older_one_again_is_s
 
 
 def _questions(visitor: Visitor) -> list[int]:
-    return [item.number for item in asked.items_of(Sitting(visitor.participant)) if item.kind == QUESTION][::-1]
+    return [item.number for item in questions.items_of(Sitting(visitor.participant)) if item.kind == QUESTION][::-1]

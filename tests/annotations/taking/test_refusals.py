@@ -5,9 +5,9 @@ import time
 import pytest
 from django.test import Client
 
-from annotations import throttle
+from annotations.answering import throttle
+from annotations.answering.throttle import Throttle
 from annotations.models import Answer
-from annotations.throttle import Throttle
 from generation.models import Dataset
 from tests.annotations.visitors import Visitor, study_of
 

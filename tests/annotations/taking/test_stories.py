@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotations.choices import form_of
+from annotations.answering.answer_forms import form_of
 from annotations.models import Answer, Study
 from generation.models import Dataset
 from tests.annotations.visitors import Visitor, right_answer, study_of

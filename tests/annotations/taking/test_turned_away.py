@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotations import assign, flow, people, throttle
+from annotations.answering import flow, participants, slots, throttle
+from annotations.answering.participants import people_of
+from annotations.answering.throttle import Throttle
 from annotations.models import Answer, Participant, Slot, Study
-from annotations.payment import Submission, reconcile
-from annotations.people import people_of
-from annotations.throttle import Throttle
+from annotations.results.payment import Submission, reconcile
 from generation.models import Dataset
 from tests.annotations.visitors import Visitor, study_of
 
@@ -52,11 +52,11 @@ def test_sessions_that_stop_at_their_first_question_keep_20_people_from_nothing(
     study = study_of(shapes, questions=8, per_question=20, per_session=8)
     idle = [Participant.objects.create(study=study, stage="questions") for _ in range(500)]
     for person in idle:
-        assign.claims(person, most=2, held=(), given=())
+        slots.claims(person, most=2, held=(), given=())
     assert not Slot.objects.free().exists()
     early = Visitor(study)
     assert "Please wait a moment" in early.to_questions() and "FULL-1" in early.page
-    earlier(assign.GRACE + 1)
+    earlier(slots.GRACE + 1)
     for visitor in [early, *(Visitor(study) for _ in range(19))]:
         assert "DONE-1" in to_the_end(visitor)
     assert Answer.objects.counted().count() == 160
@@ -78,7 +78,7 @@ def test_who_has_answered_keeps_a_question_for_its_whole_time(shapes: Dataset) -
     busy, late = Visitor(study), Visitor(study)
     busy.to_questions()
     busy.answer()
-    earlier(assign.GRACE + 60)
+    earlier(slots.GRACE + 60)
     assert "Please wait a moment" in late.to_questions()
     assert "DONE-1" in to_the_end(busy)
     assert Answer.objects.counted().filter(participant=busy.participant).count() == 2
@@ -88,10 +88,10 @@ def test_an_answer_counts_before_the_hold_of_somebody_idle(shapes: Dataset) -> N
     study = study_of(shapes, questions=1, per_question=1)
     slow, idle = Visitor(study), Visitor(study)
     slow.to_questions()
-    earlier(assign.GRACE + 1)
+    earlier(slots.GRACE + 1)
     idle.to_questions()
     assert Slot.objects.get().participant == idle.participant
-    earlier(assign.GRACE + 1)
+    earlier(slots.GRACE + 1)
     slow.answer()
     assert Answer.objects.counted().get().participant == slow.participant
 
@@ -205,8 +205,8 @@ def test_who_was_erased_is_still_kept_out_of_later_studies(shapes: Dataset) -> N
     study, later, free = (study_of(shapes) for _ in range(3))
     later.not_from.add(study)
     person = Visitor(study, "?PROLIFIC_PID=p1&SESSION_ID=v1").participant
-    people.erase(person)
-    people.erase(person)
+    participants.erase(person)
+    participants.erase(person)
     assert (person.identity, person.session) == ("", "") and "p1" not in person.erased_identity
     for link in ("?PROLIFIC_PID=p1&SESSION_ID=v2", "?PROLIFIC_PID=p1"):
         with pytest.raises(flow.Refused, match="you were"):
@@ -218,9 +218,9 @@ def test_who_was_erased_is_still_kept_out_of_later_studies(shapes: Dataset) -> N
 
 def test_the_hash_of_an_erased_id_needs_the_site_s_key(shapes: Dataset, settings: Any) -> None:
     person = Visitor(study_of(shapes), "?PROLIFIC_PID=p1").participant
-    people.erase(person)
+    participants.erase(person)
     before = person.erased_identity
     settings.SECRET_KEY = "another"
     other = Visitor(study_of(shapes), "?PROLIFIC_PID=p1").participant
-    people.erase(other)
+    participants.erase(other)
     assert len(before) == 64 and other.erased_identity != before

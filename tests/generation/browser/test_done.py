@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from tests.services import WAIT
 from tests.webapp.commands import ROOT, manage
-from webapp.processes import command
+from webapp.running.processes import command
 
 pytestmark = pytest.mark.slow
 
@@ -31,7 +31,7 @@ django.setup()
 from django.contrib.auth.models import Group
 from django.core.management import call_command
 from generation.making.warmup import warm
-from webapp.housekeeping import prepare_broker
+from webapp.running.housekeeping import prepare_broker
 from webapp.models import User
 call_command("migrate", verbosity=0)
 prepare_broker()

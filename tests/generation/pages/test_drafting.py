@@ -8,8 +8,8 @@ from generation.models import Dataset, PreviewTurn, Quota, Upload, from_now
 from generation.specs import estimates, previews
 from tests.generation import small
 from tests.generation.pages.drafting import NEW, TINY, json_on, sent, text, times_said
-from webapp.housekeeping import tidy_up
 from webapp.models import User
+from webapp.running.housekeeping import tidy_up
 
 pytestmark = pytest.mark.django_db
 

@@ -5,8 +5,8 @@ from itertools import cycle, islice
 import pytest
 from django.test import Client
 
-from annotations import opening
 from annotations.models import Participant, Study
+from annotations.studies import lifecycle
 from generation.browsing.pictures import version_of
 from tests import crawl
 from tests.proof import size
@@ -50,7 +50,7 @@ def parts(shapes, owner):
     train, val = (shapes.splits.get(name=name) for name in ("train", "val"))
     ends = {"completed": "DONE", "screened_out": "OUT", "full": "FULL", "consent": "May we?", "instructions": "Look."}
     study = Study.objects.create(split=train, easy=val, owner=owner, title="Shapes", wanted=8, **ends)
-    opening.open_study(study)
+    lifecycle.open_study(study)
     person = Participant.objects.create(study=study, stage=Participant.Stage.QUESTIONS)
     return PARTS | {"version": version_of(shapes), "code": study.code, "secret": person.secret}
 

@@ -18,8 +18,8 @@ from generation.storage import files
 from tests.generation.conftest import Measured
 from tests.worlds.clevr.formats import releases
 from tests.worlds.clevr.formats.releases import questions_of, release, scenes_of, write
-from webapp.housekeeping import tidy_up
 from webapp.models import User
+from webapp.running.housekeeping import tidy_up
 
 pytestmark = pytest.mark.django_db
 NEW = "/datasets/new/import/"

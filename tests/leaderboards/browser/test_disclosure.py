@@ -15,7 +15,7 @@ from tests.generation.browser.screens import AND_ONE_AT_THE_GATE
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit
 from tests.leaderboards.reading.test_reading_browser import barriers
-from webapp.leaderboards import approvals, ladder
+from webapp.leaderboards.disclosure import approvals, ladder
 from webapp.leaderboards.models import DisclosureSettings, Submission
 from webapp.models import User
 

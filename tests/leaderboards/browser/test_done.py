@@ -23,7 +23,8 @@ from generation.engine import ablation
 from generation.models import Question, Split
 from generation.reports import skipped_step_jobs, skipped_steps
 from tests.generation import small
-from webapp.leaderboards import baselines, scoring, skipped
+from webapp.leaderboards import baselines, scoring
+from webapp.leaderboards.analysis import skipped_steps as skipped
 
 pytestmark = [pytest.mark.slow, pytest.mark.full]
 

@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from generation.engine.predictions.packed import pack
 from generation.models import Split
-from webapp.leaderboards import ladder, predictions, scoring
+from webapp.leaderboards import predictions, scoring
+from webapp.leaderboards.disclosure import ladder
 from webapp.leaderboards.models import Method, Submission
 
 

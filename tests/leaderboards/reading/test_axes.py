@@ -21,9 +21,9 @@ from generation.engine.statistics import Averaged, Interval
 from generation.engine.worlds import ChartView
 from generation.reports import shortcuts_chart
 from generation.reports.shortcuts_page import Guess, Scored
-from webapp.leaderboards import curves_chart, differences_chart, panels_chart, slices
-from webapp.leaderboards.comparing import Line, Part
-from webapp.leaderboards.curves import Curve, Point
+from webapp.leaderboards.analysis import curves_chart, differences_chart, panels_chart, slices
+from webapp.leaderboards.analysis.comparison import Line, Part
+from webapp.leaderboards.analysis.curves import Curve, Point
 
 pytestmark = pytest.mark.slow
 

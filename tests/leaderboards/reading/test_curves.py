@@ -17,9 +17,11 @@ from generation.reports.scoring import truth_of
 from generation.storage.index import SplitIndex
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit
-from webapp.leaderboards import figures, passing, slices
-from webapp.leaderboards.curves import TRAIN_SIZE, Run, curves
-from webapp.leaderboards.curves_chart import left_out, spec_of
+from webapp.leaderboards import passing
+from webapp.leaderboards.analysis import slices
+from webapp.leaderboards.analysis.curves import TRAIN_SIZE, Run, curves
+from webapp.leaderboards.analysis.curves_chart import left_out, spec_of
+from webapp.leaderboards.disclosure import figures
 from webapp.models import User
 
 pytestmark = pytest.mark.usefixtures("undrawn")

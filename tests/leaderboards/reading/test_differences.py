@@ -14,9 +14,9 @@ from generation.models import Split
 from generation.storage.index import SplitIndex
 from tests.leaderboards.reading.conftest import contenders, noisy
 from tests.leaderboards.reading.rows import method, submit
-from webapp.leaderboards import comparing, differences_chart, panels_chart, slices
-from webapp.leaderboards.comparing import Part, Sheet, lines_of, sheet
-from webapp.leaderboards.slices import Ground, divided
+from webapp.leaderboards.analysis import comparison, differences_chart, panels_chart, slices
+from webapp.leaderboards.analysis.comparison import Part, Sheet, lines_of, sheet
+from webapp.leaderboards.analysis.slices import Ground, divided
 from webapp.models import User
 
 NAMES = ("Good", "Bad")
@@ -26,7 +26,7 @@ WHOLE = {"type": "type", "along": "length"}
 @pytest.fixture
 def compared(val: Split, monkeypatch: pytest.MonkeyPatch) -> Sheet:
     """Give two methods compared by what stands below each other and by what stands along a line."""
-    monkeypatch.setattr(comparing, "LEAST", 8)
+    monkeypatch.setattr(comparison, "LEAST", 8)
     index = SplitIndex.open(val)
     ground = Ground(index, val.get_absolute_url())
     first, second = contenders(index)
@@ -104,7 +104,7 @@ def test_each_point_of_the_page_leads_to_as_many_questions_as_it_stands_for(
         return {order.digest: b"<svg/>" for order in asked}
 
     monkeypatch.setattr(drawing, "_drawn", keep)
-    monkeypatch.setattr(comparing, "LEAST", 5)
+    monkeypatch.setattr(comparison, "LEAST", 5)
     owner = User.objects.create_user("owner", "owner@example.org", "x")
     rows = [submit(method(owner, name), val, noisy(SplitIndex.open(val), 0.4, seed=len(name))) for name in NAMES]
     chosen = "&".join(f"entry=m{row.method_id}" for row in rows)

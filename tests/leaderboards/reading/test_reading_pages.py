@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from annotations import baseline, opening
+from annotations.results import baseline
+from annotations.studies import lifecycle
 from generation.charts import drawing
 from generation.engine.score import NONE
 from generation.engine.worlds import FacetKind
@@ -28,7 +29,9 @@ from tests.annotations import answered
 from tests.generation import small
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit
-from webapp.leaderboards import boards, comparing, figures, slices
+from webapp.leaderboards import boards
+from webapp.leaderboards.analysis import comparison, slices
+from webapp.leaderboards.disclosure import figures
 from webapp.leaderboards.models import Method, Score, Submission
 from webapp.models import User
 
@@ -200,7 +203,7 @@ def test_questions_are_those_that_were_answered_so(val, board, client, show):
 
 
 def test_a_comparison_leads_to_the_questions_it_counts(val, board, client, monkeypatch):
-    monkeypatch.setattr(comparing, "LEAST", 1)
+    monkeypatch.setattr(comparison, "LEAST", 1)
     content = client.get(at(val, "compare", entry=[board["good"], board["bad"]], by="type")).content.decode()
     links = re.findall(r'<a href="([^"]*show=(?:first|second)[^"]*)"[^>]*>([\d,]+)</a>', content)
     assert len(links) > 20
@@ -303,7 +306,7 @@ def test_single_questions_stand_with_their_pictures(owner, client):
 
 
 def test_a_comparison_says_first_what_differs_and_draws_one_facet(val, board, client, monkeypatch):
-    monkeypatch.setattr(comparing, "LEAST", 5)
+    monkeypatch.setattr(comparison, "LEAST", 5)
     keys = {"entry": [board["bad"], board["good"]]}
     shown = client.get(at(val, "compare", **keys))
     whole = shown.context["sheet"].whole.compared
@@ -383,7 +386,7 @@ def test_the_chart_of_curves_names_them_in_full(val, owner, client, monkeypatch)
 
 def test_who_skips_a_step_is_named_with_it(val, owner, client, monkeypatch):
     from generation.engine import ablation
-    from webapp.leaderboards import skipped
+    from webapp.leaderboards.analysis import skipped_steps as skipped
 
     for module in (ablation, skipped):
         monkeypatch.setattr(module, "LEAST", 5)
@@ -460,7 +463,7 @@ def test_pages_ask_the_database_as_often_for_many_rows_as_for_few(
 
 
 def test_a_comparison_is_what_counting_gives(val, board, client, monkeypatch):
-    monkeypatch.setattr(comparing, "LEAST", 1)
+    monkeypatch.setattr(comparison, "LEAST", 1)
     index, truth = SplitIndex.open(val), truth_of(SplitIndex.open(val))
     good = np.mean([noisy(index, 0.2, seed=seed) == truth for seed in (1, 2, 3)], axis=0)
     bad = (worse(index) == truth).astype(float)
@@ -518,10 +521,10 @@ def test_a_question_set_is_read_as_its_parent_says(val, board, client):
 
 
 def test_beside_people_everything_is_read_on_what_people_were_asked(val, board, client, monkeypatch):
-    for module in (slices, comparing):
+    for module in (slices, comparison):
         monkeypatch.setattr(module, "LEAST", 1)
     study = answered.answered(val.dataset, random.Random(4))
-    assert opening.close(study)
+    assert lifecycle.close(study)
     row = baseline.publish(study, by=study.owner_id, seal=baseline.draft(study).seal)
     people = baseline.load(row).predictions
     index, truth = SplitIndex.open(val), truth_of(SplitIndex.open(val))

@@ -11,9 +11,10 @@ from generation.reports.scoring import truth_of
 from generation.splits.filters import read_query
 from generation.storage.index import SplitIndex
 from tests.leaderboards.reading.conftest import contenders
-from webapp.leaderboards import slices, visibility
+from webapp.leaderboards.analysis import slices
+from webapp.leaderboards.analysis.slices import BadBands, Ground, by_one, by_two, by_view, divided, read_bands
 from webapp.leaderboards.contenders import Contender, asked_of
-from webapp.leaderboards.slices import BadBands, Ground, by_one, by_two, by_view, divided, read_bands
+from webapp.leaderboards.disclosure import visibility
 
 
 @pytest.fixture(autouse=True)
@@ -152,8 +153,8 @@ def test_panels_are_drawn_for_page_and_paper(ground, val):
     from generation.charts.drawing import Order, drawings
     from generation.charts.vega import OF_PAPER, OF_THE_PAGE
     from generation.engine.statistics import Averaged
-    from webapp.leaderboards import curves_chart, panels_chart
-    from webapp.leaderboards.curves import TRAIN_SIZE, Run, curves
+    from webapp.leaderboards.analysis import curves_chart, panels_chart
+    from webapp.leaderboards.analysis.curves import TRAIN_SIZE, Run, curves
 
     rivals = contenders(ground.index)
     [listed] = by_one(ground, rivals, divided(ground.index.facets["type"]))

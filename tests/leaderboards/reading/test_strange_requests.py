@@ -10,7 +10,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.test import Client
 
-from annotations.throttle import Throttle
+from annotations.answering.throttle import Throttle
 from generation.models import Split
 from generation.splits.filters import BadAddress, check_names
 from generation.storage.index import SplitIndex
@@ -20,9 +20,9 @@ from tests.leaderboards.reading.rows import method, submit
 from tests.proof import size
 from tests.webapp.api.conftest import program_of
 from tests.webapp.api.test_frame import error_of
-from webapp.api import signing_in
-from webapp.leaderboards.finding import suite_named
+from webapp.api import authentication
 from webapp.leaderboards.forms import split_named
+from webapp.leaderboards.lookup import suite_named
 from webapp.leaderboards.models import Method, Submission
 from webapp.models import User
 
@@ -42,7 +42,7 @@ VALUES = (
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let one address ask as often as it likes."""
-    monkeypatch.setattr(signing_in, "throttle", Throttle(10**9, 60.0))
+    monkeypatch.setattr(authentication, "throttle", Throttle(10**9, 60.0))
 
 
 @pytest.fixture

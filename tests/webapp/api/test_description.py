@@ -18,12 +18,12 @@ from schemathesis.checks import (
     status_code_conformance,
 )
 
+from annotations.answering.throttle import Throttle
 from annotations.models import Study
-from annotations.throttle import Throttle
 from generation.models import Dataset
 from tests.annotations import answered
 from tests.proof import size
-from webapp.api import signing_in, urls
+from webapp.api import authentication, urls
 from webapp.models import ApiToken, User
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
@@ -52,7 +52,7 @@ def described(
     in_this_transaction: None, shapes: Dataset, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, Any]:
     """Give the operations of a site with a dataset and a study, whose programs may ask as often as they like."""
-    monkeypatch.setattr(signing_in, "throttle", Throttle(10**9, 60.0))
+    monkeypatch.setattr(authentication, "throttle", Throttle(10**9, 60.0))
     Dataset.objects.update(owner=owner)
     study = answered.answered(shapes, random.Random(5), split="train")
     Study.objects.filter(pk=study.pk).update(code=KNOWN["code"], owner=owner)

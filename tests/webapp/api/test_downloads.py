@@ -14,15 +14,16 @@ from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotations.throttle import Throttle
+from annotations.answering.throttle import Throttle
 from generation.engine import formats
 from generation.exchange.exports import StoredDataset, Viewer
 from generation.making import datasets
 from generation.models import Dataset, Scene, Split
 from generation.splits.recipes import read_recipe
 from generation.storage import files
-from webapp.api import questions_file, signing_in
-from webapp.housekeeping import tidy_up
+from webapp.api import authentication
+from webapp.api.files import questions_file
+from webapp.running.housekeeping import tidy_up
 
 pytestmark = pytest.mark.django_db
 
@@ -41,7 +42,7 @@ def nothing_kept() -> None:
 @pytest.fixture(autouse=True)
 def asking_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let programs ask as often as they like: at full size a proof asks more in a minute than anybody may."""
-    monkeypatch.setattr(signing_in, "throttle", Throttle(10**9, 60.0))
+    monkeypatch.setattr(authentication, "throttle", Throttle(10**9, 60.0))
 
 
 @pytest.fixture
@@ -254,7 +255,7 @@ def test_a_bucket_s_files_are_the_same(client: Client, shapes: Dataset, s3: Any,
     settings.STORAGES = {**settings.STORAGES, "default": bucket}
     for name, content in stored.items():
         files.put(name, content)
-    from webapp.api import images_tar
+    from webapp.api.files import images_tar
 
     images_tar._layout.cache_clear()
     assert set(files.sizes_below(f"datasets/{shapes.pk}/train/")) == set(stored)

@@ -8,10 +8,10 @@ import pytest
 from django.db import OperationalError
 from django.test import Client, override_settings
 
-from annotations.throttle import Throttle
+from annotations.answering.throttle import Throttle
 from generation.models import Dataset
 from tests.webapp.api.conftest import program_of
-from webapp.api import datasets, errors, signing_in
+from webapp.api import authentication, datasets, errors
 from webapp.models import ApiToken, User
 
 pytestmark = pytest.mark.django_db
@@ -166,7 +166,7 @@ def test_wrong_parameters_are_named() -> None:
 def few(monkeypatch: pytest.MonkeyPatch) -> Throttle:
     """Let everybody ask three times a minute."""
     throttle = Throttle(3, 60.0)
-    monkeypatch.setattr(signing_in, "throttle", throttle)
+    monkeypatch.setattr(authentication, "throttle", throttle)
     return throttle
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webapp.api.errors import Problem
-from webapp.api.ranges import read_range, send
+from webapp.api.files.ranges import read_range, send
 
 CONTENT = bytes(range(100))
 ETAG = '"one"'

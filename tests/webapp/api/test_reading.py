@@ -16,7 +16,7 @@ from tests.leaderboards.reading.conftest import kept, noisy, shapes, undrawn, va
 from tests.leaderboards.reading.rows import method, submit
 from tests.webapp.api.conftest import program_of
 from tests.webapp.api.test_frame import error_of
-from webapp.leaderboards import comparing, skipped
+from webapp.leaderboards.analysis import comparison, skipped_steps
 from webapp.models import User
 
 __all__ = ["kept", "shapes", "undrawn", "val", "withheld"]
@@ -54,7 +54,7 @@ def as_text(line: dict[str, Any]) -> dict[str, str]:
 
 
 def test_a_comparison_is_that_of_the_page(val: Split, rows: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparing, "LEAST", 10)
+    monkeypatch.setattr(comparison, "LEAST", 10)
     found = said("compare", rows)
     assert [as_text(one) for one in (found["whole"], *found["slices"])] == lines(f"{PAGE}/val/compare.csv?{rows}")
     assert (found["first"]["label"], found["second"]["label"]) == ("Good", "Bad")
@@ -73,7 +73,7 @@ def test_curves_are_those_of_the_page(val: Split, rows: str) -> None:
 
 
 def test_skipped_steps_are_those_of_the_page(val: Split, rows: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(skipped, "LEAST", 5)
+    monkeypatch.setattr(skipped_steps, "LEAST", 5)
     found = said("steps", rows)
     shown = Client().get(f"{PAGE}/val/steps/?{rows}").context["found"]
     assert (found["state"], [one["label"] for one in found["rows"]]) == ("done", ["Good", "Bad"])

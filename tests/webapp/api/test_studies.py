@@ -6,9 +6,9 @@ import random
 import pytest
 from django.test import Client
 
-from annotations import results
-from annotations.exporting import as_csv, as_jsonl, lines
 from annotations.models import Study
+from annotations.results import figures as results
+from annotations.results.answer_files import as_csv, as_jsonl, lines
 from generation.models import Dataset
 from tests.annotations import answered
 from tests.webapp.api.conftest import program_of

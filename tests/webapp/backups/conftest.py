@@ -16,7 +16,8 @@ from django.contrib.sessions.models import Session
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotations import baseline, opening
+from annotations.results import baseline
+from annotations.studies import lifecycle
 from generation.making import datasets
 from generation.models import Dataset, PreviewTurn, Quota, SpecFile, Split, Upload
 from generation.queue import workers
@@ -98,7 +99,7 @@ def make_rich_site() -> None:
     LogEntry.objects.create(user=grace, content_type=kind, object_id="1", action_flag=CHANGE, change_message="x")
     Study.objects.create(dataset=made, title="first")
     answered = people.answered(made, random.Random(3))
-    opening.close(answered)
+    lifecycle.close(answered)
     baseline.publish(answered, by=answered.owner_id, seal=baseline.draft(answered).seal)
     add_passing_things()
 

@@ -15,7 +15,7 @@ from django.conf import LazySettings
 from django.core.management import call_command
 from django.db import connection, models
 
-from annotations import baseline
+from annotations.results import baseline
 from generation.making import datasets, redraw
 from generation.models import Chunk, Dataset, Job, Question, Scene, Split
 from generation.storage.index import SplitIndex

@@ -15,8 +15,8 @@ from django.test import Client
 
 from tests.webapp.commands import manage
 from webapp import views
-from webapp.running import error_reports
-from webapp.running.error_reports import Reporter, describe
+from webapp.monitoring import error_reports
+from webapp.monitoring.error_reports import Reporter, describe
 
 SECRET = "unseen"
 

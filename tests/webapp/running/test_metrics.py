@@ -22,7 +22,7 @@ from tests import riddles
 from tests.faults.stack import Site
 from tests.webapp.commands import environment_of, manage
 from webapp.models import User
-from webapp.running import metrics
+from webapp.monitoring import metrics
 
 TOKEN = "a token of 24 characters"
 

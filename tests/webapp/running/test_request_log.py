@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from webapp.running import request_log
+from webapp.monitoring import request_log
 
 pytestmark = pytest.mark.django_db
 COMBINED = re.compile(r'(\S+) - - \[[^\]]+\] "(\S+) (\S+) (HTTP/[\d.]+)" (\d{3}) (\d+|-) "-" "([^"]*)"')

@@ -9,7 +9,7 @@ import pytest
 from django.core.cache import caches
 from django.test import override_settings
 
-from annotations.throttle import Throttle
+from annotations.answering.throttle import Throttle
 from generation.addresses import network_of
 from tests.webapp.commands import ROOT
 from webapp.running import shared_cache

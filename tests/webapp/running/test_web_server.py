@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from webapp.incoming import HEADERS_ONLY, SMALL, UPLOAD_BYTES
 from webapp.running import web_server
+from webapp.running.uploads import HEADERS_ONLY, SMALL, UPLOAD_BYTES
 from webapp.running.web_server import Server
 
 LARGEST = 5_000_000

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotations import assign
+from annotations.answering import slots
 from annotations.models import Answer, Study
 from generation.engine.worlds.babi import layout
 from generation.engine.worlds.babi.spec import presets
@@ -91,7 +91,7 @@ def test_somebody_answers_two_hundred_questions_about_stories(page: Page, ada: U
     study = Study.objects.create(
         owner=ada, title="Read", split=split, easy=dataset.splits.get(name="train"), per_session=STUDIED, **plain
     )
-    assign.lay_out(study, places, ranks=range(STUDIED))
+    slots.lay_out(study, places, ranks=range(STUDIED))
     page.goto(f"/s/{study.code}/")
     page.get_by_role("button", name="Take part").click()
     page.get_by_role("button", name="Begin").click()

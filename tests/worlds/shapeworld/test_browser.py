@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotations import assign
+from annotations.answering import slots
 from annotations.models import Answer, Study
 from generation.engine.worlds import get_world
 from generation.engine.worlds.shapeworld.asking import INSTRUCTION
@@ -67,7 +67,7 @@ def test_somebody_says_whether_captions_fit_by_two_keys(page: Page, ada: User, p
     study = Study.objects.create(
         owner=ada, title="Do they fit?", split=split, easy=dataset.splits.get(name="train"), **plain
     )
-    assign.lay_out(study, [(position, position) for position in range(4)], ranks=range(4))
+    slots.lay_out(study, [(position, position) for position in range(4)], ranks=range(4))
     page.goto(f"/s/{study.code}/")
     page.get_by_role("button", name="Take part").click()
     page.get_by_role("button", name="Begin").click()

@@ -11,11 +11,12 @@ from generation.access import What, may_mention, may_see, owns
 from generation.addresses import site_address
 from generation.models import Split
 from generation.splits.filters import BadAddress, check_names, shortened
-from webapp.leaderboards import baselines, ladder, tables
+from webapp.leaderboards import baselines, downloads
 from webapp.leaderboards.boards import ACCURACY, ASKED, Board, Wanted, board_of, made_of, sorts_of
+from webapp.leaderboards.disclosure import ladder
 from webapp.leaderboards.entries import BEST, CHOICES
-from webapp.leaderboards.finding import find_board
 from webapp.leaderboards.listing import boards_for
+from webapp.leaderboards.lookup import find_board
 from webapp.leaderboards.models import Method, Submission, Suite
 
 A_PAGE = 40
@@ -74,15 +75,15 @@ def board_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpRes
     """Return a board as CSV, JSON or LaTeX, with the rows and the order that the address asks for."""
     split = find_board(request.user, slug, name)
     context: dict[str, Any] = {"split": split, "dataset": split.dataset}
-    if kind not in tables.KINDS:
-        context["message"] = f"Expected one of {', '.join(tables.KINDS)}, got {shortened(kind)}."
+    if kind not in downloads.KINDS:
+        context["message"] = f"Expected one of {', '.join(downloads.KINDS)}, got {shortened(kind)}."
         return render(request, "generation/refused.html", context, status=ABSENT)
     try:
         found, _ = _sorted(request, split, _wanted(request))
     except (BadAddress, BadBoard) as error:
         return render(request, "generation/refused.html", {**context, "message": str(error)}, status=BAD)
     site = site_address(request)
-    return tables.response(tables.of_board(found, site=site), kind=kind, name=f"{slug}-{name}-board")
+    return downloads.response(downloads.of_board(found, site=site), kind=kind, name=f"{slug}-{name}-board")
 
 
 def _sorted(request: HttpRequest, split: Split, wanted: Wanted) -> tuple[Board, list[tuple[str, str]]]:

@@ -10,11 +10,12 @@ from django.views.decorators.http import require_safe
 
 from generation.charts.vega import OF_PAPER, OF_THE_PAGE, Palette
 from generation.splits.filters import shortened
-from webapp.leaderboards import differences_chart, summary
+from webapp.leaderboards.analysis import differences_chart, summary
+from webapp.leaderboards.analysis.comparison import Part, Sheet, lines_of, sheet
+from webapp.leaderboards.analysis.slices import divided
 from webapp.leaderboards.boards import columns_of
-from webapp.leaderboards.comparing import Part, Sheet, lines_of, sheet
+from webapp.leaderboards.disclosure.visibility import facets_for
 from webapp.leaderboards.entries import Entry
-from webapp.leaderboards.slices import divided
 from webapp.leaderboards.views.reading import (
     KINDS,
     Reading,
@@ -27,7 +28,6 @@ from webapp.leaderboards.views.reading import (
     refused,
     saved,
 )
-from webapp.leaderboards.visibility import facets_for
 
 TWO = 2
 BY = "by"

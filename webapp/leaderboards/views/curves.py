@@ -13,13 +13,15 @@ from django.views.decorators.http import require_safe
 from generation.engine.worlds import Column
 from generation.engine.worlds.boards import BoardView, Tasks
 from generation.splits.filters import shortened
-from webapp.leaderboards import reached, tables
+from webapp.leaderboards import downloads
+from webapp.leaderboards.analysis import targets
+from webapp.leaderboards.analysis.curves import ALONG, Curve, Run, curves, lines_of
+from webapp.leaderboards.analysis.curves_chart import left_out, spec_of
+from webapp.leaderboards.analysis.slices import on_series
 from webapp.leaderboards.boards import columns_of, on_column, own_columns_of, tasks_among
-from webapp.leaderboards.curves import ALONG, Curve, Run, curves, lines_of
-from webapp.leaderboards.curves_chart import left_out, spec_of
+from webapp.leaderboards.disclosure.visibility import views_for
 from webapp.leaderboards.entries import Entry, together
 from webapp.leaderboards.models import Score
-from webapp.leaderboards.slices import on_series
 from webapp.leaderboards.views.reading import (
     ENTRY,
     KINDS,
@@ -33,7 +35,6 @@ from webapp.leaderboards.views.reading import (
     refused,
     saved,
 )
-from webapp.leaderboards.visibility import views_for
 
 TARGET, OVER, VIEW = "target", "along", "view"
 USUAL = "90"  # percent, where columns are no tasks
@@ -75,7 +76,7 @@ def curve(request: HttpRequest, slug: str, name: str) -> HttpResponse:
             "drawing": drawing_of(reading.split, spec),
             "is_drawable": spec is not None,
         }
-        context["needed"] = reached.needed(found.curves, found.columns, found.tasks) if found.columns else None
+        context["needed"] = targets.needed(found.curves, found.columns, found.tasks) if found.columns else None
     except Unreadable as error:
         return refused(reading, error)
     return render(request, "leaderboards/curves.html", context)
@@ -103,17 +104,17 @@ def reached_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpR
     """Return with how many examples each column of the board reaches the target, as CSV, JSON or LaTeX."""
     reading = opened(request, slug, name)
     try:
-        if kind not in tables.KINDS:
-            raise Unreadable(f"Expected one of {', '.join(tables.KINDS)}, got {shortened(kind)}.")
+        if kind not in downloads.KINDS:
+            raise Unreadable(f"Expected one of {', '.join(downloads.KINDS)}, got {shortened(kind)}.")
         found = learned_for(reading)
         if not found.columns:
             raise Unreadable("Expected no view: columns are told of all questions.", status=400)
     except Unreadable as error:
         return refused(reading, error)
-    table = reached.table_of(
-        reading.split, reached.needed(found.curves, found.columns, found.tasks), found.asked.along, found.asked.target
+    table = targets.table_of(
+        reading.split, targets.needed(found.curves, found.columns, found.tasks), found.asked.along, found.asked.target
     )
-    return tables.response(table, kind=kind, name=f"{slug}-{name}-reached")
+    return downloads.response(table, kind=kind, name=f"{slug}-{name}-reached")
 
 
 def learned_for(reading: Reading) -> Learned:

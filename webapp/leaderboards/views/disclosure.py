@@ -13,9 +13,10 @@ from generation.access import owns
 from generation.engine.ladder import expected_gain
 from generation.models import Split
 from generation.views.finding import NOTHING
-from webapp.leaderboards import approvals, ladder, limits
-from webapp.leaderboards.disclosure_form import DisclosureForm
-from webapp.leaderboards.finding import find_board
+from webapp.leaderboards import limits
+from webapp.leaderboards.disclosure import approvals, ladder
+from webapp.leaderboards.disclosure.form import DisclosureForm
+from webapp.leaderboards.lookup import find_board
 
 BAD = 400
 DECISIONS = {"approve": True, "refuse": False}

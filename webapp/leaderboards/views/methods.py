@@ -15,10 +15,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotations.markdown import rendered
 from generation.access import What, may_see
 from generation.models import Split
-from webapp.leaderboards import baselines, removal
-from webapp.leaderboards.finding import find_method, find_own_method
+from webapp.leaderboards import baselines, deletion
 from webapp.leaderboards.forms import MethodForm
 from webapp.leaderboards.listing import boards_for, with_figures
+from webapp.leaderboards.lookup import find_method, find_own_method
 from webapp.leaderboards.models import Method, Submission
 
 A_PAGE = 40
@@ -136,8 +136,8 @@ def method_delete(request: HttpRequest, number: int) -> HttpResponse:
     trouble = ""
     if request.method == "POST":
         try:
-            removal.delete_method(found)
-        except removal.Counted as error:
+            deletion.delete_method(found)
+        except deletion.Counted as error:
             trouble = str(error)
         else:
             messages.success(request, f"{found.name} is deleted, with its submissions.")

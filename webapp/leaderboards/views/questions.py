@@ -18,8 +18,8 @@ from generation.storage import rows
 from generation.storage.index import SplitIndex
 from generation.views.finding import pairs_of
 from webapp.leaderboards import predictions
+from webapp.leaderboards.analysis.questions import Given, Show, chosen, given, shows_for
 from webapp.leaderboards.entries import Entry
-from webapp.leaderboards.per_question import Given, Show, chosen, given, shows_for
 from webapp.leaderboards.views.reading import ENTRY, Reading, Unreadable, check_open, opened, refused
 
 SHOW = "show"

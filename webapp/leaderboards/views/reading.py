@@ -15,18 +15,18 @@ from django.utils.cache import patch_vary_headers
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from annotations.exporting import cell
+from annotations.results.answer_files import cell
 from generation.charts.drawing import Order, drawings
 from generation.charts.vega import BESIDE_A_FORM, OF_PAPER, OF_THE_PAGE, WIDE
 from generation.models import Split
 from generation.splits.filters import BadAddress, check_names, shortened
 from generation.storage.index import SplitIndex
+from webapp.leaderboards.analysis.panels_chart import left_out, spec_of
+from webapp.leaderboards.analysis.slices import LEAST, Ground, Panel
 from webapp.leaderboards.contenders import Contender, asked_of
+from webapp.leaderboards.disclosure.visibility import is_open
 from webapp.leaderboards.entries import Entry, entries_of, find_entry
-from webapp.leaderboards.finding import find_board
-from webapp.leaderboards.panels_chart import left_out, spec_of
-from webapp.leaderboards.slices import LEAST, Ground, Panel
-from webapp.leaderboards.visibility import is_open
+from webapp.leaderboards.lookup import find_board
 
 KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}
 ENTRY = "entry"

@@ -11,9 +11,8 @@ from generation.engine.worlds import FacetKind
 from generation.engine.worlds.boards import BoardView
 from generation.splits.filters import shortened
 from generation.storage.index import IndexedFacet
-from webapp.leaderboards.across import by_view_across
-from webapp.leaderboards.boards import columns_of, own_columns_of
-from webapp.leaderboards.slices import (
+from webapp.leaderboards.analysis.related_splits import by_view_across
+from webapp.leaderboards.analysis.slices import (
     BadBands,
     Divided,
     Panel,
@@ -24,6 +23,8 @@ from webapp.leaderboards.slices import (
     lines_of,
     read_bands,
 )
+from webapp.leaderboards.boards import columns_of, own_columns_of
+from webapp.leaderboards.disclosure.visibility import facets_for, views_for
 from webapp.leaderboards.views.reading import (
     KINDS,
     Reading,
@@ -37,7 +38,6 @@ from webapp.leaderboards.views.reading import (
     refused,
     saved,
 )
-from webapp.leaderboards.visibility import facets_for, views_for
 
 BY, VIEW, BANDS, PANEL = "by", "view", "bands", "panel"
 SLICES_KINDS = (*KINDS, "json")

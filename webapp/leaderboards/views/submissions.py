@@ -22,19 +22,20 @@ from generation.reports.shortcuts import choices_of
 from generation.splits.filters import shortened
 from generation.storage import files
 from generation.storage.index import SplitIndex
-from webapp.leaderboards import approvals, ladder, limits, predictions, receiving, removal, scoring
+from webapp.leaderboards import deletion, limits, predictions, scoring, uploads
+from webapp.leaderboards.analysis.slices import LEAST, Ground, divided
+from webapp.leaderboards.analysis.summary import slices_of, told_of_row, weakest
 from webapp.leaderboards.boards import columns_of
+from webapp.leaderboards.disclosure import approvals, ladder
+from webapp.leaderboards.disclosure.visibility import facets_for, is_open, outcomes_of
 from webapp.leaderboards.entries import find_entry
-from webapp.leaderboards.finding import find_board, find_own_submission, find_submission, owns, suite_named
 from webapp.leaderboards.forms import SubmissionForm, split_named
 from webapp.leaderboards.listing import with_figures
+from webapp.leaderboards.lookup import find_board, find_own_submission, find_submission, owns, suite_named
 from webapp.leaderboards.models import Method, Submission, Suite
-from webapp.leaderboards.receiving import Order, Refused
-from webapp.leaderboards.slices import LEAST, Ground, divided
-from webapp.leaderboards.summary import slices_of, told_of_row, weakest
 from webapp.leaderboards.training import trained_on
+from webapp.leaderboards.uploads import Order, Refused
 from webapp.leaderboards.views.reading import contenders_of
-from webapp.leaderboards.visibility import facets_for, is_open, outcomes_of
 
 A_PAGE = 40
 ABSENT, CONFLICT = 404, 409
@@ -78,9 +79,9 @@ def submission_new(request: HttpRequest) -> HttpResponse:
         order = Order(target=target, **data)
         try:
             if "check" in request.POST:
-                checked = receiving.checked(request.user, order, file, file.name)
+                checked = uploads.checked(request.user, order, file, file.name)
             else:
-                received = receiving.receive(request.user, order, file, file.name)
+                received = uploads.receive(request.user, order, file, file.name)
                 scoring.RUNNER.wake()
                 return redirect(received.submissions[0] if len(received.submissions) == 1 else "submissions")
         except Refused as error:
@@ -224,8 +225,8 @@ def submission_delete(request: HttpRequest, number: int) -> HttpResponse:
     trouble = ""
     if request.method == "POST":
         try:
-            removal.delete_submission(found)
-        except removal.Counted as error:
+            deletion.delete_submission(found)
+        except deletion.Counted as error:
             trouble = str(error)
         else:
             messages.success(request, f"Submission {number} is deleted.")

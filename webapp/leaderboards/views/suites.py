@@ -14,10 +14,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotations.markdown import rendered
 from generation.addresses import site_address
 from generation.splits.filters import shortened
+from webapp.leaderboards import downloads
 from webapp.leaderboards import suites as reading
-from webapp.leaderboards import tables
-from webapp.leaderboards.finding import find_own_suite, find_suite, owns_suite
 from webapp.leaderboards.forms import SuiteForm
+from webapp.leaderboards.lookup import find_own_suite, find_suite, owns_suite
 from webapp.leaderboards.models import Suite, SuiteGap, SuiteMember
 
 A_PAGE = 40
@@ -48,12 +48,12 @@ def suite(request: HttpRequest, slug: str) -> HttpResponse:
 def suite_file(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """Return a suite's board as CSV, JSON or LaTeX."""
     found = find_suite(request.user, slug)
-    if kind not in tables.KINDS:
-        message = f"Expected one of {', '.join(tables.KINDS)}, got {shortened(kind)}."
+    if kind not in downloads.KINDS:
+        message = f"Expected one of {', '.join(downloads.KINDS)}, got {shortened(kind)}."
         return render(request, "generation/refused.html", {"message": message}, status=ABSENT)
     site = site_address(request)
     board = reading.board_of(request.user, found)
-    return tables.response(tables.of_suite(board, site=site), kind=kind, name=f"{found.slug}-board")
+    return downloads.response(downloads.of_suite(board, site=site), kind=kind, name=f"{found.slug}-board")
 
 
 @login_required

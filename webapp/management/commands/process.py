@@ -11,10 +11,10 @@ from django.core.management.base import CommandError
 
 from generation.making.warmup import warm
 from generation.management.console import BAD_INPUT, PlainCommand
-from webapp.housekeeping import prepare_broker
-from webapp.network import CannotListen, check_bind
-from webapp.processes import NAMES, child
-from webapp.supervise import Supervisor
+from webapp.running.housekeeping import prepare_broker
+from webapp.running.network import CannotListen, check_bind
+from webapp.running.processes import NAMES, child
+from webapp.running.supervise import Supervisor
 
 
 class Command(PlainCommand):

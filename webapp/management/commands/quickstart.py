@@ -22,11 +22,11 @@ from generation.making.warmup import warm
 from generation.management.console import PlainCommand
 from generation.models import Dataset
 from webapp.backups.before_migrating import upgrade
-from webapp.housekeeping import prepare_broker
 from webapp.models import LoginLink, User, address_of
-from webapp.network import ANYWHERE, CannotListen, listen_on, names_of
-from webapp.processes import children
-from webapp.supervise import Supervisor
+from webapp.running.housekeeping import prepare_broker
+from webapp.running.network import ANYWHERE, CannotListen, listen_on, names_of
+from webapp.running.processes import children
+from webapp.running.supervise import Supervisor
 
 READY_WITHIN = 60.0  # seconds
 DEMO, DEMO_SPEC = "clevr-mini", settings.BASE_DIR / "webapp" / "demo.json"

@@ -13,11 +13,11 @@ from django.core.management.base import CommandError
 from generation.engine.statistics import Averaged
 from generation.management.console import BAD_INPUT, FAILED, PlainCommand
 from generation.models import Split
-from webapp.leaderboards import receiving, scoring
-from webapp.leaderboards.figures import figure
+from webapp.leaderboards import scoring, uploads
+from webapp.leaderboards.disclosure.figures import figure
+from webapp.leaderboards.disclosure.visibility import Outcome, outcome_json, outcomes_of
 from webapp.leaderboards.models import Method, Score, Submission, Suite
-from webapp.leaderboards.receiving import Order, Refused
-from webapp.leaderboards.visibility import Outcome, outcome_json, outcomes_of
+from webapp.leaderboards.uploads import Order, Refused
 from webapp.models import User
 
 NUMBERS = {"train_size": "different training examples", "examples_seen": "training examples in all, repeats included"}
@@ -108,7 +108,7 @@ def _owner(name: str, account: str | None) -> User:
 def _received(order: Order, path: Path) -> list[Submission]:
     """Return the submissions that a file was stored as, one for each split it is for; raise `Refused`."""
     with path.open("rb") as file:
-        return receiving.receive(order.method.owner, order, file, path.name).submissions
+        return uploads.receive(order.method.owner, order, file, path.name).submissions
 
 
 def _scored(submission: Submission) -> None:

@@ -1,0 +1,1 @@
+"""What participants do: sessions, slots, questions, rules of exclusion, timing."""

@@ -1,0 +1,145 @@
+"""The palette check: twelve pairs of a dataset's own colours, to be told apart on the participant's own screen.
+
+Where the dataset's world draws pictures, the pairs are drawn as they are, in the world's own materials and light.
+"""
+
+import functools
+import io
+import os
+import struct
+import zlib
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from annotations.answering.answer_forms import swatches_of
+from annotations.answering.participant_lookup import sealed_split
+from annotations.answering.secret_random import chance_for
+from annotations.models import Participant, Study
+from generation.models import Split
+
+PAIRS, DIFFERENT = 12, 6
+SLIPS = 1  # so many mistakes still pass: fingers slip
+WAYS = 2  # in which colours are shown, in turn: two materials, where things are made of some
+SIZE = 120  # pixels, a ball
+CHUNK = 12  # bytes of a PNG's chunk besides its content
+GROUND = (128, 128, 128)
+Colour = tuple[int, int, int]
+
+# What linear RGB looks like to people without red and without green cones: Machado et al. 2009, severity 1.
+SEEN_AS = (
+    ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+)
+
+
+class Pair(NamedTuple):
+    """Two colours side by side, both in the same of the ways in which the dataset's colours look."""
+
+    left: Colour
+    right: Colour
+    which: int = 0
+
+    @property
+    def is_same(self) -> bool:
+        """Return whether they are one colour."""
+        return self.left == self.right
+
+
+def pairs_for(participant: Participant, swatches: Mapping[str, Colour]) -> list[Pair]:
+    """Return the pairs that a participant is shown, always the same ones; those easiest mistaken are among them."""
+    chance = chance_for(participant, "palette")
+    colours = sorted(set(swatches.values()))
+    mixed = [chance.sample(pair, 2) for pair in hardest(colours)]
+    pairs = [Pair(left, right) for left, right in mixed]
+    pairs += [Pair(colour, colour) for colour in chance.choices(colours, k=PAIRS - len(pairs))]
+    chance.shuffle(pairs)
+    return [pair._replace(which=number % WAYS) for number, pair in enumerate(pairs)]
+
+
+def hardest(colours: Sequence[Colour]) -> list[tuple[Colour, Colour]]:
+    """Return the pairs of different colours that people mistake most easily."""
+    return sorted(combinations(colours, 2), key=lambda pair: (_distance(*pair), pair))[:DIFFERENT]
+
+
+def mistakes(pairs: Sequence[Pair], answers: Sequence[bool]) -> int:
+    """Return how many pairs were said to be the same and aren't, or the other way round."""
+    return sum(pair.is_same != said for pair, said in zip(pairs, answers, strict=True))
+
+
+def is_mistaken(mistaken: int | None) -> bool:
+    """Return whether so many mistakes are more than a slip."""
+    return mistaken is not None and mistaken > SLIPS
+
+
+def is_spared(participant: Participant) -> bool:
+    """Return whether a participant is given only questions that need no colour."""
+    return is_mistaken(participant.mistaken) and participant.study.palette == Study.Palette.COLOUR_FREE
+
+
+def drawn(pair: Pair, split: Split) -> bytes:
+    """Return a PNG of two things in these colours of a split, `SIZE` high and twice as wide.
+
+    All pairs of a split have the same number of bytes: two equal halves take less room than two different ones.
+    """
+    picture = _encoded(pair, split)
+    return _padded(picture, _most_bytes(split.pk, split.index_digest))
+
+
+@functools.lru_cache(maxsize=100)
+def _most_bytes(key: int, digest: str) -> int:
+    """Return how many bytes the largest picture of a pair takes that anybody may be shown of a split."""
+    split = sealed_split(key, digest)
+    colours = sorted(set(swatches_of(split).values()))
+    sides = [*hardest(colours), *((two, one) for one, two in hardest(colours)), *((one, one) for one in colours)]
+    pairs = [Pair(*both, which) for both in sides for which in range(WAYS)]
+    return max(len(_encoded(pair, split)) for pair in pairs) + CHUNK
+
+
+def _padded(png: bytes, size: int) -> bytes:
+    """Return a PNG with a chunk that readers pass over, so that it has so many bytes, if it had fewer."""
+    content = b"paDd" + os.urandom(max(0, size - len(png) - CHUNK))
+    chunk = struct.pack(">I", len(content) - 4) + content + struct.pack(">I", zlib.crc32(content))
+    return png[:-CHUNK] + chunk + png[-CHUNK:]  # the last chunk, which ends the file, has no content
+
+
+def _encoded(pair: Pair, split: Split) -> bytes:
+    key = (split.pk, split.index_digest)
+    both = np.concatenate([drawn_colour(*key, colour, pair.which) for colour in (pair.left, pair.right)], axis=1)
+    file = io.BytesIO()
+    Image.fromarray(both).save(file, "PNG")
+    return file.getvalue()
+
+
+@functools.lru_cache(maxsize=500)
+def drawn_colour(key: int, digest: str, colour: Colour, which: int) -> NDArray[np.uint8]:
+    """Return something of a colour as the split's world draws it; a plain ball where it doesn't."""
+    split = sealed_split(key, digest)
+    name = next(name for name, rgb in swatches_of(split).items() if rgb == colour)
+    rgb = split.dataset.get_world().draw_colour(split.read_spec(), name, which=which, size=SIZE)
+    return _ball(colour) if rgb is None else rgb
+
+
+def _ball(colour: Colour) -> NDArray[np.uint8]:
+    """Return a ball, `(SIZE, SIZE, 3)` uint8 sRGB, lit from the upper left."""
+    y, x = (np.mgrid[:SIZE, :SIZE] + 0.5) / (SIZE / 2) - 1
+    z = np.sqrt(np.clip(0.81 - x**2 - y**2, 0, None)) / 0.9
+    light = np.clip(0.55 + 0.45 * (0.8 * z - 0.45 * x - 0.45 * y), 0.35, 1)[..., None]
+    picture = np.where((z > 0)[..., None], light * np.array(colour), np.array(GROUND))
+    return picture.round().astype(np.uint8)
+
+
+def _distance(one: Colour, other: Colour) -> float:
+    """Return how far apart two colours are to those who tell them apart worst."""
+    difference = _linear(one) - _linear(other)
+    return float(min(np.linalg.norm(np.array(matrix) @ difference) for matrix in SEEN_AS))
+
+
+def _linear(colour: Colour) -> NDArray[np.float64]:
+    """Return an sRGB colour as linear RGB from 0 to 1, shape `(3,)`."""
+    level = np.array(colour, dtype=np.float64) / 255
+    return np.where(level <= 0.04045, level / 12.92, ((level + 0.055) / 1.055) ** 2.4)

@@ -1,0 +1,269 @@
+"""Who is left out of a study's data: rules that are stated before anybody is asked, and stand from then on.
+
+No rule looks at whether answers to questions of the sample are right. Opening a study freezes its rules as canonical
+JSON, thresholds and all, with the SHA-256 of it and the moment; from then on that text alone says what they are.
+"""
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
+from datetime import datetime
+from decimal import Decimal
+from itertools import groupby
+from statistics import median
+from typing import Any, NamedTuple, Protocol
+
+from django.db.models import F
+
+from annotations.answering import color_vision
+from annotations.answering.answer_forms import swatches_of
+from annotations.answering.buttons import Pressed
+from annotations.models import Participant, Study
+from generation.engine.canonical import canonical
+
+FIELDS = ("out_attention", "out_checks", "out_fast", "out_straight", "out_buttons", "out_colours", "out_unfinished")
+FIRST = {"out_attention": 2, "out_fast": "1.5"}  # what the form of a new study begins with
+FINISHED = {Participant.Stage.COMMENT, Participant.Stage.COMPLETED}
+
+
+class Fast(NamedTuple):
+    """Median milliseconds with the page visible, below which answers are too fast, from so many answers on."""
+
+    below: int = 1500
+    answers: int = 10
+
+
+class Straight(NamedTuple):
+    """The same so often in a row, or in more than this share of so many answers and more.
+
+    `every`, which flags have and rules do not: or in each of so many and more.
+    """
+
+    run: int = 12
+    percent: int = 90
+    answers: int = 15
+    every: int | None = None
+
+
+class Rules(NamedTuple):
+    """What leaves somebody out; None where a rule is off.
+
+    Attributes
+    ----------
+    attention, checks, colours : int or None
+        So many attention items failed, check questions wrong, pairs of colours mistaken, or more.
+    fast : Fast or None
+    straight, buttons : Straight or None
+        The same answer; the button at the same place, in all questions or in those that have the same buttons.
+    unfinished : bool or None
+        The session ended before its end.
+    hours : int
+        Without an answer, after which a session has ended.
+    """
+
+    attention: int | None = None
+    checks: int | None = None
+    fast: Fast | None = None
+    straight: Straight | None = None
+    buttons: Straight | None = None
+    colours: int | None = None
+    unfinished: bool | None = None
+    hours: int = 3
+
+    @property
+    def on(self) -> list[str]:
+        """Return the names of the rules that are on."""
+        return [name for name in NAMES if getattr(self, name) is not None]
+
+
+NAMES = Rules._fields[:-1]
+
+
+class Work(Protocol):
+    """What of somebody's work the rules look at."""
+
+    participant: Participant
+    said: list[tuple[int, str]]
+    pressed: list[Pressed]
+    times: list[int]
+    last: datetime | None
+
+    @property
+    def missed(self) -> int:
+        """Return how many attention items were answered wrongly."""
+
+    @property
+    def mistakes(self) -> int:
+        """Return how many check questions were answered wrongly."""
+
+
+# Stating them
+
+
+def stated(study: Study) -> Rules:
+    """Return the rules of a study: as they were when it was opened, or of a draft as its fields have them."""
+    if study.rules:
+        return read(study.rules)
+    return drafted(study) if study.is_draft else Rules()
+
+
+def drafted(study: Study) -> Rules:
+    """Return the rules that a study's fields say; one about what it doesn't have, as attention items, is off."""
+    has_checks = study.easy_id is not None and study.checks > 0
+    has_colours = study.out_colours and len(set(swatches_of(study.split).values())) > 1
+    return Rules(
+        attention=study.out_attention if study.attention else None,
+        checks=study.out_checks if has_checks else None,
+        fast=None if study.out_fast is None else Fast(int(1000 * Decimal(study.out_fast))),
+        straight=Straight() if study.out_straight else None,
+        buttons=Straight() if study.out_buttons else None,
+        colours=color_vision.SLIPS + 1 if has_colours else None,
+        unfinished=True if study.out_unfinished else None,
+    )
+
+
+def text_of(study: Study, rules: Rules) -> str:
+    """Return rules as canonical JSON: the bytes, in UTF-8, of which the digest is."""
+    fast = rules.fast
+    return canonical(
+        {
+            "study": study.code,
+            "left_out": {
+                "attention_items_failed": rules.attention,
+                "check_questions_wrong": rules.checks,
+                "median_visible_ms": None if fast is None else {"below": fast.below, "from_answers": fast.answers},
+                "same_answer": _as_json(rules.straight),
+                "same_button": _as_json(rules.buttons),
+                "colour_pairs_mistaken": rules.colours,
+                "session_not_finished": rules.unfinished is not None,
+            },
+            "session_ends_after_hours": rules.hours,
+        }
+    )
+
+
+def _as_json(limits: Straight | None) -> dict[str, int] | None:
+    if limits is None:
+        return None
+    return {"in_a_row": limits.run, "more_than_percent": limits.percent, "of_answers_from": limits.answers}
+
+
+def _straight(said: dict[str, int] | None) -> Straight | None:
+    return None if said is None else Straight(said["in_a_row"], said["more_than_percent"], said["of_answers_from"])
+
+
+def read(text: str) -> Rules:
+    """Return the rules that were written so."""
+    whole: dict[str, Any] = json.loads(text)
+    said: dict[str, Any] = whole["left_out"]
+    fast = said["median_visible_ms"]
+    return Rules(
+        attention=said["attention_items_failed"],
+        checks=said["check_questions_wrong"],
+        fast=fast and Fast(fast["below"], fast["from_answers"]),
+        straight=_straight(said["same_answer"]),
+        buttons=_straight(said.get("same_button")),  # studies opened before this rule do not have it
+        colours=said["colour_pairs_mistaken"],
+        unfinished=said["session_not_finished"] or None,
+        hours=whole["session_ends_after_hours"],
+    )
+
+
+def freeze(study: Study) -> None:
+    """Store what rules a study is opened with, as its fields say at this moment; once."""
+    text = text_of(study, drafted(study))
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    unset = Study.objects.filter(pk=study.pk, rules="")
+    unset.update(rules=text, rules_digest=digest, rules_frozen=F("opened"))
+    study.refresh_from_db()
+
+
+def in_words(rules: Rules) -> dict[str, str]:
+    """Return each rule that is on, as a reason: in the order of `Rules`."""
+    fast, straight, buttons = rules.fast or Fast(), rules.straight or Straight(), rules.buttons or Straight()
+    said = {
+        "attention": f"{_or_more(rules.attention, 'attention item')} failed",
+        "checks": f"{_or_more(rules.checks, 'check question')} answered wrongly",
+        "fast": f"a median time below {fast.below / 1000:g} s, from {fast.answers} answers on",
+        "straight": f"the same answer {_over_and_over(straight)}",
+        "buttons": f"the button at the same place {_over_and_over(buttons)}, counted over all questions and over those "
+        "with the same buttons",
+        "colours": f"{rules.colours} or more mistakes at telling {color_vision.PAIRS} pairs of colours apart",
+        "unfinished": f"the session not finished: no answer for {rules.hours} hours, or the study closed",
+    }
+    return {name: said[name] for name in rules.on}
+
+
+def _over_and_over(limits: Straight) -> str:
+    return f"{limits.run} times in a row, or in more than {limits.percent} % of {limits.answers} and more answers"
+
+
+def _or_more(n: int | None, noun: str) -> str:
+    return f"{n} or more {noun}s"
+
+
+# Judging by them
+
+
+def has_ended(rules: Rules, work: Work, *, is_open: bool, now: datetime) -> bool:
+    """Return whether a session is over: finished, left for hours, or of a closed study."""
+    if work.participant.stage in FINISHED or not is_open:
+        return True
+    return work.last is not None and (now - work.last).total_seconds() > 3600 * rules.hours
+
+
+def broken(rules: Rules, work: Work) -> list[str]:
+    """Return the names of the rules that somebody's work breaks."""
+    texts = [text for _, text in work.said if text]
+    found = {
+        "attention": rules.attention is not None and work.missed >= rules.attention,
+        "checks": rules.checks is not None and work.mistakes >= rules.checks,
+        "fast": rules.fast is not None and is_too_fast(work.times, rules.fast),
+        "straight": rules.straight is not None and is_straight_lining(texts, rules.straight),
+        "buttons": rules.buttons is not None and bool(one_button(work.pressed, rules.buttons)),
+        "colours": rules.colours is not None and (work.participant.mistaken or 0) >= rules.colours,
+        "unfinished": rules.unfinished is not None and work.participant.stage not in FINISHED,
+    }
+    return [name for name in NAMES if found[name]]
+
+
+def is_straight_lining(said: Sequence[Hashable], limits: Straight | None = None) -> bool:
+    """Return whether somebody did the same again and again, whatever was asked."""
+    limits = limits or Straight()
+    n, longest = len(said), max((len(list(run)) for _, run in groupby(said)), default=0)
+    most = max(Counter(said).values(), default=0)
+    is_every = limits.every is not None and longest == n >= limits.every
+    return is_every or longest >= limits.run or (n >= limits.answers and 100 * most > limits.percent * n)
+
+
+def one_button(pressed: Sequence[Pressed], limits: Straight | None = None) -> str:
+    """Return which button somebody pressed again and again, and how often; nothing where they did not.
+
+    The place counts over all questions, and over those that have the same buttons.
+    """
+    places = [one.places for one in pressed]
+    if is_straight_lining(places, limits):
+        place, times = Counter(places).most_common(1)[0]
+        return f"{_place_in_words(place)} in {times} of {len(places)} answers"
+    groups: dict[tuple[str, ...], list[tuple[int, ...]]] = defaultdict(list)
+    for one in pressed:
+        groups[one.buttons].append(one.places)
+    for buttons, group in groups.items():
+        if is_straight_lining(group, limits):
+            place, times = Counter(group).most_common(1)[0]
+            named = ", ".join(buttons[one] for one in place)
+            return f"“{named}” in {times} of {len(group)} answers to questions that have it"
+    return ""
+
+
+def _place_in_words(place: Sequence[int]) -> str:
+    if len(place) > 1:
+        return f"buttons {', '.join(str(one + 1) for one in place)}"
+    return "the first button" if place[0] == 0 else f"button {place[0] + 1}"
+
+
+def is_too_fast(times: Sequence[int], limits: Fast | None = None) -> bool:
+    """Return whether so many answers took so little time that the questions can't have been read."""
+    limits = limits or Fast()
+    return len(times) >= limits.answers and median(times) < limits.below

@@ -1,0 +1,399 @@
+"""How somebody goes through a study: they join, move from stage to stage, and leave with what they were promised."""
+
+import uuid
+
+from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from annotations.answering import (
+    answer_forms,
+    color_free,
+    color_vision,
+    identities,
+    questions,
+    slots,
+    throttle,
+    timing,
+    tokens,
+)
+from annotations.answering.answer_forms import swatches_of
+from annotations.answering.questions import TRIES, Asked
+from annotations.answering.session import QUESTION, Item, Said, Sitting
+from annotations.answering.slots import Reply
+from annotations.models import Answer, EasyAnswer, Participant, Study
+from annotations.results import exclusions
+from generation.engine.errors import EngineError
+from generation.engine.worlds import AnswerForm, AnswerKind
+
+Stage = Participant.Stage
+ORDER = (Stage.CONSENT, Stage.PALETTE, Stage.INSTRUCTIONS, Stage.PRACTICE, Stage.QUESTIONS)
+BEFORE = ORDER[:-1]  # the questions
+ENDS = (Stage.COMPLETED, Stage.SCREENED_OUT, Stage.FULL)
+LONGEST = 200  # characters of a platform's name for somebody
+
+
+class Refused(EngineError):
+    """Somebody can't take part now, or sent what nobody was asked for."""
+
+
+class TooMany(Refused):
+    """So many come at once that it can't be people; after `wait` seconds others are let in."""
+
+    def __init__(self, reason: str, *, wait: float = throttle.A_MINUTE) -> None:
+        super().__init__(reason)
+        self.wait = wait
+
+
+class NoEntry(Refused):
+    """Somebody new can't take part now; `code` is what they may give the platform that sent them instead."""
+
+    def __init__(self, reason: str, *, title: str, code: str = "") -> None:
+        super().__init__(reason)
+        self.title, self.code = title, code
+
+
+class Elsewhere(Refused):
+    """Somebody came with this identity already, and nothing shows that it is the same person."""
+
+
+# Joining
+
+
+def join(
+    study: Study, *, identity: str, session: str, there: str = "", is_test: bool = False, anew: bool = False
+) -> Participant:
+    """Return who follows a study's link: a new participant, or the one who came with the same identity and session.
+
+    `there` is what the platform calls the study: it is kept of somebody new, and decides nothing. Anybody can type an
+    identity, so that nobody is kept out because another one came with theirs: with `anew` they are somebody new, and
+    the researcher sees both.
+
+    Raises
+    ------
+    Elsewhere
+        Where somebody else came with this identity, and it is not said that this is somebody new.
+    NoEntry
+        Where the study is not open, or not for them.
+    Refused
+        Where too many come, or the link makes no sense.
+    """
+    names = (study.person_parameter, study.session_parameter, study.study_parameter)
+    for name, text in zip(names, (identity, session, there), strict=True):
+        if len(text) > LONGEST or not text.isprintable():
+            raise Refused(f"Expected at most {LONGEST} printable characters, got others.", where=name)
+    known = _known(study, identity, session)
+    if known is None:
+        _check_open(study, is_test=is_test)
+        if not anew and _is_taken(study, identity, session):
+            raise Elsewhere("Expected somebody new, got a name that somebody came with.", where=study.person_parameter)
+        if throttle.is_crowded(study):
+            raise TooMany(f"Expected at most {throttle.JOINING} new people a minute, got more. Try again in a minute.")
+        _check_new(study, identity)
+        try:
+            with transaction.atomic():
+                new = Participant.objects.create(
+                    study=study, identity=identity, session=session, study_there=there, is_test=is_test
+                )
+        except IntegrityError:
+            known = _known(study, identity, session)
+        else:
+            leave_early(new)
+            return new
+    assert known is not None  # nothing else keeps a row from being stored
+    return known
+
+
+def _known(study: Study, identity: str, session: str) -> Participant | None:
+    if not identity or not session:
+        return None
+    return Participant.objects.filter(study=study, identity=identity, session=session).first()
+
+
+def _is_taken(study: Study, identity: str, session: str) -> bool:
+    """Return whether somebody came with an identity in another session, and found a question or may still."""
+    if not identity:
+        return False
+    others = Participant.objects.filter(study=study, identity=identity).exclude(stage=Stage.FULL)
+    return (others.exclude(session=session) if session else others).exists()
+
+
+def _check_new(study: Study, identity: str) -> None:
+    """Raise `NoEntry` for somebody who took part in one of the studies whose people this one does without."""
+    if identities.took_part(study, identity):
+        raise NoEntry(
+            "It is for people who were not in an earlier one, and you were. Thank you for that.",
+            title="This study is for other people",
+        )
+
+
+def _check_open(study: Study, *, is_test: bool) -> None:
+    """Raise `NoEntry` unless the study takes in people at this moment."""
+    now = timezone.now()
+    if is_test:
+        return
+    is_early = study.opens is not None and now < study.opens
+    if study.is_draft or is_early:
+        when = f"{timezone.localtime(study.opens):on %Y-%m-%d at %H:%M (%Z)}" if study.opens and is_early else "later"
+        raise NoEntry(
+            f"Please come back {when}: the same link works then.",
+            title="This study has not opened yet",
+            code=study.full,
+        )
+    if study.state == Study.State.CLOSED or (study.closes is not None and now >= study.closes):
+        raise NoEntry(
+            "It takes in nobody new at the moment. Thank you for coming. If you took part before, your own link still "
+            "shows where you were, and your code.",
+            title="This study is closed",
+            code=study.full,
+        )
+
+
+# From stage to stage
+
+
+def advance(participant: Participant, stage: str) -> None:
+    """Let a participant leave a stage for the next one that the study has; once, whoever asks how often."""
+    _move(participant, stage, _after(participant.study, stage))
+
+
+def _after(study: Study, stage: str) -> str:
+    """Return the stage that follows: the check of colours and practice where the study has them."""
+    passed = {
+        Stage.PALETTE: len(set(swatches_of(study.split).values())) < 2,
+        Stage.PRACTICE: questions.practice_of(study) == 0,
+    }
+    later = ORDER[[str(one) for one in ORDER].index(stage) + 1 :]
+    return next(one for one in later if not passed.get(one, False))
+
+
+def _move(participant: Participant, old: str, new: str, **changes: object) -> bool:
+    """Return whether a participant was at a stage, and is at another now."""
+    if new in ENDS:
+        changes |= {"finished": Now(), "ending": participant.study.ending_of(new)}
+    moved = Participant.objects.filter(pk=participant.pk, stage=old).update(stage=new, **changes)
+    participant.refresh_from_db()
+    if moved == 1 and old == Stage.QUESTIONS:
+        exclusions.judge(participant)
+    return moved == 1
+
+
+def tell_apart(participant: Participant, answers: list[bool]) -> None:
+    """Keep how many pairs of colours a participant mistook, and let them go on or leave."""
+    wrong = color_vision.mistakes(color_vision.pairs_for(participant, swatches_of(participant.study.split)), answers)
+    leaves = color_vision.is_mistaken(wrong) and participant.study.palette == Study.Palette.SCREEN_OUT
+    new = Stage.SCREENED_OUT if leaves else _after(participant.study, Stage.PALETTE)
+    if _move(participant, Stage.PALETTE, new, mistaken=wrong) and color_vision.is_spared(participant):
+        color_free.mark(participant.study)
+
+
+def finish_questions(sitting: Sitting) -> None:
+    """End the questions of a participant for whom none is left at this moment.
+
+    Who has answered nothing stays where others only hold what is left: that comes back, or is answered.
+    """
+    if sitting.answered:
+        _move(sitting.participant, Stage.QUESTIONS, Stage.COMMENT)
+    elif not slots.may_wait(sitting.participant):
+        _move(sitting.participant, Stage.QUESTIONS, Stage.FULL)
+
+
+def leave_early(participant: Participant) -> None:
+    """End the session of a participant for whom no question will come.
+
+    A closed study has none for who has not come to the questions; one with all its answers none for who has not agreed.
+    """
+    study, stage = participant.study, participant.stage
+    if participant.is_test or stage not in BEFORE:
+        return
+    is_closed = study.state == Study.State.CLOSED
+    if is_closed or (stage == Stage.CONSENT and not slots.is_anything_unanswered(study)):
+        _move(participant, stage, Stage.FULL)
+
+
+def is_waiting(participant: Participant) -> bool:
+    """Return whether somebody can't begin or go on only because others hold every question that is left."""
+    if participant.is_test:
+        return False
+    match participant.stage:
+        case Stage.QUESTIONS:
+            return slots.may_wait(participant)
+        case Stage.CONSENT:
+            return slots.may_wait(participant) and not slots.is_anything_to_be_had(participant.study)
+    return False
+
+
+def come_again(participant: Participant) -> bool:
+    """Continue a participant who found every question taken, if questions are left now; return whether it did."""
+    if participant.stage != Stage.FULL or participant.is_test or not slots.may_wait(participant):
+        return False
+    has_practised = participant.tries > 0 or participant.given.exists()
+    stage = Stage.QUESTIONS if has_practised else Stage.CONSENT
+    return _move(participant, Stage.FULL, stage, finished=None, ending="")
+
+
+def comment(participant: Participant, text: str) -> None:
+    """Keep what a participant says of the study at the end, which completes it."""
+    _move(participant, Stage.COMMENT, Stage.COMPLETED, comment=text)
+
+
+# Answering
+
+
+def take(sitting: Sitting, found: Asked, reply: Reply) -> None:
+    """Store an answer to an item that was given to a participant; the same reply again changes nothing.
+
+    Raises
+    ------
+    Refused
+        Where the answer is none that the question has.
+    NotGiven
+        Where the reply contradicts a stored one.
+    """
+    _check(found, reply)
+    _check_last(sitting, found.item, reply)
+    if found.item.kind == QUESTION:
+        held = sitting.held.get(found.item.number)
+        slots.answer(sitting.participant, found.item.number, reply, held=held)
+    else:
+        _keep_easy(sitting.participant, found, reply)
+    if found.item.kind == EasyAnswer.Kind.PRACTICE:
+        _judge(sitting.participant)
+    else:
+        sitting.note(Said(found.item, reply.text, reply.turn, reply.client, timezone.now()))
+
+
+def _check_last(sitting: Sitting, item: Item, reply: Reply) -> None:
+    """Raise `Refused` for another answer to what was answered before the last: only the last can be undone."""
+    before = sitting.said.get(item)
+    if before is None or before.client == reply.client or (sitting.last is not None and sitting.last.item == item):
+        return
+    mine = sitting.participant
+    if not any(stored.filter(client=reply.client).exists() for stored in (mine.answers, mine.easy_answers)):
+        raise Refused(
+            "Expected an answer to the last question or to a new one, got another to one before.", where="token"
+        )
+
+
+def _check(found: Asked, reply: Reply) -> None:
+    if bool(reply.text) == bool(reply.refusal):
+        raise Refused("Expected an answer or a reason for none.", where="answer")
+    if reply.text and reply.text not in found.form.choices and not _is_composed(found, reply.text):
+        raise Refused("Expected one of the answers that the question has, got another.", where="answer")
+    if reply.refusal and reply.refusal not in Answer.Refusal.values:
+        raise Refused(f"Expected one of {', '.join(Answer.Refusal.values)}, got another.", where="refusal")
+
+
+def _is_composed(found: Asked, text: str) -> bool:
+    """Return whether an answer is put together of the form's parts, though it is right nowhere."""
+    return bool(found.form.parts) and found.form.put_together(found.form.taken_apart(text)) == text
+
+
+def _keep_easy(participant: Participant, found: Asked, reply: Reply) -> None:
+    """Store an answer for practice or to a check, unless it is stored; answers ahead of their time are refused."""
+    item = found.item
+    mine = participant.easy_answers
+    is_practice = item.kind == EasyAnswer.Kind.PRACTICE
+    if is_practice and item.number > mine.filter(kind=item.kind).count():
+        raise Refused("Expected an answer to a question that you were given, got one to a later one.", where="token")
+    row = EasyAnswer(
+        participant=participant,
+        kind=item.kind,
+        number=item.number,
+        position=found.position,
+        client=reply.client,
+        turn=0 if is_practice else reply.turn,
+        text=reply.text,
+        is_right=bool(reply.text) and reply.text == found.right,
+        visible=reply.visible,
+    )
+    with transaction.atomic():
+        _lock(participant)
+        same = mine.filter(client=reply.client).first()
+        if same is not None and (same.kind, same.number) != item:
+            raise Refused("Expected a new id for a new answer, got one that another answer has.", where="client")
+        before = mine.current().filter(kind=item.kind, number=item.number).first()
+        if same is not None or (before is not None and is_practice):
+            return
+        if before is not None:
+            row.superseded = before.turn > row.turn
+            if not row.superseded:
+                mine.filter(pk=before.pk).update(superseded=True)
+        row.save(force_insert=True)
+
+
+def _lock(participant: Participant) -> None:
+    """Let no other answer of theirs come between, until the transaction ends."""
+    list(Participant.objects.select_for_update(no_key=True).filter(pk=participant.pk).values_list("pk"))
+
+
+def _judge(participant: Participant) -> None:
+    """After a try at practice let a participant go on, try again or leave."""
+    study = participant.study
+    size, tries = questions.practice_of(study), participant.tries
+    answers = list(practice_of(participant, tries))
+    if participant.stage != Stage.PRACTICE or len(answers) < size:
+        return
+    done = {"tries": tries + 1}
+    if sum(answer.is_right for answer in answers) >= min(study.practice_right, size):
+        _move(participant, Stage.PRACTICE, _after(study, Stage.PRACTICE), **done)
+    elif tries + 1 >= TRIES:
+        _move(participant, Stage.PRACTICE, Stage.SCREENED_OUT, **done)
+    else:
+        Participant.objects.filter(pk=participant.pk, stage=Stage.PRACTICE, tries=tries).update(**done)
+        participant.refresh_from_db()
+
+
+def practice_of(participant: Participant, number: int) -> list[EasyAnswer]:
+    """Return the answers of a try at practice, counted from 0."""
+    size = questions.practice_of(participant.study)
+    numbers = range(number * size, (number + 1) * size)
+    return list(participant.easy_answers.filter(kind=EasyAnswer.Kind.PRACTICE, number__in=numbers))
+
+
+def put_together(form: AnswerForm, parts: list[str]) -> str:
+    """Return the answer that ticked parts make, in whatever order; raise `Refused` where they make none."""
+    found = answer_forms.put_together(form, parts)
+    if found is None:
+        raise Refused(_wrong_parts(form), where="answer")
+    return found
+
+
+def _wrong_parts(form: AnswerForm) -> str:
+    if form.kind == AnswerKind.SEQUENCE:
+        return f"Please choose one of {', '.join(form.parts)} in each of the {form.length} places."
+    return "Please choose at least one word" + (f", or “{form.empty}” alone." if form.empty else ".")
+
+
+def new_reply(*, text: str, refusal: str, client: str, numbers: dict[str, str]) -> Reply:
+    """Return what was sent as a reply; raise `Refused` where it is none.
+
+    Of the numbers, `turn` decides which answer stands, so that a wrong one is refused. Times decide nothing by
+    themselves: one that is missing or makes no sense is stored as not reported, and the answer is kept.
+    """
+    try:
+        made = uuid.UUID(client)
+    except ValueError as error:
+        raise Refused("Expected a UUID, got something else.", where="client") from error
+    times = {name: timing.report_of(numbers.get(name, "")) for name in ("visible", "idle")}
+    return Reply(client=made, text=text, refusal=refusal, turn=_turn(numbers.get("turn", "")), **times)
+
+
+MOST_TURNS = 1000
+
+
+def _turn(text: str) -> int:
+    """Return how often an answer was given anew, 0 where nothing is said."""
+    if not text:
+        return 0
+    if not (text.isascii() and text.isdigit() and len(text) <= 15):
+        raise Refused("Expected a whole number, got something else.", where="turn")
+    if int(text) > MOST_TURNS:
+        raise Refused(f"Expected a whole number up to {MOST_TURNS}, got a larger one.", where="turn")
+    return int(text)
+
+
+def item_named(sitting: Sitting, token: str) -> Item | None:
+    """Return the item that a token names, of all that are a participant's."""
+    found = tokens.find(sitting.participant, token, among=map(str, questions.items_of(sitting)))
+    return None if found is None else Item.read(found)

@@ -1,0 +1,322 @@
+"""What each participant did, and what of it somebody should look at before paying or counting it."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from statistics import median
+from typing import NamedTuple
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from annotations.answering import buttons, exclusion_rules, timing
+from annotations.answering.buttons import Pressed
+from annotations.answering.exclusion_rules import Fast, Rules, Straight
+from annotations.answering.identities import keyed_hash
+from annotations.models import Answer, AnswerQuerySet, EasyAnswer, Participant, Study
+from annotations.results.figures import Share
+
+MISSED = 2  # attention items: from here on refusing to pay can be defended
+WRONG_CHECKS = 2  # from here on, or where the only one is wrong, somebody should look
+EVERY = 8  # answers that are all the same, from which on somebody should look
+FAR = 0.1  # below the others' agreement, by which the upper end of somebody's interval is far below
+OTHERS = 10  # answers of others that can be compared, of which their agreement is said
+NOTHING = Share(0, 0)
+NO_RULES = Rules()
+
+
+@dataclass
+class Person:
+    """A participant's work.
+
+    Attributes
+    ----------
+    participant : Participant
+    pseudonym : str
+    said : list of (question, answer)
+        Answers that stand, in the order they came; an answer is empty where it is a reason against.
+    times : list of int
+        Milliseconds of each that count (`annotations.answering.timing`).
+    pressed : list of Pressed
+        The buttons of these answers, where they are known.
+    last : datetime or None
+        When the last of them came.
+    stated : Rules
+        The study's.
+    has_ended : bool
+        Whether the session is over, so that the rules can judge it.
+    checks, attention : Share
+        Of those questions right. `Share` says no share of so few: pages show both numbers.
+    agreement : Share
+        Of answers that can be compared those that are what most of the others said.
+    others : Share
+        The agreement of everybody else who counts.
+    namesakes : list of str
+        Pseudonyms of others who came with the same platform id.
+    """
+
+    participant: Participant
+    pseudonym: str
+    said: list[tuple[int, str]] = field(default_factory=list)
+    pressed: list[Pressed] = field(default_factory=list)
+    times: list[int] = field(default_factory=list)
+    last: datetime | None = None
+    stated: Rules = NO_RULES
+    has_ended: bool = False
+    checks: Share = NOTHING
+    attention: Share = NOTHING
+    agreement: Share = NOTHING
+    others: Share = NOTHING
+    namesakes: list[str] = field(default_factory=list)
+
+    @property
+    def given(self) -> int:
+        """Return how many answers stand, reasons against among them."""
+        return len(self.said)
+
+    @property
+    def seconds(self) -> float | None:
+        """Return the median of the counted times of answers; None of nothing."""
+        return median(self.times) / 1000 if self.times else None
+
+    @property
+    def missed(self) -> int:
+        """Return how many attention items were answered wrongly."""
+        return self.attention.n - self.attention.right
+
+    @property
+    def mistakes(self) -> int:
+        """Return how many check questions were answered wrongly."""
+        return self.checks.n - self.checks.right
+
+    @property
+    def may_be_refused(self) -> bool:
+        """Return whether so many attention items failed that pay may be refused."""
+        return self.missed >= MISSED
+
+    @property
+    def is_due(self) -> bool:
+        """Return whether the stated rules leave this person out, taken back or not; none of the test link."""
+        return bool(self.broken) and not self.participant.is_test
+
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether the stated rules leave this person out, and nobody did so yet or took them back."""
+        one = self.participant
+        return self.is_due and one.excluded is None and one.taken_back is None
+
+    @property
+    def broken(self) -> list[str]:
+        """Return the names of the stated rules that leave this person out, once the session ended."""
+        return exclusion_rules.broken(self.stated, self) if self.has_ended and self.said else []
+
+    @property
+    def flags(self) -> list[str]:
+        """Return what to look at, stated as a rule or not."""
+        stated = self.stated
+        looked_at = stated._replace(
+            attention=1,
+            checks=min(stated.checks or WRONG_CHECKS, WRONG_CHECKS, self.checks.n or WRONG_CHECKS),
+            fast=stated.fast or Fast(),
+            straight=(stated.straight or Straight())._replace(every=EVERY),
+            buttons=(stated.buttons or Straight())._replace(every=EVERY),
+            unfinished=stated.unfinished if self.has_ended else None,
+        )
+        names = [f"same platform id as {', '.join(self.namesakes)}"] if self.namesakes else []
+        names += [self._say(name, looked_at) for name in exclusion_rules.broken(looked_at, self)]
+        return [*names, self._disagreement] if self.is_far_below else names
+
+    @property
+    def agreement_interval(self) -> str:
+        """Return the 95 % interval of the agreement for people; nothing where no answer can be compared."""
+        return _interval(self.agreement) if self.agreement.n else ""
+
+    @property
+    def is_far_below(self) -> bool:
+        """Return whether somebody agrees with most others far less often than those do."""
+        mine, others = self.agreement, self.others
+        return bool(mine.n) and others.n >= OTHERS and mine.wilson.high + FAR < others.right / others.n
+
+    @property
+    def _disagreement(self) -> str:
+        mine, others = self.agreement, self.others
+        return (
+            f"agrees with most others in {mine.right} of {mine.n} answers ({_interval(mine)}), the others in "
+            f"{100 * others.right / others.n:.0f} %"
+        )
+
+    @property
+    def rule_reason(self) -> str:
+        """Return what the stated rules have against this person, as a reason."""
+        return "; ".join(self._say(name, self.stated) for name in self.broken)
+
+    def _say(self, name: str, limits: Rules) -> str:
+        said = {
+            "attention": _count(self.missed, "attention item") + " failed",
+            "checks": _count(self.mistakes, "check question") + " wrong",
+            "fast": "too fast",
+            "straight": "the same answer over and over",
+            "buttons": exclusion_rules.one_button(self.pressed, limits.buttons),
+            "colours": "takes colours for one another",
+            "unfinished": "did not finish",
+        }
+        return said[name]
+
+
+def _interval(share: Share) -> str:
+    return f"{100 * share.wilson.low:.0f}–{100 * share.wilson.high:.0f} %"
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def pseudonym(number: int) -> str:
+    """Return what the participant is called who came as number 1, 2, ...; the same for ever."""
+    return f"P{number:03}"
+
+
+def people_of(study: Study, *, times: timing.Counted | None = None) -> list[Person]:
+    """Return everybody who followed the study's link, in the order they came.
+
+    `times` are the study's counted times, where they are known already.
+    """
+    times = times or timing.counted(study)
+    stated = exclusion_rules.stated(study)
+    everybody = enumerate(study.participants.order_by("pk"), start=1)
+    people = {one.pk: Person(one, pseudonym(number), stated=stated) for number, one in everybody}
+    said = _add_work(people, Answer.objects.current().filter(question__study=study), times)
+    counted = {key for key, person in people.items() if _counts(person.participant)}
+    others = _others((one.person, one.question, one.text) for one in said if one.text and one.person in counted)
+    for key, person in people.items():
+        person.agreement = _agreement(key, person.said, others)
+    _add_others(people, counted)
+    _add_buttons(people.values(), study, said)
+    _add_easy(people, EasyAnswer.objects.current().filter(participant__study=study))
+    _judge(people.values(), study)
+    _add_namesakes(people.values())
+    return list(people.values())
+
+
+def _add_namesakes(people: Iterable[Person]) -> None:
+    """Tell each person who else came with their platform id: only one of them can be whom the platform sent."""
+    same: dict[str, list[Person]] = defaultdict(list)
+    for person in people:
+        if person.participant.identity and not person.participant.is_test:
+            same[person.participant.identity].append(person)
+    for group in same.values():
+        for person in group:
+            person.namesakes = [other.pseudonym for other in group if other is not person]
+
+
+def person_of(participant: Participant) -> Person:
+    """Return one participant's work, without a pseudonym and without agreement, which takes all the others'."""
+    person = Person(participant, "", stated=exclusion_rules.stated(participant.study))
+    people = {participant.pk: person}
+    times = timing.counted(participant.study, people=[participant.pk])
+    said = _add_work(people, Answer.objects.current().filter(participant=participant), times)
+    _add_buttons([person], participant.study, said)
+    _add_easy(people, EasyAnswer.objects.current().filter(participant=participant))
+    _judge([person], participant.study)
+    return person
+
+
+class Work(NamedTuple):
+    """An answer, or a reason against: whose, to which question, where that stands in the split, and the answer."""
+
+    person: int
+    question: int
+    position: int
+    text: str
+
+
+def _add_work(people: dict[int, Person], answers: AnswerQuerySet, times: timing.Counted) -> list[Work]:
+    """Add to each person what they answered and how fast, and return it."""
+    fields = ("participant", "question", "question__position", "text", "pk", "received")
+    said = []
+    for key, question, position, text, answer, received in answers.order_by("pk").values_list(*fields):
+        if key in people:  # else they came meanwhile
+            person = people[key]
+            person.said.append((question, text))
+            person.times.append(times.answers.get(answer, 0))
+            person.last = received
+            said.append(Work(key, question, position, text))
+    return said
+
+
+def _counts(participant: Participant) -> bool:
+    return not participant.is_test and participant.excluded is None
+
+
+def _judge(people: Iterable[Person], study: Study) -> None:
+    """Say of each whether the session is over."""
+    now = timezone.now()
+    for person in people:
+        person.has_ended = exclusion_rules.has_ended(person.stated, person, is_open=study.is_open, now=now)
+
+
+Said = dict[int, dict[int, str]]
+"""By question what each participant said."""
+
+
+def _others(rows: Iterable[tuple[int, int, str]]) -> Said:
+    said: Said = defaultdict(dict)
+    for key, question, text in rows:
+        said[question][key] = text
+    return said
+
+
+def _agreement(key: int, mine: Iterable[tuple[int, str]], said: Said) -> Share:
+    """Return how many of somebody's answers are what most of the others said; where these are split, none counts."""
+    agreed = compared = 0
+    for question, text in mine:
+        votes = Counter(other for who, other in said.get(question, {}).items() if who != key)
+        first = votes.most_common(2)
+        if text and first and not (len(first) == 2 and first[0][1] == first[1][1]):
+            compared += 1
+            agreed += text == first[0][0]
+    return Share(agreed, compared)
+
+
+def _add_others(people: dict[int, Person], counted: Collection[int]) -> None:
+    """Tell each person how far everybody else agrees."""
+    right, n = (sum(people[key].agreement[which] for key in counted) for which in (0, 1))
+    for key, person in people.items():
+        mine = person.agreement if key in counted else NOTHING
+        person.others = Share(right - mine.right, n - mine.n)
+
+
+def _add_buttons(people: Iterable[Person], study: Study, said: Iterable[Work]) -> None:
+    """Tell of each person which buttons they pressed."""
+    forms = buttons.forms_of(study, {one.question: one.position for one in said})
+    for person in people:
+        known = ((forms[question], text) for question, text in person.said if text and question in forms)
+        pressed = (buttons.pressed_of(form, text) for form, text in known)
+        person.pressed = [one for one in pressed if one is not None]
+
+
+def _add_easy(people: dict[int, Person], answers: QuerySet[EasyAnswer]) -> None:
+    """Say of each how many check questions and attention items were right."""
+    tally: Counter[tuple[int, str, bool]] = Counter(answers.values_list("participant", "kind", "is_right"))
+    for key, person in people.items():
+        checks, attention = (
+            Share(tally[key, kind, True], tally[key, kind, True] + tally[key, kind, False])
+            for kind in (EasyAnswer.Kind.CHECK, EasyAnswer.Kind.ATTENTION)
+        )
+        person.checks, person.attention = checks, attention
+
+
+def erase(participant: Participant) -> None:
+    """Remove whatever says who somebody is and what they wrote freely; their answers stay, and every score.
+
+    Of the platform's name for them a keyed hash stays, so that studies that do without this one's people still do.
+    """
+    with transaction.atomic():
+        mine = Participant.objects.select_for_update().get(pk=participant.pk)
+        kept = keyed_hash(mine.identity) if mine.identity else mine.erased_identity
+        Participant.objects.filter(pk=participant.pk).update(
+            identity="", session="", study_there="", comment="", erased_identity=kept
+        )
+    participant.refresh_from_db()

@@ -1,0 +1,206 @@
+"""What somebody is asked next: questions of the sample, and between them some that show who reads.
+
+Which these are, and where they stand, is fixed for each participant, so that loading a page again changes nothing.
+"""
+
+import functools
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from annotations.answering import color_free, color_vision, practice, slots
+from annotations.answering.answer_forms import form_of, is_told, media_of, plain_form
+from annotations.answering.participant_lookup import sealed_split
+from annotations.answering.secret_random import chance_for
+from annotations.answering.session import QUESTION, Item, Sitting
+from annotations.models import EasyAnswer, Participant, Study, StudyQuestion
+from generation.browsing.stories import lines_of
+from generation.engine.worlds import AnswerForm, AnswerKind
+from generation.models import Question, Scene, Split
+from generation.storage import rows
+
+TRIES = 2  # at practice
+WORDS = 5000  # questions that a process keeps at hand
+STOCK = 20  # times as many easy questions are looked through for those that need no colour
+
+
+class Asked(NamedTuple):
+    """An item as a participant sees it, and what only the site knows of it: `right`.
+
+    `lines` are what its question sees of a story; None where there is none.
+    """
+
+    item: Item
+    text: str
+    form: AnswerForm
+    scene: Scene | None
+    position: int | None
+    right: str | None
+    lines: tuple[str, ...] | None = None
+
+
+class Progress(NamedTuple):
+    """How many of a session's questions are answered."""
+
+    done: int
+    total: int
+
+
+# What comes next
+
+
+def next_items(sitting: Sitting) -> list[Item]:
+    """Return what a participant who is at the questions is asked now, and the next item after it that has a picture.
+
+    Both are theirs from now on. There is one where nothing else is left, and none where nothing is. The page fetches
+    the second one's picture ahead: were that always a question of the sample, a check question would be the one whose
+    picture was not announced.
+    """
+    due = _checks_due(sitting, sitting.answered)
+    following = due[1:] if due else _checks_due(sitting, sitting.answered + 1)
+    checks = [item for item in following if item.kind == EasyAnswer.Kind.CHECK]
+    most = 1 if due or checks else 2
+    questions = [Item(QUESTION, question) for question in _questions(sitting, most=most)]
+    if not due and not questions:
+        return []
+    return [*(due or questions)[:1], *[*checks, *(questions if due else questions[1:])][:1]]
+
+
+def _checks_due(sitting: Sitting, answered: int) -> list[Item]:
+    """Return the check questions and attention items that come before another question, after so many answers."""
+    extras = _extras(sitting.participant)
+    return [item for place, item in extras if place <= answered and item not in sitting.said]
+
+
+def _questions(sitting: Sitting, *, most: int) -> list[int]:
+    if sitting.participant.is_test:
+        return slots.try_out(sitting.participant, most=most)
+    held, given = sitting.held.values(), sitting.given.values()
+    found = slots.claims(sitting.participant, most=most, held=held, given=given)
+    sitting.given.update({one.question_id: one.place for one in found})
+    return [one.question_id for one in found]
+
+
+def next_practice(participant: Participant) -> Item:
+    """Return the practice question that comes next."""
+    return Item(EasyAnswer.Kind.PRACTICE, participant.easy_answers.filter(kind=EasyAnswer.Kind.PRACTICE).count())
+
+
+def progress(sitting: Sitting) -> Progress:
+    """Return how far a participant is with the questions and what stands between them."""
+    total = sitting.study.asked_at_most + sum(1 for _ in _extras(sitting.participant))
+    return Progress(len(sitting.said), total)
+
+
+def items_of(sitting: Sitting) -> Iterator[Item]:
+    """Yield everything that a participant was given or will be for practice or to be checked: what tokens may name."""
+    for question in reversed(sitting.given):
+        yield Item(QUESTION, question)
+    for _, item in _extras(sitting.participant):
+        yield item
+    for number in range(TRIES * practice_of(sitting.study)):
+        yield Item(EasyAnswer.Kind.PRACTICE, number)
+
+
+def practice_of(study: Study) -> int:
+    """Return how many practice questions a try has."""
+    return study.practice if study.easy_id is not None else 0
+
+
+def _extras(participant: Participant) -> Iterator[tuple[int, Item]]:
+    """Yield each check question and attention item, and after how many answers it comes."""
+    study = participant.study
+    checks = study.checks if study.easy_id is not None else 0
+    items = [Item(EasyAnswer.Kind.CHECK, number) for number in range(checks)]
+    items += [Item(EasyAnswer.Kind.ATTENTION, number) for number in range(study.attention)]
+    chance = chance_for(participant, "places")
+    chance.shuffle(items)
+    span = max(1, study.asked_at_most - 1)
+    for index, item in enumerate(items):
+        yield 1 + int((index + chance.random()) * span / len(items)), item
+
+
+# What it is
+
+
+def look_up(sitting: Sitting, item: Item) -> Asked | None:
+    """Return an item with its text, its picture or story, and answers; None where its question is gone."""
+    study = sitting.study
+    if item.kind == EasyAnswer.Kind.ATTENTION:
+        return _attention(sitting.participant, item)
+    if item.kind == QUESTION:
+        split: Split | None = study.split
+        position = _position(sitting, item.number)
+    else:
+        split = study.easy
+        position = _easy_position(sitting.participant, item)
+    row = words_at(split, position) if split is not None else None
+    if split is None or row is None:
+        return None
+    form, lines = form_of(split, row.kind), lines_at(split, position)
+    return Asked(item, row.text, form, row.scene, position, row.answer, lines)
+
+
+def words_at(split: Split, position: int) -> Question | None:
+    """Return a question of a sealed split; many people are asked the same, and it never changes."""
+    return _words_at(split.pk, split.index_digest, position)
+
+
+@functools.lru_cache(maxsize=WORDS)
+def _words_at(split: int, digest: str, position: int) -> Question | None:
+    return rows.words_at(sealed_split(split, digest), position)
+
+
+def lines_at(split: Split, position: int) -> tuple[str, ...] | None:
+    """Return the lines that a question of a sealed split sees; None where nothing is told."""
+    return _lines_at(split.pk, split.index_digest, position) if is_told(split) else None
+
+
+@functools.lru_cache(maxsize=WORDS)
+def _lines_at(split: int, digest: str, position: int) -> tuple[str, ...] | None:
+    sealed = sealed_split(split, digest)
+    row = rows.question_at(sealed, position)
+    lines = lines_of(row.scene, sealed.dataset) if row is not None else None
+    return None if row is None or lines is None else lines[: row.scope]
+
+
+def _position(sitting: Sitting, question: int) -> int:
+    place = sitting.given.get(question)
+    return place.position if place is not None else StudyQuestion.objects.get(pk=question).position
+
+
+def _attention(participant: Participant, item: Item) -> Asked:
+    """Return words that say which button to press; the buttons are those of some question of the study."""
+    study = participant.study
+    chance = chance_for(participant, f"attention {item.number}")
+    positions = list(study.questions.values_list("position", flat=True)[:100])
+    row = words_at(study.split, chance.choice(positions)) if positions else None
+    form = plain_form(form_of(study.split, row.kind if row is not None else ""))
+    if not form.choices:
+        form = AnswerForm(AnswerKind.YES_NO, ("yes", "no"), {})
+    wanted = chance.choice(form.choices)
+    noun = media_of(study.split).noun
+    text = f"This one has no {noun}. It shows us that you read every question: please press “{wanted}”."
+    return Asked(item, text, form._replace(instruction=""), None, None, wanted)
+
+
+def _easy_position(participant: Participant, item: Item) -> int:
+    """Return which question of the easy split an item is; each is another one, as long as there are enough."""
+    study = participant.study
+    assert study.easy is not None
+    least = TRIES * study.practice + study.checks
+    if color_vision.is_spared(participant):
+        stock = STOCK * least
+        drawn = [_draw_easy(participant, study.easy, least=one, wanted=stock) for one in (least, stock)]
+        plain = (color_free.without_colours(study.easy, some) for some in drawn)
+        chosen = next((some for some in plain if some), drawn[0])
+    else:
+        chosen = _draw_easy(participant, study.easy, least=least, wanted=least)
+    place = item.number + (TRIES * study.practice if item.kind == EasyAnswer.Kind.CHECK else 0)
+    return chosen[place % len(chosen)]
+
+
+def _draw_easy(participant: Participant, split: Split, *, least: int, wanted: int) -> list[int]:
+    """Return so many easy questions for a participant, of `least` or more that there are."""
+    found = practice.positions(split, least=least)
+    drawn = chance_for(participant, "easy").sample(range(len(found)), min(wanted, len(found)))
+    return [int(found[number]) for number in drawn]

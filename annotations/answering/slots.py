@@ -1,0 +1,491 @@
+"""Who is asked what, and which answers count: slots are laid out, claimed, answered, given back.
+
+Every change is conditional on what the row was, so that any number of people, on any number of processes, on SQLite
+and on PostgreSQL, never share a slot; no process and no memory stands between them.
+"""
+
+import itertools
+import random
+import uuid
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Exists, Min, OuterRef, Q, QuerySet
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from annotations.answering import color_vision
+from annotations.answering.prepared import Asking, Prepared, PreparedUpdate
+from annotations.models import Answer, Given, Participant, Slot, Study, StudyQuestion
+from generation.engine.errors import EngineError
+from generation.models import from_now
+
+TRIES = 30
+NO_SCENE = -1  # the position of none
+SOME = 40  # of the slots that come next, one is taken by chance, so that people rarely reach for the same
+ROWS = 4000  # in a transaction, at most
+GRACE = 60.0  # seconds for which a question is safe with somebody who has answered none yet
+RENEWALS = 3  # so many leases after it was claimed, a question that was not answered is not kept for anybody longer
+PARTS = ("pk", "question", "question__position", "question__scene")
+
+
+class NotGiven(EngineError):
+    """An answer is to a question that was never given to whoever sent it, or contradicts one that is stored."""
+
+
+class Reply(NamedTuple):
+    """What somebody answered: a word of the vocabulary or a reason against.
+
+    `visible` and `idle` are the milliseconds that the browser reports, None where it reports nothing usable.
+    """
+
+    client: uuid.UUID
+    text: str = ""
+    refusal: str = ""
+    turn: int = 0
+    visible: int | None = None
+    idle: int | None = None
+
+
+# Before the first answer
+
+
+def lay_out(study: Study, places: Sequence[tuple[int, int]], *, ranks: Sequence[int]) -> None:
+    """Store the sample and a slot for every wanted answer, and open the study; once.
+
+    Parameters
+    ----------
+    study : Study
+        A draft.
+    places : sequence of (position, scene)
+        Of each question where it stands in the split, and of which scene it is.
+    ranks : sequence of int
+        The order in which questions are given, drawn by chance.
+    """
+    with transaction.atomic():
+        opened = {"state": Study.State.OPEN, "opened": Now(), "wanted": len(places)}
+        if Study.objects.filter(pk=study.pk, state=Study.State.DRAFT).update(**opened) != 1:
+            return
+        questions = StudyQuestion.objects.bulk_create(
+            [StudyQuestion(study=study, position=position, scene=scene) for position, scene in places], batch_size=ROWS
+        )
+        Slot.objects.bulk_create(
+            [
+                Slot(study=study, question=question, number=number, rank=rank)
+                for question, rank in zip(questions, ranks, strict=True)
+                for number in range(study.per_question)
+            ],
+            batch_size=ROWS,
+        )
+    _tell_the_planner()
+    study.refresh_from_db()
+
+
+def _tell_the_planner() -> None:
+    """Let PostgreSQL know of thousands of new slots at once: until it does, each claim reads and sorts all of them."""
+    if connection.vendor == "postgresql":
+        tables = ", ".join(connection.ops.quote_name(model._meta.db_table) for model in (StudyQuestion, Slot))
+        with connection.cursor() as cursor:
+            cursor.execute(f"ANALYZE {tables}")
+
+
+# Claiming
+
+
+class Place(NamedTuple):
+    """A question of the sample by its number, where it stands in the split, and of which scene it is."""
+
+    question: int
+    position: int
+    scene: int
+
+
+class Claim(NamedTuple):
+    """A slot that is somebody's until its lease ends, and the question it is of.
+
+    `claimed` is None of one that was claimed just now. Of one that is not `sure` the lease has run for half its time.
+    """
+
+    pk: int
+    question_id: int
+    position: int
+    scene: int
+    claimed: datetime | None = None
+    is_sure: bool = True
+
+    @property
+    def place(self) -> Place:
+        """Return the question."""
+        return Place(self.question_id, self.position, self.scene)
+
+
+def given_to(participant: Participant) -> list[Place]:
+    """Return the questions that a participant was given, in that order."""
+    return list(itertools.starmap(Place, asking_given(participant).rows()))
+
+
+def asking_given(participant: Participant) -> Asking:
+    """Return the query for the parts of each `Place` that was given to a participant."""
+    return Asking(_GIVEN, (participant.pk,))
+
+
+def asking_held(participant: Participant) -> Asking:
+    """Return the query for the parts of each `Claim` that a participant holds."""
+    return Asking(_HELD, (participant.pk,), {"minutes": participant.study.lease_minutes})
+
+
+def held_by(participant: Participant) -> list[Claim]:
+    """Return slots that a participant claimed and did not answer, in that order."""
+    return list(itertools.starmap(Claim, asking_held(participant).rows()))
+
+
+def claim(participant: Participant) -> Claim | None:
+    """Return a slot that is this participant's until its lease ends; None where there is none left for them.
+
+    One that they hold and did not answer comes again; its lease is renewed once half of it is over.
+    """
+    held, given = held_by(participant), given_to(participant)
+    return next(iter(claims(participant, most=1, held=held, given=given)), None)
+
+
+def claims(participant: Participant, *, most: int, held: Iterable[Claim], given: Iterable[Place]) -> list[Claim]:
+    """Return up to `most` slots that are this participant's, of those that they hold first, then new ones.
+
+    `held` and `given` are what `held_by` and `given_to` said just now.
+    """
+    held, places = list(held), list(given)
+    turns = {place.question: turn for turn, place in enumerate(places)}  # two may be claimed at one moment
+    waiting = sorted(held, key=lambda one: turns.get(one.question_id, len(turns)))
+    sure = (one for one in waiting if one.is_sure or _renew(participant, one))
+    found = list(itertools.islice(sure, most))
+    while len(found) < most and (new := _claim_new(participant, places)) is not None:
+        found.append(new)
+        places.append(new.place)
+    if not found and (taken := _take_over(participant, places)) is not None:
+        found.append(taken)
+    return found
+
+
+def _renew(participant: Participant, one: Claim) -> bool:
+    """Return whether a slot is still theirs, for another lease."""
+    study = participant.study
+    return _RENEW.run(one.pk, participant.pk, study.pk, minutes=study.lease_minutes) == 1
+
+
+def _claim_new(participant: Participant, given: Collection[Place]) -> Claim | None:
+    """Return a slot that nobody held, or held any longer, and that is this participant's now."""
+    if len(given) >= participant.study.per_session:
+        return None
+    for _ in range(TRIES):
+        next_one = _next(participant, given)
+        if next_one is None:
+            return None
+        study, given_now = participant.study, Given(participant=participant, question_id=next_one.question_id)
+        key = (next_one.pk, participant.pk, study.pk)
+        try:
+            if _HOLD.run_and_store(given_now, *key, minutes=study.lease_minutes):
+                return next_one
+        except IntegrityError:  # another tab of theirs has a slot of that question now
+            given = given_to(participant)
+    return None
+
+
+def _take_over(participant: Participant, given: Collection[Place]) -> Claim | None:
+    """Return a slot that idle people held, and that is this participant's now; only where none is free.
+
+    Anybody who has the link can open sessions and leave them at their first question. Who has answered nothing yet
+    therefore keeps a question from others for `GRACE` seconds only. They still may answer it.
+    """
+    study = participant.study
+    if len(given) >= study.per_session:
+        return None
+    mine = [place.question for place in given]
+    rows = _idle(study.pk).exclude(question__in=mine).exclude(participant=participant)
+    rows = rows.filter(question__coloured=False) if color_vision.is_spared(participant) else rows
+    idle = list(rows.order_by("claimed", "pk").values_list("participant", "claimed", *PARTS)[:SOME])
+    for holder, claimed, *parts in random.sample(idle, len(idle)):
+        one = Claim(*parts)
+        theirs = Slot.objects.filter(_is_open(study.pk), pk=one.pk, participant=holder, claimed=claimed, answered=False)
+        with suppress(IntegrityError), transaction.atomic():
+            changed = theirs.update(participant=participant, claimed=Now(), **_lease(study.lease_minutes))
+            if changed == 1:
+                Given.objects.create(participant=participant, question_id=one.question_id)
+                return one
+    return None
+
+
+def _idle(study: int, *, seconds: float | None = None) -> "QuerySet[Slot]":
+    """Return slots that people have held for some time who have answered nothing; for `GRACE` where none is said."""
+    has_answered = Answer.objects.filter(participant=OuterRef("participant"))
+    rows = Slot.objects.filter(~Exists(has_answered), study=study, answered=False, participant__isnull=False)
+    return rows.filter(claimed__lt=from_now(-(GRACE if seconds is None else seconds)))
+
+
+def is_anything_unanswered(study: Study) -> bool:
+    """Return whether the study still needs answers, including questions that someone is answering now."""
+    return Slot.objects.filter(study=study, answered=False).exists()
+
+
+def is_anything_to_be_had(study: Study) -> bool:
+    """Return whether a question is free, or held by idle people alone."""
+    return Slot.objects.free().filter(study=study).exists() or _idle(study.pk).exists()
+
+
+def may_wait(participant: Participant) -> bool:
+    """Return whether a question that was never given to a participant may still come back from who holds it."""
+    study = participant.study
+    given = Given.objects.filter(participant=participant)
+    if not Study.objects.filter(pk=study.pk, state=Study.State.OPEN).exists() or given.count() >= study.per_session:
+        return False
+    rows = Slot.objects.filter(study=study, answered=False).exclude(question__in=given.values("question"))
+    return (rows.filter(question__coloured=False) if color_vision.is_spared(participant) else rows).exists()
+
+
+def seconds_to_wait(study: Study) -> float:
+    """Return after how many seconds the next question may be had that somebody holds now."""
+    slots = Slot.objects.filter(study=study, answered=False, lease__isnull=False)
+    moments = [slots.aggregate(first=Min("lease"))["first"]]
+    claimed = _idle(study.pk, seconds=0).aggregate(first=Min("claimed"))["first"]
+    moments.append(claimed + timedelta(seconds=GRACE) if claimed is not None else None)
+    known = [moment for moment in moments if moment is not None]
+    return max(0.0, (min(known) - timezone.now()).total_seconds()) if known else 0.0
+
+
+def _next(participant: Participant, given: Collection[Place]) -> Claim | None:
+    """Return one of the slots that come next for a participant; of scenes that are new to them if there are any."""
+    is_spared = color_vision.is_spared(participant)
+    first = _NEXT.ask(participant.study_id, is_spared=is_spared)
+    near = _one_of(first, given)
+    if near is not None:  # mostly, one of the very first will do
+        return near
+    if len(first) < SOME:  # these are all there are
+        return _one_of(first, [place._replace(scene=NO_SCENE) for place in given])
+    mine = Given.objects.filter(participant=participant)
+    unseen = _free(participant.study_id, is_spared=is_spared).exclude(question__in=mine.values("question"))
+    scenes = {place.scene for place in given}
+    return _one_of(unseen.exclude(question__scene__in=scenes)[:SOME], given) or _one_of(unseen[:SOME])
+
+
+def _one_of(rows: Iterable[tuple[Any, ...]], given: Collection[Place] = ()) -> Claim | None:
+    """Return a slot of those that come first, of a question and a scene that weren't given."""
+    questions, scenes = {place.question for place in given}, {place.scene for place in given}
+    some = [
+        (number, one)
+        for number, one in ((number, Claim(*parts)) for number, *parts in rows)
+        if one.question_id not in questions and one.scene not in scenes
+    ]
+    if not some:
+        return None
+    return random.choice([one for number, one in some if number == some[0][0]])  # noqa: S311 - spreads people
+
+
+# What every answer asks
+
+
+def _free(study: int, *, is_spared: bool) -> "QuerySet[Slot, tuple[Any, ...]]":
+    """Return free slots in the order in which they are given: the number of each, and the parts of a `Claim`."""
+    slots = Slot.objects.free().filter(study=study, **({"question__coloured": False} if is_spared else {}))
+    return slots.order_by("number", "rank").values_list("number", *PARTS)
+
+
+def _given(participant: int) -> "QuerySet[Given, tuple[Any, ...]]":
+    rows = Given.objects.filter(participant=participant).order_by("pk")
+    return rows.values_list("question", "question__position", "question__scene")
+
+
+def _held(participant: int, *, minutes: int) -> "QuerySet[Slot, tuple[Any, ...]]":
+    rows = Slot.objects.filter(participant=participant, answered=False).order_by("claimed", "pk")
+    rows = rows.annotate(is_sure=Q(lease__gt=from_now(30.0 * minutes)))
+    return rows.values_list(*PARTS, "claimed", "is_sure")
+
+
+def _lease(minutes: int) -> dict[str, Any]:
+    return {"lease": from_now(60.0 * minutes)}
+
+
+def _is_open(study: int) -> Exists:
+    return Exists(Study.objects.filter(pk=study, state=Study.State.OPEN))
+
+
+def _hold(slot: int, participant: int, study: int, *, minutes: int) -> "Change":
+    """Return the change by which a free slot of an open study becomes somebody's."""
+    rows = Slot.objects.free().filter(_is_open(study), pk=slot)
+    return rows, {"participant": participant, "claimed": Now(), **_lease(minutes)}
+
+
+def _renewed(slot: int, participant: int, study: int, *, minutes: int) -> "Change":
+    rows = Slot.objects.filter(_is_open(study), pk=slot, participant=participant, answered=False)
+    return rows.filter(claimed__gt=from_now(-60.0 * minutes * RENEWALS)), _lease(minutes)
+
+
+def _filled(slot: int, participant: int) -> "Change":
+    """Return the change by which somebody's slot is answered, unless they are excluded."""
+    counts = Exists(Participant.objects.filter(pk=participant, excluded=None))
+    return Slot.objects.filter(counts, pk=slot, participant=participant, answered=False), FILLED
+
+
+Change = tuple["QuerySet[Slot]", dict[str, Any]]
+FILLED = {"answered": True, "lease": None}
+_NEXT = Prepared(lambda study, *, is_spared: _free(study, is_spared=is_spared)[:SOME])
+_GIVEN, _HELD = Prepared(_given), Prepared(_held)
+_HOLD, _RENEW, _FILL = PreparedUpdate(_hold), PreparedUpdate(_renewed), PreparedUpdate(_filled)
+
+
+# Trying out
+
+
+def try_out(participant: Participant, *, most: int = 1) -> list[int]:
+    """Return questions for somebody who came by the test link: any, and nobody waits for their answers."""
+    asked = [place.question for place in given_to(participant)]
+    done = set(Answer.objects.filter(participant=participant).values_list("question", flat=True))
+    waiting = [question for question in asked if question not in done]
+    plain = {"coloured": False} if color_vision.is_spared(participant) else {}
+    left = list(participant.study.questions.filter(**plain).exclude(pk__in=asked).values_list("pk", flat=True))
+    missing = max(0, min(most - len(waiting), participant.study.per_session - len(asked), len(left)))
+    for question in random.sample(left, missing):
+        Given.objects.get_or_create(participant=participant, question_id=question)
+        waiting.append(question)
+    return waiting[:most]
+
+
+# Answering
+
+
+def answer(participant: Participant, question: int, reply: Reply, *, held: Claim | None = None) -> Answer:
+    """Return the stored answer to a question; the same reply again gives the same one.
+
+    It fills the slot that is claimed for it, or else one that is free or that idle people hold, or else it is
+    surplus. A caller that already has the claim passes it as `held`: usually that is the slot that is filled, and no
+    other query is needed.
+
+    Raises
+    ------
+    NotGiven
+        Where the question was not given to this participant, or the reply was stored for another question.
+    """
+    if held is not None and held.claimed is not None:
+        with suppress(IntegrityError):  # the reply has come before
+            row = _answer_held(participant, held, reply)
+            if row is not None:
+                return row
+    with transaction.atomic():
+        _lock([question])
+        known = Answer.objects.filter(participant=participant)
+        rows = known.filter(Q(client=reply.client) | Q(question=question, superseded=False)).order_by("pk")
+        same = next((row for row in rows if row.client == reply.client), None)
+        if same is not None:
+            if same.question_id != question:
+                raise NotGiven("Expected a new id for a new answer, got one that another answer has.", where="client")
+            return same
+        before = next(iter(rows), None)
+        row = Answer(participant=participant, question_id=question, **reply._asdict())
+        if before is None:
+            row.slot_id, row.claimed = _fill(participant, question)
+        else:
+            row.claimed = before.claimed
+            row.superseded = before.turn > reply.turn
+            if not row.superseded:
+                row.slot_id = before.slot_id
+                known.filter(pk=before.pk).update(superseded=True, slot=None)
+        row.save(force_insert=True)
+    return row
+
+
+def _answer_held(participant: Participant, held: Claim, reply: Reply) -> Answer | None:
+    """Return the answer that fills a claimed slot; None where it is theirs no longer.
+
+    Holding the slot's row keeps out whoever settles the question meanwhile, so nothing else needs to be locked.
+    """
+    own = {"question_id": held.question_id, "slot_id": held.pk, "claimed": held.claimed}
+    row = Answer(participant=participant, **own, **reply._asdict())
+    return row if _FILL.run_and_store(row, held.pk, participant.pk) else None
+
+
+def _lock(questions: Iterable[int]) -> None:
+    """Let nobody else answer these questions, or settle them, until the transaction ends; they may be given.
+
+    On SQLite whoever writes has the whole database, so there is nothing to lock.
+    """
+    if connection.features.has_select_for_update:
+        rows = StudyQuestion.objects.select_for_update(no_key=True).filter(pk__in=list(questions))
+        list(rows.order_by("pk").values_list("pk"))
+
+
+def _fill(participant: Participant, question: int) -> tuple[int | None, Any]:
+    """Return the slot that an answer fills, which now says so, or None; and since when the claim is theirs.
+
+    Raises
+    ------
+    NotGiven
+        Where the question was not given to this participant.
+    """
+    slots = Slot.objects.filter(question=question)
+    mine = slots.filter(participant=participant, answered=False)
+    held = mine.values_list("pk", "claimed").first()
+    if held is not None and _FILL.run(held[0], participant.pk) == 1:
+        return held
+    if not Given.objects.filter(participant=participant, question=question).exists():
+        raise NotGiven("Expected an answer to a question that you were given, got one to another.", where="question")
+    if participant.is_test:
+        return None, Now()
+    if Participant.objects.filter(pk=participant.pk).exclude(excluded=None).exists():
+        mine.update(participant=None, claimed=None, lease=None)
+        return None, Now()
+    anew = {**FILLED, "participant": participant, "claimed": Now()}
+    for rows in (Slot.objects.free(), _idle(participant.study_id)):
+        for slot in rows.filter(question=question).order_by("number"):
+            if rows.filter(pk=slot.pk, participant=slot.participant_id).update(**anew) == 1:
+                return slot.pk, Slot.objects.values_list("claimed", flat=True).get(pk=slot.pk)
+    return None, Now()
+
+
+# Leaving out people, and taking them in again
+
+
+def exclude(participant: Participant, *, reason: str, by_rule: bool = False) -> None:
+    """Leave a participant's answers out: others' take their place, and open slots wait for more."""
+    _set_excluded(participant, excluded=Now(), reason=reason, by_rule=by_rule, taken_back=None)
+
+
+def take_back(participant: Participant, *, by_rule: bool = False) -> None:
+    """Let a participant's answers count again: of each question the first as many as are wanted, in order of claim.
+
+    Rules may leave them out again only if it was by rule that they were taken back.
+    """
+    _set_excluded(participant, excluded=None, reason="", by_rule=False, taken_back=None if by_rule else Now())
+
+
+def _set_excluded(participant: Participant, **changes: object) -> None:
+    with transaction.atomic():
+        questions = list(participant.given.order_by("question").values_list("question", flat=True))
+        _lock(questions)
+        Participant.objects.filter(pk=participant.pk).update(**changes)
+        for question in questions:
+            _settle(question)
+    participant.refresh_from_db()
+
+
+def _settle(question: int) -> None:
+    """Let the first valid answers to a question, in order of claim, fill its slots, and free the slots of others."""
+    slots = list(Slot.objects.select_for_update().filter(question=question).order_by("number"))
+    valid = Answer.objects.valid().filter(question=question).order_by("claimed", "pk")
+    counted = list(valid[: len(slots)])
+    held = {slot.participant_id: slot for slot in slots if not slot.answered and _is_held(slot)}
+    Answer.objects.filter(question=question).update(slot=None)
+    Slot.objects.filter(question=question).update(participant=None, claimed=None, lease=None, answered=False)
+    for slot, one in zip(slots, counted, strict=False):
+        Slot.objects.filter(pk=slot.pk).update(participant=one.participant_id, claimed=one.claimed, answered=True)
+        Answer.objects.filter(pk=one.pk).update(slot=slot)
+        held.pop(one.participant_id, None)
+    waiting = sorted(held.values(), key=lambda slot: (slot.claimed, slot.pk))
+    for slot, other in zip(slots[len(counted) :], waiting, strict=False):
+        kept = {"participant": other.participant_id, "claimed": other.claimed, "lease": other.lease}
+        Slot.objects.filter(pk=slot.pk).update(**kept)
+
+
+def _is_held(slot: Slot) -> bool:
+    """Return whether somebody who is not excluded holds a slot, by the database's clock."""
+    return Slot.objects.filter(pk=slot.pk, lease__gte=Now(), participant__excluded=None).exists()

@@ -1,0 +1,155 @@
+"""A study's answers as files: a line for each, nothing in it that says who gave it."""
+
+import csv
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from annotations.answering import timing
+from annotations.answering.participants import pseudonym
+from annotations.answering.timing import Counted
+from annotations.models import Answer, EasyAnswer, Study
+from generation.models import Split
+from generation.storage.index import SplitIndex
+
+SAMPLE = "sample"
+SOME = 2000  # rows read at a time
+RISKY = ("=", "+", "-", "@", "\t", "\r", "\n")  # what spreadsheets take for a formula
+
+
+class Line(NamedTuple):
+    """An answer as files have it.
+
+    Attributes
+    ----------
+    participant : str
+        A pseudonym.
+    kind : str
+        "sample", or what an easy question was for: "practice", "check", "attention".
+    split : str
+        Whose question it is, as `dataset/split`; empty for an attention item.
+    question : int or None
+        Its position in that split.
+    slot : int or None
+        The wanted answer that this one fills; None for whatever doesn't count.
+    answer, refusal : str
+        One of them is empty.
+    correct : bool or None
+        None for a refusal, and where it may not be told.
+    visible_ms, idle_ms : int or None
+        What the person's browser reported; None where it reported nothing usable.
+    counted_ms : int
+        What pay, rules and results go by (`annotations.answering.timing`). 0 for an answer that another one replaced:
+        its time is part of the one that stands.
+    excluded, surplus, superseded : bool
+    """
+
+    participant: str
+    kind: str
+    split: str
+    question: int | None
+    slot: int | None
+    answer: str
+    refusal: str
+    correct: bool | None
+    visible_ms: int | None
+    idle_ms: int | None
+    counted_ms: int
+    excluded: bool
+    surplus: bool
+    superseded: bool
+
+
+def lines(study: Study, *, correct: bool = True, easy_correct: bool = True) -> Iterator[Line]:
+    """Yield every answer but those by the test link, person by person.
+
+    Parameters
+    ----------
+    study : Study
+    correct, easy_correct : bool
+        Whether it may be told which are right, of the sample and of the easy questions.
+    """
+    people = list(study.participants.order_by("pk").values_list("pk", "is_test", "excluded"))
+    names = {key: pseudonym(number) for number, (key, _, _) in enumerate(people, start=1)}
+    kept = {key: excluded is not None for key, is_test, excluded in people if not is_test}
+    times = timing.counted(study)
+    yield from _easy_lines(study, names, kept, times, correct=easy_correct)
+    yield from _sample_lines(study, names, kept, times, correct=correct)
+
+
+def _easy_lines(
+    study: Study, names: dict[int, str], kept: dict[int, bool], times: Counted, *, correct: bool
+) -> Iterator[Line]:
+    split = "" if study.easy is None else _name(study.easy)
+    rows = EasyAnswer.objects.filter(participant__study=study).order_by("participant", "pk")
+    for row in rows.iterator(chunk_size=SOME):
+        if row.participant_id in kept:
+            has_place = row.position is not None
+            yield Line(
+                names[row.participant_id], row.kind, split if has_place else "", row.position, None, row.text, "",
+                row.is_right if correct or not has_place else None, row.visible, None, times.easy.get(row.pk, 0),
+                kept[row.participant_id], surplus=False, superseded=row.superseded,
+            )  # fmt: skip
+
+
+def _sample_lines(
+    study: Study, names: dict[int, str], kept: dict[int, bool], times: Counted, *, correct: bool
+) -> Iterator[Line]:
+    index, split = SplitIndex.open(study.split), _name(study.split)
+    values, right = index.answer_values, index.answers
+    rows = Answer.objects.filter(question__study=study).select_related("question", "slot")
+    for row in rows.order_by("participant", "pk").iterator(chunk_size=SOME):
+        if row.participant_id not in kept:
+            continue
+        position = row.question.position
+        code = int(right[position])
+        is_known = correct and code < len(values) and not row.refusal
+        yield Line(
+            participant=names[row.participant_id],
+            kind=SAMPLE,
+            split=split,
+            question=position,
+            slot=None if row.slot is None else row.slot.number,
+            answer=row.text,
+            refusal=row.refusal,
+            correct=row.text == values[code] if is_known else None,
+            visible_ms=row.visible,
+            idle_ms=row.idle,
+            counted_ms=times.answers.get(row.pk, 0),
+            excluded=kept[row.participant_id],
+            surplus=row.slot is None and not row.superseded and not kept[row.participant_id],
+            superseded=row.superseded,
+        )
+
+
+def _name(split: Split) -> str:
+    return f"{split.dataset.slug}/{split.name}"
+
+
+class _Echo:
+    """A file that gives back what is written."""
+
+    def write(self, text: str) -> str:
+        """Return the text."""
+        return text
+
+
+def as_csv(rows: Iterator[Line]) -> Iterator[str]:
+    """Yield lines of a CSV file that a spreadsheet opens without taking a cell for a formula."""
+    writer: Any = csv.writer(_Echo())
+    yield writer.writerow(Line._fields)
+    for row in rows:
+        yield writer.writerow([cell(value) for value in row])
+
+
+def cell(value: object) -> object:
+    """Return what stands in a cell: true and false in small letters, nothing for None, text that is only text."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"'{value}" if isinstance(value, str) and value.startswith(RISKY) else value
+
+
+def as_jsonl(rows: Iterator[Line]) -> Iterator[str]:
+    """Yield lines of JSON, an object for each answer."""
+    for row in rows:
+        yield json.dumps(row._asdict(), ensure_ascii=False) + "\n"

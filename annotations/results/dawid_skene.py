@@ -1,0 +1,118 @@
+"""Dawid and Skene's model beside majority votes, for each form that answers have."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.models import Study
+from annotations.results.figures import Gathered, Share
+from generation.engine.score import score
+from generation.engine.votes import Votes, dawid_skene
+from generation.engine.worlds import AnswerForm
+from generation.engine.worlds import Question as Asked
+from generation.models import Question, Split
+from generation.storage.index import SplitIndex
+
+SOME = 900  # questions read at a time
+MOST_TYPES = 3  # that are named in a label
+
+
+class Kind(NamedTuple):
+    """Questions that are answered with the same choices.
+
+    Attributes
+    ----------
+    label : str
+        The answers' kind and, but for numbers and yes or no, the questions' types.
+    choices : tuple of str
+    positions : list of int
+    """
+
+    label: str
+    choices: tuple[str, ...]
+    positions: list[int]
+
+
+class Estimated(NamedTuple):
+    """How right majority votes and the model are on a kind of question, and how people were described to it.
+
+    Attributes
+    ----------
+    kind : Kind
+    majority, model : Share
+    people : int
+        Who answered such questions.
+    simple : list of int
+        Those of them, as numbers of `Gathered.people`, described by one share of right answers alone.
+    """
+
+    kind: Kind
+    majority: Share
+    model: Share
+    people: int
+    simple: list[int]
+
+
+def kinds_of(study: Study, positions: Sequence[int]) -> list[Kind]:
+    """Return questions of a study's split by the form of their answers, as its world has it."""
+    groups: dict[tuple[str, tuple[str, ...]], tuple[list[int], set[str]]] = {}
+    for position, kind, form in forms_at(study.split, SplitIndex.open(study.split), positions):
+        mine, types = groups.setdefault((str(form.kind), form.choices), ([], set()))
+        mine.append(position)
+        types.add(kind)
+    several = [kind for kind, _ in groups]
+    return [
+        Kind(_label(kind, types) if several.count(kind) > 1 else kind, choices, mine)
+        for (kind, choices), (mine, types) in sorted(groups.items())
+    ]
+
+
+def forms_at(split: Split, index: SplitIndex, positions: Sequence[int]) -> Iterator[tuple[int, str, AnswerForm]]:
+    """Yield some positions of a split in order, each with the type of its question and how that is answered."""
+    world, spec = split.dataset.get_world(), split.read_spec()
+    forms: dict[str, AnswerForm] = {}
+    places = dict(zip(index.in_source(positions), positions, strict=True))
+    source = sorted(places)
+    for start in range(0, len(source), SOME):
+        some = Question.objects.filter(split=split.source, position__in=source[start : start + SOME])
+        for position, kind in some.order_by("position").values_list("position", "kind"):
+            if kind not in forms:
+                forms[kind] = world.answer_form(spec, Asked("", kind=kind))
+            yield places[position], kind, forms[kind]
+
+
+def _label(kind: str, types: set[str]) -> str:
+    named = [one.replace("_", " ") for one in sorted(types)]
+    more = ["…"] if len(named) > MOST_TYPES else []
+    return f"{kind}: {', '.join([*named[:MOST_TYPES], *more])}"
+
+
+def estimate(found: Gathered, kinds: Sequence[Kind]) -> list[Estimated]:
+    """Return how majority votes and Dawid and Skene's model fare on each kind of question that was answered."""
+    codes = {word: code for code, word in enumerate(found.vocabulary)}
+    rows = []
+    for kind in kinds:
+        classes = sorted(codes[word] for word in kind.choices if word in codes)
+        among = np.zeros(found.votes.n, np.bool_)
+        among[kind.positions] = True
+        among &= found.asked
+        if len(classes) > 1 and among.any():
+            rows.append(_estimated(found, kind, classes, among))
+    return rows
+
+
+def _estimated(found: Gathered, kind: Kind, classes: list[int], among: NDArray[np.bool_]) -> Estimated:
+    is_of_kind = among[found.votes.questions]
+    questions, people, answers = (array[is_of_kind] for array in found.votes[:3])
+    model = dawid_skene(Votes(questions, people, answers, found.votes.n), classes)
+    crowd = np.unique(people).tolist()
+    majority, modelled = (score(one, found.truth, {}, among=among) for one in (found.majority, model.answers))
+    return Estimated(
+        kind,
+        Share(int(majority.right), majority.n),
+        Share(int(modelled.right), modelled.n),
+        len(crowd),
+        [person for person in crowd if model.is_simple[person]],
+    )

@@ -1,0 +1,201 @@
+"""Who is to be paid: what a platform knows of submissions beside what is known here. Nothing of it is stored."""
+
+import csv
+import io
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_UP, Decimal
+from statistics import median
+from typing import NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+from annotations.answering import timing
+from annotations.answering.participants import Person
+from annotations.models import Participant, Study
+from generation.engine.errors import EngineError
+
+COLUMNS = ("Submission id", "Participant id", "Status", "Completion code", "Time taken")
+AWAITING, PAID = "AWAITING REVIEW", {"APPROVED", "REJECTED"}
+DONE = {Participant.Stage.COMPLETED, Participant.Stage.COMMENT}
+LEFT = {Participant.Stage.SCREENED_OUT, Participant.Stage.FULL}
+CENT = Decimal("0.01")
+
+
+class BadExport(EngineError):
+    """A file is no export of submissions."""
+
+
+class Submission(NamedTuple):
+    """A row of the platform's export: `seconds` is how long it took, None where that isn't said."""
+
+    submission: str
+    person: str
+    status: str
+    code: str
+    seconds: float | None
+
+
+@dataclass
+class Payment:
+    """What to do about each submission.
+
+    Attributes
+    ----------
+    finished, no_code : list of Submission
+        Finished here, and there with or without the code: both did the work.
+    to_decide : list of Submission
+        Finished, with so many attention items failed that pay may be refused.
+    left : list of Submission
+        Screened out, or there was no place: of who came when the study was closed, the platform's code alone says so.
+    unfinished : list of Submission
+        Began here and never came to the end.
+    unknown : list of Submission
+        Never came here.
+    unclear : list of Submission
+        Several came here with the person's id, and none in the submission's session.
+    missing : list of Person
+        Finished here, and the platform doesn't know of them.
+    bonuses : list of (participant's id there, amount)
+        For what the unfinished did, which approving doesn't pay.
+    """
+
+    finished: list[Submission] = field(default_factory=list)
+    no_code: list[Submission] = field(default_factory=list)
+    to_decide: list[Submission] = field(default_factory=list)
+    left: list[Submission] = field(default_factory=list)
+    unfinished: list[Submission] = field(default_factory=list)
+    unknown: list[Submission] = field(default_factory=list)
+    unclear: list[Submission] = field(default_factory=list)
+    missing: list[Person] = field(default_factory=list)
+    bonuses: list[tuple[str, Decimal]] = field(default_factory=list)
+
+    @property
+    def approve(self) -> list[str]:
+        """Return the submissions to approve: finished, with a code or without, and not dealt with yet."""
+        return [row.submission for row in [*self.finished, *self.no_code] if row.status == AWAITING]
+
+    @property
+    def approve_text(self) -> str:
+        """Return submissions to approve, one a line."""
+        return "\n".join(self.approve)
+
+    @property
+    def amounts_text(self) -> str:
+        """Return a line `id,amount` for each bonus."""
+        return "\n".join(f"{person},{amount}" for person, amount in self.bonuses)
+
+    @property
+    def seconds(self) -> float | None:
+        """Return how long those took who finished, the median; None where nobody did."""
+        done = [*self.finished, *self.no_code, *self.to_decide]
+        times = [row.seconds for row in done if row.seconds is not None and row.seconds >= 1]
+        return median(times) if times else None
+
+    def hourly(self, reward: Decimal) -> Decimal | None:
+        """Return what finishing paid an hour, the median, for one submission's reward; None where nobody did."""
+        return None if self.seconds is None else (reward * 3600 / Decimal(self.seconds)).quantize(CENT)
+
+    def worth(self, hourly: Decimal) -> Decimal | None:
+        """Return what a submission should pay for so much an hour, rounded up; None where nobody finished."""
+        return None if self.seconds is None else (hourly * Decimal(self.seconds) / 3600).quantize(CENT, ROUND_UP)
+
+
+def read_export(content: bytes) -> list[Submission]:
+    """Return the rows of an export as Prolific makes it; other columns are passed over.
+
+    Raises
+    ------
+    BadExport
+        Naming the columns that are missing, or the row that is wrong.
+    """
+    try:
+        rows = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+        names = next(rows, [])
+        places = [names.index(name) if name in names else len(names) for name in COLUMNS]
+        kept = [[row[at] if at < len(row) else "" for at in places] for row in rows if row]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise BadExport(f"Expected a CSV file in UTF-8, got something else: {error}.", where="file") from error
+    missing = [name for name in COLUMNS if name not in names or not kept]
+    if missing:
+        raise BadExport(
+            f"Expected the columns {', '.join(COLUMNS)} and a row or more, got none of {', '.join(missing)}.",
+            where="file",
+        )
+    return [_read(row, number) for number, row in enumerate(kept, start=2)]
+
+
+def _read(cells: Sequence[str], number: int) -> Submission:
+    submission, person, status, code, taken = (cell.strip() for cell in cells)
+    try:
+        seconds = float(taken) if taken else None
+    except ValueError as error:
+        raise BadExport(f"Expected seconds as Time taken, got {taken[:40]!r} in row {number}.", where="file") from error
+    if seconds is not None and not 0 <= seconds < 1e9:
+        raise BadExport(f"Expected seconds as Time taken, got {taken[:40]!r} in row {number}.", where="file")
+    return Submission(submission, person, status.upper(), code, seconds)
+
+
+def code_of(ending: str) -> str:
+    """Return the code that somebody brings back: the ending itself, or what is in its https address."""
+    if not ending.startswith("https://"):
+        return ending.strip()
+    return next(iter(parse_qs(urlsplit(ending).query).get("cc", [])), "")
+
+
+def reconcile(study: Study, submissions: list[Submission], people: list[Person]) -> Payment:
+    """Return what to do about each submission. People who came by the test link are left out.
+
+    A submission belongs to the participant who arrived with its submission id. If nobody did, it belongs to the
+    participant who arrived with its participant id, provided there is exactly one: anybody can type another's id.
+    """
+    found = Payment()
+    known = [person for person in people if not person.participant.is_test]
+    by_identity: dict[str, list[Person]] = defaultdict(list)
+    by_session: dict[str, list[Person]] = defaultdict(list)
+    for one in known:
+        by_identity[one.participant.identity].append(one)
+        by_session[one.participant.session].append(one)
+    seen, worked = set(), seconds_worked(study)
+    for row in submissions:
+        came = _whose(row, by_session, by_identity)
+        if len(came) != 1:
+            had_no_place = bool(row.code) and row.code == code_of(study.full)
+            (found.unclear if came else found.left if had_no_place else found.unknown).append(row)
+            continue
+        [person] = came
+        seen.add(person.participant.pk)
+        stage = person.participant.stage
+        if stage in DONE:
+            code = code_of(person.participant.ending or study.completed)
+            is_coded = bool(code) and row.code == code
+            group = found.to_decide if person.may_be_refused else found.finished if is_coded else found.no_code
+            group.append(row)
+        elif stage in LEFT:
+            found.left.append(row)
+        else:
+            found.unfinished.append(row)
+            _add_bonus(found, study, row, worked.get(person.participant.pk, 0.0))
+    found.missing = [one for one in known if one.participant.stage in DONE and one.participant.pk not in seen]
+    return found
+
+
+def _whose(
+    row: Submission, by_session: Mapping[str, list[Person]], by_identity: Mapping[str, list[Person]]
+) -> list[Person]:
+    """Return who may have done the work of a submission: in its session, or else with its person's id."""
+    there = by_session.get(row.submission, []) if row.submission else []
+    same = [one for one in there if one.participant.identity == row.person]
+    return same or there or (by_identity.get(row.person, []) if row.person else [])
+
+
+def _add_bonus(found: Payment, study: Study, row: Submission, worked: float) -> None:
+    seconds = worked if row.seconds is None else min(worked, row.seconds)
+    amount = (study.hourly_pay * Decimal(seconds) / 3600).quantize(CENT, ROUND_UP)
+    if amount and row.status not in PAID:
+        found.bonuses.append((row.person, amount))
+
+
+def seconds_worked(study: Study) -> dict[int, float]:
+    """Return for how many seconds of answering each participant is paid, by key: the counted time of all answers."""
+    return {key: time / 1000 for key, time in timing.counted(study).people.items()}

@@ -1,0 +1,199 @@
+"""What has to be right before people are asked; and a study opened, closed, opened again."""
+
+from collections.abc import Iterator
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from annotations import markdown
+from annotations.answering import exclusion_rules, slots
+from annotations.answering.practice import positions as easy_positions
+from annotations.models import Study, StudyText
+from annotations.studies import planning, question_filter, sampling
+from annotations.studies.planning import Plan
+from annotations.studies.question_filter import BadFilter
+from annotations.studies.sampling import BadSample, Sample
+from generation.access import Visitor, What, may_see
+from generation.engine.errors import EngineError
+from generation.engine.worlds import Media
+from generation.models import Split
+from generation.storage.index import SplitIndex
+
+# What whoever makes a study of a split has to see of it.
+SHOWN = (What.IMAGE, What.STORY, What.QUESTION, What.ANSWER, What.FACET, What.HUMAN_ANSWERS)
+ENDS = {"completed": "people who finish", "screened_out": "people who are screened out", "full": "people who come late"}
+
+
+class NotReady(EngineError):
+    """A study can't be opened as it is (`where` is its field)."""
+
+
+def problems(study: Study) -> list[NotReady]:
+    """Return what keeps a draft from being opened, all of it at once."""
+    study = question_filter.as_planned(study)
+    of_filter = list(_of_filter(study))
+    found = [*_of_split(study), *of_filter, *_of_ends(study), *_of_times(study), *_of_texts(study)]
+    if study.split.is_complete and not of_filter:
+        try:
+            found += _of_practice(study, sampling.draw(study))
+        except BadSample as error:
+            found.append(NotReady(error.reason, where=error.where))
+    return found
+
+
+def open_study(study: Study) -> None:
+    """Draw a draft's sample, lay out its slots, freeze its rules, write the minutes into its texts and let people in.
+
+    What its filter finds is made a question set before. It raises `NotReady` with the first problem. Opened twice, it
+    stays as it was opened first.
+    """
+    if not study.is_draft:
+        return
+    for problem in problems(study):
+        raise problem
+    if study.filter and not _freeze(study):
+        return
+    sample, plan = sampling.draw(study), planning.plan(study)
+    with transaction.atomic():
+        _write_minutes(study, plan)
+        Study.objects.filter(pk=study.pk, state=Study.State.DRAFT, reward=None).update(reward=plan.pay)
+        slots.lay_out(study, sample.places, ranks=sample.ranks)
+        exclusion_rules.freeze(study)
+        keep_texts(study)
+    if study.easy is not None:
+        easy_positions(study.easy, least=1)  # looked for now, so that no participant waits for it
+
+
+def _write_minutes(study: Study, plan: Plan) -> None:
+    """Write the plan's minutes into what a draft tells people."""
+    now = Study.objects.select_for_update().get(pk=study.pk)
+    if now.is_draft:
+        for kind in StudyText.Kind.values:
+            fields = markdown.replaced(now, kind, planning.MINUTES, str(plan.whole_minutes))
+            Study.objects.filter(pk=study.pk).update(**fields)
+
+
+def _freeze(study: Study) -> bool:
+    """Make a question set of what a draft's filter finds, and return whether the study is a draft still.
+
+    Raises `NotReady` as long as the set isn't complete.
+    """
+    try:
+        question_filter.freeze(study)
+    except BadFilter as error:
+        raise NotReady(error.reason, where=error.where) from error
+    if study.is_draft and not study.split.is_complete:
+        raise NotReady(question_filter.trouble(study), where="split")
+    return study.is_draft
+
+
+def close(study: Study) -> bool:
+    """Let nobody be given another question; return whether it was open. Answers under way are still taken."""
+    changed = Study.objects.filter(pk=study.pk, state=Study.State.OPEN).update(state=Study.State.CLOSED, closed=Now())
+    study.refresh_from_db()
+    return changed == 1
+
+
+def reopen(study: Study) -> bool:
+    """Let people go on with a closed study; return whether it was closed."""
+    changed = Study.objects.filter(pk=study.pk, state=Study.State.CLOSED).update(state=Study.State.OPEN, closed=None)
+    study.refresh_from_db()
+    return changed == 1
+
+
+def keep_texts(study: Study) -> None:
+    """Store what an opened study tells people, where it is something new: what was told before stays on record."""
+    if study.is_draft:
+        return
+    for kind in StudyText.Kind:
+        text = getattr(study, kind)
+        last = StudyText.objects.filter(study=study, kind=kind).last()
+        if last is None or last.text != text:
+            StudyText.objects.create(study=study, kind=kind, text=text)
+
+
+def may_study(user: Visitor, split: Split) -> bool:
+    """Return whether somebody may make a study of a split: who sees its pictures, questions and answers."""
+    return all(may_see(user, split, what) for what in SHOWN)
+
+
+def easy_splits(split: Split) -> list[Split]:
+    """Return the splits that practice for a split may come from: complete, of its world, with answers open to all."""
+    others = Split.objects.for_browse().filter(
+        dataset__world=split.dataset.world, state=Split.State.COMPLETE, withheld=False
+    )
+    return list(others.exclude(pk=split.pk).order_by("-dataset", "ordinal"))
+
+
+def _of_split(study: Study) -> Iterator[NotReady]:
+    if not study.split.is_complete:
+        yield NotReady(f"Expected a complete split, got {study.split}, which is {study.split.state}.", where="split")
+    if not may_study(study.owner, study.split):
+        yield NotReady(f"Answers of {study.split} are withheld from {study.owner}.", where="split")
+    dataset = study.split.dataset
+    if dataset.get_world().media == Media.IMAGE and not dataset.with_images:
+        yield NotReady(
+            f"Expected a dataset with pictures, got {dataset}, which was made without any.",
+            where="split",
+        )
+
+
+def _of_filter(study: Study) -> Iterator[NotReady]:
+    if study.split.is_complete and not study.is_frozen:
+        try:
+            question_filter.plain(study.split, study.filter, user=study.owner)
+        except BadFilter as error:
+            yield NotReady(error.reason, where=error.where)
+
+
+def _of_ends(study: Study) -> Iterator[NotReady]:
+    for name, who in ENDS.items():
+        if not getattr(study, name):
+            yield NotReady(f"Expected a code, or an https address, for {who}, got none.", where=name)
+
+
+def _of_times(study: Study) -> Iterator[NotReady]:
+    if study.opens is not None and study.closes is not None and study.opens >= study.closes:
+        yield NotReady("Expected it to close after it opens, got it the other way round.", where="closes")
+
+
+def _of_texts(study: Study) -> Iterator[NotReady]:
+    for kind in StudyText.Kind:
+        if not getattr(study, kind).strip():
+            yield NotReady("Expected what people are told, got nothing.", where=kind)
+
+
+def _of_practice(study: Study, sample: Sample) -> Iterator[NotReady]:
+    """Yield what is wrong with where practice and check questions come from."""
+    if study.easy is None:
+        if study.practice or study.checks:
+            yield NotReady(
+                "Expected a split for practice and check questions, got none. Without one, set both to 0.", where="easy"
+            )
+        return
+    if study.practice_right > study.practice:
+        yield NotReady(
+            f"Expected at most {study.practice}, as many as there are, got {study.practice_right}.",
+            where="practice_right",
+        )
+    easy = study.easy
+    if easy.dataset.world != study.split.dataset.world:
+        yield NotReady(f"Expected a split of the same world, got {easy}, of {easy.dataset.world}.", where="easy")
+    elif not easy.is_complete or easy.withheld:
+        yield NotReady(
+            f"Expected a complete split whose answers are open, got {easy}: feedback tells the answers.", where="easy"
+        )
+    elif easy.pk == study.split.pk or _overlap(study.split, sample, easy):
+        yield NotReady(
+            f"Expected a split with none of the questions that are asked, got {easy}: practice tells their answers.",
+            where="easy",
+        )
+
+
+def _overlap(split: Split, sample: Sample, easy: Split) -> bool:
+    """Return whether a question of the sample is one of another split's."""
+    if split.source.pk != easy.source.pk:
+        return False
+    index, other = SplitIndex.open(split), SplitIndex.open(easy)
+    asked = index.in_source(sample.positions.tolist())
+    return any(other.place_of(position) is not None for position in asked)

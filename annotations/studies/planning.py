@@ -1,0 +1,221 @@
+"""What a study will take and give: sessions, minutes, money, and how sure its figures will be."""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from decimal import ROUND_HALF_UP, ROUND_UP, Decimal
+from statistics import median
+from typing import NamedTuple
+
+from annotations.answering import timing
+from annotations.models import Answer, Study, StudyText
+from annotations.studies import sampling
+from annotations.studies.sampling import Sample
+from generation.engine.statistics import TOO_FEW, Interval, wilson
+from generation.storage.index import SplitIndex
+
+SECONDS = 12.0  # a question, until answers say
+READING = 120.0  # seconds for consent, colours and instructions, before the first question
+EXPECTED = 0.92  # accuracy at which intervals are foretold: about what people had in the paper
+ENOUGH = 30  # answers from which their median stands for the time of a question
+LATEST = 1000  # answers of which the median is taken
+MOST_VALUES = 30  # of a facet whose slices are listed
+CENT = Decimal("0.01")
+MINUTES = "{minutes}"  # stands in a text for how long a session takes
+NEAR = 0.1  # of the plan's minutes, and at least one of them, by which a text may differ
+SPELLED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+TENS = {"fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "forty-five": 45, "fifty": 50, "sixty": 60}
+WORDS = {word: number for number, word in enumerate(SPELLED, start=1)} | TENS
+NUMBER = rf"\d+(?:[.,]\d+)?|{'|'.join(sorted(WORDS, key=len, reverse=True))}"
+DURATION = re.compile(
+    rf"\b({NUMBER})(?:\s*(?:to|or|[-–])\s*({NUMBER}))?[\s-]*(min|minut\w*|hour)s?\b|\bhalf an hour",
+    re.IGNORECASE,
+)
+
+
+class Plan(NamedTuple):
+    """What a study will take.
+
+    Attributes
+    ----------
+    questions, answers, sessions : int
+        Of the sample; wanted of them all; how many people that takes, each for one session.
+    asked : int
+        Items of a session: questions of the sample, practice, checks, attention items.
+    seconds : float
+        An item.
+    is_measured : bool
+        Whether answers of this study say how long an item takes.
+    pay, cost : Decimal
+        For a session, and for all of them, without what a platform takes for itself.
+    worth : Decimal
+        What a session should pay by the hour.
+    interval : Interval
+        Of the human row, at the expected accuracy.
+    """
+
+    questions: int
+    answers: int
+    sessions: int
+    asked: int
+    seconds: float
+    is_measured: bool
+    pay: Decimal
+    cost: Decimal
+    worth: Decimal
+    interval: Interval
+
+    @property
+    def minutes(self) -> float:
+        """Return how long a session takes."""
+        return minutes_of(self.asked, self.seconds)
+
+    @property
+    def whole_minutes(self) -> int:
+        """Return the duration of a session that participants read, in whole minutes."""
+        return math.ceil(round(self.minutes, 6))
+
+    @property
+    def pays_too_little(self) -> bool:
+        """Return whether a session pays less than the stated pay by the hour."""
+        return self.pay < self.worth
+
+    @property
+    def interval_text(self) -> str:
+        """Return the human row's interval for people, or that there are too few questions for one."""
+        return interval_text(self.interval, self.questions)
+
+
+class Slice(NamedTuple):
+    """Questions of the sample that share a value of a facet, and how sure their accuracy will be."""
+
+    label: str
+    n: int
+    interval: Interval
+
+    @property
+    def text(self) -> str:
+        """Return the interval for people, or that there are too few questions for one."""
+        return interval_text(self.interval, self.n)
+
+
+class Breakdown(NamedTuple):
+    """A facet, and its slices of a sample."""
+
+    label: str
+    slices: Sequence[Slice]
+
+
+def plan(study: Study, *, times: Sequence[int] = ()) -> Plan:
+    """Return what a study will take; `times` are milliseconds that answers of it took."""
+    is_measured = len(times) >= ENOUGH
+    seconds = median(times) / 1000 if is_measured else SECONDS
+    given = min(study.per_session, study.wanted)
+    answers = study.wanted * study.per_question
+    asked = given + study.practice + study.checks + study.attention
+    worth = pay_of(Decimal(study.hourly_pay), minutes_of(asked, seconds))
+    pay = worth if study.reward is None else Decimal(study.reward)
+    sessions = math.ceil(answers / given)
+    return Plan(
+        questions=study.wanted,
+        answers=answers,
+        sessions=sessions,
+        asked=asked,
+        seconds=seconds,
+        is_measured=is_measured,
+        pay=pay,
+        cost=sessions * pay,
+        worth=worth,
+        interval=expected_interval(study.wanted),
+    )
+
+
+def minutes_of(asked: int, seconds: float) -> float:
+    """Return how many minutes a session of so many items takes, with what is read before the first."""
+    return (READING + asked * seconds) / 60
+
+
+def pay_of(hourly: Decimal, minutes: float) -> Decimal:
+    """Return what so many minutes are worth, rounded up to a hundredth: never less than the hourly pay."""
+    exact = (hourly * Decimal(minutes) / 60).quantize(Decimal("0.000001"), ROUND_HALF_UP)
+    return exact.quantize(CENT, ROUND_UP)
+
+
+def expected_interval(n: int, accuracy: float = EXPECTED) -> Interval:
+    """Return the 95 % interval that the accuracy on so many questions will have, if it is what is expected."""
+    return wilson(math.floor(accuracy * n + 0.5), n)
+
+
+def interval_text(interval: Interval, n: int) -> str:
+    """Return an interval over so many questions for people; results show none where there are too few."""
+    return f"too few (n = {n:,})" if n < TOO_FEW else f"{100 * interval.low:.1f} to {100 * interval.high:.1f} %"
+
+
+def times_of(study: Study) -> list[int]:
+    """Return how many milliseconds the latest answers of a study took, tests left out."""
+    if study.pk is None or study.is_draft:
+        return []
+    answers = Answer.objects.current().filter(participant__study=study, participant__is_test=False)
+    latest = dict(answers.order_by("-pk").values_list("pk", "participant")[:LATEST])
+    times = timing.counted(study, people=set(latest.values())).answers
+    return [times.get(key, 0) for key in latest]
+
+
+def breakdowns(study: Study, sample: Sample) -> list[Breakdown]:
+    """Return, facet by facet, the slices that a sample will have; facets that tell nothing apart are left out."""
+    index = SplitIndex.open(study.split)
+    found = []
+    for facet in sampling.facets_of(study.split, index):
+        groups = sampling.grouped(facet, sample.positions)
+        if 1 < len(groups) <= MOST_VALUES:
+            slices = [Slice(one.label, len(one.positions), expected_interval(len(one.positions))) for one in groups]
+            found.append(Breakdown(facet.label, slices))
+    return found
+
+
+# What texts say of it
+
+
+class Stated(NamedTuple):
+    """A duration that a text states: in which words, and from how many to how many minutes."""
+
+    words: str
+    low: float
+    high: float
+
+
+def fill_in(text: str, plan: Plan) -> str:
+    """Return a text with the plan's minutes in place of `MINUTES`."""
+    return text.replace(MINUTES, str(plan.whole_minutes))
+
+
+def contradictions(study: Study, plan: Plan) -> list[tuple[str, str]]:
+    """Return each text of a study that states only other durations than the plan's: its field, and what is wrong."""
+    slack = max(1.0, NEAR * plan.minutes)
+    found = []
+    for kind in StudyText.Kind:
+        stated = list(_durations(fill_in(getattr(study, kind), plan)))
+        if stated and not any(one.low - slack <= plan.minutes <= one.high + slack for one in stated):
+            said = " and ".join(f"“{one.words}”" for one in stated)
+            found.append(
+                (
+                    str(kind),
+                    f"The text says {said}, and a session takes about {plan.minutes:.1f} minutes. Write {MINUTES} "
+                    "where the number stands, and the plan’s takes its place.",
+                )
+            )
+    return found
+
+
+def _durations(text: str) -> Iterator[Stated]:
+    for found in DURATION.finditer(text):
+        low, high, unit = found.groups()
+        if unit is None:
+            yield Stated(found[0], 30.0, 30.0)
+        else:
+            scale = 60.0 if unit.lower() == "hour" else 1.0
+            yield Stated(found[0], scale * _number(low), scale * _number(high or low))
+
+
+def _number(text: str) -> float:
+    return float(WORDS[text.lower()] if text.lower() in WORDS else text.replace(",", "."))

@@ -1,0 +1,158 @@
+"""Which questions a study asks: drawn of a sealed split, uniformly or evenly over a facet, by the study's seed.
+
+Which questions are drawn follows from the split's name, its number of questions, the study's numbers, filter and seed
+alone. A sample of 500 is part of the sample of 5,500 that is drawn uniformly with the same seed. The order in which
+they are given follows from the site's key as well: nobody computes it from what is public.
+"""
+
+import random
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.answering.secret_random import seed_of
+from annotations.models import Study
+from annotations.studies import question_filter
+from generation.engine.errors import EngineError
+from generation.engine.seeding import Stage, stream
+from generation.engine.worlds import FacetKind
+from generation.models import Split
+from generation.splits.recipes import Chooser, Positions, lowest
+from generation.storage.index import IndexedFacet, SplitIndex
+
+DRAWN = 2  # a stream of chance that question sets leave free
+
+
+class BadSample(EngineError):
+    """A sample can't be drawn (`where` is the study's field)."""
+
+
+class Sample(NamedTuple):
+    """Questions of a split.
+
+    Attributes
+    ----------
+    positions : array (n,) of int64
+        Where they stand in the split, ascending.
+    scenes : array (n,) of uint32
+        Of which scene each is.
+    ranks : tuple of int
+        The order in which they are given, from 0.
+    """
+
+    positions: Positions
+    scenes: NDArray[np.uint32]
+    ranks: tuple[int, ...]
+
+    @property
+    def places(self) -> list[tuple[int, int]]:
+        """Return where each question stands and of which scene it is."""
+        return list(zip(self.positions.tolist(), self.scenes.tolist(), strict=True))
+
+
+class Group(NamedTuple):
+    """Questions that share a value of a facet, or a bin of its values."""
+
+    label: str
+    positions: Positions
+
+
+def draw(study: Study) -> Sample:
+    """Return the questions that a study asks; raise `BadSample` where the split has too few, or lacks the facet."""
+    index = SplitIndex.open(study.split)
+    keys = _keys(study, DRAWN, index)
+    try:
+        pool = question_filter.pool(study, index)
+    except question_filter.BadFilter as error:
+        raise BadSample(error.reason, where=error.where) from error
+    if study.evenly:
+        groups = grouped(find_facet(study.split, index, study.evenly), pool)
+        _check_enough(study, sum(len(group.positions) for group in groups))
+        quotas = even_quotas([len(group.positions) for group in groups], study.wanted)
+        taken = [lowest(group.positions, keys=keys, count=quota) for group, quota in zip(groups, quotas, strict=True)]
+        positions = np.sort(np.concatenate(taken))
+    else:
+        _check_enough(study, len(pool))
+        positions = lowest(pool, keys=keys, count=study.wanted)
+    return Sample(positions, index.scenes[positions], _ranks(study, len(positions)))
+
+
+def _ranks(study: Study, n: int) -> tuple[int, ...]:
+    chance = random.Random(seed_of("ranks", study.code))  # noqa: S311 - the seed is secret
+    return tuple(chance.sample(range(n), n))
+
+
+def even_quotas(sizes: list[int], wanted: int) -> list[int]:
+    """Return how many are taken of groups of these sizes, as equal as possible: small groups give all they have.
+
+    What can't be shared out equally goes to the largest groups, of equal ones to the first. At most `sum(sizes)` are
+    wanted.
+    """
+    quotas, left = [0] * len(sizes), wanted
+    for rest, which in enumerate(sorted(range(len(sizes)), key=lambda one: (sizes[one], -one))):
+        quotas[which] = min(sizes[which], left // (len(sizes) - rest))
+        left -= quotas[which]
+    return quotas
+
+
+def facets_of(split: Split, index: SplitIndex) -> list[IndexedFacet]:
+    """Return the facets over which a sample of a split may be drawn evenly.
+
+    Of a split whose answers are withheld none that tells more than the questions' words: which questions were taken
+    would give part of that away.
+    """
+    return [facet for facet in Chooser(split, index).facets if facet.kind is not FacetKind.FLAGS]
+
+
+def find_facet(split: Split, index: SplitIndex, name: str) -> IndexedFacet:
+    """Return a facet over which a sample may be drawn evenly; raise `BadSample` for another."""
+    found = {facet.name: facet for facet in facets_of(split, index)}
+    if name not in found:
+        raise BadSample(f"Expected one of {', '.join(found) or 'no facet'}, got {name[:60]}.", where="evenly")
+    return found[name]
+
+
+def grouped(facet: IndexedFacet, positions: Positions) -> list[Group]:
+    """Return some questions by their value of a facet, integers by bin, in the facet's order.
+
+    Values that none has, and questions without a value, are left out.
+    """
+    codes = facet.codes[positions]
+    groups = []
+    for label, members in _bins(facet):
+        theirs = positions[np.isin(codes, members)]
+        if len(theirs):
+            groups.append(Group(label, theirs))
+    return groups
+
+
+def _bins(facet: IndexedFacet) -> list[tuple[str, list[int]]]:
+    """Return what each group of values is called, and their codes."""
+    if not facet.bins:
+        return [(label, [code]) for code, label in enumerate(facet.labels)]
+    values = [int(value) for value in facet.values]
+    ends = [*(first - 1 for first in facet.bins[1:]), max(values)]
+    said = []
+    for first, last in zip(facet.bins, ends, strict=True):
+        codes = [code for code, value in enumerate(values) if first <= value <= last]
+        said.append((str(first) if first >= last else f"{first} to {last}", codes))
+    return said
+
+
+def _keys(study: Study, which: int, index: SplitIndex) -> NDArray[np.float64]:
+    """Return a number for each question of the split; of a question set that a filter became, as before it did."""
+    split = study.split.source if study.is_frozen else study.split
+    chance = stream(seed=study.seed, split=split.name, index=which, stage=Stage.SAMPLE)
+    if index.positions is None or not study.is_frozen:
+        return np.asarray(chance.generator.random(index.n))
+    return np.asarray(chance.generator.random(split.questions))[index.positions]
+
+
+def _check_enough(study: Study, there: int) -> None:
+    if study.wanted > there:
+        which = " that the filter finds" if study.filter else ""
+        which += f" that have a value of {study.evenly}" if study.evenly else ""
+        raise BadSample(
+            f"Expected at most {there:,} questions, all of {study.split}{which}, got {study.wanted:,}.", where="wanted"
+        )

@@ -1,0 +1,1 @@
+"""Accounts: signing in, sign-in links, one's own page, mails."""

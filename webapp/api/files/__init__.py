@@ -1,0 +1,1 @@
+"""Files that the API sends, whole or in part."""

@@ -1,0 +1,92 @@
+"""Files: all questions of a split, all its pictures, one picture."""
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from ninja import Router
+
+from generation.access import What, may_see
+from generation.browsing.pictures import version_of
+from generation.models import Split
+from generation.views import media
+from generation.views.finding import find_split
+from webapp.api.files import images_tar
+from webapp.api.files.questions_file import QuestionsFile
+from webapp.api.files.ranges import as_file, is_part, send, unchanged
+from webapp.api.operations import reads
+from webapp.api.questions import SPLIT
+
+router = Router(tags=["Files"])
+GZIP, TAR = "application/gzip", "application/x-tar"
+PICTURES = ("image/png", "image/jpeg")
+
+
+@reads(router, SPLIT + "questions.jsonl.gz", media=[GZIP])
+def questions_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
+    """Return all questions, a line of JSON each, gzipped: as the export `jsonl` has them.
+
+    The first who asks waits for the file to be put together; then it is kept for a while, and parts of it may be asked
+    for.
+    """
+    found = QuestionsFile(_complete(request, slug, name), request.user)
+    saved = f"{slug}-{name}-questions.jsonl.gz"
+    size = found.size
+    if size is None and is_part(request, found.etag):
+        size = _built(found)
+    if size is not None:
+        return send(request, found.read, size=size, etag=found.etag, kind=GZIP, name=saved)
+    known = unchanged(request, found.etag)
+    if known is not None:
+        return known
+    whole = HttpResponse if request.method == "HEAD" else StreamingHttpResponse
+    content = b"" if request.method == "HEAD" else found.build()
+    return as_file(whole(content, content_type=GZIP), etag=found.etag, name=saved)
+
+
+@reads(router, SPLIT + "images.tar", media=[TAR])
+def images_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
+    """Return all pictures of a split in one tar file, named by split and scene: `val_000013.png`."""
+    found = _complete(request, slug, name)
+    if not found.dataset.with_images or not may_see(request.user, found, What.IMAGE):
+        raise Http404(f"Expected a split with pictures to show, got {found}.")
+    layout = images_tar.layout_of(found)
+    return send(
+        request,
+        lambda start, stop: images_tar.read(found, layout, start, stop),
+        size=layout.size,
+        etag=images_tar.etag_of(found, layout),
+        kind=TAR,
+        name=f"{slug}-{name}-images.tar",
+    )
+
+
+@reads(router, SPLIT + "scenes/{position:position}/image", media=PICTURES)
+def scene_image(request: HttpRequest, slug: str, name: str, position: int) -> HttpResponseBase:
+    """Return a scene's picture."""
+    version = version_of(find_split(request.user, slug, name).dataset)
+    return _asked_anew(media.scene_image(request, slug, name, position, version))
+
+
+@reads(router, SPLIT + "scenes/{position:position}/ids", media=PICTURES[:1])
+def scene_ids(request: HttpRequest, slug: str, name: str, position: int) -> HttpResponseBase:
+    """Return a scene's object-id image: 0 none, else an object's number plus one; 8 bits, 16 from 256 objects."""
+    version = version_of(find_split(request.user, slug, name).dataset)
+    return _asked_anew(media.scene_ids_image(request, slug, name, position, version))
+
+
+def _asked_anew(response: HttpResponseBase) -> HttpResponseBase:
+    """Return a picture whose address may mean another one, should a later dataset have its name."""
+    response["Cache-Control"] = "private, no-cache"
+    return response
+
+
+def _complete(request: HttpRequest, slug: str, name: str) -> Split:
+    found = find_split(request.user, slug, name)
+    if not found.is_complete:
+        raise Http404(f"Expected a complete split, got {found}, which is {found.get_state_display()}.")
+    return found
+
+
+def _built(found: QuestionsFile) -> int | None:
+    """Return how large the file is once it was put together; None where it can't be kept."""
+    for _ in found.build():
+        pass
+    return found.size

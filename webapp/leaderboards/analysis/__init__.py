@@ -1,0 +1,1 @@
+"""How methods are read beyond a board: slices, comparisons, curves, questions, skipped steps."""

@@ -1,0 +1,130 @@
+"""How differences between two rows look: a point and its interval for each slice, beside nothing at all."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from generation.charts.vega import ELSEWHERE, HEIGHT, MOST_BARS, POINTS, SMALL, WIDTH, Palette, config_of
+from webapp.leaderboards.analysis.comparison import Line, Part
+
+STEP = 18  # pixels from slice to slice
+MORE, CHANCE = "more than chance", "may be chance"
+KINDS = [MORE, CHANCE]
+
+
+def drawn(part: Part) -> list[Line]:
+    """Return the slices of a facet that a chart shows: those with enough questions, along a line all of them."""
+    large = [line for line in part.lines if not line.is_too_small]
+    return large if part.is_along else large[:MOST_BARS]
+
+
+def left_out(part: Part) -> str:
+    """Return what a chart doesn't draw, for people; empty where it draws all."""
+    large = sum(not line.is_too_small for line in part.lines)
+    return f"Drawn are the first {MOST_BARS} of {large} values." if large > len(drawn(part)) else ""
+
+
+def spec_of(
+    part: Part,
+    names: tuple[str, str],
+    addresses: Mapping[str, str],
+    *,
+    colors: Palette,
+    title: str = "",
+    test: str = "",
+) -> dict[str, Any] | None:
+    """Return the chart's specification, with a title where it stands alone; None where there is nothing to draw.
+
+    Parameters
+    ----------
+    part : Part
+    names : (str, str)
+        What both rows are called: the difference is the first less the second.
+    addresses : mapping of str to str
+        By a slice's value, where its questions are.
+    colors : Palette
+    title : str
+    test : str
+        What the p-values are of, for the title's note.
+    """
+    lines = drawn(part)
+    if not lines:
+        return None
+    spec = {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "data": {"values": [_value(line, names, addresses) for line in lines]},
+        "layer": _layers(part, colors),
+        "width": WIDTH,
+        "height": HEIGHT if part.is_along else {"step": STEP},
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "padding": {"left": 0, "right": 4, "top": 0, "bottom": 3},
+        "background": colors.ground,
+        "config": config_of(colors),
+    }
+    if title:
+        note = f"95 % intervals (paired bootstrap); colour: {test} after Holm, below 0.05."
+        heading = f"{names[0]} less {names[1]}, by {part.label}"
+        spec["title"] = {"text": heading, "subtitle": [title, note], "anchor": "start"}
+        spec["padding"] = 12
+    return spec
+
+
+def _value(line: Line, names: tuple[str, str], addresses: Mapping[str, str]) -> dict[str, Any]:
+    """Return what stands behind a slice's point; points of a hundred, as tables have them."""
+    one = line.compared
+    [(_, value)] = line.pairs
+    return {
+        "row": line.label,
+        "difference": round(100 * one.difference, 4),
+        "low": round(100 * one.interval.low, 4),
+        "high": round(100 * one.interval.high, 4),
+        "kind": MORE if line.is_certain else CHANCE,
+        "address": ELSEWHERE + addresses[value],
+        "said": f"{line.label}: {names[0]} {line.first_text}, {names[1]} {line.second_text}, "
+        f"{line.difference_text} ({line.interval_text}), n = {one.n:,}",
+    }
+
+
+def _layers(part: Part, colors: Palette) -> Sequence[dict[str, Any]]:
+    """Return nothing at all as a line, intervals, and points that lead to questions."""
+    along, across = ("x", "y") if part.is_along else ("y", "x")
+    looks = (
+        {"axis": {"labelAngle": 0, "labelFontSize": SMALL}, "title": part.label} if part.is_along else {"title": None}
+    )
+    row = {along: {"field": "row", "type": "ordinal", "sort": None, **looks}}
+    scale = {"domain": KINDS, "range": [colors.bars[0], colors.soft]}
+    legend = {"title": None, "orient": "top", "columns": 2}
+    color = {"color": {"field": "kind", "type": "nominal", "scale": scale, "legend": legend}}
+    shape = {
+        "shape": {
+            "field": "kind",
+            "type": "nominal",
+            "scale": {"domain": KINDS, "range": ["circle", "diamond"]},
+            "legend": legend,
+        }
+    }
+    links = {"href": {"field": "address", "type": "nominal"}, "description": {"field": "said", "type": "nominal"}}
+    return [
+        {"mark": {"type": "rule", "color": colors.ink}, "encoding": {across: {"datum": 0, "type": "quantitative"}}},
+        {
+            "mark": {"type": "rule", "strokeWidth": 1.5},
+            "encoding": {**row, **color, across: _points("low"), f"{across}2": {"field": "high"}},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 50, "opacity": 1},
+            "encoding": {**row, **color, **shape, **links, across: _points("difference")},
+        },
+    ]
+
+
+def _points(field: str) -> dict[str, Any]:
+    return {
+        "field": field,
+        "type": "quantitative",
+        "title": "difference in points",
+        "axis": {
+            "format": POINTS,
+            "labelExpr": "datum.value === 0 ? '0' : datum.label",
+            "labelFlush": False,
+            "tickCount": 5,
+        },
+    }

@@ -1,0 +1,145 @@
+"""Question by question: what each model, and what people, say of it, beside the right answer."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.engine.score import GUESS, NONE, TIE, is_guess, right_of
+from generation.reports.scoring import truth_of
+from webapp.leaderboards.analysis.slices import Ground
+from webapp.leaderboards.contenders import Codes, Contender
+
+Mask = NDArray[np.bool_]
+
+
+class Show(NamedTuple):
+    """A choice of questions by how they were answered."""
+
+    name: str
+    label: str
+    models: int
+    people: bool
+    find: Callable[[Sequence[Contender], NDArray[np.int64]], Mask]
+
+    def may(self, contenders: Sequence[Contender]) -> bool:
+        """Return whether these rows are enough for it."""
+        models = sum(not one.is_human and bool(_said(one)) for one in contenders)
+        return models >= self.models and (not self.people or any(one.is_human for one in contenders))
+
+
+def shares(one: Contender, truth: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return (questions,) the share of runs that are right."""
+    return np.mean([right_of(run, truth) for run in one.runs], axis=0)
+
+
+def _models(contenders: Sequence[Contender]) -> list[Codes]:
+    return [run for one in contenders if not one.is_human for run in _said(one)]
+
+
+def _said(one: Contender) -> list[Codes]:
+    """Return the runs of a row that say something of single questions: guesses of chance don't."""
+    return [run for run in one.runs if not is_guess(run).all()]
+
+
+def _every(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> Mask:
+    return np.ones(len(truth), np.bool_)
+
+
+def _rights(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return (runs, questions) which runs are right."""
+    return np.array([right_of(run, truth) for one in contenders for run in _said(one)], np.bool_).reshape(
+        -1, len(truth)
+    )
+
+
+def _each_right(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> Mask:
+    rights = _rights(contenders, truth)
+    return np.logical_and(rights.all(axis=0), len(rights) > 0)
+
+
+def _each_wrong(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> Mask:
+    return ~_rights(contenders, truth).any(axis=0) & (truth != NONE)
+
+
+def _all_wrong(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> Mask:
+    return _each_wrong([one for one in contenders if not one.is_human], truth)
+
+
+def _people_alone_right(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> Mask:
+    people = [right_of(run, truth) for one in contenders if one.is_human for run in one.runs]
+    return _all_wrong(contenders, truth) & np.logical_and.reduce(people)
+
+
+def _same_wrong(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> Mask:
+    models = np.stack(_models(contenders))
+    return (models == models[0]).all(axis=0) & (models[0] >= 0) & (models[0] != truth) & (truth != NONE)
+
+
+def _first(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> Mask:
+    return shares(contenders[0], truth) > shares(contenders[1], truth)
+
+
+def _second(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> Mask:
+    return _first([contenders[1], contenders[0]], truth)
+
+
+SHOWS = (
+    Show("all", "all", 0, False, _every),
+    Show("right", "right in each row", 0, False, _each_right),
+    Show("wrong", "wrong in each row", 0, True, _each_wrong),
+    Show("people-right", "all models wrong, people right", 1, True, _people_alone_right),
+    Show("same-wrong", "models agree on the same wrong answer", 2, False, _same_wrong),
+    Show("all-wrong", "all models wrong", 1, False, _all_wrong),
+    Show("first", "the first right, the second wrong", 0, False, _first),
+    Show("second", "the second right, the first wrong", 0, False, _second),
+)
+BETWEEN_TWO = frozenset({"first", "second"})
+
+
+def shows_for(contenders: Sequence[Contender]) -> list[Show]:
+    """Return the choices that there are for these rows."""
+    return [one for one in SHOWS if one.may(contenders) and (one.name not in BETWEEN_TWO or len(contenders) == 2)]
+
+
+def chosen(ground: Ground, contenders: Sequence[Contender], show: Show, within: NDArray[np.int64]) -> list[int]:
+    """Return the positions of the questions among some that everybody was asked and that were answered so."""
+    inside = np.zeros(ground.index.n, np.bool_)
+    inside[within] = True
+    if ground.asked is not None:
+        inside &= ground.asked
+    return np.flatnonzero(inside & show.find(contenders, truth_of(ground.index))).tolist()
+
+
+class Given(NamedTuple):
+    """What runs of a row say of a question: each answer with how many say so; a guess is neither right nor wrong."""
+
+    text: str
+    times: int
+    is_right: bool | None
+
+
+def given(ground: Ground, one: Contender, position: int, outside: Sequence[Mapping[int, str]] = ()) -> list[Given]:
+    """Return what the runs of a row say of a question, the most frequent first.
+
+    `outside` has, for each run, what it says where the vocabulary doesn't have that.
+    """
+    words, truth = ground.index.answer_values, int(ground.index.answers[position])
+    said: Counter[tuple[str, bool | None]] = Counter()
+    for number, run in enumerate(one.runs):
+        code = int(run[position])
+        if code >= 0:
+            said[words[code], code == truth] += 1
+        elif code < GUESS:
+            said[f"any of {GUESS - code}, by chance", None] += 1
+        else:
+            said[_without_code(code, outside[number] if outside else {}, position), False] += 1
+    return [Given(text, times, is_right) for (text, is_right), times in said.most_common()]
+
+
+def _without_code(code: int, outside: Mapping[int, str], position: int) -> str:
+    if code == NONE:
+        return "not asked"
+    return "a tie" if code == TIE else f"“{outside[position]}”" if position in outside else "outside the vocabulary"

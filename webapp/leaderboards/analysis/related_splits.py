@@ -1,0 +1,67 @@
+"""A view of several splits beside one another: those that have the same reference, as when one is trained on A.
+
+So it is seen what is learned there and fails elsewhere.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from generation.access import What, may_see
+from generation.engine.statistics import Averaged
+from generation.engine.worlds.boards import BoardView
+from generation.models import Split
+from generation.storage.index import SplitIndex
+from webapp.leaderboards.analysis.slices import Column, Ground, Panel, Row, every_number, pairs_of, panel, within
+from webapp.leaderboards.disclosure.visibility import views_for
+from webapp.leaderboards.entries import Entry, entries_of
+
+
+def siblings_of(user: Any, split: Split, view: BoardView) -> list[Split]:
+    """Return the complete splits of a dataset that have a split's reference, of which somebody may see a view."""
+    if split.reference_id is None:
+        return [split]
+    rows = Split.objects.for_browse().filter(dataset=split.dataset, reference=split.reference_id)
+    found = [one for one in rows.filter(state=Split.State.COMPLETE) if may_see(user, one, What.PER_QUESTION_RESULT)]
+    return [one for one in found if view in views_for(user, one, SplitIndex.open(one))]
+
+
+def by_view_across(user: Any, ground: Ground, split: Split, entries: Sequence[Entry], view: BoardView) -> list[Panel]:
+    """Return a view with a panel for each row of the board and a column for each split that it was submitted to."""
+    siblings = siblings_of(user, split, view)
+    boards = {one.pk: entries_of(user, one) for one in siblings if one.pk != split.pk}
+    found = []
+    for entry in entries:
+        parts = []
+        for one in siblings:
+            mine = entry if one.pk == split.pk else _same(entry, boards[one.pk])
+            if mine is not None:
+                parts.append(_counted(ground if one.pk == split.pk else _ground_of(one), mine, one, view))
+        found.append(_joined(f"{view.title}: {entry.name}", parts))
+    return found
+
+
+def _ground_of(split: Split) -> Ground:
+    return Ground(SplitIndex.open(split), split.get_absolute_url())
+
+
+def _same(entry: Entry, board: Sequence[Entry]) -> Entry | None:
+    """Return the row of another board that is the same method's, under the same circumstances if there is one."""
+    mine = [one for one in board if entry.method is not None and one.method == entry.method]
+    return next((one for one in mine if one.configuration == entry.configuration), mine[0] if mine else None)
+
+
+def _counted(ground: Ground, entry: Entry, split: Split, view: BoardView) -> Panel:
+    """Return a panel with one column: a row of a split's board on the view's questions."""
+    column = Column(split.name, list(entry.runs()), within(ground.index, view.filters), pairs_of(view.filters))
+    return panel(ground, [column], every_number(ground.index.facets[view.by]), title=view.title, axis=view.axis)
+
+
+def _joined(title: str, parts: Sequence[Panel]) -> Panel:
+    """Return panels of one column each as one, with every value that one of them has."""
+    first = parts[0]
+    labels = {row.value: row.label for part in parts for row in part.rows}
+    by_value = [{row.value: row.cells[0] for row in part.rows} for part in parts]
+    nothing = first.whole.cells[0]._replace(averaged=Averaged(0, ()), address="")
+    rows = [Row(value, label, [cells.get(value, nothing) for cells in by_value]) for value, label in labels.items()]
+    whole = Row("", "all", [part.whole.cells[0] for part in parts])
+    return Panel(title, first.axis, [part.columns[0] for part in parts], whole, rows, first.is_along)

@@ -1,0 +1,103 @@
+"""Deleting methods and submissions: rows first, so that nothing points at a file that is gone."""
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime, timedelta
+
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.utils import timezone
+
+from generation.storage import files
+from webapp.leaderboards.disclosure import ladder
+from webapp.leaderboards.models import Method, Submission
+from webapp.leaderboards.predictions import FOLDER as PREDICTIONS
+from webapp.leaderboards.predictions import name_of
+from webapp.leaderboards.uploads import FOLDER as UPLOADS
+
+YOUNG = timedelta(hours=1)  # within which a file's row may still be on its way
+AT_ONCE = 100  # uploads that are dropped at once
+SWEPT = 600.0  # seconds between two looks for files without a row
+_LAST = {"swept": -SWEPT}
+
+
+class Counted(Exception):
+    """A submission to a withheld split that counts today can't be deleted: its place would be free again."""
+
+
+def delete_submission(submission: Submission) -> None:
+    """Delete a submission with its scores and files; raise `Counted` where it still counts for a limit."""
+    if ladder.is_closed(submission.split) and _counts(submission):
+        raise Counted(
+            "Expected a submission that no longer counts for the limit of its split, got one of the last day, or one "
+            "that is under way. Delete it later."
+        )
+    Submission.objects.filter(pk=submission.pk).delete()
+    drop_files([submission])
+
+
+def _counts(submission: Submission) -> bool:
+    same = Submission.objects.filter(pk=submission.pk)
+    return same.of_last_day().exists() or same.under_way().exists()
+
+
+def delete_method(method: Method) -> None:
+    """Delete a method with its submissions; raise `Counted` where one of them still counts for a limit."""
+    with transaction.atomic():
+        mine = list(method.submissions.select_related("split__parent"))
+        if any(ladder.is_closed(one.split) and _counts(one) for one in mine):
+            raise Counted(
+                "Expected a method none of whose submissions counts for a limit, got one with scores of the last day. "
+                "Delete it later, or hide it now."
+            )
+        Method.objects.filter(pk=method.pk).delete()
+    drop_files(mine)
+
+
+def drop_files(gone: Iterable[Submission]) -> None:
+    """Delete what submissions that are gone have left; the sweep deletes predictions that no other one has too."""
+    for submission in gone:
+        files.drop(submission.file)
+        files.drop(submission.findings)
+
+
+def drop_scored() -> None:
+    """Drop uploads that an earlier version kept after they were scored: their codes are kept."""
+    for submission in Submission.objects.scored().exclude(file="")[:AT_ONCE]:
+        with suppress(FileNotFoundError):
+            kept = files.size(name_of(submission.predictions))
+            Submission.objects.filter(pk=submission.pk).update(file="", kept=kept)
+            files.drop(submission.file)
+
+
+def sweep_files(*, now: bool = False) -> int:
+    """Return how many files without a row were deleted, as a crash leaves them; looked for now and then only."""
+    if not now and time.monotonic() - _LAST["swept"] < SWEPT:
+        return 0
+    _LAST["swept"] = time.monotonic()
+    known = set(Submission.objects.exclude(file="").values_list("file", flat=True))
+    known |= set(Submission.objects.exclude(findings="").values_list("findings", flat=True))
+    known |= {name_of(one) for one in Submission.objects.exclude(predictions="").values_list("predictions", flat=True)}
+    gone = [name for name in _kept() if name not in known and _is_old(name)]
+    for name in gone:
+        files.drop(name)
+    return len(gone)
+
+
+def _kept() -> Iterator[str]:
+    """Yield the names of the files of leaderboards; drafts are looked after elsewhere."""
+    for folder in (UPLOADS, PREDICTIONS):
+        with suppress(FileNotFoundError):
+            folders, names = default_storage.listdir(folder)
+            yield from (f"{folder}/{name}" for name in names if not name.startswith("."))
+            for inner in folders:
+                yield from (f"{folder}/{inner}/{name}" for name in default_storage.listdir(f"{folder}/{inner}")[1])
+
+
+def _is_old(name: str) -> bool:
+    try:
+        changed: datetime = default_storage.get_modified_time(name)
+    except OSError:
+        return False
+    return timezone.now() - changed > YOUNG

@@ -1,0 +1,85 @@
+"""Who may submit to a split whose answers are withheld: accounts are free, and every figure says something.
+
+An account needs a verified e-mail address, where the site can send mail, or the approval of the dataset's owner. An
+owner's refusal holds, whatever is verified. The owner and staff need nothing.
+"""
+
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from django.conf import settings
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+from django.urls import reverse
+
+from generation.access import owns
+from generation.models import Split
+from webapp.leaderboards.disclosure import ladder
+from webapp.leaderboards.models import SubmitterApproval
+
+State = SubmitterApproval.State
+
+
+def can_send_mail() -> bool:
+    """Return whether the site verifies e-mail addresses."""
+    return bool(settings.ACCOUNT_EMAIL_VERIFICATION == "mandatory")
+
+
+def may_submit(user: Any, split: Split) -> bool:
+    """Return whether an account may submit to a split."""
+    if not ladder.is_closed(split) or owns(user, split.dataset):
+        return True
+    found = approval_of(user, split)
+    if found is not None and found.state != State.ASKED:
+        return found.state == State.APPROVED
+    return can_send_mail() and EmailAddress.objects.filter(user=user.pk, verified=True).exists()
+
+
+def approval_of(user: Any, split: Split) -> SubmitterApproval | None:
+    """Return what became of an account's request; it is one for a split and its question sets."""
+    return SubmitterApproval.objects.filter(split=split.source, account=user.pk).first()
+
+
+def reason_for(user: Any, split: Split, *, has_button: bool = False) -> str:
+    """Return why an account may not submit, and what to do; a page has a button that asks for approval."""
+    found = approval_of(user, split)
+    what = f"The answers of {split} are withheld, so "
+    if found is not None and found.state == State.REFUSED:
+        return f"{what}only accounts that its owner approves may submit, and the owner refused yours."
+    wait = "You have asked for it; wait for the owner's decision." if found is not None else ""
+    ask = wait or (
+        "Ask for it here." if has_button else f"Ask the owner for approval: {address_of(split)} has a button."
+    )
+    if can_send_mail():
+        verify = f"Verify yours at {reverse('account_email')}"
+        return f"{what}an account needs a verified e-mail address, or the owner's approval. {verify}, or: {ask}"
+    return f"{what}an account needs the owner's approval. {ask}"
+
+
+def address_of(split: Split) -> str:
+    """Return the address of the form of a split, which has the button that asks for approval."""
+    return f"{reverse('submission_new')}?to={split}"
+
+
+def ask(user: Any, split: Split) -> SubmitterApproval:
+    """Ask the owner of a split to approve an account; asking again changes nothing."""
+    return SubmitterApproval.objects.get_or_create(split=split.source, account=user)[0]
+
+
+def decide(split: Split, number: int, *, by: Any, is_approved: bool) -> bool:
+    """Approve or refuse a request of a split, also one that was decided before; return whether there is one."""
+    wanted = State.APPROVED if is_approved else State.REFUSED
+    rows = SubmitterApproval.objects.filter(pk=number, split=split.source)
+    return rows.update(state=wanted, decided=Now(), decided_by=by.pk) == 1
+
+
+def approve(split: Split, account: Any, *, by: Any) -> None:
+    """Approve an account that may not have asked."""
+    SubmitterApproval.objects.update_or_create(
+        split=split.source, account=account, defaults={"state": State.APPROVED, "decided": Now(), "decided_by": by}
+    )
+
+
+def requests_for(split: Split) -> QuerySet[SubmitterApproval]:
+    """Return the requests of a split, those that wait first."""
+    return SubmitterApproval.objects.filter(split=split.source).select_related("account", "decided_by")

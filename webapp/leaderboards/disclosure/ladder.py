@@ -1,0 +1,274 @@
+"""What is published of scores on withheld answers: one figure for each method, by the Ladder, within a budget.
+
+A score is decided upon once, in the transaction that stores it and under a lock on the split. Either a figure is
+published, which spends from the budgets of the split and of the split it was derived from, or the figure opens with
+the answers. `generation.engine.ladder` has the mathematics.
+"""
+
+import json
+from datetime import datetime
+from typing import NamedTuple
+
+import numpy as np
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from numpy.typing import NDArray
+
+from annotations.models import Baseline
+from annotations.results.figures import sliced, values_of
+from generation.engine.ladder import WHOLE, climb, least_step, usual_budget
+from generation.engine.score import score
+from generation.engine.worlds import FacetKind
+from generation.models import Split
+from generation.reports.scoring import truth_of
+from generation.storage.index import IndexedFacet, SplitIndex
+from webapp.leaderboards import predictions
+from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Score, Submission
+
+SMALLEST = 30  # questions of a split or a part that has figures
+AT_ONCE = 50  # scores that a sweep decides upon
+State = Disclosure.State
+
+
+def is_closed(split: Split) -> bool:
+    """Return whether a split's answers are withheld, or those of the split it was derived from."""
+    return split.withheld or (split.parent is not None and split.parent.withheld)
+
+
+# What the owner allows
+
+
+class Plan(NamedTuple):
+    """How a split's figures are published.
+
+    Attributes
+    ----------
+    step : int
+        Thousandths of a share.
+    budget : int
+        Figures in all.
+    partition : str
+        The facet whose parts have figures too; empty for none.
+    """
+
+    step: int
+    budget: int
+    partition: str
+
+    @property
+    def step_text(self) -> str:
+        """Return the step in points, for people."""
+        return f"{self.step / 10:.1f}"
+
+
+def plan_of(split: Split) -> Plan:
+    """Return how a split's figures are published, as its owner chose or as is usual."""
+    found = DisclosureSettings.objects.filter(split=split).first()
+    n = max(1, split.questions)
+    if found is None:
+        return Plan(least_step(n), usual_budget(n), "")
+    step = max(found.step or 0, least_step(n))
+    return Plan(step, usual_budget(n) if found.budget is None else found.budget, found.partition)
+
+
+class PartOfSplit(NamedTuple):
+    """A part of a split's partition: a value of its facet, its questions, and the step of its figures."""
+
+    value: str
+    label: str
+    n: int
+    step: int
+
+
+def facets_for_partition(split: Split) -> list[IndexedFacet]:
+    """Return the facets by which a split may be partitioned: each question has one value, and it reveals nothing.
+
+    A facet that reveals something is left out, because the sizes of its parts alone would tell of the answers.
+    """
+    return [
+        facet
+        for facet in SplitIndex.open(split).facets.values()
+        if not facet.reveals and (facet.kind == FacetKind.CATEGORY or (facet.kind == FacetKind.INTEGER and facet.bins))
+    ]
+
+
+def parts_of(split: Split, plan: Plan) -> list[PartOfSplit]:
+    """Return the parts of a split that have figures: those with enough questions."""
+    facet = SplitIndex.open(split).facets.get(plan.partition)
+    if facet is None:
+        return []
+    slicing, labels = sliced(facet)
+    counts = np.bincount(slicing.codes[slicing.codes < slicing.values], minlength=slicing.values).tolist()
+    return [
+        PartOfSplit(value, label, n, max(plan.step, least_step(n)))
+        for value, label, n in zip(values_of(facet), labels, counts, strict=True)
+        if n >= SMALLEST
+    ]
+
+
+def cost_of(split: Split) -> int:
+    """Return how many figures one submission to a split is."""
+    return 1 + len(parts_of(split, plan_of(split)))
+
+
+def is_partition_fixed(split: Split) -> bool:
+    """Return whether a submission's figure was published, so that the parts can't be chosen any more."""
+    return Disclosure.objects.published().filter(split=split, people=None).exclude(method__baseline__gt="").exists()
+
+
+class Spending(NamedTuple):
+    """What was published on a split: figures, of how many methods and accounts, the last one when."""
+
+    figures: int
+    methods: int
+    accounts: int
+    last: datetime | None
+
+
+def spending_on(split: Split) -> Spending:
+    """Return what was published on a split; on one that others were derived from, theirs too."""
+    return Spending(**Disclosure.objects.counted_on(split).summary())
+
+
+def room_on(split: Split) -> int:
+    """Return how many more figures may be published on a split, as its own budget and its source's allow."""
+    return max(0, min(plan_of(one).budget - spending_on(one).figures for one in {split, split.source}))
+
+
+def submissions_left(split: Split) -> int:
+    """Return of how many more submissions to a split a figure can be published."""
+    return room_on(split) // cost_of(split) if split.questions >= SMALLEST else 0
+
+
+# Deciding
+
+
+def lock(split: Split) -> None:
+    """Wait until nobody else decides upon figures of a split or of what shares its answers; in a transaction."""
+    list(Split.objects.select_for_update().filter(pk=split.source.pk).values_list("pk"))
+
+
+def disclose(submission: Submission, found: Score, codes: NDArray[np.int32]) -> Disclosure:
+    """Decide what others learn of a score on a split whose answers are withheld; store and return it.
+
+    Parameters
+    ----------
+    submission : Submission
+    found : Score
+        On the split that the submission was sent to.
+    codes : array (questions,) of int32
+        Its answers.
+
+    The caller holds the split's `lock`, in the transaction that stores the score.
+    """
+    split, method = submission.split, submission.method
+    plan = plan_of(split)
+    parts = parts_of(split, plan)
+    row = Disclosure(split=split, source=split.source, submission=submission, method=method, account_id=method.owner_id)
+    if not _may_have_figure(method) or found.n < SMALLEST or room_on(split) < 1 + len(parts):
+        row.state = State.DEFERRED
+    else:
+        _climb(row, split, found, codes, plan=plan, parts=parts)
+    row.save(force_insert=True)
+    return row
+
+
+def _may_have_figure(method: Method) -> bool:
+    """Return whether a method's figures are published: of the site's own baselines, only one is."""
+    return method.baseline in ("", Method.Baseline.TYPE_MODE)
+
+
+def _climb(
+    row: Disclosure, split: Split, found: Score, codes: NDArray[np.int32], *, plan: Plan, parts: list[PartOfSplit]
+) -> None:
+    before = list(Disclosure.objects.published().filter(split=split, method=row.method))
+    best = max((one.figure for one in before if one.figure is not None), default=None)
+    row.state, row.cost = State.PUBLISHED, 1 + len(parts)
+    row.figure = climb(int(found.right), found.n, best=best, step=plan.step)
+    row.is_new = best is None or row.figure > best
+    if parts:
+        row.partition = plan.partition
+        row.parts = json.dumps(_climb_parts(row, split, codes, parts=parts, before=before))
+
+
+def _climb_parts(
+    row: Disclosure, split: Split, codes: NDArray[np.int32], *, parts: list[PartOfSplit], before: list[Disclosure]
+) -> dict[str, int]:
+    """Return the figure of each part after a score."""
+    index = SplitIndex.open(split)
+    facet = index.facets[row.partition]
+    found = score(codes, truth_of(index), {row.partition: sliced(facet)[0]})
+    rights = found.facets[row.partition].right.tolist()
+    by_value = dict(zip(values_of(facet), rights, strict=True))
+    earlier = [one.part_figures for one in before if one.partition == row.partition]
+    return {
+        part.value: climb(
+            by_value[part.value],
+            part.n,
+            best=max((one[part.value] for one in earlier if part.value in one), default=None),
+            step=part.step,
+        )
+        for part in parts
+    }
+
+
+def disclose_people(baseline: Baseline) -> Disclosure | None:
+    """Decide what others learn of a published human row; None where the answers are open. In a transaction."""
+    split = baseline.split
+    if not is_closed(split):
+        return None
+    lock(split)
+    known = Disclosure.objects.filter(people=baseline).first()
+    if known is not None:
+        return known
+    row = Disclosure(split=split, source=split.source, people=baseline, state=State.DEFERRED)
+    if baseline.asked >= SMALLEST and room_on(split) >= 1:
+        row.state, row.cost, row.is_new = State.PUBLISHED, 1, True
+        step = max(plan_of(split).step, least_step(baseline.asked))
+        row.figure = climb(baseline.right, baseline.asked, best=None, step=step)
+    row.save(force_insert=True)
+    return row
+
+
+def share_of_people(baseline: Baseline) -> float | None:
+    """Return the share that is published of a human row, 0 .. 1; None where none is."""
+    found = Disclosure.objects.published().filter(people=baseline).first()
+    return None if found is None or found.figure is None else found.figure / WHOLE
+
+
+# What was scored or published before there was a Ladder
+
+
+def catch_up() -> int:
+    """Return how many scores and human rows were decided upon that nobody had decided upon, the oldest first."""
+    decided = 0
+    for submission in _undecided():
+        with transaction.atomic():
+            lock(submission.split)
+            if not Disclosure.objects.filter(submission=submission).exists():
+                found = submission.scores.get(split=submission.split)
+                disclose(submission, found, predictions.load(submission.predictions).codes)
+                decided += 1
+    for baseline in _undecided_people():
+        with transaction.atomic():
+            disclose_people(baseline)
+        decided += 1
+    return decided
+
+
+def has_undecided() -> bool:
+    """Return whether there are scores or human rows that nobody decided upon."""
+    return _undecided().exists() or _undecided_people().exists()
+
+
+_CLOSED = Q(split__withheld=True) | Q(split__parent__withheld=True)
+
+
+def _undecided() -> QuerySet[Submission]:
+    rows = Submission.objects.scored().filter(_CLOSED, disclosure=None, scores__split=F("split"))
+    return rows.select_related("method", "split__dataset", "split__parent").order_by("finished", "pk")[:AT_ONCE]
+
+
+def _undecided_people() -> QuerySet[Baseline]:
+    rows = Baseline.objects.published().filter(_CLOSED, disclosure=None)
+    return rows.select_related("split__dataset", "split__parent").order_by("published", "pk")[:AT_ONCE]

@@ -1,0 +1,149 @@
+"""Who sees what of a board: the one rule that pages, files, API and commands ask.
+
+Whoever may see the result of each question sees everything. Others see, while the answers are withheld, one figure for
+each method that the Ladder published (`webapp.leaderboards.disclosure.ladder`), and one for each part of the partition
+that the owner chose. Everything else opens with the answers.
+"""
+
+from typing import Any, NamedTuple
+
+from generation.access import Visitor, What, may_see, may_see_facet
+from generation.engine.ladder import WHOLE
+from generation.engine.statistics import Averaged
+from generation.engine.worlds.boards import BoardView
+from generation.models import Split
+from generation.storage.index import IndexedFacet, SplitIndex
+from webapp.leaderboards.disclosure import ladder
+from webapp.leaderboards.disclosure.figures import DEFERRED, Figure, figure
+from webapp.leaderboards.models import Disclosure, Score, Submission
+
+EXACT = (What.PER_QUESTION_RESULT, What.ANSWER, What.FACET, What.HUMAN_ANSWERS)  # whoever sees these sees all
+
+
+def is_open(user: Visitor, split: Split) -> bool:
+    """Return whether somebody sees everything of a split's board."""
+    return all(may_see(user, split, what) for what in EXACT)
+
+
+def facets_for(user: Visitor, split: Split, index: SplitIndex) -> list[IndexedFacet]:
+    """Return the facets by which a visitor may break scores down."""
+    if not is_open(user, split):
+        return []
+    return [facet for facet in index.facets.values() if may_see_facet(user, split, facet)]
+
+
+def views_for(user: Visitor, split: Split, index: SplitIndex) -> list[BoardView]:
+    """Return the ready-made views that a visitor may see: those of facets that they may see."""
+    allowed = {facet.name for facet in facets_for(user, split, index)}
+    return [view for view in split.dataset.get_world().board_views if view.facets <= allowed]
+
+
+# What the Ladder published
+
+
+def published_figure(n: int, disclosure: Disclosure | None) -> Figure:
+    """Return the figure of a method as it stands after a score; without a share where none is published."""
+    if disclosure is None or disclosure.figure is None:
+        return Figure(n, 1, note=DEFERRED)
+    return Figure(n, 1, disclosure.figure / WHOLE)
+
+
+class Outcome(NamedTuple):
+    """What somebody learns of a submission on a split.
+
+    Attributes
+    ----------
+    split : Split
+    figure : Figure
+        What the submission has right; where answers are withheld, only if it set the method's published figure.
+    read : Figure or None
+        With answers read out of free text, where any were and that may be shown.
+    unreadable : int or None
+        Answers in which none could be read, where that may be shown.
+    score : Score or None
+        All counts; None where answers are withheld.
+    disclosure : Disclosure or None
+        What the Ladder published, where answers are withheld and that is decided.
+    """
+
+    split: Split
+    figure: Figure
+    read: Figure | None = None
+    unreadable: int | None = None
+    score: Score | None = None
+    disclosure: Disclosure | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether everything is shown."""
+        return self.score is not None
+
+    @property
+    def unreadable_text(self) -> str:
+        """Return for people how many answers could not be read."""
+        return "" if self.unreadable is None else f"{100 * self.unreadable / max(1, self.figure.n):.1f} %"
+
+    @property
+    def published(self) -> Figure:
+        """Return the method's published figure after the submission."""
+        return published_figure(self.split.questions, self.disclosure)
+
+    @property
+    def parts(self) -> list[tuple[str, Figure]]:
+        """Return label and figure of each part of the partition."""
+        return part_figures(self.disclosure)
+
+
+def outcomes_of(user: Visitor, submission: Submission) -> list[Outcome]:
+    """Return what somebody learns of a scored submission: on each split that they may open, or by the Ladder alone."""
+    rows = submission.scores.select_related("split__dataset", "split__parent").order_by("split__ordinal")
+    found = (_outcome(user, submission, one) for one in rows if may_see(user, one.split, What.QUESTION))
+    return [one for one in found if one is not None]
+
+
+def _outcome(user: Visitor, submission: Submission, found: Score) -> Outcome | None:
+    split = found.split
+    if not is_open(user, split):
+        if split.pk != submission.split_id:  # figures are published only for the split that it was sent to
+            return None
+        disclosure = Disclosure.objects.filter(submission=submission).first()
+        return Outcome(split, figure_of(split.questions, disclosure), disclosure=disclosure)
+    has_text = submission.outside > 0
+    read = figure(Averaged(found.n, (found.right_read,))) if has_text else None
+    return Outcome(split, figure(Averaged(found.n, (found.right,))), read, found.unreadable, found)
+
+
+def figure_of(n: int, disclosure: Disclosure | None) -> Figure:
+    """Return what a submission's figure is to those who may not see the answers."""
+    found = published_figure(n, disclosure)
+    if disclosure is None or found.share is None or disclosure.is_new:
+        return found
+    return Figure(n, 1, note=f"not a step above {found.points} %")
+
+
+def part_figures(disclosure: Disclosure | None) -> list[tuple[str, Figure]]:
+    """Return label and figure of each part of the partition that a disclosure has figures of."""
+    if disclosure is None or disclosure.split is None or not disclosure.part_figures:
+        return []
+    split = disclosure.split
+    plan = ladder.plan_of(split)._replace(partition=disclosure.partition)
+    known = disclosure.part_figures
+    return [
+        (part.label, Figure(part.n, 1, known[part.value] / WHOLE))
+        for part in ladder.parts_of(split, plan)
+        if part.value in known
+    ]
+
+
+def outcome_json(outcome: Outcome) -> dict[str, Any] | None:
+    """Return what the Ladder published of a submission, for other programs; None where everything is shown."""
+    if outcome.is_open:
+        return None
+    disclosure = outcome.disclosure
+    return {
+        "state": "undecided" if disclosure is None else str(disclosure.state),
+        "is_new": disclosure is not None and disclosure.is_new,
+        "figure": outcome.published.share,
+        "step": ladder.plan_of(outcome.split).step / WHOLE,
+        "parts": {label: one.share for label, one in outcome.parts},
+    }

@@ -1,0 +1,439 @@
+"""Taking in what somebody submits: checked before anything is kept, stored whole before its row says so.
+
+The file is on the disk before the row is in the database, and the row before anybody is told that it came. What is left
+without a row, as after a crash in between, the sweep throws away.
+"""
+
+import hashlib
+import itertools
+import os
+import secrets
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from django.contrib.auth import get_user_model
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from generation.access import What, may_see
+from generation.engine.predictions import BadPredictions, Member
+from generation.engine.predictions import members as carried
+from generation.engine.predictions.packed import PackedPredictions
+from generation.engine.predictions.unpacking import GZIP, room
+from generation.engine.score import OUTSIDE
+from generation.exchange import prediction_files
+from generation.models import Split
+from generation.reports.expected import expected_of
+from generation.storage import account_storage, files
+from webapp.leaderboards import limits
+from webapp.leaderboards.disclosure import approvals
+from webapp.leaderboards.models import Method, Submission, Suite, SuiteMember
+from webapp.leaderboards.suites import members_for
+
+FOLDER = "submissions"
+LARGEST = 100_000_000  # bytes of an upload
+PIECE = 1024**2
+LONGEST_SHOWN = 80  # characters of an answer that a page shows
+NAMED = 5  # files that a message names
+LONGEST_KEY = 200  # characters
+SMALL = 1 << 16  # bytes
+LARGEST_NUMBER = 10**15
+LONGEST_CHECK = 20.0  # seconds that a page waits for a file to be checked
+MOST_CHECKS = 2  # files that a web process checks at once: the other threads answer pages
+RETRY = 5  # seconds
+_CHECKS = threading.BoundedSemaphore(MOST_CHECKS)
+
+
+class Refused(Exception):
+    """What was sent is not taken.
+
+    Attributes
+    ----------
+    status : int
+        As HTTP says it.
+    code : str
+        For programs: a word or two with underscores.
+    message : str
+        For people.
+    details : dict
+    """
+
+    def __init__(self, status: int, code: str, message: str, **details: Any) -> None:
+        super().__init__(message)
+        self.status, self.code, self.message, self.details = status, code, message, details
+
+
+class Order(NamedTuple):
+    """What is submitted, apart from the file: whose, to what, and what it says of itself."""
+
+    method: Method
+    target: Split | Suite
+    run: str = ""
+    trained_on: Split | None = None
+    train_size: int | None = None
+    examples_seen: int | None = None
+    fingerprint: str = ""
+    key: str = ""
+    note: str = ""
+
+
+class Kept(NamedTuple):
+    """A file that is stored: its name in the storage, size and digest."""
+
+    name: str
+    size: int
+    digest: str
+
+
+class Received(NamedTuple):
+    """What came of an upload: a submission for each split it is for; `is_repeat` where it had come before."""
+
+    submissions: list[Submission]
+    is_repeat: bool
+
+
+class Part(NamedTuple):
+    """A file of an upload, the split that it is for, and how many bytes it has."""
+
+    split: Split
+    name: str
+    file: BinaryIO
+    size: int
+
+
+def receive(user: Any, order: Order, file: BinaryIO, filename: str) -> Received:
+    """Store what somebody submits, to be scored in the background.
+
+    Parameters
+    ----------
+    user : account
+    order : Order
+    file : binary file
+        Read from where it stands; one for a suite that carries several files has to be seekable.
+    filename : str
+        What it was called.
+
+    Raises
+    ------
+    Refused
+        Where it isn't taken; nothing of it is kept then.
+    """
+    check(user, order)
+    before = _repeated(user, order)
+    if before:
+        return Received(before, True)
+    for split in targets(user, order):
+        check_limits(user, split)  # before anything is written; once more under a lock
+    parts = parts_of(user, order, file, filename)
+    check_storage(user, sum(part.size for part in parts))
+    kept: list[Kept] = []
+    try:
+        for part in parts:
+            kept.append(_keep(part.file))  # noqa: PERF401 - when one is refused, those before it are dropped
+        with transaction.atomic():
+            made = _insert(user, order, parts, kept)
+    except IntegrityError as error:  # the same key, a moment earlier
+        _drop(kept)
+        before = _repeated(user, order)
+        if not before:
+            raise Refused(409, "conflict", "Expected a new submission, got one that was just made.") from error
+        return Received(before, True)
+    except BaseException:
+        _drop(kept)
+        raise
+    return Received(made, False)
+
+
+class Checked(NamedTuple):
+    """What a file is, had it been submitted: nothing is kept, and nothing said of what is right.
+
+    Attributes
+    ----------
+    split : Split
+    n : int
+        Answers.
+    format : str
+    outside, unreadable : int
+        Answers outside the vocabulary, and those of them in which no answer can be read.
+    examples : list of (question, what was said)
+        Of the first of those outside.
+    """
+
+    split: Split
+    n: int
+    format: str
+    outside: int
+    unreadable: int
+    examples: list[tuple[int, str]]
+
+
+def checked(user: Any, order: Order, file: BinaryIO, filename: str) -> list[Checked]:
+    """Return what an upload would be taken for; raise `Refused` where it would be refused.
+
+    A page waits for it at most `LONGEST_CHECK` seconds, and few files are checked at once.
+    """
+    check(user, order)
+    parts = parts_of(user, order, file, filename)
+    if not _CHECKS.acquire(blocking=False):
+        message = (
+            f"Expected fewer than {MOST_CHECKS} files being checked now, got {MOST_CHECKS}. Try again in a moment."
+        )
+        raise Refused(503, "busy", message, retry_after=RETRY)
+    try:
+        until = time.monotonic() + LONGEST_CHECK
+        return [_checked(user, part, wait=max(0.1, until - time.monotonic())) for part in parts]
+    finally:
+        _CHECKS.release()
+
+
+def _checked(user: Any, part: Part, *, wait: float) -> Checked:
+    """Return what a file would be taken for, read under the limits that a submission has."""
+    limits.note_attempt(user, part.split)
+    try:
+        with prediction_files.copy_on_disk(part.file) as path:
+            content, written_as = prediction_files.read_file(path, expected_of(part.split), wait=wait)
+    except BadPredictions as error:
+        raise Refused(422, "bad_predictions", str(error), field="file", findings=error.findings) from error
+    except prediction_files.TooSlow as error:
+        message = f"{error} Submit it instead: a background process reads it and says what is wrong with it."
+        raise Refused(422, "too_slow", message, field="file") from error
+    except prediction_files.NotRead as error:
+        raise Refused(503, "not_read", str(error), retry_after=RETRY) from error
+    found = PackedPredictions(content)
+    outside = found.outside
+    unreadable = int((found.read == OUTSIDE).sum())
+    examples = [(at, text[:LONGEST_SHOWN]) for at, text in itertools.islice(outside.items(), NAMED)]
+    return Checked(part.split, len(found.codes), written_as, len(outside), unreadable, examples)
+
+
+def check(user: Any, order: Order) -> None:
+    """Raise `Refused` for an order that makes no sense or isn't this account's to give."""
+    if order.method.owner_id != user.pk:
+        raise Refused(404, "no_method", "Expected a method of yours, got none or somebody else's.", field="method")
+    for split in targets(user, order):
+        if not may_see(user, split, What.QUESTION):
+            raise Refused(404, "no_split", "There is no such split, or it isn't yours to see.", field="split")
+        if not approvals.may_submit(user, split):
+            raise Refused(403, "not_approved", approvals.reason_for(user, split), field="split")
+        if not split.is_complete:
+            state = split.get_state_display()
+            raise Refused(409, "not_complete", f"Expected a complete split, got {split}, which is {state}.")
+    _check_fingerprint(order)
+    _check_words(order)
+    trained_on = order.trained_on
+    if trained_on is not None and not may_see(user, trained_on, What.QUESTION):
+        raise Refused(404, "no_split", "There is no such split to be trained on, or it isn't yours to see.")
+    for name in ("train_size", "examples_seen"):
+        number = getattr(order, name)
+        if number is not None and not 0 < number <= LARGEST_NUMBER:
+            message = f"Expected a whole number from 1 to {LARGEST_NUMBER:,}, got {number:,}."
+            raise Refused(422, "bad_number", message, field=name)
+
+
+def targets(user: Any, order: Order) -> list[Split]:
+    """Return the splits that an order may be for: one, or those that a suite shows this account."""
+    if isinstance(order.target, Split):
+        return [order.target]
+    return [member.split for member in members_for(user, order.target)[1]]
+
+
+def _check_fingerprint(order: Order) -> None:
+    if not order.fingerprint:
+        return
+    if not isinstance(order.target, Split):
+        raise Refused(422, "bad_fingerprint", "Expected no content hash with a suite, got one.", field="fingerprint")
+    if order.fingerprint.strip().lower() != order.target.fingerprint:
+        message = (
+            f"Expected the content hash {order.target.fingerprint} of {order.target}, got "
+            f"{order.fingerprint[:80]!r}: the predictions are for another version. Download the questions again."
+        )
+        raise Refused(409, "other_fingerprint", message, field="fingerprint")
+
+
+def _check_words(order: Order) -> None:
+    longest = {"run": 60, "note": 500, "key": LONGEST_KEY}
+    for name, most in longest.items():
+        text = getattr(order, name)
+        if len(text) > most or not text.isprintable():
+            raise Refused(422, "bad_text", f"Expected at most {most} printable characters, got others.", field=name)
+
+
+def _repeated(user: Any, order: Order) -> list[Submission]:
+    """Return what came with the same key before; raise `Refused` where that was something else."""
+    if not order.key:
+        return []
+    rows = Submission.objects.filter(method__owner=user, key=order.key).select_related("method", "split__dataset")
+    found = list(rows.order_by("pk"))
+    wanted = {split.pk for split in targets(user, order)}
+    if any(row.method_id != order.method.pk or row.split_id not in wanted for row in found):
+        message = "Expected a new Idempotency-Key for a new submission, got one that another submission has."
+        raise Refused(422, "key_reused", message, field="Idempotency-Key")
+    return found
+
+
+def parts_of(user: Any, order: Order, file: BinaryIO, filename: str) -> list[Part]:
+    """Return the files of an upload with their splits: of a suite, those that a zip names by split or label."""
+    if isinstance(order.target, Split):
+        return [Part(order.target, filename, file, _size_of(file))]
+    return _matched(user, order.target, file)
+
+
+def _matched(user: Any, suite: Suite, file: BinaryIO) -> list[Part]:
+    """Return the files of a zip with the members of a suite that they are named after."""
+    members = members_for(user, suite)[1]
+    found, unknown = [], []
+    for one in _carried(file):
+        name = one.name.rpartition("/")[2].partition(".")[0].lower()
+        meant = [member for member in members if name in names_of(member)]
+        if len(meant) == 1:
+            _check_size(one, meant[0].split)
+            found.append(Part(meant[0].split, one.name, one.open(), one.size))
+        else:
+            unknown.append(one.name or "a file that isn't a zip")
+    wanted = ", ".join(sorted(names_of(member))[0] for member in members)
+    if unknown or not found:
+        got = ", ".join(unknown[:NAMED]) or "nothing"
+        message = f"Expected a zip with files named after the suite's splits ({wanted}), got {got}."
+        raise Refused(422, "bad_suite_file", message, field="file")
+    if len({part.split.pk for part in found}) < len(found):
+        raise Refused(422, "bad_suite_file", "Expected one file for each split, got two for the same.", field="file")
+    return found
+
+
+def _size_of(file: BinaryIO) -> int:
+    """Return how many bytes a file has from where it stands."""
+    at = file.tell()
+    size = file.seek(0, os.SEEK_END) - at
+    file.seek(at)
+    return size
+
+
+def check_storage(user: Any, size: int) -> None:
+    """Raise `Refused` where the disk is nearly full, or the account may not keep so many bytes more."""
+    shortage = files.disk_shortage()
+    if shortage:
+        raise Refused(503, "disk_full", shortage, retry_after=RETRY)
+    try:
+        account_storage.check(user, size)
+    except account_storage.AccountFull as error:
+        raise Refused(413, "account_full", str(error), field="file") from error
+
+
+def _carried(file: BinaryIO) -> list[Member]:
+    """Return the files of a zip; raise `Refused` where it can't be read."""
+    try:
+        return carried(file)
+    except BadPredictions as error:
+        raise Refused(422, "bad_suite_file", str(error), field="file") from error
+
+
+def _check_size(one: Member, split: Split) -> None:
+    """Raise `Refused` for a file that unpacks to far more than answers to a split's questions take."""
+    most = min(LARGEST, room(split.questions, one.packed))
+    with one.open() as file:
+        if file.read(len(GZIP)) == GZIP:  # packed twice: what gzip packs hardly gets smaller in a zip
+            most = SMALL + 2 * one.packed
+    if one.size > most:
+        message = f"Expected at most {most:,} bytes in {one.name[:60]!r}, got {one.size:,}: pack it once."
+        raise Refused(413, "too_large", message, field="file")
+
+
+def names_of(member: SuiteMember) -> list[str]:
+    """Return what a file for a member of a suite may be called, without its ending, in small letters."""
+    split = member.split
+    return [split.name.lower(), f"{split.dataset.slug}-{split.name}".lower(), member.label.lower()]
+
+
+def _keep(file: BinaryIO) -> Kept:
+    """Store a file whole, on the disk when this returns; raise `Refused` for one that is too large."""
+    name = f"{FOLDER}/{secrets.token_hex(16)}"
+    size, digest = 0, hashlib.sha256()
+    path = _drafts() / files.draft_name("upload")
+    try:
+        with path.open("xb") as draft:
+            while piece := file.read(PIECE):
+                size += len(piece)
+                if size > LARGEST:
+                    message = f"Expected at most {LARGEST // 10**6} MB, got more. Pack it with gzip."
+                    raise Refused(413, "too_large", message)
+                digest.update(piece)
+                draft.write(piece)
+            draft.flush()
+            os.fsync(draft.fileno())
+        files.adopt(name, path)
+    finally:
+        path.unlink(missing_ok=True)
+    return Kept(name, size, digest.hexdigest())
+
+
+def _drafts() -> Path:
+    """Return the folder in which uploads are written: on the disk on which they will lie, if that is here."""
+    folder = files.local_path(FOLDER) or Path(tempfile.gettempdir())
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _insert(user: Any, order: Order, parts: Sequence[Part], kept: Sequence[Kept]) -> list[Submission]:
+    """Insert the rows, once the limits of each split are known to have room for them."""
+    batch = uuid.uuid4() if len(parts) > 1 else None
+    sources = sorted({part.split.source.pk for part in parts})
+    list(Split.objects.select_for_update().filter(pk__in=sources).order_by("pk").values_list("pk"))
+    list(get_user_model().objects.select_for_update().filter(pk=user.pk).values_list("pk"))
+    check_storage(user, sum(file.size for file in kept))  # once more, for others that came at the same time
+    made = []
+    for part, file in zip(parts, kept, strict=True):
+        check_limits(user, part.split)
+        limits.note_attempt(user, part.split)
+        made.append(
+            Submission.objects.create(
+                method=order.method,
+                split=part.split,
+                run=order.run,
+                trained_on=order.trained_on,
+                train_size=order.train_size,
+                examples_seen=order.examples_seen,
+                key=order.key,
+                note=order.note,
+                batch=batch,
+                file=file.name,
+                filename=_plain(part.name),
+                digest=file.digest,
+                size=file.size,
+            )
+        )
+    return made
+
+
+def check_limits(user: Any, split: Split) -> None:
+    """Raise `Refused` where an account may not submit to a split at this moment."""
+    left = limits.left(user, split)
+    if left.is_open:
+        return
+    next_at = left.next_at.isoformat() if left.next_at is not None else None
+    if left.scores == 0:
+        what = f"{limits.SCORED} scores a day on {split}, whose answers are withheld"
+    elif left.shared == 0:
+        what = (
+            f"{limits.shared_limit(split)} scores a day of all accounts together on {split}, whose answers are withheld"
+        )
+    else:
+        what = f"{limits.ATTEMPTS} files a day for {split}, whose answers are withheld"
+    when = f"The next may come at {left.next_at:%Y-%m-%d %H:%M} UTC." if left.next_at else "Some are still under way."
+    retry = max(1, int((left.next_at - timezone.now()).total_seconds())) if left.next_at else 60
+    message = f"Expected at most {what}, got one more. {when}"
+    raise Refused(429, "limit_reached", message, next_at=next_at, retry_after=retry)
+
+
+def _plain(name: str) -> str:
+    """Return a file's name without folders and what can't be printed, cut."""
+    return "".join(letter for letter in name.replace("\\", "/").rpartition("/")[2] if letter.isprintable())[-200:]
+
+
+def _drop(kept: Sequence[Kept]) -> None:
+    for file in kept:
+        files.drop(file.name)

@@ -1,0 +1,187 @@
+"""Errors are reported by mail (`ERROR_EMAILS`) and to a Sentry (`SENTRY_DSN`), without anything that people sent.
+
+A report has what a developer needs to find the place: the kinds of the errors, the lines of code they came through, the
+route's name. It never has messages of errors, values of variables, addresses, forms, headers or cookies: answers of
+participants, tokens and texts of datasets can stand in each of these. The log on the site's own machine has the rest.
+"""
+
+import logging
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.mail import send_mail
+
+from generation import __version__
+from webapp.monitoring.logs import masked
+
+OURS = ("webapp", "generation", "annotations")
+AGAIN = 3600.0  # seconds after which the same error is reported again
+MOST = 30  # reports of a process in that time
+FRAMES = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Raised:
+    """An error: its kind, and the lines of code that it came through, outermost first."""
+
+    kind: str
+    frames: tuple[tuple[str, int, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What is reported of an error.
+
+    Attributes
+    ----------
+    template : str
+        The log's message without what was filled in.
+    place : str
+        Verb and route's name of the request, or the logger's name.
+    errors : tuple of Raised
+        The last one first, then those that it came from.
+    """
+
+    logger: str
+    level: str
+    template: str
+    place: str
+    errors: tuple[Raised, ...]
+
+    @property
+    def title(self) -> str:
+        """Return the report in a few words."""
+        return f"{self.errors[0].kind if self.errors else self.level} in {self.place}"
+
+    @property
+    def key(self) -> Any:
+        """Return what is the same for the same error."""
+        return self.place, self.template, [(error.kind, error.frames[-1:]) for error in self.errors]
+
+    @property
+    def text(self) -> str:
+        """Return the report as a mail has it."""
+        lines = [self.title, "", f"Release {__version__}, logger {self.logger}: {self.template}", ""]
+        for number, error in enumerate(self.errors):
+            lines += ["which came from" if number else "Lines of code, the last one is where it happened:", ""]
+            lines += [f"  {path}:{line} in {function}" for path, line, function in error.frames]
+            lines += [f"  {error.kind}", ""]
+        return "\n".join([*lines, "Messages and values are left out; the site's log has them."])
+
+
+def describe(record: logging.LogRecord) -> Report:
+    """Return what may be reported of a log's record."""
+    is_ours = record.name.partition(".")[0] in OURS
+    template = str(record.msg) if record.args or is_ours else "(left out)"
+    request = getattr(record, "request", None)
+    match = getattr(request, "resolver_match", None)
+    place = f"{request.method} {match.view_name}" if match is not None and request is not None else record.name
+    error = record.exc_info[1] if record.exc_info else None
+    return Report(
+        logger=record.name,
+        level=record.levelname,
+        template=masked(template)[:500],
+        place=place,
+        errors=tuple(_raised(error)),
+    )
+
+
+def _raised(error: BaseException | None) -> Iterator[Raised]:
+    for _ in range(5):
+        if error is None:
+            return
+        frames = [(_short(f.filename), f.lineno or 0, f.name) for f in traceback.extract_tb(error.__traceback__)]
+        yield Raised(kind=f"{type(error).__module__}.{type(error).__qualname__}", frames=tuple(frames[-FRAMES:]))
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def _short(path: str) -> str:
+    """Return a path below the site's folder, or below the packages."""
+    place = Path(path)
+    if place.is_relative_to(settings.BASE_DIR):
+        return str(place.relative_to(settings.BASE_DIR))
+    return path.rpartition("site-packages/")[2]
+
+
+class Reporter(logging.Handler):
+    """Sends reports of errors, each kind once in an hour."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.sent: dict[str, float] = {}
+        self.turn = threading.Lock()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Report a record, unless the same was reported lately."""
+        try:
+            report = describe(record)
+            if self._is_new(report):
+                send(report)
+        except Exception:  # an error must not come from reporting one
+            self.handleError(record)
+
+    def _is_new(self, report: Report) -> bool:
+        now, key = time.monotonic(), repr(report.key)
+        with self.turn:
+            self.sent = {known: at for known, at in self.sent.items() if now - at < AGAIN}
+            if key in self.sent or len(self.sent) >= MOST:
+                return False
+            self.sent[key] = now
+            return True
+
+
+def send(report: Report) -> None:
+    """Send a report to where the settings say."""
+    if settings.ERROR_EMAILS:
+        subject = f"[Horsesense] {report.title}"[:200]
+        send_mail(subject, report.text, settings.SERVER_EMAIL, settings.ERROR_EMAILS, fail_silently=True)
+    if settings.SENTRY_DSN:
+        _sentry(settings.SENTRY_DSN).capture_event(event_of(report))
+
+
+def event_of(report: Report) -> dict[str, Any]:
+    """Return a report as Sentry takes it: the first error last."""
+    values = [
+        {
+            "type": error.kind.rpartition(".")[2],
+            "module": error.kind.rpartition(".")[0],
+            "stacktrace": {
+                "frames": [
+                    {"filename": path, "lineno": line, "function": function, "in_app": path.startswith(OURS)}
+                    for path, line, function in error.frames
+                ]
+            },
+        }
+        for error in reversed(report.errors)
+    ]
+    return {
+        "level": report.level.lower(),
+        "logger": report.logger,
+        "transaction": report.place,
+        "logentry": {"message": report.template},
+        "exception": {"values": values},
+    }
+
+
+@cache
+def _sentry(address: str) -> Any:
+    """Return a client that adds nothing by itself."""
+    import sentry_sdk
+
+    return sentry_sdk.Client(
+        dsn=address,
+        release=f"horsesense@{__version__}",
+        default_integrations=False,
+        auto_enabling_integrations=False,
+        include_local_variables=False,
+        include_source_context=False,
+        max_breadcrumbs=0,
+        server_name="",
+    )

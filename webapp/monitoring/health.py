@@ -1,0 +1,157 @@
+"""Whether the site can do its job: each part of it, what is expected of it, and what was found."""
+
+import sqlite3
+import time
+from contextlib import closing
+from datetime import timedelta
+from typing import Any
+
+import redis
+from django.conf import settings
+from django.db import Error, connection
+from django.db.models import F
+
+from generation.models import Heartbeat, Job
+from generation.models.work import ago
+from generation.queue import DEFAULT, GENERATION
+from generation.storage import files
+from webapp.monitoring import health_probes
+from webapp.monitoring.health_probes import Kept
+
+TIMEOUT = 2.0  # seconds; whoever asks is waiting
+SILENCE = 60  # seconds after which a background process, or the sweep, counts as gone
+IDLENESS = 300  # seconds that work may wait while nobody begins any
+STARTED = time.monotonic()
+
+Part = dict[str, Any]
+
+
+def report() -> dict[str, Any]:
+    """Return the state of every part; `ok` is false when one fails, and `failing` names it."""
+    parts, alive = web_parts(), None
+    if parts["database"]["ok"]:
+        try:
+            parts |= {**background(), "jobs": jobs()}
+            alive = Heartbeat.objects.alive().count()
+        except Error as error:
+            parts["database"] = _answering(type(error).__name__)
+    parts |= {"disk": disk(), "store": _answering(health_probes.store.get())}
+    return summary(parts) | {"background_processes": alive, "parts": parts}
+
+
+def ready_report() -> dict[str, Any]:
+    """Return whether requests may be sent to this web process: its database fits and its cache answers."""
+    found = {"process": "This process is about to stop." if health_probes.stopping.is_set() else ""}
+    found |= health_probes.ready.get()
+    parts = {name: {"ok": not said, "says": said or "Answers."} for name, said in found.items()}
+    return summary(parts) | {"parts": parts}
+
+
+def web_report() -> dict[str, Any]:
+    """Return the state of what a web process needs to answer at all."""
+    parts = web_parts()
+    return summary(parts) | {"parts": parts}
+
+
+def summary(parts: dict[str, Part]) -> dict[str, Any]:
+    """Return whether all is well, and what isn't."""
+    failing = [name for name, part in parts.items() if not part["ok"]]
+    return {"ok": not failing, "failing": failing}
+
+
+def web_parts() -> dict[str, Part]:
+    """Return the state of database and broker."""
+    return {"database": _answering(database_trouble()), "broker": _answering(broker_trouble())}
+
+
+def _answering(trouble: str) -> Part:
+    return {"ok": not trouble, "says": f"Expected an answer, got {trouble}." if trouble else "Answers."}
+
+
+def database_trouble() -> str:
+    """Return what is wrong with the database in one word, or nothing."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except Error as error:
+        return type(error).__name__
+    return ""
+
+
+def broker_trouble() -> str:
+    """Return why the broker can take no message in one word, or nothing."""
+    try:
+        if settings.REDIS_URL:
+            _write_to_redis()
+        else:
+            _lock_broker_file()
+    except (redis.RedisError, sqlite3.Error) as error:
+        return type(error).__name__
+    return ""
+
+
+def _write_to_redis() -> None:
+    limits = {"socket_timeout": TIMEOUT, "socket_connect_timeout": TIMEOUT}
+    prefix = settings.CELERY_BROKER_TRANSPORT_OPTIONS.get("global_keyprefix", "")
+    with closing(redis.from_url(settings.CELERY_BROKER_URL, **limits)) as client:
+        client.set(f"{prefix}health", "asked", ex=60)  # one that is full answers, but takes nothing
+
+
+def _lock_broker_file() -> None:
+    address = f"{settings.BROKER_FILE.as_uri()}?mode=rw"  # one that is gone must not be made anew
+    with closing(sqlite3.connect(address, uri=True, timeout=TIMEOUT)) as broker:
+        broker.execute("BEGIN IMMEDIATE")
+        broker.rollback()
+
+
+def background() -> dict[str, Part]:
+    """Return when each kind of background process, and the sweep, were last heard of."""
+    rows = list(Heartbeat.objects.values_list("name", "queues", ago(F("seen"))))
+    heard = {name: [age for _, queues, age in rows if name in queues.split(",")] for name in (GENERATION, DEFAULT)}
+    parts = {name: _heard(ages, start=f"manage.py process {name}") for name, ages in heard.items()}
+    swept = [age for name, _, age in rows if name == Heartbeat.SWEEP]
+    return parts | {"sweep": _heard(swept, start="manage.py process beat default")}
+
+
+def _heard(ages: list[timedelta], *, start: str) -> Part:
+    seconds = _seconds(min(ages)) if ages else None
+    part = {"seconds": seconds, "at_most": SILENCE}
+    if seconds is not None and seconds <= SILENCE:
+        return {"ok": True, **part, "says": f"Last heard of {seconds} s ago."}
+    if time.monotonic() - STARTED < settings.STARTUP_SECONDS:
+        return {"ok": True, **part, "says": "Not heard of yet: the site has just started."}
+    got = "none ever" if seconds is None else f"the last one {seconds} s ago"
+    return {"ok": False, **part, "says": f"Expected a sign of life within {SILENCE} s, got {got}. Start: {start}"}
+
+
+def _seconds(age: timedelta) -> int:
+    return max(0, int(age.total_seconds()))
+
+
+def jobs() -> Part:
+    """Return for how long work has waited, and for how long nobody has begun any."""
+    queue = Job.objects.queue()
+    if queue.oldest is None or queue.idle is None:
+        return {"ok": True, "seconds": None, "idle_seconds": None, "at_most": IDLENESS, "says": "None waits."}
+    oldest, idle = _seconds(queue.oldest), _seconds(queue.idle)
+    part = {"ok": idle <= IDLENESS, "seconds": oldest, "idle_seconds": idle, "at_most": IDLENESS}
+    if part["ok"]:
+        return part | {"says": f"The oldest has waited for {oldest} s."}
+    return part | {"says": f"Expected a waiting job to be begun within {IDLENESS} s, got none for {idle} s."}
+
+
+def disk() -> Part:
+    """Return how much is free on the disk of MEDIA_ROOT, as this web process sees it."""
+    free, least = files.disk_free(), settings.DISK_RESERVE_GB
+    if free is None:
+        return {"ok": True, "free_gb": None, "at_least": least, "says": "Files are kept elsewhere."}
+    part = {"ok": free >= least, "free_gb": round(free, 1), "at_least": least}
+    if part["ok"]:
+        return part | {"says": f"{free:.1f} GB are free."}
+    return part | {
+        "says": f"Expected {least:g} GB free under MEDIA_ROOT, got {free:.1f}. No dataset is made meanwhile."
+    }
+
+
+kept = Kept(report, seconds=lambda: settings.HEALTH_SECONDS)
+kept_of_web = Kept(web_report, seconds=lambda: settings.HEALTH_SECONDS)

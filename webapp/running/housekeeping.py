@@ -1,0 +1,49 @@
+"""What the site throws away: spent links, old sessions, files nobody used, messages that were delivered."""
+
+import sqlite3
+from contextlib import closing
+
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+
+from generation.charts import drawing
+from generation.making import import_records
+from generation.models import Upload
+from generation.storage import files, host_cache
+from webapp.api.files import questions_file
+from webapp.models import LoginLink
+
+
+def tidy_up() -> None:
+    """Delete what nobody needs: spent links, old sessions, files that nobody took or finished, delivered messages."""
+    LoginLink.objects.spent().delete()
+    Session.objects.filter(expire_date__lt=timezone.now()).delete()
+    Upload.objects.outdated().delete()
+    files.drop_abandoned()
+    import_records.drop_forgotten_uploads()
+    questions_file.drop_unused()
+    host_cache.make_room()
+    drawing.make_room(most=drawing.MOST_BYTES)
+    if not settings.REDIS_URL:
+        drop_delivered_messages()
+
+
+def prepare_broker() -> None:
+    """Give the embedded broker its file, in the mode that lets readers and a writer work side by side."""
+    if settings.REDIS_URL:
+        return
+    settings.BROKER_FILE.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(settings.BROKER_FILE, timeout=20)) as broker:
+        broker.execute("PRAGMA journal_mode=WAL")
+
+
+def drop_delivered_messages() -> int:
+    """Return how many messages were dropped: the embedded broker only marks those it has delivered."""
+    if not settings.BROKER_FILE.exists():
+        return 0
+    with closing(sqlite3.connect(settings.BROKER_FILE, timeout=20)) as broker, broker:
+        tables = {name for (name,) in broker.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if "kombu_message" not in tables:
+            return 0
+        return broker.execute("DELETE FROM kombu_message WHERE visible = 0").rowcount

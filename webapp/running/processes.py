@@ -1,0 +1,111 @@
+"""The four processes of a site on one machine: web server, two kinds of background process, clock."""
+
+import sys
+from pathlib import Path
+
+from django.conf import settings
+
+from generation.queue import DEFAULT, GENERATION
+from webapp.running.supervise import Child
+
+KEEP_ALIVE = 15  # seconds that a browser's connection waits for its next request: longer than most people think
+WORKER = "webapp.running.web_worker.BufferedWorker"  # in which slow connections hold no thread
+QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
+GENERATION_NICENESS = 10  # pages stay quick while datasets are made
+
+
+NAMES = ("web", "generation", "default", "beat")
+
+
+def children(*, listener: int, hosts: list[str]) -> list[Child]:
+    """Return the processes to keep alive.
+
+    Parameters
+    ----------
+    listener : int
+        File descriptor of the socket on which the web server answers.
+    hosts : list of str
+        Names and addresses under which it is reached.
+    """
+    processes = settings.MACHINE_PROCESSES
+    web, *others = [child(name, bind=f"fd://{listener}", log=log_of(name), processes=processes) for name in NAMES]
+    web.sockets = (listener,)
+    web.environment = {
+        **web.environment, "ALLOWED_HOSTS": ",".join(dict.fromkeys([*settings.ALLOWED_HOSTS, *hosts]))
+    }  # fmt: skip
+    return [web, *others]
+
+
+def child(name: str, *, bind: str = "", log: Path | None = None, processes: int | None = None) -> Child:
+    """Return one of the four processes, not started; without a log it writes where we write.
+
+    `processes` says how many make datasets, where it is not `GENERATION_PROCESSES`.
+    """
+    return Child(
+        name=name,
+        command=command(name, bind=bind, processes=processes),
+        log=log,
+        environment={"GENERATION_PROCESSES": str(processes or settings.GENERATION_PROCESSES)},
+        folder=settings.BASE_DIR,
+        nice=GENERATION_NICENESS if name == GENERATION else 0,
+    )
+
+
+def command(name: str, *, bind: str = "", processes: int | None = None) -> list[str]:
+    """Return the command line of one of the four processes."""
+    arguments = {
+        "web": web_command(bind),
+        "generation": worker_command(GENERATION, processes or settings.GENERATION_PROCESSES),
+        "default": worker_command(DEFAULT, 2),
+        "beat": beat_command(),
+    }
+    return [sys.executable, "-m", *arguments[name]]
+
+
+def log_of(name: str) -> Path:
+    """Return where a process of quickstart's writes."""
+    return Path(settings.VAR_DIR, "log", f"{name}.log")
+
+
+def web_command(bind: str) -> list[str]:
+    """Return the command of the web server."""
+    command = ["gunicorn", "webapp.wsgi", "--bind", bind or "127.0.0.1:8000", "--worker-class", WORKER]
+    command += ["--workers", str(settings.WEB_PROCESSES), "--threads", str(settings.WEB_THREADS)]
+    command += ["--config", "python:webapp.running.gunicorn_config"]
+    return [
+        *command,
+        "--timeout",
+        "120",
+        "--graceful-timeout",
+        "5",
+        "--keep-alive",
+        str(KEEP_ALIVE),
+        "--no-control-socket",
+        "--logger-class",
+        "webapp.running.gunicorn_logs.MaskedLogger",
+        "--log-level",
+        settings.LOG_LEVEL.lower(),
+    ]
+
+
+def worker_command(queue: str, processes: int) -> list[str]:
+    """Return the command of a background process for one queue."""
+    command = ["celery", "--app", "webapp", "worker", "--queues", queue, "--hostname", f"{queue}@%h"]
+    return [*command, "--concurrency", str(processes), "--loglevel", settings.LOG_LEVEL, *QUIET]
+
+
+def beat_command() -> list[str]:
+    """Return the command of the clock."""
+    schedule = str(settings.VAR_DIR / "beat-schedule")
+    return [
+        "celery",
+        "--app",
+        "webapp",
+        "beat",
+        "--schedule",
+        schedule,
+        "--pidfile",
+        "",
+        "--loglevel",
+        settings.LOG_LEVEL,
+    ]

@@ -1,0 +1,144 @@
+"""What comes in from outside: how large it may be, and who says where it comes from."""
+
+import logging
+from collections.abc import Callable
+from functools import lru_cache
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.exceptions import DisallowedHost, RequestDataTooBig
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http.request import split_domain_port
+
+from generation.access import MEGABYTE, Uploads
+from webapp.running.network import Network
+
+log = logging.getLogger(__name__)
+
+GetResponse = Callable[[HttpRequest], HttpResponseBase]
+
+FORWARDED = ("HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_HOST", "HTTP_FORWARDED")
+SMALL = MEGABYTE  # bytes that any view takes
+HEADERS_ONLY, UPLOAD_BYTES = "horsesense.headers_only", "horsesense.upload_bytes"  # between web server and UploadLimit
+
+
+class OurProxies:
+    """Middleware: believes what a proxy of ours says about a request, and nobody else.
+
+    From our proxy, `REMOTE_ADDR` becomes the visitor's address (limits on tries go by it); from anybody else, what
+    such headers say is thrown away.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Return the site's answer."""
+        sender = request.META.get("REMOTE_ADDR", "")
+        if is_ours(sender):
+            request.META["REMOTE_ADDR"] = visitor(sender, request.META.get("HTTP_X_FORWARDED_FOR", ""))
+        else:
+            disbelieve(request.META, sender)
+        return self.get_response(request)
+
+
+class KnownPort:
+    """Middleware: refuses a request whose `Host` names a port at which the site isn't reached.
+
+    Links are made from that header where `PUBLIC_URL` is not set, and some answers are kept by it.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Return the site's answer, or raise `DisallowedHost`."""
+        port = split_domain_port(request.get_host())[1] if "HTTP_HOST" in request.META else ""
+        known = {"", "80", "443", str(urlsplit(settings.PUBLIC_URL).port or ""), request.META.get("SERVER_PORT", "")}
+        if port not in known:
+            raise DisallowedHost(
+                f"Expected Host without a port, or with one of {', '.join(sorted(known - {''}))}, got {port}. If the "
+                "site is reached there through a proxy or tunnel, set PUBLIC_URL."
+            )
+        return self.get_response(request)
+
+
+class UploadLimit:
+    """Middleware: refuses a request with more than its view takes, before anything of the body is read.
+
+    It comes before Django's check of the CSRF token, which reads the body. The web server asks with `HEADERS_ONLY`
+    while a body has not come yet; where it may come, its largest size is put into `UPLOAD_BYTES`.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Return the site's answer."""
+        return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., Any], _arguments: Any, parts: dict[str, Any]
+    ) -> HttpResponseBase | None:
+        """Return a refusal, None where the view is to answer, or raise `RequestDataTooBig`."""
+        text = request.META.get("CONTENT_LENGTH") or "0"
+        length, has_body = int(text) if text.isdigit() else 0, HEADERS_ONLY not in request.META
+        if length <= SMALL and has_body:
+            return None
+        uploads: Uploads | None = getattr(view, "takes_uploads", None)
+        most = SMALL if uploads is None else uploads.most
+        if uploads is not None:
+            refusal = uploads.refuse(request, **parts)
+            if refusal is not None:
+                return refusal
+        if uploads is None or length > most:
+            raise RequestDataTooBig(f"Expected at most {most:,} bytes, got more. Nothing of it was kept.")
+        if has_body:
+            return None
+        request.META[UPLOAD_BYTES] = max(most, SMALL)
+        return HttpResponse(status=204)
+
+
+def is_ours(sender: str) -> bool:
+    """Return whether an address is that of one of our proxies; a socket of this machine has none."""
+    return sender == "" or any(_within(sender, network) for network in settings.TRUSTED_PROXIES)
+
+
+def visitor(sender: str, forwarded_for: str) -> str:
+    """Return the address that our outermost proxy was asked from; further left stands what the visitor claims."""
+    for address in reversed([part.strip() for part in forwarded_for.split(",") if part.strip()]):
+        if not _is_address(address):
+            break
+        sender = address
+        if not is_ours(address):
+            break
+    return sender
+
+
+def disbelieve(meta: dict[str, Any], sender: str) -> None:
+    """Throw away what a stranger says on behalf of others."""
+    said = [name for name in FORWARDED if meta.pop(name, None) is not None]
+    if said:
+        _warn(sender)
+
+
+@lru_cache(maxsize=100)
+def _warn(sender: str) -> None:
+    log.warning("%s sends X-Forwarded-... headers. If it is your proxy, name it in TRUSTED_PROXIES.", sender)
+
+
+def _within(address: str, network: Network) -> bool:
+    if not _is_address(address):
+        return False
+    parsed = ip_address(address)
+    return (getattr(parsed, "ipv4_mapped", None) or parsed) in network
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
