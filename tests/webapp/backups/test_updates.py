@@ -14,7 +14,10 @@ import pytest
 from django.core.management.base import CommandError
 
 from tests.webapp.commands import ROOT, environment_of, manage
-from tests.webapp.test_quickstart import Site, small_site, start  # noqa: F401  # fixtures
+from tests.webapp.running.test_quickstart import (
+    Site,
+    start,  # noqa: F401  # fixtures
+)
 from webapp.backups import before_migrating, schema
 from webapp.backups.before_migrating import KEPT, STEM, back_up_before_migrating, upgrade
 from webapp.backups.folder import drop_old
@@ -38,7 +41,7 @@ def seen(folder: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def first_old_site(small_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:  # noqa: F811
+def first_old_site(small_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the VAR_DIR of a site as an older release left it, to be copied."""
     folder = tmp_path_factory.mktemp("old") / "var"
     shutil.copytree(small_site, folder)

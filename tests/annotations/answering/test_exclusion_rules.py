@@ -26,7 +26,7 @@ from generation.models import Dataset
 from generation.storage.index import SplitIndex
 from tests import proof
 from tests.annotations import answered
-from tests.annotations.test_opening import make
+from tests.annotations.studies.test_lifecycle import make
 
 pytestmark = pytest.mark.django_db
 Stage = Participant.Stage

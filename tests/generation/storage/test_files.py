@@ -81,7 +81,7 @@ def test_a_file_is_written_under_a_name_by_which_it_is_found_again(
 
 def test_every_stored_file_is_written_where_the_disk_reserve_is_asked_about() -> None:
     """Only these modules hand content to the storage; each asks first."""
-    root = Path(__file__).resolve().parent.parent.parent
+    root = Path(__file__).resolve().parents[3]
     sources = [path for folder in ("generation", "annotations", "webapp") for path in (root / folder).rglob("*.py")]
     writing = [path for path in sources if re.search(r"default_storage\.save\(|shutil\.move\(", path.read_text())]
     names = {str(path.relative_to(root)) for path in writing}

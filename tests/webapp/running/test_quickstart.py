@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from tests.webapp.commands import ROOT, environment_of, manage
-from tests.webapp.test_supervise import alive, wait_for
+from tests.webapp.running.test_supervise import alive, wait_for
 from webapp.running.network import machine_addresses
 
 pytestmark = pytest.mark.slow

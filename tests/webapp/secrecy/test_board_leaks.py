@@ -7,7 +7,7 @@ import pytest
 from tests import riddle_site
 from tests.crawl import Replies, Request, reply_of
 from tests.riddle_site import SECRETS
-from tests.webapp.test_leaks import apart
+from tests.webapp.secrecy.test_leaks import apart
 from webapp.leaderboards.models import Score
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]

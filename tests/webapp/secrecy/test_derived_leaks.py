@@ -7,7 +7,7 @@ from generation.splits.recipes import read_recipe
 from tests import riddle_site
 from tests.crawl import Replies, Request, reply_of
 from tests.riddle_site import QUERIES, SECRETS
-from tests.webapp.test_leaks import apart
+from tests.webapp.secrecy.test_leaks import apart
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 

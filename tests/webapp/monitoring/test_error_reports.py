@@ -83,7 +83,7 @@ def test_an_error_is_mailed_with_its_place_and_without_what_was_sent(reporter: R
     [sent] = mail.outbox
     assert sent.to == ["grace@example.org"]
     assert sent.subject == "[Horsesense] builtins.ValueError in GET home"
-    assert "tests/webapp/running/test_error_reports.py:" in sent.body and "in fails" in sent.body
+    assert "tests/webapp/monitoring/test_error_reports.py:" in sent.body and "in fails" in sent.body
     assert "webapp/views.py:" in sent.body and "builtins.KeyError" in sent.body
     assert SECRET not in sent.subject + sent.body
 

@@ -9,9 +9,9 @@ from allauth.socialaccount.models import SocialAccount, SocialToken
 from django.test import Client
 from playwright.sync_api import expect
 
-from tests.webapp import provider as providers
+from tests.webapp.accounts import provider as providers
+from tests.webapp.accounts.provider import Provider
 from tests.webapp.commands import manage
-from tests.webapp.provider import Provider
 from webapp.models import User
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from generation.models import Dataset, Job, Split
 from generation.splits.recipes import read_recipe
 from generation.storage.index import SplitIndex
 from tests.annotations import answered
-from tests.annotations.test_opening import make
-from tests.annotations.test_study_pages import browser_of, form, rosa, text_of
+from tests.annotations.studies.test_lifecycle import make
+from tests.annotations.studies.test_study_pages import browser_of, form, rosa, text_of
 from webapp.models import User
 
 __all__ = ["form", "rosa"]  # fixtures

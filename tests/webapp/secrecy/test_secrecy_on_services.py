@@ -11,7 +11,7 @@ from tests.services import RedisServer
 from tests.webapp.commands import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.full]
-TESTS = ("tests/webapp/test_leaks.py", "tests/webapp/test_asking.py")
+TESTS = ("tests/webapp/secrecy/test_leaks.py", "tests/webapp/secrecy/test_asking.py")
 
 
 def test_nothing_leaks_on_postgresql_and_redis(postgres_url: str, redis_server: RedisServer, tmp_path: Path) -> None:

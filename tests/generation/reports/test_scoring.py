@@ -24,7 +24,7 @@ from generation.splits.recipes import Recipe
 from generation.storage import store
 from generation.storage.index import SplitIndex
 from tests.generation import small
-from tests.generation.test_export_import import exported, imported
+from tests.generation.exchange.test_export_import import exported, imported
 
 SPLITS = {"train": {"scenes": 6}, "val": {"scenes": 4}, "test": {"scenes": 2, "withheld": True}}
 
