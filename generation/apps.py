@@ -20,7 +20,7 @@ class GenerationConfig(AppConfig):
 
         import generation.tasks  # noqa: F401
         from generation.engine.render import blender
-        from generation.management.foreign_worlds import check_worlds
+        from generation.management.worlds import check_worlds
 
         threads = max(1, (os.cpu_count() or 1) // settings.GENERATION_PROCESSES)
         blender.configure(blender.Setup(python=settings.BLENDER_PYTHON, threads=threads))

@@ -17,7 +17,7 @@ from annotations.urls import TAKING
 from annotations.views.private import too_large
 from generation.access import is_researcher
 from generation.addresses import site_address
-from generation.browsing.cards import newest_cards
+from generation.browsing.dataset import newest_cards
 from webapp import documentation
 from webapp.api.errors import NOTHING, Problem, is_api
 from webapp.example import example_for

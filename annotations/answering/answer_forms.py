@@ -1,15 +1,58 @@
-"""The buttons that answer a question: every choice of its kind, with its key and its colour."""
+"""How questions are answered: the buttons of each, with keys and colours, and which buttons people pressed."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from annotations.models import Study
 from generation.engine import worlds
 from generation.engine.worlds import AnswerForm, AnswerKind, Display, Media
-from generation.models import Split
+from generation.engine.worlds import Question as Asked
+from generation.models import Question, Split
 from generation.storage.index import NotIndexed, SplitIndex
 
+
+class Pressed(NamedTuple):
+    """Buttons that were pressed to answer a question.
+
+    Attributes
+    ----------
+    buttons : tuple of str
+        All that the question has.
+    places : tuple of int
+        Where those stand that were pressed, from 0: several where an answer is put together of parts.
+    """
+
+    buttons: tuple[str, ...]
+    places: tuple[int, ...]
+
+
+def forms_of(study: Study, positions: Mapping[int, int]) -> dict[int, AnswerForm]:
+    """Return how some questions of a study are answered, by their keys; none of a split without an index.
+
+    `positions` says by each question's key where it stands in the split.
+    """
+    try:
+        index = SplitIndex.open(study.split)
+    except NotIndexed:
+        return {}
+    forms = {position: form for position, _, form in forms_at(study.split, index, sorted(set(positions.values())))}
+    found = {key: forms[position] for key, position in positions.items()}
+    whole = index.answer_values
+    return {key: form if form.choices else form._replace(choices=whole) for key, form in found.items()}
+
+
+def pressed_of(form: AnswerForm, text: str) -> Pressed | None:
+    """Return which buttons give an answer; None where these buttons give no such answer."""
+    buttons = plain_form(form).choices
+    parts = (form.taken_apart(text) or (text,)) if form.parts else (text,)
+    if any(part not in buttons for part in parts):
+        return None
+    return Pressed(buttons, tuple(buttons.index(part) for part in parts))
+
+
 TYPE = "type"
+SOME = 900  # questions read at a time
 KEYS = "123456789abcdefghijklmnopqrstuvwxyz"
 DIGITS = "0123456789tabcdefghijklmnopqrsuvwxyz"  # of numbers: `t` is ten
 
@@ -107,3 +150,17 @@ def _with_keys(form: AnswerForm, texts: Sequence[str], *, keys: str) -> list[Cho
 
 def _css(swatch: tuple[int, int, int] | None) -> str:
     return "" if swatch is None else "rgb({} {} {})".format(*swatch)
+
+
+def forms_at(split: Split, index: SplitIndex, positions: Sequence[int]) -> Iterator[tuple[int, str, AnswerForm]]:
+    """Yield some positions of a split in order, each with the type of its question and how that is answered."""
+    world, spec = split.dataset.get_world(), split.read_spec()
+    forms: dict[str, AnswerForm] = {}
+    places = dict(zip(index.in_source(positions), positions, strict=True))
+    source = sorted(places)
+    for start in range(0, len(source), SOME):
+        some = Question.objects.filter(split=split.source, position__in=source[start : start + SOME])
+        for position, kind in some.order_by("position").values_list("position", "kind"):
+            if kind not in forms:
+                forms[kind] = world.answer_form(spec, Asked("", kind=kind))
+            yield places[position], kind, forms[kind]

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple, Protocol
 from django.db.models import F
 
 from annotations.answering import color_vision
-from annotations.answering.answer_forms import swatches_of
-from annotations.answering.buttons import Pressed
+from annotations.answering.answer_forms import Pressed, swatches_of
 from annotations.models import Participant, Study
 from generation.engine.canonical import canonical
 

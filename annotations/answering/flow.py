@@ -6,17 +6,7 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from annotations.answering import (
-    answer_forms,
-    color_free,
-    color_vision,
-    identities,
-    questions,
-    slots,
-    throttle,
-    timing,
-    tokens,
-)
+from annotations.answering import answer_forms, color_vision, participants, questions, slots, throttle, timing, tokens
 from annotations.answering.answer_forms import swatches_of
 from annotations.answering.questions import TRIES, Asked
 from annotations.answering.session import QUESTION, Item, Said, Sitting
@@ -120,7 +110,7 @@ def _is_taken(study: Study, identity: str, session: str) -> bool:
 
 def _check_new(study: Study, identity: str) -> None:
     """Raise `NoEntry` for somebody who took part in one of the studies whose people this one does without."""
-    if identities.took_part(study, identity):
+    if participants.took_part(study, identity):
         raise NoEntry(
             "It is for people who were not in an earlier one, and you were. Thank you for that.",
             title="This study is for other people",
@@ -184,7 +174,7 @@ def tell_apart(participant: Participant, answers: list[bool]) -> None:
     leaves = color_vision.is_mistaken(wrong) and participant.study.palette == Study.Palette.SCREEN_OUT
     new = Stage.SCREENED_OUT if leaves else _after(participant.study, Stage.PALETTE)
     if _move(participant, Stage.PALETTE, new, mistaken=wrong) and color_vision.is_spared(participant):
-        color_free.mark(participant.study)
+        color_vision.mark(participant.study)
 
 
 def finish_questions(sitting: Sitting) -> None:

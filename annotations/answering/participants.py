@@ -1,4 +1,7 @@
-"""What each participant did, and what of it somebody should look at before paying or counting it."""
+"""What each participant did, what to look at before paying or counting it, and in which studies they took part.
+
+A study recognises people by the platform's name for them, also after that name was erased: a keyed hash is kept.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
@@ -8,15 +11,36 @@ from statistics import median
 from typing import NamedTuple
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
-from annotations.answering import buttons, exclusion_rules, timing
-from annotations.answering.buttons import Pressed
+from annotations.answering import answer_forms, exclusion_rules, timing
+from annotations.answering.answer_forms import Pressed
 from annotations.answering.exclusion_rules import Fast, Rules, Straight
-from annotations.answering.identities import keyed_hash
 from annotations.models import Answer, AnswerQuerySet, EasyAnswer, Participant, Study
 from annotations.results.figures import Share
+
+SALT = "annotations.identity"
+
+
+def keyed_hash(identity: str) -> str:
+    """Return what is kept of an erased identity: nobody without the site's key can tell whose it was."""
+    return salted_hmac(SALT, identity, algorithm="sha256").hexdigest()
+
+
+def took_part(study: Study, identity: str) -> bool:
+    """Return whether a person took part in a study that this one excludes, or was erased from this one.
+
+    Who found no question left in an earlier one may come.
+    """
+    if not identity:
+        return False
+    erased = Q(erased_identity=keyed_hash(identity))
+    earlier = Participant.objects.filter(study__in=study.not_from.all(), is_test=False)
+    earlier = earlier.filter(Q(identity=identity) | erased).exclude(stage=Participant.Stage.FULL)
+    return earlier.exists() or Participant.objects.filter(erased, study=study, is_test=False).exists()
+
 
 MISSED = 2  # attention items: from here on refusing to pay can be defended
 WRONG_CHECKS = 2  # from here on, or where the only one is wrong, somebody should look
@@ -290,10 +314,10 @@ def _add_others(people: dict[int, Person], counted: Collection[int]) -> None:
 
 def _add_buttons(people: Iterable[Person], study: Study, said: Iterable[Work]) -> None:
     """Tell of each person which buttons they pressed."""
-    forms = buttons.forms_of(study, {one.question: one.position for one in said})
+    forms = answer_forms.forms_of(study, {one.question: one.position for one in said})
     for person in people:
         known = ((forms[question], text) for question, text in person.said if text and question in forms)
-        pressed = (buttons.pressed_of(form, text) for form, text in known)
+        pressed = (answer_forms.pressed_of(form, text) for form, text in known)
         person.pressed = [one for one in pressed if one is not None]
 
 

@@ -7,14 +7,14 @@ from pathlib import PurePosixPath
 from PIL import Image, ImageOps
 
 from generation.models import Dataset, Scene
-from generation.storage import files, linked, thumbnails
+from generation.storage import files, pictures
 from generation.storage.store import Pictures
 
 LARGEST = 225_000  # bytes: with its page, a question stays below 250 KB
 QUALITIES = (92, 85, 78)
 SHRINK = 0.8  # of width and height, where even the last of these is too large
 SHORTEST = 200  # pixels: what is still too large then was no picture to begin with
-ENDING = f"-light{thumbnails.ENDING}"  # backups leave out what ends like small pictures, for it is made again
+ENDING = f"-light{pictures.ENDING}"  # backups leave out what ends like small pictures, for it is made again
 
 log = logging.getLogger(__name__)
 
@@ -27,9 +27,9 @@ def picture_for(scene: Scene, dataset: Dataset) -> tuple[bytes, str]:
     OSError
         Where the picture is lost, or is none.
     """
-    content = linked.picture_bytes(scene, dataset)
+    content = pictures.picture_bytes(scene, dataset)
     if len(content) <= LARGEST:
-        return content, linked.type_of(scene.image or scene.linked)
+        return content, pictures.type_of(scene.image or scene.linked)
     name = name_of(scene)
     try:
         return files.get(name), "image/webp"

@@ -21,7 +21,7 @@ class Participant(models.Model):
     nothing but the first two says who they are. Several may have one identity: anybody can type a platform's name for
     somebody, so that it is the identity and the session together that bring somebody back to their own page. Who came
     by the test link never counts. Whom somebody took back, no rule leaves out again. `erased_identity` is all that
-    is kept of the identity of somebody who was erased (`annotations.answering.identities`).
+    is kept of the identity of somebody who was erased (`annotations.answering.participants`).
     """
 
     class Stage(models.TextChoices):

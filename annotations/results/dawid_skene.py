@@ -1,21 +1,18 @@
 """Dawid and Skene's model beside majority votes, for each form that answers have."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from annotations.answering.answer_forms import forms_at
 from annotations.models import Study
 from annotations.results.figures import Gathered, Share
 from generation.engine.score import score
 from generation.engine.votes import Votes, dawid_skene
-from generation.engine.worlds import AnswerForm
-from generation.engine.worlds import Question as Asked
-from generation.models import Question, Split
 from generation.storage.index import SplitIndex
 
-SOME = 900  # questions read at a time
 MOST_TYPES = 3  # that are named in a label
 
 
@@ -67,20 +64,6 @@ def kinds_of(study: Study, positions: Sequence[int]) -> list[Kind]:
         Kind(_label(kind, types) if several.count(kind) > 1 else kind, choices, mine)
         for (kind, choices), (mine, types) in sorted(groups.items())
     ]
-
-
-def forms_at(split: Split, index: SplitIndex, positions: Sequence[int]) -> Iterator[tuple[int, str, AnswerForm]]:
-    """Yield some positions of a split in order, each with the type of its question and how that is answered."""
-    world, spec = split.dataset.get_world(), split.read_spec()
-    forms: dict[str, AnswerForm] = {}
-    places = dict(zip(index.in_source(positions), positions, strict=True))
-    source = sorted(places)
-    for start in range(0, len(source), SOME):
-        some = Question.objects.filter(split=split.source, position__in=source[start : start + SOME])
-        for position, kind in some.order_by("position").values_list("position", "kind"):
-            if kind not in forms:
-                forms[kind] = world.answer_form(spec, Asked("", kind=kind))
-            yield places[position], kind, forms[kind]
 
 
 def _label(kind: str, types: set[str]) -> str:

@@ -1,4 +1,4 @@
-"""What came out of a study: from the answers that count to figures, each with its n."""
+"""Figures of a study, computed from the answers that count, each with its n; and whether any of them changed."""
 
 import functools
 import hashlib
@@ -9,10 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 from django.core.cache import cache
+from django.db.models import Count, Max, Q
+from django.utils import timezone
 from numpy.typing import NDArray
 
 from annotations.answering.timing import Counted
-from annotations.models import Answer, AnswerQuerySet, Study
+from annotations.models import Answer, AnswerQuerySet, EasyAnswer, Participant, Study
+from generation.engine.canonical import digest
 from generation.engine.score import NONE, OUTSIDE, Score, Slicing, banded, score
 from generation.engine.statistics import TOO_FEW, Interval, Shares, crossed_bootstrap, krippendorff_alpha, wilson
 from generation.engine.votes import Votes, majority
@@ -381,3 +384,32 @@ def _times(keys: Iterable[int]) -> dict[int, int]:
 def median_seconds(found: Gathered, times: Counted) -> float | None:
     """Return the median of the counted times of some answers, in seconds; None of nothing."""
     return median(times.answers.get(key, 0) for key in found.keys) / 1000 if found.keys else None
+
+
+A_WHILE = 300  # seconds
+LETTERS = 20
+
+
+def state_of(study: Study) -> str:
+    """Return a word that is another one once an answer came, somebody moved on or was left out or taken back.
+
+    It takes three small queries. Every five minutes it changes anyhow, for some figures change with time: the pace, and
+    which sessions are over.
+    """
+    people = Participant.objects.filter(study=study).aggregate(
+        n=Count("pk"),
+        out=Count("excluded"),
+        last_out=Max("excluded"),
+        last_back=Max("taken_back"),
+        ended=Count("finished"),
+        moved=Count("pk", filter=Q(stage=Participant.Stage.COMMENT)),
+    )
+    answers = Answer.objects.filter(participant__study=study)
+    state = [
+        study.state,
+        {name: str(value) for name, value in people.items()},
+        answers.aggregate(last=Max("pk")),
+        EasyAnswer.objects.filter(participant__study=study).aggregate(last=Max("pk")),
+        int(timezone.now().timestamp()) // A_WHILE,
+    ]
+    return digest(state)[:LETTERS]

@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 
 from annotations import markdown
 from annotations.answering import exclusion_rules, slots
-from annotations.answering.practice import positions as easy_positions
+from annotations.answering.questions import positions as easy_positions
 from annotations.models import Study, StudyText
 from annotations.studies import planning, question_filter, sampling
 from annotations.studies.planning import Plan

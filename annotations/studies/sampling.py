@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.answering.secret_random import seed_of
 from annotations.models import Study
+from annotations.secret_random import seed_of
 from annotations.studies import question_filter
 from generation.engine.errors import EngineError
 from generation.engine.seeding import Stage, stream

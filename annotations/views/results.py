@@ -15,11 +15,11 @@ from annotations.answering import exclusion_rules, timing
 from annotations.answering.participants import Person, people_of
 from annotations.answering.timing import Counted
 from annotations.models import Baseline, Study
-from annotations.results import baseline, dawid_skene, exclusions, figures, narrowing, question_review, watching
+from annotations.results import baseline, dawid_skene, exclusions, figures, question_review
 from annotations.results.answer_files import Line, as_csv, as_jsonl, lines
 from annotations.results.figures import Gathered
 from annotations.results.methods_text import methods_text
-from annotations.results.narrowing import BadAddress
+from annotations.results.question_review import BadAddress
 from annotations.views.studies import NOTHING, find_study
 from generation.access import Visitor, What, may_see, may_see_facet
 from generation.storage.index import IndexedFacet, SplitIndex
@@ -49,7 +49,7 @@ def study_results_live(request: HttpRequest, code: str) -> HttpResponse:
     study = find_study(request.user, code)
     if study.is_draft:
         raise Http404(NOTHING)
-    if study.is_open and request.GET.get("seen") == watching.state_of(study):
+    if study.is_open and request.GET.get("seen") == figures.state_of(study):
         return HttpResponse(status=NOTHING_NEW)
     return render(request, "annotations/_figures.html", _context(request, study))
 
@@ -59,7 +59,7 @@ def _context(request: HttpRequest, study: Study) -> dict[str, Any]:
     context: dict[str, Any] = {"study": study, "progress": None}
     if study.is_draft:
         return context
-    seen = watching.state_of(study)  # before what it stands for: what comes between is shown twice, not never
+    seen = figures.state_of(study)  # before what it stands for: what comes between is shown twice, not never
     found, times = figures.gather(study), timing.counted(study)
     people = people_of(study, times=times)
     names = {person.participant.pk: person.pseudonym for person in people}
@@ -106,7 +106,7 @@ def _facets(user: Visitor, study: Study) -> list[IndexedFacet]:
 
 
 def _asked(request: HttpRequest) -> dict[str, str]:
-    return {name: request.GET.get(name, "") for name in narrowing.NAMES if name in request.GET}
+    return {name: request.GET.get(name, "") for name in question_review.NAMES if name in request.GET}
 
 
 def _listed(
@@ -121,9 +121,9 @@ def _listed(
     """Return a page of the questions that are asked for; of those with any flag, where none is; or of all."""
     trouble = ""
     try:
-        narrowed = narrowing.read(_asked(request), found, facets)
+        narrowed = question_review.read(_asked(request), found, facets)
     except BadAddress as error:
-        trouble, narrowed = error.reason, narrowing.read({}, found, facets)
+        trouble, narrowed = error.reason, question_review.read({}, found, facets)
     rows = [
         row for row in question_review.by_question(found) if narrowed.among[row.position] and narrowed.has(row.flags)
     ]

@@ -1,17 +1,18 @@
-"""Everything a question's page shows of its scene and program, as far as the visitor may see it."""
+"""What a question's page shows: its scene, its program as rows of steps, and the objects that can be pointed at.
 
-from collections.abc import Collection, Mapping, Sequence
+Only what the visitor may see is put together.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from generation.access import What
-from generation.browsing.areas import Area, areas_of
 from generation.browsing.outlines import Place, Seen
 from generation.browsing.pictures import Picture, picture_of, seen_in
-from generation.browsing.player import Row, rows_of, width_of
 from generation.browsing.stories import Told, supports_of, told
 from generation.engine.errors import EngineError
-from generation.engine.program import execute
+from generation.engine.program import FunctionTable, Program, Trace, TraceStep, execute
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import Element, Equivalent, FacetKind, Item, Media, World
 from generation.engine.worlds import Question as Asked
@@ -19,6 +20,176 @@ from generation.models import Question, Split
 from generation.splits.filters import Condition, Query, label_of
 from generation.storage.index import IndexedFacet, SplitIndex
 from generation.storage.store import item_of
+
+LETTERS_ACROSS = 58  # of a picture's width
+WIDE = 0.56  # of a letter's height: how wide one is, about
+PADDING = 0.5  # letters
+
+
+class Tip(NamedTuple):
+    """A label in the picture, in its pixels: the box, and where its text stands."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    middle: float
+    base: float
+    size: float
+
+
+class Area(NamedTuple):
+    """An element's silhouette with its label."""
+
+    element: Element
+    text: str
+    path: str
+    tip: Tip
+
+
+def areas_of(elements: Iterable[Element], seen: Mapping[int, Seen], picture: Picture) -> list[Area]:
+    """Return an area for each element of which something is seen."""
+    return [
+        Area(element, text, seen[element.id].path, tip_for(text, seen[element.id], picture))
+        for element in elements
+        if element.id in seen
+        for text in [text_of(element)]
+    ]
+
+
+def text_of(element: Element) -> str:
+    """Return what is said of an element: what it is called, and those attributes that this leaves out."""
+    missing = [value for value in element.attributes.values() if value not in element.label]
+    return ", ".join([f"{element.id}: {element.label}", *missing])
+
+
+def tip_for(text: str, seen: Seen, picture: Picture) -> Tip:
+    """Return the place of a label: above the element, below where there is no room, within the picture."""
+    size = picture.width / LETTERS_ACROSS / WIDE
+    width, height = (len(text) + 2 * PADDING) * size * WIDE, 1.5 * size
+    middle = min(max(seen.place.x, width / 2), max(picture.width - width / 2, width / 2))
+    above = seen.top - height - size / 4
+    y = above if above >= 0 else min(seen.bottom + size / 4, picture.height - height)
+    numbers = (middle - width / 2, y, width, height, middle, y + 1.08 * size, size)
+    return Tip(*(round(number, 1) for number in numbers))
+
+
+LANE_WIDTH = 14
+
+
+class Lines(NamedTuple):
+    """How one row of the graph is drawn, in pixels: columns of the node, of what joins it, of what passes it."""
+
+    node: int
+    joins: tuple[int, ...]
+    passes: tuple[int, ...]
+    goes_on: bool
+
+
+class Row(NamedTuple):
+    """One step.
+
+    Attributes
+    ----------
+    number : int
+        From 0, as inputs name it.
+    label : str
+    values : tuple of str
+    inputs : tuple of int
+        Named only where the input is not simply the step before.
+    outcome : str
+        What it gave, in words; of a set, how many.
+    elements : tuple of Element
+        What it points at.
+    lines : Lines
+    """
+
+    number: int
+    label: str
+    values: tuple[str, ...]
+    inputs: tuple[int, ...]
+    outcome: str
+    elements: tuple[Element, ...]
+    lines: Lines
+
+
+def rows_of(
+    program: Program,
+    trace: Trace,
+    *,
+    table: FunctionTable,
+    elements: Sequence[Element],
+    noun: str = "object",
+) -> list[Row]:
+    """Return a program's steps for people."""
+    by_id = {element.id: element for element in elements}
+    lines = graph(program)
+    rows = []
+    for number, step in enumerate(program):
+        function = table.functions.get(step.function)
+        rows.append(
+            Row(
+                number=number,
+                label=(function.label if function else "") or step.function.replace("_", " "),
+                values=step.values,
+                inputs=() if step.inputs == (number - 1,) else step.inputs,
+                outcome=in_words(trace[number], noun=noun),
+                elements=tuple(by_id[one] for one in trace[number].elements if one in by_id),
+                lines=lines[number],
+            )
+        )
+    return rows
+
+
+def in_words(step: TraceStep, *, noun: str = "object") -> str:
+    """Return what a step gave: yes or no, a number, a value, or how many elements."""
+    if isinstance(step.value, bool):
+        return "yes" if step.value else "no"
+    if isinstance(step.value, list | tuple | Mapping) or (step.elements and step.value is None):
+        listed = step.value if isinstance(step.value, list | tuple) else ()
+        return counted(len(step.elements) or len(listed), noun)
+    return _plain(step.value, step.elements, noun)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: `no objects`, `1 object`, `3 objects`."""
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
+
+
+def _plain(value: Any, elements: tuple[int, ...], noun: str) -> str:
+    """Return a single value in words; an element's own number is said as one element."""
+    if elements == (value,) and isinstance(value, int):
+        return counted(1, noun)
+    return "nothing" if value is None else str(value)
+
+
+def graph(program: Program) -> list[Lines]:
+    """Return how the rows of a program are joined: each step in the lane of its first input, or in a new one."""
+    last_use = {source: number for number, step in enumerate(program) for source in step.inputs}
+    lane_of: dict[int, int] = {}
+    rows: list[Lines] = []
+    for number, step in enumerate(program):
+        is_open = [source for source in lane_of if last_use.get(source, -1) >= number]
+        taken = {lane_of[source] for source in is_open if last_use[source] > number}
+        free = [lane_of[source] for source in step.inputs if lane_of[source] not in taken]
+        occupied = {lane_of[source] for source in is_open} if not free else taken
+        lane = min(free) if free else next(n for n in range(len(program) + 1) if n not in occupied)
+        passes = sorted({lane_of[source] for source in is_open if last_use[source] > number})
+        joins = [lane_of[source] for source in step.inputs]
+        lane_of[number] = lane
+        rows.append(Lines(_x(lane), tuple(map(_x, joins)), tuple(map(_x, passes)), number in last_use))
+    return rows
+
+
+def width_of(rows: Sequence[Row]) -> int:
+    """Return how wide the drawing of a program's lines is, in pixels."""
+    columns = [column for row in rows for column in (row.lines.node, *row.lines.passes)]
+    return max(columns, default=0) + LANE_WIDTH // 2 + 1
+
+
+def _x(lane: int) -> int:
+    return LANE_WIDTH // 2 + 1 + LANE_WIDTH * lane
+
 
 NOUNS = {Media.IMAGE: "object", Media.STORY: "line", Media.NONE: "element"}
 

@@ -9,11 +9,11 @@ from celery import current_app, current_task
 from django.contrib.auth.models import AnonymousUser
 
 from generation.access import Visitor
-from generation.browsing.overview import shown_charts
+from generation.browsing.dataset import shown_charts
 from generation.charts.counts import side_by_side
 from generation.models import Dataset, Split
 from generation.queue import DEFAULT
-from generation.reports import shortcut_jobs, shortcuts_chart
+from generation.reports import shortcut_jobs, shortcuts_page
 from generation.reports.shortcuts_page import shown_to
 
 TASK = "generation.tasks.draw"
@@ -45,4 +45,4 @@ def draw(dataset: Dataset, *, wanted: str | None = None) -> None:
     for viewer in viewers:
         shown_charts(viewer, dataset, side_by_side(splits, wanted), wait=PATIENCE)
         if report is not None:
-            shortcuts_chart.drawn(dataset, shown_to(viewer, dataset, complete, report), wait=PATIENCE)
+            shortcuts_page.drawn(dataset, shown_to(viewer, dataset, complete, report), wait=PATIENCE)

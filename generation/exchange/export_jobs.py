@@ -21,7 +21,7 @@ from generation.exchange.exports import StoredDataset, Viewer
 from generation.making.deletion import exports_folder
 from generation.models import Export, from_now
 from generation.queue import leases, runner
-from generation.storage import archives, files
+from generation.storage import files
 
 LONGEST = 86_400.0  # seconds that building one may take
 DAY = 86_400.0
@@ -117,8 +117,8 @@ class Building:
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        archives.drop(self.folder)
-        archives.drop(self.archive)
+        files.drop_entry(self.folder)
+        files.drop_entry(self.archive)
         if error is not None and self.name:
             files.drop(self.name)
 
@@ -132,8 +132,8 @@ class Building:
         format_ = formats.find(export.format, dataset.world)
         exports.fill(dataset, self.folder, format_=format_, options=export.option_values, tick=self._tick)
         top = export.file_name.removesuffix(".zip")
-        size = archives.write_zip(self.folder, self.archive, top=top, check=self.lease.check)
-        archives.drop(self.folder)
+        size = files.write_zip(self.folder, self.archive, top=top, check=self.lease.check)
+        files.drop_entry(self.folder)
         self.name = f"{exports_folder(export.dataset)}/{export.pk}-{secrets.token_hex(8)}.zip"
         self._note(file=self.name)
         files.adopt(self.name, self.archive)
@@ -164,7 +164,7 @@ def drafts_folder() -> Path:
 def _drop_drafts(export: Export) -> None:
     """Delete what attempts that were killed have left on this machine."""
     for draft in drafts_folder().glob(f".export-{export.pk}.*"):
-        archives.drop(draft)
+        files.drop_entry(draft)
 
 
 # What was left lying

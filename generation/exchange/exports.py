@@ -1,6 +1,7 @@
-"""Exports: a dataset's rows as what a format is given, only as far as they may be shown, written into a folder.
+"""Exports: rows of a dataset, as far as they may be shown, written into a folder in a format; and the dataset's charts.
 
-Two views of a dataset are exported: what everybody may see who may open it, and everything, which is its owner's alone.
+There are two views of a dataset: the public one, with what everybody may see who may open it, and the whole one, for
+its owner alone.
 """
 
 import copy
@@ -21,17 +22,42 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from generation.access import What, may_see, may_see_facet
+from generation.charts.counts import charts_of, side_by_side
+from generation.charts.drawing import Order, drawings
+from generation.charts.vega import OF_PAPER, spec_of
 from generation.engine.errors import BadExport
 from generation.engine.formats import ExportItem, ExportSplit, Format, Tick, writing
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import Facet, Needs, World
 from generation.engine.worlds.stories import story_of
-from generation.exchange.export_figures import figures_of
 from generation.models import Dataset, Scene, Split
 from generation.specs.reproduction import hidden_files
-from generation.storage import files, linked
+from generation.storage import files, pictures
 from generation.storage.index import SplitIndex
 from generation.storage.store import Stored, load_items
+
+EXPORT_WAIT = 60.0  # seconds: nobody waits for an export's page
+
+
+def figures_of(dataset: Dataset, splits: Sequence[Split]) -> dict[str, bytes]:
+    """Return the dataset's charts as SVG, by file name, without those that can't be drawn now.
+
+    Bars lead to this site where it has a public address, else nowhere.
+    """
+    charts = charts_of(AnonymousUser(), dataset, side_by_side(splits, None))
+    named = [(f"{chart.view.name}.svg", spec_of(chart, colors=OF_PAPER, title=dataset.name)) for chart in charts]
+    orders = {name: Order(_linked(spec), kind="svg", site=settings.PUBLIC_URL) for name, spec in named if spec}
+    drawn = drawings(dataset.slug, list(orders.values()), wait=EXPORT_WAIT)
+    return {name: drawing for name, drawing in zip(orders, drawn, strict=True) if drawing is not None}
+
+
+def _linked(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return the specification of a chart whose bars lead somewhere only if there is somewhere to go."""
+    if settings.PUBLIC_URL:
+        return spec
+    encoding = {name: channel for name, channel in spec["encoding"].items() if name != "href"}
+    return {**spec, "encoding": encoding}
+
 
 SCENES = 100  # read at a time
 SUM_BYTES = 1 << 20
@@ -160,7 +186,7 @@ class StoredSplit:
             image_name=f"{self.name}_{position:06d}{Path(stored_name).suffix or '.png'}",
             width=scene.width,
             height=scene.height,
-            image=functools.partial(linked.picture_bytes, scene, self.row.dataset) if has_image else None,
+            image=functools.partial(pictures.picture_bytes, scene, self.row.dataset) if has_image else None,
             ids=functools.partial(_ids, scene) if self.shows_ids and scene.ids_image else None,
             story=story_of(self.row.dataset.get_world(), item.scene) if self.shows_stories else None,
         )

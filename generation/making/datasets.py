@@ -23,7 +23,7 @@ from generation.models import Chunk, Dataset, Import, Job, Scene, Split, Turn, f
 from generation.models.datasets import SLICE
 from generation.queue import GENERATION, leases, runner, stopping, turns
 from generation.queue.outages import find_outage
-from generation.specs import deadlines
+from generation.specs import estimates
 from generation.splits import question_sets, sealing, train_overlap
 from generation.splits.recipes import Recipe
 from generation.storage import files, store
@@ -406,7 +406,7 @@ RUNNER = runner.register(
         model=Job,
         perform=lambda job, lease: PERFORMERS[Job.Kind(job.kind)](job, lease),
         candidates=lambda: filter(None, [claim()]),
-        seconds=deadlines.seconds_for,
+        seconds=estimates.seconds_for,
         task="generation.tasks.work",
         queue=GENERATION,
         hint_life=HINT_LIFE,

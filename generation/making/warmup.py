@@ -6,7 +6,7 @@ import numpy as np
 from django.conf import settings
 
 from generation.engine.nearest import Known, bags_of
-from generation.storage.tally import count_codes, mark_codes
+from generation.storage.index import count_codes, mark_codes
 
 
 def warm_world(name: str, *, draws: bool) -> None:

@@ -1,4 +1,7 @@
-"""How long a dataset will take and how much room it needs: by what was measured on this server, else by defaults."""
+"""How long a dataset takes and how much room it needs, and after what time a job counts as hung.
+
+Estimates use what was measured on this server, or defaults where nothing was.
+"""
 
 import shutil
 from collections.abc import Mapping
@@ -12,7 +15,7 @@ from generation.engine.errors import BadSpec
 from generation.engine.render import blender
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import Media, get_maker, get_world
-from generation.models import Chunk, Dataset, Job, Quota, Scene, Split
+from generation.models import Chunk, Dataset, ImportedSplit, Job, Quota, Scene, Split
 from generation.models.datasets import SLICE
 from generation.storage import files
 
@@ -241,3 +244,26 @@ def free_bytes() -> int | None:
     while not path.exists():
         path = path.parent
     return shutil.disk_usage(path).free - int(settings.DISK_RESERVE_GB * files.GIB)
+
+
+LEAST = 3600.0  # seconds
+PATIENCE = 20  # times as long as ordinary
+BYTE = 1e-6  # seconds that reading one of somebody else's file takes
+ROW = 1 / 1000  # seconds that storing, sealing or deleting a question takes
+
+
+def seconds_for(job: Job) -> float:
+    """Return how long a job may run, in seconds."""
+    return LEAST + PATIENCE * _ordinarily(job)
+
+
+def _ordinarily(job: Job) -> float:
+    """Return how long a job takes by the rates of a machine on which nothing was measured yet."""
+    rates, chunk, split = Rates(), job.chunk, job.split
+    if chunk is not None and split is not None and job.kind == Job.Kind.IMAGES:
+        return rates.drawing(pictures_of(split.dataset.spec_data, split.name), scenes_of(chunk, job.part))
+    if job.kind == Job.Kind.IMPORT:
+        return sum(ImportedSplit.objects.filter(split=split).values_list("total", flat=True)) * BYTE
+    if chunk is not None:
+        return chunk.questions * (rates.question + ROW)
+    return sum(one.questions for one in ([split] if split is not None else job.dataset.splits.all())) * ROW

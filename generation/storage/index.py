@@ -3,7 +3,7 @@
 An index is a folder of memory-mapped arrays, one value a question, named by the digest of its files.
 `SplitIndex` reads it; `generation.splits.sealing` writes it, and `generation.splits.train_overlap` a second part into
 the same folder. Codes are positions in a facet's `values`; the highest code of an array's type (255 or 65535) means
-that a question has no value.
+that a question has no value. Compiled functions mark and count codes.
 """
 
 import functools
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+import numba
 import numpy as np
 from django.core.files.storage import default_storage
 from numpy.typing import NDArray
@@ -22,7 +23,43 @@ from generation.engine.worlds import FacetKind
 from generation.models import Split
 from generation.storage import files, host_cache
 from generation.storage.key_hashes import PARTS, Keys
-from generation.storage.tally import MANY, count_codes, mark_codes
+
+MANY = 255
+
+
+@numba.njit(cache=True)
+def mark_codes(codes: Any, allowed: NDArray[np.bool_], number: int, marks: NDArray[np.uint8]) -> None:
+    """Note in `marks`, in place, which questions a filter stops.
+
+    Parameters
+    ----------
+    codes : array (n,) of uint8 or uint16
+    allowed : array (codes there can be,) of bool
+    number : int
+        The filter's, 1 .. 254.
+    marks : array (n,) of uint8
+        0: nothing stopped the question yet; a number: that filter alone did; `MANY`: several did.
+    """
+    alone = np.uint8(number)
+    for i in range(codes.shape[0]):  # no branch: whether a question passes can't be guessed
+        mark = marks[i]
+        stopped = alone if mark == 0 else np.uint8(MANY)
+        marks[i] = mark if allowed[codes[i]] else stopped
+
+
+@numba.njit(cache=True)
+def count_codes(codes: Any, positions: NDArray[np.int64], histogram: NDArray[np.int64]) -> None:
+    """Count, in place, the codes of the questions at some positions.
+
+    Parameters
+    ----------
+    codes : array (n,) of uint8 or uint16
+    positions : array (any,) of int64
+    histogram : array (codes there can be,) of int64
+    """
+    for i in range(positions.shape[0]):
+        histogram[codes[positions[i]]] += 1
+
 
 FORMAT = 1
 FOLDER = "index"

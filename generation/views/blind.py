@@ -16,8 +16,7 @@ from generation.charts.vega import OF_PAPER
 from generation.models import BlindReport, Dataset, Heartbeat
 from generation.queue import DEFAULT
 from generation.reports import shortcut_jobs
-from generation.reports.shortcuts_chart import drawn, spec_of
-from generation.reports.shortcuts_page import LEVEL_TEXT, Shown, shown_to
+from generation.reports.shortcuts_page import LEVEL_TEXT, Shown, drawn, shown_to, spec_of
 from generation.views.finding import NOTHING, find_dataset
 
 KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}

@@ -12,15 +12,20 @@ from django.views.decorators.http import require_safe
 from generation import offers, remarks
 from generation.access import Visitor, What, may_see, owns
 from generation.addresses import site_address
-from generation.browsing.choosing import address_of, parted, read_choice
 from generation.browsing.imports import absent_of
 from generation.browsing.keyboard import BROWSE
-from generation.browsing.paging import NoSuchPage, page_of
+from generation.browsing.navigation import (
+    PRESENT,
+    address_of,
+    in_order,
+    is_remembered,
+    read_choice,
+    split_choice,
+    visible_facets,
+)
 from generation.browsing.pictures import Picture, picture_of
-from generation.browsing.sidebar import OPEN, Chip, chips, panels
+from generation.browsing.sidebar import OPEN, Chip, NoSuchPage, chips, page_of, panels
 from generation.browsing.stories import Beginning, beginnings
-from generation.browsing.trail import in_order, visible_facets
-from generation.browsing.visit import PRESENT, is_remembered
 from generation.models import Job, Question, Split
 from generation.splits.filters import MOST, PAGE, BadAddress, Query, check_names, ranges_joined, read_query, sortable
 from generation.splits.question_sets import described
@@ -47,7 +52,7 @@ def browse(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     index = SplitIndex.open(split)
     facets = visible_facets(request.user, split, index)
     opened = request.GET.getlist(OPEN)
-    own, rest = parted(pair for pair in pairs_of(request) if pair[0] != OPEN)
+    own, rest = split_choice(pair for pair in pairs_of(request) if pair[0] != OPEN)
     pairs, has_range_fields = ranges_joined(rest)
     try:
         choice = read_choice(own, questions=split.questions)

@@ -12,13 +12,19 @@ from django.views.decorators.http import require_safe
 from generation import remarks
 from generation.access import Visitor, What, is_researcher, may_see, owns
 from generation.browsing import stories
-from generation.browsing.cards import cards_of, choices, read_list_query, world_label
+from generation.browsing.dataset import (
+    cards_of,
+    choices,
+    read_list_query,
+    repeats_of,
+    sections_of,
+    shown_charts,
+    singles_of,
+    world_label,
+)
 from generation.browsing.imports import imported_of
-from generation.browsing.overview import sections_of, shown_charts, singles_of
-from generation.browsing.paging import NoSuchPage
 from generation.browsing.pictures import strips
-from generation.browsing.repeats import repeats_of
-from generation.browsing.sidebar import chips
+from generation.browsing.sidebar import NoSuchPage, chips
 from generation.models import Dataset, Split
 from generation.remarks import Remark
 from generation.reports import shortcut_jobs

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from generation import referrers
 from generation.access import Visitor, owns
-from generation.browsing.choosing import parted
+from generation.browsing.navigation import split_choice
 from generation.forms import AmountForm, DeriveForm
 from generation.making import datasets
 from generation.models import Split
@@ -42,7 +42,7 @@ def derive(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     split = _find_own(request.user, slug, name)
     try:
         question_sets.check_parent(split)
-        asked = Asked(split, urlencode(parted(pairs_of(request))[1]))
+        asked = Asked(split, urlencode(split_choice(pairs_of(request))[1]))
     except BadRecipe as error:
         return refuse(request, split, error.reason, status=CONFLICT if error.where == "parent" else BAD)
     if request.method != "POST":

@@ -13,7 +13,7 @@ from generation.access import Visitor, owns
 from generation.engine import formats
 from generation.engine.errors import EngineError
 from generation.exchange import export_jobs, export_requests
-from generation.exchange.export_form import ExportForm
+from generation.exchange.export_requests import ExportForm
 from generation.models import Dataset, Export, Heartbeat, Split
 from generation.queue import DEFAULT
 from generation.storage import files

@@ -15,9 +15,9 @@ from django.views.decorators.http import require_safe
 from generation.access import What, may_see
 from generation.browsing.pictures import version_of
 from generation.models import Dataset, Scene, Split
-from generation.storage import files, linked
+from generation.storage import files, pictures
+from generation.storage.pictures import name_of, thumbnail
 from generation.storage.store import Pictures
-from generation.storage.thumbnails import name_of, thumbnail
 from generation.views.finding import find_split
 
 log = logging.getLogger(__name__)
@@ -82,15 +82,15 @@ def _picture(scene: Scene, split: Split, *, name: str) -> HttpResponseBase:
     if not scene.linked:
         return _file(scene.image, name=name)
     try:
-        file = linked.path_of(scene, split.dataset).open("rb")
+        file = pictures.path_of(scene, split.dataset).open("rb")
     except OSError as error:
         raise _lost(scene.linked, error) from error
-    return FileResponse(file, content_type=linked.type_of(scene.linked), filename=name)
+    return FileResponse(file, content_type=pictures.type_of(scene.linked), filename=name)
 
 
 def _file(stored: str, *, name: str) -> HttpResponseBase:
     """Return a stored picture under a name that tells no more than its address."""
-    sent = sent_by_proxy(stored, content_type=linked.type_of(stored))
+    sent = sent_by_proxy(stored, content_type=pictures.type_of(stored))
     if sent is not None:
         sent["Content-Disposition"] = f'inline; filename="{name}"'
         return sent
@@ -98,7 +98,7 @@ def _file(stored: str, *, name: str) -> HttpResponseBase:
         file = default_storage.open(stored, "rb")
     except FileNotFoundError as error:
         raise _lost(stored, "nothing") from error
-    return FileResponse(file, content_type=linked.type_of(stored), filename=name)
+    return FileResponse(file, content_type=pictures.type_of(stored), filename=name)
 
 
 def _small(scene: Scene, split: Split) -> HttpResponse:
@@ -109,7 +109,7 @@ def _small(scene: Scene, split: Split) -> HttpResponse:
     if sent is not None:
         return sent
     try:
-        made = thumbnail(stored, read=functools.partial(linked.picture_bytes, scene, split.dataset))
+        made = thumbnail(stored, read=functools.partial(pictures.picture_bytes, scene, split.dataset))
         return HttpResponse(made, content_type="image/webp")
     except OSError as error:
         raise _lost(stored, error) from error

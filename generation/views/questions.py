@@ -13,9 +13,8 @@ from generation import remarks
 from generation.access import OPEN_WHILE_WITHHELD, Visitor, What, may_see, may_see_facet
 from generation.browsing.imports import lacking, why_no_picture
 from generation.browsing.keyboard import OF_STORY, QUESTION
+from generation.browsing.navigation import COOKIE, LIST, ON, Visit, is_remembered, read_visit, split_visit, trail_of
 from generation.browsing.question import Shown, show
-from generation.browsing.trail import LIST, trail_of
-from generation.browsing.visit import COOKIE, ON, Visit, is_remembered, parted, read_visit
 from generation.models import Question, Split
 from generation.splits.filters import BadAddress, shortened
 from generation.storage import rows
@@ -37,7 +36,7 @@ def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpRes
     if asked is None:
         return refuse(request, split, _no_question(split, number), status=404)
     try:
-        own, rest = parted(pairs_of(request))
+        own, rest = split_visit(pairs_of(request))
         trail = trail_of(rest, user=request.user, split=split, position=number)
         visit = read_visit(own, remembers=is_remembered(request.COOKIES), trail=trail.pairs)
     except BadAddress as error:

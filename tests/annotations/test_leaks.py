@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from annotations.answering import practice
+from annotations.answering.questions import positions as practice_positions
 from annotations.models import Participant, Study
 from generation.models import Dataset, Question, Scene
 from tests.annotations import answered
@@ -26,7 +26,7 @@ def study(shapes: Dataset) -> Study:
     """Give a study in whose data stand words that are nowhere else."""
     questions = Question.objects.filter(split__dataset=shapes)
     questions.update(answer=RIGHT, source_id="zebra", spelling="zebra")
-    practice.positions(shapes.splits.get(name="train"), least=1)  # found once a process, from scenes as they were
+    practice_positions(shapes.splits.get(name="train"), least=1)  # found once a process, from scenes as they were
     Scene.objects.filter(split__dataset=shapes).update(data=json.dumps({"objects": ["zebra"]}), view='{"x": "zebra"}')
     study = study_of(shapes, practice=2, practice_right=0, checks=1, attention=1, consent="Yes?", per_question=2)
     names = {"identity": "bongo", "session": "serval", "comment": "okapi", "reason": "genet"}

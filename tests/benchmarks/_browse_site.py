@@ -24,7 +24,7 @@ from django.db import connection, transaction  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
-from generation.browsing.paging import PER_PAGE  # noqa: E402
+from generation.browsing.sidebar import PER_PAGE  # noqa: E402
 from generation.engine.canonical import canonical  # noqa: E402
 from generation.engine.worlds import Chunk as EngineChunk  # noqa: E402
 from generation.engine.worlds import Item, get_maker  # noqa: E402

@@ -14,8 +14,8 @@ from generation.splits import question_sets
 from tests.generation import small
 from tests.leaderboards import sent
 from webapp.leaderboards import baselines
+from webapp.leaderboards.lookup import HIDDEN, trained_on
 from webapp.leaderboards.models import Method, Submission, Suite
-from webapp.leaderboards.training import HIDDEN, trained_on
 from webapp.models import User
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]

@@ -19,7 +19,7 @@ from django.test import Client
 from generation.engine.predictions import BadPredictions
 from generation.exchange import prediction_files
 from generation.models import Split
-from generation.reports.expected import expected_of
+from generation.reports.scoring import expected_of
 from tests.leaderboards import sent
 from tests.webapp.commands import ROOT
 from webapp.leaderboards import scoring, uploads

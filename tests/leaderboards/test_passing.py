@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from generation.engine.statistics import Averaged
 from generation.engine.worlds.boards import Tasks, tasks_of
 from tests.worlds.marbles import WORLD as MARBLES
-from webapp.leaderboards.passing import Passed, passed_of
+from webapp.leaderboards.boards import Passed, passed_of
 
 AT = Fraction(95, 100)
 SOME = st.integers(30, 400).flatmap(

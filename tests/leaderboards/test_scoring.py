@@ -14,7 +14,7 @@ from generation.splits import question_sets
 from generation.splits.recipes import Recipe
 from generation.storage import files
 from tests.leaderboards import sent
-from webapp.leaderboards import deletion, predictions, scoring, uploads
+from webapp.leaderboards import deletion, prediction_codes, scoring, uploads
 from webapp.leaderboards.models import Method, Score, Submission
 from webapp.leaderboards.uploads import Order, Refused
 
@@ -36,7 +36,7 @@ def test_a_file_is_scored_as_a_hand_count_says(method: Method, val: Split) -> No
     columns = score.columns_json
     assert sum(n for _, n in columns.values()) == val.questions
     assert sum(right for right, _ in columns.values()) == score.right
-    kept = predictions.load(row.predictions)
+    kept = prediction_codes.load(row.predictions)
     assert np.array_equal(kept.codes, sent.codes_of(val, answers))
     assert row.file == "" and row.size == len(sent.as_file(answers).getvalue())
 
@@ -49,7 +49,7 @@ def test_answers_outside_the_vocabulary_count_as_wrong_and_are_read_beside(metho
     assert row.outside == third
     assert score.right == val.questions - third
     assert score.right_read == val.questions
-    assert predictions.load(row.predictions).outside[0] == answers[0]
+    assert prediction_codes.load(row.predictions).outside[0] == answers[0]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_file_for_the_parent_scores_what_is_derived_from_it_before_and_after(m
     for split, n in ((early, 50), (late, 70)):
         score = Score.objects.get(submission=row, split=split)
         assert (score.n, score.right) == (n, sent.right_of(split, np.array(answers)[:n].tolist()))
-        assert np.array_equal(predictions.codes_for(row, split), sent.codes_of(val, answers)[:n])
+        assert np.array_equal(prediction_codes.codes_for(row, split), sent.codes_of(val, answers)[:n])
     assert scoring.catch_up() == 0
 
 
@@ -204,19 +204,19 @@ def test_files_without_a_row_are_swept_once_they_are_old(
     assert deletion.sweep_files(now=True) == 0
     monkeypatch.setattr(deletion, "YOUNG", deletion.timedelta(seconds=-1))
     assert deletion.sweep_files(now=True) >= 2
-    assert default_storage.exists(predictions.name_of(row.predictions))
+    assert default_storage.exists(prediction_codes.name_of(row.predictions))
     assert not default_storage.exists("submissions/left") and not default_storage.exists("predictions/ab/left")
 
 
 def test_predictions_that_were_changed_are_not_scored(method: Method, val: Split) -> None:
     row = sent.submitted(method, val, sent.truth_of(val))
-    files.put(predictions.name_of(row.predictions), b"something else")
-    predictions._load.cache_clear()
-    with pytest.raises(predictions.Damaged):
-        predictions.load(row.predictions)
-    files.drop(predictions.name_of(row.predictions))
-    with pytest.raises(predictions.Damaged):
-        predictions.load(row.predictions)
+    files.put(prediction_codes.name_of(row.predictions), b"something else")
+    prediction_codes._load.cache_clear()
+    with pytest.raises(prediction_codes.Damaged):
+        prediction_codes.load(row.predictions)
+    files.drop(prediction_codes.name_of(row.predictions))
+    with pytest.raises(prediction_codes.Damaged):
+        prediction_codes.load(row.predictions)
 
 
 def test_a_failed_transaction_leaves_no_file(method: Method, val: Split, monkeypatch: pytest.MonkeyPatch) -> None:

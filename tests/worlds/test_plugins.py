@@ -10,7 +10,7 @@ from django.test import Client
 from generation.engine import worlds
 from generation.engine.errors import BadSpec, BrokenWorld
 from generation.engine.worlds import REGISTRY, find_preset, get_world, names, plugins, usable
-from generation.management.foreign_worlds import check_worlds
+from generation.management.worlds import check_worlds
 from tests.worlds import marbles
 
 Install = Callable[..., None]

@@ -5,15 +5,15 @@ from typing import Any, Literal
 from django.http import HttpRequest, HttpResponseBase
 from ninja import Query, Router
 
-from generation.browsing.paging import page_of
+from generation.browsing.sidebar import page_of
 from generation.splits.filters import BadAddress, check_names, read_query, shortened
 from generation.views.finding import pairs_of
 from webapp.api.operations import reads
 from webapp.api.pages import PAGE, page_json
 from webapp.api.shapes import submissions as shapes
 from webapp.api.shapes.general import Page
-from webapp.leaderboards import downloads
 from webapp.leaderboards import suites as suite_boards
+from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.boards import ACCURACY, ASKED, Wanted, board_of, sorts_of
 from webapp.leaderboards.lookup import find_board, find_suite
 from webapp.leaderboards.models import Suite

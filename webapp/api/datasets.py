@@ -7,8 +7,8 @@ from django.http import HttpRequest
 from ninja import Router
 
 from generation.access import Visitor, What, is_researcher, may_see
-from generation.browsing.cards import cards_of, read_list_query
-from generation.browsing.trail import visible_facets
+from generation.browsing.dataset import cards_of, read_list_query
+from generation.browsing.navigation import visible_facets
 from generation.engine.errors import EngineError
 from generation.models import Dataset, Split
 from generation.splits.filters import Query

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
-from generation.browsing.paging import NoSuchPage
+from generation.browsing.sidebar import NoSuchPage
 from generation.splits.filters import BadAddress
 
 BEGINS = "/api/"

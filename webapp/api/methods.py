@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router, Status
 
-from generation.browsing.paging import page_of
+from generation.browsing.sidebar import page_of
 from generation.splits.filters import read_query
 from generation.views.finding import pairs_of
 from webapp.api.errors import Problem

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest
 
-from generation.browsing.paging import Page
+from generation.browsing.sidebar import Page
 from generation.splits.filters import BadAddress
 
 PAGE = {

@@ -7,9 +7,9 @@ from django.http import Http404, HttpRequest
 from ninja import Router
 
 from generation.access import What, may_see
-from generation.browsing.paging import page_of
+from generation.browsing.navigation import visible_facets
+from generation.browsing.sidebar import page_of
 from generation.browsing.stories import lines_of
-from generation.browsing.trail import visible_facets
 from generation.engine.errors import EngineError
 from generation.engine.formats import value_of
 from generation.engine.worlds.stories import prompt_of

@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router
 
-from generation.browsing.paging import page_of
+from generation.browsing.sidebar import page_of
 from generation.views.finding import pairs_of
 from webapp.api.boards import BOARD
 from webapp.api.datasets import split_url
@@ -16,10 +16,9 @@ from webapp.api.operations import reads
 from webapp.api.pages import PAGE, SIZE_NAME, SIZED, WORDS, filter_of, keeping, page_json, sized
 from webapp.api.shapes import reading as shapes
 from webapp.leaderboards.analysis import comparison
-from webapp.leaderboards.analysis.curves import ALONG, Curve, point_json
+from webapp.leaderboards.analysis.curves import ALONG, Curve, point_json, reached_json
 from webapp.leaderboards.analysis.slices import lines_of
-from webapp.leaderboards.analysis.targets import reached_json
-from webapp.leaderboards.contenders import Contender
+from webapp.leaderboards.entries import Contender
 from webapp.leaderboards.views.comparing import sheet_for
 from webapp.leaderboards.views.curves import OVER, TARGET, learned_for
 from webapp.leaderboards.views.questions import SHOW, Listed, listed_of, wanted_of

@@ -11,7 +11,7 @@ from annotations.results.figures import Headline, Share
 from annotations.studies.lifecycle import may_study
 from annotations.views.results import study_answers_csv, study_answers_jsonl
 from annotations.views.studies import find_study, listed_for
-from generation.browsing.paging import page_of
+from generation.browsing.sidebar import page_of
 from generation.engine.statistics import Interval
 from generation.splits.filters import read_query
 from generation.views.finding import pairs_of

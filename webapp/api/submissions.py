@@ -8,7 +8,7 @@ from ninja import File, Form, Header, Router, Status
 from ninja.files import UploadedFile
 
 from generation.access import takes_uploads
-from generation.browsing.paging import page_of
+from generation.browsing.sidebar import page_of
 from generation.engine.predictions import Findings
 from generation.engine.statistics import Averaged
 from generation.models import Split
@@ -29,9 +29,8 @@ from webapp.leaderboards.disclosure.figures import figure
 from webapp.leaderboards.disclosure.visibility import Outcome, facets_for, is_open, outcome_json, outcomes_of
 from webapp.leaderboards.entries import find_entry
 from webapp.leaderboards.forms import split_named
-from webapp.leaderboards.lookup import find_submission, owns, suite_named
+from webapp.leaderboards.lookup import HIDDEN, find_submission, owns, suite_named, trained_on
 from webapp.leaderboards.models import Method, Submission, Suite
-from webapp.leaderboards.training import HIDDEN, trained_on
 from webapp.leaderboards.uploads import Order, Refused
 from webapp.leaderboards.views.reading import contenders_of
 from webapp.leaderboards.views.submissions import submission_findings

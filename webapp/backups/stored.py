@@ -11,7 +11,7 @@ from typing import IO, Any, NamedTuple
 from django.conf import settings
 from django.core.files.storage import default_storage
 
-from generation.storage import files, thumbnails
+from generation.storage import files, pictures
 from webapp.backups.archive import Digested, is_plain_name
 
 MARK = ".restoring"  # holds the digest of the archive while its files are being put back
@@ -43,7 +43,7 @@ def entries(folder: str = "") -> Iterator[Entry]:
             continue
         if entry is None:
             yield from entries(path)
-        elif not path.endswith(thumbnails.ENDING):
+        elif not path.endswith(pictures.ENDING):
             yield entry
 
 

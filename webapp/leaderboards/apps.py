@@ -14,10 +14,10 @@ class LeaderboardsConfig(AppConfig):
         from annotations.studies import disclosure
         from generation import referrers, remarks
         from generation.storage import account_storage
-        from webapp.leaderboards import keeping, linking, referring
+        from webapp.leaderboards import deletion, limits, lookup
         from webapp.leaderboards.disclosure import ladder
 
-        account_storage.register("submissions", keeping.use)
-        referrers.register_losses("leaderboards", referring.losses, referring.release)
-        remarks.register("leaderboards", of_splits=linking.remarks, of_question=linking.nothing)
+        account_storage.register("submissions", limits.use)
+        referrers.register_losses("leaderboards", deletion.losses, deletion.release)
+        remarks.register("leaderboards", of_splits=lookup.remarks, of_question=lookup.nothing)
         disclosure.register(decide=ladder.disclose_people, share_of=ladder.share_of_people)

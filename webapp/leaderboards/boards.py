@@ -1,10 +1,13 @@
-"""Boards: the entries of a split in order, each with its accuracy, the world's columns and its rank."""
+"""Boards: the entries of a split in order, each with its accuracy, the world's columns and its rank.
+
+A board over several tasks has the mean of their accuracies, and how many tasks an entry fails.
+"""
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -19,13 +22,52 @@ from generation.models import Split
 from generation.storage.index import IndexedFacet, SplitIndex, counts_of_all
 from webapp.leaderboards import entries
 from webapp.leaderboards.disclosure import ladder
-from webapp.leaderboards.disclosure.figures import DEFERRED, SMALLEST, Figure, figure, shade
+from webapp.leaderboards.disclosure.figures import DECIMALS, DEFERRED, SMALLEST, Figure, exact_share, figure, shade
 from webapp.leaderboards.disclosure.ladder import PartOfSplit
 from webapp.leaderboards.disclosure.visibility import is_open
-from webapp.leaderboards.entries import Entry, share_of
+from webapp.leaderboards.entries import Entry, people_by, right_among, right_by, share_of
 from webapp.leaderboards.models import Method
-from webapp.leaderboards.passing import Passed, passed_of
-from webapp.leaderboards.shared import people_by, right_among, right_by
+
+
+class Passed(NamedTuple):
+    """A row over `of` tasks, as it may be told; mean and failed are None where a task has too few questions."""
+
+    of: int
+    mean: float | None = None
+    failed: int | None = None
+
+    @property
+    def mean_text(self) -> str:
+        """Return the mean in points for people; empty where it isn't told."""
+        return "" if self.mean is None else f"{100 * self.mean:.1f}"
+
+    @property
+    def failed_text(self) -> str:
+        """Return how many are failed for people; empty where it isn't told."""
+        return "" if self.failed is None else str(self.failed)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it for other programs."""
+        return self._asdict()
+
+
+def passed_of(tasks: Sequence[Averaged], *, at: Fraction) -> Passed:
+    """Return what a row is worth over tasks; those without questions don't count.
+
+    Parameters
+    ----------
+    tasks : sequence of Averaged
+        How right it is on each.
+    at : Fraction
+        The share of right answers from which one is passed.
+    """
+    asked = [one for one in tasks if one.n and one.rights]
+    if not asked or any(one.n < SMALLEST for one in asked):
+        return Passed(len(asked))
+    shares = [exact_share(one) for one in asked]
+    mean = sum(shares, Fraction(0)) / len(shares)
+    return Passed(len(asked), round(float(mean), DECIMALS), sum(one < at for one in shares))
+
 
 ACCURACY, DATE, NAME, SHARED = "accuracy", "date", "method", "shared"
 MOST_COLUMNS = 24

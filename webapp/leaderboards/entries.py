@@ -1,9 +1,11 @@
-"""Entries: what stands on a board as one row. Runs of a method under the same circumstances are one; people are one.
+"""Entries: the rows of a board. Runs of a method under the same circumstances are one entry; people are one.
 
-An entry's key names it in addresses: `m5` method 5, `m5-3-700-` the same trained on split 3 with 700 examples, `s9` the
-one submission 9, `h2` the human baseline 2 of the split.
+An entry's key names it in addresses: `m5` is method 5, `m5-3-700-` the same method trained on split 3 with 700
+examples, `s9` the submission 9 alone, `h2` the human baseline 2 of the split. `Contender` is an entry with its
+predictions, on the questions that people answered where it is compared with them.
 """
 
+import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -16,16 +18,85 @@ from numpy.typing import NDArray
 
 from annotations.models import Baseline
 from annotations.results import baseline as people
+from annotations.results.baseline import load_digest as people_of
 from generation.engine.ladder import WHOLE
+from generation.engine.score import NONE, Slice, score
 from generation.engine.statistics import Averaged
 from generation.models import Split
-from webapp.leaderboards import predictions
+from generation.reports.scoring import slicing_of, truth_of
+from generation.storage.index import SplitIndex, open_digest
+from webapp.leaderboards import prediction_codes
 from webapp.leaderboards.disclosure import ladder
 from webapp.leaderboards.disclosure.figures import Figure, exact_share, figure
 from webapp.leaderboards.disclosure.visibility import is_open, published_figure
+from webapp.leaderboards.lookup import trained_on
 from webapp.leaderboards.models import Disclosure, Method, Score, Submission
 from webapp.leaderboards.models.submissions import FITTED_ON_WITHHELD, RELATED
-from webapp.leaderboards.training import trained_on
+
+NO_RIGHT = Slice(np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+@functools.lru_cache(maxsize=5_000)
+def right_by(digest: str, index: str, facet: str) -> Slice:
+    """Return how right predictions for the split or its parent are by the values of a facet."""
+    opened = open_digest(index)
+    return score(_own(digest, opened), truth_of(opened), {facet: slicing_of(opened.facets[facet])}).facets[facet]
+
+
+@functools.lru_cache(maxsize=20_000)
+def right_among(digest: str, people: str, index: str) -> float:
+    """Return how many of the questions that people were asked are right in predictions for the split or its parent."""
+    opened = open_digest(index)
+    return score(_own(digest, opened), truth_of(opened), {}, among=people_of(people).asked).right
+
+
+def _own(digest: str, opened: SplitIndex) -> NDArray[np.int32]:
+    """Return predictions for a split's own questions, be they for these or for the parent's."""
+    codes = prediction_codes.load(digest).codes
+    return codes if len(codes) == opened.n or opened.positions is None else codes[opened.positions]
+
+
+@functools.lru_cache(maxsize=500)
+def people_by(people: str, index: str, facet: str) -> Slice:
+    """Return how right people are by the values of a facet, of the questions that they were asked."""
+    opened, arrays = open_digest(index), people_of(people)
+    if facet not in opened.facets:
+        return NO_RIGHT
+    slicings = {facet: slicing_of(opened.facets[facet])}
+    return score(arrays.predictions, truth_of(opened), slicings, among=arrays.asked).facets[facet]
+
+
+Codes = NDArray[np.integer]
+
+
+class Contender(NamedTuple):
+    """A row of a board, with the predictions of its runs.
+
+    Attributes
+    ----------
+    key : str
+        In addresses.
+    label : str
+        For people.
+    runs : sequence of array (questions,)
+        Codes of the split's vocabulary; `NONE` where nobody was asked.
+    is_human : bool
+    """
+
+    key: str
+    label: str
+    runs: Sequence[Codes]
+    is_human: bool = False
+
+
+def asked_of(contenders: Sequence[Contender]) -> NDArray[np.bool_] | None:
+    """Return (questions,) which questions everybody was asked; None where that is all of them.
+
+    People are asked a sample: who stands beside them is read on it too.
+    """
+    asked = [run != NONE for one in contenders if one.is_human for run in one.runs]
+    return functools.reduce(np.logical_and, asked) if asked else None
+
 
 BEST, LATEST, ALL, EACH = "best", "latest", "all", "each"
 CHOICES = {
@@ -158,7 +229,7 @@ class Entry(NamedTuple):
         """
         if self.baseline is not None:
             return [people.load(self.baseline).predictions]
-        return [predictions.codes_for(submission, self.split, read=read) for submission in self.submissions]
+        return [prediction_codes.codes_for(submission, self.split, read=read) for submission in self.submissions]
 
     def asked(self) -> NDArray[np.bool_] | None:
         """Return which questions it answered, (questions,); None for all."""
@@ -232,9 +303,9 @@ def _published_order(entry: Entry) -> Any:
 def together(user: Any, split: Split, scores: Iterable[Score]) -> list[Entry]:
     """Return one entry for each method and circumstances, with the last submission of each run."""
     found: dict[tuple[int, Configuration], dict[str, Score]] = {}
-    for score in scores:  # in the order in which they came
-        submission = score.submission
-        found.setdefault((submission.method_id, submission.configuration), {})[submission.run] = score
+    for row in scores:  # in the order in which they came
+        submission = row.submission
+        found.setdefault((submission.method_id, submission.configuration), {})[submission.run] = row
     return [
         _entry(user, key_of(method, configuration), split, tuple(runs[run] for run in sorted(runs)))
         for (method, configuration), runs in found.items()

@@ -1,18 +1,33 @@
-"""How often somebody may submit: without limit on open splits, three scores a rolling day on withheld ones.
+"""How often somebody may submit, and how many bytes an account keeps on leaderboards.
 
-Each published figure of a withheld split tells something about its answers. So all accounts together have a limit as
-well, as long as figures can still be published. A refused file does not count; one under way does until it is refused.
-Attempts have a limit of their own, much higher, for programs that run wild.
+Open splits have no limit; withheld ones take three scores a rolling day from an account. Each published figure of a
+withheld split reveals something about its answers, so all accounts together have a limit as well, as long as figures
+can still be published. A refused file does not count; one under way does until it is refused. Attempts have a limit
+of their own, much higher, for programs that run wild.
 """
 
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from django.db.models import Count, Q, Sum
+
 from generation.models import Split
 from generation.models.work import from_now
+from generation.storage.account_storage import Use
 from webapp.leaderboards.disclosure import ladder
 from webapp.leaderboards.models import Attempt, Disclosure, Submission
 from webapp.leaderboards.models.submissions import A_DAY
+
+
+def use(user: Any) -> Use:
+    """Return what an account's submissions take."""
+    found = Submission.objects.filter(method__owner=user.pk).aggregate(
+        count=Count("pk"), codes=Sum("kept"), uploads=Sum("size", filter=~Q(file=""))
+    )
+    size = (found["codes"] or 0) + (found["uploads"] or 0)
+    advice = "Delete submissions on their pages, or a method with all of them. An upload goes once it is scored."
+    return Use("Submissions", found["count"], size, advice)
+
 
 SCORED = 3  # a rolling day, account and split
 ATTEMPTS = 30  # the same, scored or not

@@ -1,14 +1,42 @@
-"""What the pages are about, fetched with the access check: strangers get the same 404 as for what isn't there."""
+"""What pages are about, fetched with the access check: boards, splits, submissions, and what these were trained on.
+
+Strangers get the same 404 as for what is not there.
+"""
 
 import secrets
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from django.db.models import Count, Max, Q, QuerySet
 from django.http import Http404
+from django.urls import reverse
 
-from generation.access import What, may_see
-from generation.models import Split
+from generation.access import Visitor, What, may_mention, may_see
+from generation.engine.statistics import Averaged
+from generation.models import Dataset, Split
+from generation.remarks import Remark
 from generation.views.finding import find_split as any_split
-from webapp.leaderboards.models import Method, Submission, Suite
+from webapp.leaderboards.disclosure.figures import Figure, figure
+from webapp.leaderboards.disclosure.visibility import figure_of, is_open
+from webapp.leaderboards.models import Disclosure, Method, Score, Submission, Suite
+
+HIDDEN = "a private split"
+
+
+def trained_on(user: Any, submission: Submission) -> str:
+    """Return the split that a submission names, as this visitor may be told of it; empty where it names none.
+
+    Its dataset has to be public, theirs, the one that the submission is to, or one that they named themselves and may
+    still open. Of a split that is deleted the name is kept: for all where its dataset was public, else for them.
+    """
+    split = submission.trained_on
+    if split is None:
+        may_know = submission.trained_on_listed or owns(user, submission)
+        return submission.trained_on_name if may_know or not submission.trained_on_name else HIDDEN
+    is_known = split.dataset_id == submission.split.dataset_id or owns(user, submission)
+    may_know = may_see(user, split, What.QUESTION) and (is_known or may_mention(user, split.dataset))
+    return str(split) if may_know else HIDDEN
+
 
 LONGEST_SLUG = 200  # characters of a name that is looked for
 NO_METHOD = "There is no such method, or it isn't public."
@@ -112,3 +140,52 @@ def find_own_suite(user: Any, name: str) -> Suite:
     if not owns_suite(user, found):
         raise Http404(NO_SUITE)
     return found
+
+
+def boards_for(user: Any) -> QuerySet[Split]:
+    """Return the splits whose boards are listed for somebody: with `methods` and `latest`, most methods first.
+
+    A dataset may show its questions to fewer than its name; `may_see` says whether somebody may open the board.
+    """
+    known = Submission.objects.scored().visible_to(user)
+    sent = Q(submissions__in=known, submissions__method__baseline="")
+    rows = Split.objects.own().filter(dataset__in=Dataset.objects.visible_to(user), state=Split.State.COMPLETE)
+    rows = rows.select_related("dataset", "parent")
+    rows = rows.annotate(methods=Count("submissions__method", filter=sent, distinct=True))
+    return rows.annotate(latest=Max("submissions__finished", filter=sent)).order_by("-methods", "-pk")
+
+
+def with_figures(user: Any, rows: Iterable[Submission]) -> list[tuple[Submission, Figure | None]]:
+    """Return the submissions that a list may show somebody, each with its accuracy; None before it is scored."""
+    shown = [row for row in rows if may_list(user, row)]
+    scores = {(one.submission_id, one.split_id): one for one in Score.objects.filter(submission__in=shown)}
+    disclosed = {one.submission_id: one for one in Disclosure.objects.filter(submission__in=shown)}
+    return [(row, _figure(user, row, scores.get((row.pk, row.split_id)), disclosed.get(row.pk))) for row in shown]
+
+
+def may_list(user: Any, submission: Submission) -> bool:
+    """Return whether a list may show a submission to somebody: its dataset's name is shown with it."""
+    may_know = may_mention(user, submission.split.dataset) or owns(user, submission)
+    return may_know and may_see(user, submission.split, What.QUESTION)
+
+
+def _figure(user: Any, row: Submission, score: Score | None, disclosure: Disclosure | None) -> Figure | None:
+    if score is None:
+        return None
+    if not is_open(user, row.split):
+        return figure_of(row.split.questions, disclosure)
+    return figure(Averaged(score.n, (score.right,)))
+
+
+def remarks(user: Visitor, splits: Sequence[Split]) -> dict[int, Remark]:
+    """Return, by split, the link to its board."""
+    return {
+        split.pk: Remark("Leaderboard", reverse("board", args=[split.dataset.slug, split.name]))
+        for split in splits
+        if may_see(user, split, What.QUESTION)
+    }
+
+
+def nothing(user: Visitor, split: Split, position: int) -> str:
+    """Return nothing to be said of a single question: its board has a page for each."""
+    return ""

@@ -1,6 +1,8 @@
 """Scoring as background work: a submission's file is read and checked, or a baseline's guesses are made, and scored.
 
-A claimed submission ends as done with its scores, or failed with a message; one whose process dies is tried again.
+Predictions are kept as codes of the split's vocabulary in question order, in a file named by its digest. The file
+never changes, so scores and slices can be computed again at any time. A claimed submission ends as done with its
+scores, or failed with a message; one whose process dies is tried again.
 """
 
 import functools
@@ -22,13 +24,13 @@ from generation.exchange import prediction_files
 from generation.models import Split
 from generation.queue import leases, runner
 from generation.queue.outages import find_outage
-from generation.reports.expected import expected_of
-from generation.reports.scoring import slicing_of, truth_of
+from generation.reports.scoring import expected_of, slicing_of, truth_of
 from generation.storage import files
 from generation.storage.index import SplitIndex
-from webapp.leaderboards import baselines, deletion, predictions
+from webapp.leaderboards import baselines, deletion
 from webapp.leaderboards.disclosure import ladder
 from webapp.leaderboards.models import Score, Submission
+from webapp.leaderboards.prediction_codes import FOLDER, load, pack_all, store
 
 LONGEST = 3600.0  # seconds that one may take
 CANDIDATES = 8
@@ -66,7 +68,7 @@ def _score_or_refuse(submission: Submission, lease: leases.Lease) -> None:
 def _score(submission: Submission, lease: leases.Lease) -> None:
     content, written_as = _predictions(submission, lease)
     lease.check()
-    digest, found = predictions.store(content), PackedPredictions(content)
+    digest, found = store(content), PackedPredictions(content)
     splits = [submission.split, *submission.split.derived.filter(state=Split.State.COMPLETE)]
     scores = [score_on(submission, split, found.codes, found.read) for split in splits]
     with transaction.atomic():
@@ -86,7 +88,7 @@ def _predictions(submission: Submission, lease: leases.Lease) -> prediction_file
     if submission.method.baseline:
         check = functools.partial(_let_others_go_first, submission, lease)
         found = baselines.predictions(submission.method.baseline, submission.split, check=check)
-        return prediction_files.ReadFile(predictions.pack_all(found), found.format)
+        return prediction_files.ReadFile(pack_all(found), found.format)
     with files.on_disk(submission.file) as path:
         return prediction_files.read_file(path, expected_of(submission.split))
 
@@ -102,7 +104,7 @@ def _let_others_go_first(submission: Submission, lease: leases.Lease) -> None:
 def _refuse(submission: Submission, error: BadPredictions) -> None:
     """Say what is wrong with a file, keep the whole list of it, and drop the file."""
     lines = list(error.findings.lines()) if error.findings is not None else []
-    name = f"{predictions.FOLDER}/findings-{submission.pk}.txt" if len(lines) > NAMED else ""
+    name = f"{FOLDER}/findings-{submission.pk}.txt" if len(lines) > NAMED else ""
     if name:
         files.put(name, "\n".join([*lines, ""]).encode())
     with transaction.atomic():
@@ -170,7 +172,7 @@ def catch_up() -> int:
     added = 0
     for split in missing().select_related("dataset", "parent")[:AT_ONCE]:
         for submission in Submission.objects.scored().filter(split=split.parent_id).exclude(scores__split=split):
-            stored = predictions.load(submission.predictions)
+            stored = load(submission.predictions)
             row = score_on(submission, split, stored.codes, stored.read)
             Score.objects.bulk_create([row], ignore_conflicts=True)
             added += 1

@@ -28,7 +28,7 @@ from generation.engine.predictions.unpacking import GZIP, room
 from generation.engine.score import OUTSIDE
 from generation.exchange import prediction_files
 from generation.models import Split
-from generation.reports.expected import expected_of
+from generation.reports.scoring import expected_of
 from generation.storage import account_storage, files
 from webapp.leaderboards import limits
 from webapp.leaderboards.disclosure import approvals

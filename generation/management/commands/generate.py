@@ -13,7 +13,7 @@ from generation.engine.worlds import Media
 from generation.making import datasets
 from generation.making.pool import note, stoppable
 from generation.making.warmup import warm_world
-from generation.management.watching import Bar, WatchingCommand
+from generation.management.console import Bar, WatchingCommand
 from generation.models import Dataset
 from generation.specs import loading
 from generation.storage import store

@@ -9,8 +9,7 @@ from django.core.management.base import CommandError
 
 from generation.engine.worlds import READERS
 from generation.making import datasets, imports, reading
-from generation.management.console import BAD_INPUT
-from generation.management.watching import Bar, WatchingCommand
+from generation.management.console import BAD_INPUT, Bar, WatchingCommand
 from generation.models import Dataset, Import
 from generation.storage import store
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from generation.management.console import PlainCommand
-from generation.management.starting import write_world
+from generation.management.worlds import write_world
 
 
 class Command(PlainCommand):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotations.answering.buttons import pressed_of
+from annotations.answering.answer_forms import pressed_of
 from generation.engine.worlds import AnswerForm, AnswerKind
 
 EITHER = AnswerForm(AnswerKind.YES_NO, ("yes", "no"), {})

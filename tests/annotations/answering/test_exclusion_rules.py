@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 
 from annotations.answering import exclusion_rules, flow, participants, slots
-from annotations.answering.buttons import Pressed
+from annotations.answering.answer_forms import Pressed
 from annotations.answering.exclusion_rules import Fast, Rules, Straight
 from annotations.answering.participants import Person, people_of
 from annotations.answering.session import Sitting

@@ -10,7 +10,7 @@ from decimal import Decimal
 import pytest
 
 from annotations.answering import participants, slots
-from annotations.answering.buttons import Pressed, forms_of
+from annotations.answering.answer_forms import Pressed, forms_of
 from annotations.answering.exclusion_rules import is_straight_lining, is_too_fast
 from annotations.answering.participants import Person, people_of
 from annotations.models import Answer, EasyAnswer, Participant, Study

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from django.core.cache import cache
 
-from annotations.answering import practice
+from annotations.answering import questions
 from generation.engine.worlds import Item, find_preset, get_world
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.picture import draw_ids
@@ -27,10 +27,10 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def anew() -> Iterator[None]:
     """Let nothing be known from before."""
-    practice._found.cache_clear()
+    questions._found.cache_clear()
     cache.clear()
     yield
-    practice._found.cache_clear()
+    questions._found.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def texts_of(split: Split, positions: Iterable[int]) -> list[str]:
 
 
 def test_easy_questions_are_short_as_asked_and_every_object_is_well_seen(train: Split) -> None:
-    found, index = practice.positions(train, least=1), SplitIndex.open(train)
+    found, index = questions.positions(train, least=1), SplitIndex.open(train)
     assert max(len(text.split()) for text in texts_of(train, found)) <= 12
     for name, most in (("effective", 6), ("length", 8)):
         assert max(numbers_of(train, name)[one] for one in found.tolist()) <= most
@@ -87,7 +87,7 @@ def test_easy_questions_are_short_as_asked_and_every_object_is_well_seen(train: 
 
 def test_a_short_equivalent_makes_no_long_question_easy(train: Split) -> None:
     effective, length, words = (numbers_of(train, name) for name in ("effective", "length", "words"))
-    short = set(practice._found(train.pk, train.index_digest).short.tolist())
+    short = set(questions._found(train.pk, train.index_digest).short.tolist())
     assert short == {
         one for one in range(train.questions) if effective[one] <= 6 and length[one] <= 8 and words[one] <= 12
     }
@@ -95,15 +95,15 @@ def test_a_short_equivalent_makes_no_long_question_easy(train: Split) -> None:
 
 
 def test_too_few_give_way_to_short_ones_and_these_to_the_shortest(train: Split) -> None:
-    clear, short, _ = practice._found(train.pk, train.index_digest)
+    clear, short, _ = questions._found(train.pk, train.index_digest)
     assert set(clear.tolist()) < set(short.tolist())
-    assert len(practice.positions(train, least=len(clear) + 1)) == len(short)
+    assert len(questions.positions(train, least=len(clear) + 1)) == len(short)
     least = len(short) + 5
-    shortest = practice.positions(train, least=least)
+    shortest = questions.positions(train, least=least)
     assert len(shortest) == least and set(short.tolist()) < set(shortest.tolist())
     words = numbers_of(train, "words")
     assert max(words[one] for one in shortest.tolist()) < max(words)
-    assert len(practice.positions(train, least=train.questions + 1)) == train.questions
+    assert len(questions.positions(train, least=train.questions + 1)) == train.questions
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_other_worlds_have_easy_questions_too(preset: str, most: dict[str, int],
     dataset = datasets.start(spec, slug="others", images=False, visibility="public")
     datasets.work(dataset=dataset)
     train = Split.objects.for_browse().get(dataset=dataset)
-    found = practice.positions(train, least=14).tolist()
+    found = questions.positions(train, least=14).tolist()
     assert 14 <= len(found) < train.questions
     for name, limit in most.items():
         assert max(numbers_of(train, name)[one] for one in found) <= limit
@@ -126,24 +126,24 @@ def test_other_worlds_have_easy_questions_too(preset: str, most: dict[str, int],
 def test_they_are_found_once_a_process_and_pictures_looked_at_once_a_site(
     train: Split, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = practice.positions(train, least=1)
+    first = questions.positions(train, least=1)
     monkeypatch.setattr(ClevrWorld, "is_clear", lambda *_: 1 / 0)
-    assert practice.positions(train, least=1) is first
-    practice._found.cache_clear()  # another process
-    assert practice.positions(train, least=1).tolist() == first.tolist()
+    assert questions.positions(train, least=1) is first
+    questions._found.cache_clear()  # another process
+    assert questions.positions(train, least=1).tolist() == first.tolist()
 
 
 def test_of_a_large_split_so_many_scenes_are_looked_at(train: Split, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[object] = []
-    monkeypatch.setattr(practice, "LOOKED_AT", 7)
+    monkeypatch.setattr(questions, "LOOKED_AT", 7)
     monkeypatch.setattr(ClevrWorld, "is_clear", lambda self, spec, item: looked.append(item))
-    found = practice.positions(train, least=1)
+    found = questions.positions(train, least=1)
     assert len(looked) == 7 == len(set(SplitIndex.open(train).scenes[found].tolist()))
 
 
 def test_a_world_that_can_not_say_has_its_questions_all_the_same(made: Dataset) -> None:
     val = made.splits.get(name="val")
-    assert len(practice.positions(val, least=1)) == val.questions
+    assert len(questions.positions(val, least=1)) == val.questions
 
 
 def sphere(x: float, y: float, size: str = "large") -> SceneObject:

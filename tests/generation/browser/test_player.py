@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from generation.browsing import paging
+from generation.browsing import sidebar
 from generation.models import Dataset, Question
 from tests.generation import small
 from tests.generation.browser.screens import SCREENS
@@ -232,7 +232,7 @@ def test_a_list_and_a_filter_are_followed_by_key(page: Page) -> None:
 
 
 def test_pages_of_the_list_turn_by_key(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(paging.page_of.__kwdefaults__, "size", 6)
+    monkeypatch.setitem(sidebar.page_of.__kwdefaults__, "size", 6)
     page.goto(TRAIN)
     mark(page)
     page.keyboard.press("ArrowRight")
@@ -316,7 +316,7 @@ def test_every_state_of_a_question_fits_and_has_no_serious_barrier(
 def test_questions_are_picked_out_over_pages_and_presented_by_keyboard(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(paging.page_of.__kwdefaults__, "size", 6)
+    monkeypatch.setitem(sidebar.page_of.__kwdefaults__, "size", 6)
     page.goto(TRAIN)
     mark(page)
     page.get_by_label("Choose question 4").focus()

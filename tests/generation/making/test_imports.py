@@ -16,7 +16,7 @@ from django.core.management.base import CommandError
 from generation.engine.errors import BadRecord, BadSpec
 from generation.engine.reading import find_reader
 from generation.making import datasets, import_records, imports, pool, reading
-from generation.management import watching
+from generation.management import console
 from generation.models import Chunk, Dataset, Import, ImportedSplit, Job, Question, Quota, Scene, Split
 from generation.splits import sealing
 from generation.storage import files, store
@@ -304,7 +304,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         def stop(self) -> None:
             """Say nothing."""
 
-    monkeypatch.setattr(watching, "Pool", Here)
+    monkeypatch.setattr(console, "Pool", Here)
 
 
 @pytest.mark.usefixtures("at_once")

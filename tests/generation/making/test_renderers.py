@@ -21,7 +21,7 @@ from generation.engine.worlds import get_world
 from generation.making import datasets
 from generation.making.pool import Pool
 from generation.models import Dataset, Job, Scene
-from generation.specs import deadlines, estimates
+from generation.specs import estimates
 from generation.specs.preview_process import preview
 from tests.generation import small
 from tests.generation.pages.drafting import NEW, json_on, sent, text, times_said
@@ -169,9 +169,9 @@ def test_a_job_of_blenders_may_run_long_enough(monkeypatch: pytest.MonkeyPatch) 
     chunk = dataset.splits.get().chunks.get()
     job = Job(kind="images", dataset=dataset, split=dataset.splits.get(), chunk=chunk)
     ordinary = 25 * blender.SAMPLE * 480 * 320 * 512
-    assert deadlines.seconds_for(job) == pytest.approx(deadlines.LEAST + deadlines.PATIENCE * ordinary)
+    assert estimates.seconds_for(job) == pytest.approx(estimates.LEAST + estimates.PATIENCE * ordinary)
     one_that_hangs = blender.TRIES * blender.Setup().patience(480 * 320 * 512)
-    assert deadlines.seconds_for(job) > ordinary + one_that_hangs
+    assert estimates.seconds_for(job) > ordinary + one_that_hangs
 
 
 # With a real Blender

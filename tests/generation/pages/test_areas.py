@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.browsing.areas import areas_of, text_of, tip_for
 from generation.browsing.outlines import Place, Seen
 from generation.browsing.pictures import Picture
+from generation.browsing.question import areas_of, text_of, tip_for
 from generation.engine.worlds import Element
 
 PICTURE = Picture("x.png", 480, 320, "")

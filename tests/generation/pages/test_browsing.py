@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from generation.browsing import paging, sidebar
-from generation.browsing.paging import NoSuchPage, page_of
+from generation.browsing import sidebar
+from generation.browsing.sidebar import NoSuchPage, page_of
 from generation.models import Question, Split
 from generation.splits.filters import Query
 from generation.storage.index import SplitIndex
@@ -147,8 +147,8 @@ def test_a_page_past_the_end_is_404_in_words(client, shapes):
 
 
 def test_every_question_is_on_one_page(client, shapes, monkeypatch):
-    monkeypatch.setattr(paging, "PER_PAGE", 6)
-    monkeypatch.setitem(paging.page_of.__kwdefaults__, "size", 6)
+    monkeypatch.setattr(sidebar, "PER_PAGE", 6)
+    monkeypatch.setitem(sidebar.page_of.__kwdefaults__, "size", 6)
     found = [positions(client.get(TRAIN, {"page": number})) for number in (1, 2, 3)]
     assert [len(page) for page in found] == [6, 6, 4]
     assert [number for page in found for number in page] == list(range(16))

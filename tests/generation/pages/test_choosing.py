@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from generation.browsing import paging
-from generation.browsing.trail import MAX_PICKED
+from generation.browsing import sidebar
+from generation.browsing.navigation import MAX_PICKED
 from tests.generation import small
 
 TRAIN, TEST = "/datasets/shapes/train/", "/datasets/shapes/test/"
@@ -61,7 +61,7 @@ def test_the_choice_stays_in_the_address_beside_filters_and_page(client, shapes)
 
 
 def test_a_choice_is_kept_over_pages_by_the_form_alone(client, shapes, monkeypatch):
-    monkeypatch.setitem(paging.page_of.__kwdefaults__, "size", 6)
+    monkeypatch.setitem(sidebar.page_of.__kwdefaults__, "size", 6)
     response = client.get(TRAIN)
     response = client.get(TRAIN, fields_of(response) | {"choose": ["4", "2"], "then": "keep"}, follow=True)
     assert ticked(response) == ["2", "4"]
@@ -98,7 +98,7 @@ def test_the_way_back_from_chosen_questions_keeps_them(client, shapes):
 
 
 def test_more_than_can_be_picked_can_still_be_stepped_through(client, shapes, monkeypatch):
-    monkeypatch.setattr("generation.browsing.trail.MAX_PICKED", 2)
+    monkeypatch.setattr("generation.browsing.navigation.MAX_PICKED", 2)
     response = client.get(f"{TRAIN}q/3/?list=9,3,5")
     assert (response.status_code, response.context["trail"].back) == (200, TRAIN)
 
@@ -139,7 +139,7 @@ def test_a_choice_that_makes_no_sense_is_refused_in_words(client, shapes, query,
 
 
 def test_too_many_are_refused(client, shapes, monkeypatch):
-    monkeypatch.setattr("generation.browsing.choosing.MAX_PICKED", 3)
+    monkeypatch.setattr("generation.browsing.navigation.MAX_PICKED", 3)
     response = client.get(TRAIN + "?list=1,2&choose=3&choose=4&then=keep")
     assert response.status_code == 400
     assert "at most 3 chosen questions, got 4" in text_of(response)

@@ -15,7 +15,7 @@ from generation.browsing.outlines import path_of
 from generation.engine.worlds import REGISTRY
 from generation.making import datasets
 from generation.models import Dataset
-from generation.storage import thumbnails
+from generation.storage.pictures import shrunk
 from tests.annotations.visitors import Visitor, study_of
 from tests.worlds import marbles
 
@@ -72,7 +72,7 @@ def test_small_versions_of_tiny_pictures_change_no_pixel() -> None:
     rgb = np.random.default_rng(3).integers(0, 256, (64, 64, 3), np.uint8)
     file = io.BytesIO()
     Image.fromarray(rgb).save(file, "PNG")
-    assert np.array_equal(np.asarray(Image.open(io.BytesIO(thumbnails.shrunk(file.getvalue())))), rgb)
+    assert np.array_equal(np.asarray(Image.open(io.BytesIO(shrunk(file.getvalue())))), rgb)
 
 
 def test_a_question_says_what_is_asked_of_people(client: Client, rows: Dataset) -> None:

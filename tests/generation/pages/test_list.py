@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from generation.browsing.cards import MOST_WORDS, PER_PAGE
+from generation.browsing.dataset import MOST_WORDS, PER_PAGE
 from generation.models import Dataset, Split
 from tests.proof import size
 

@@ -9,7 +9,7 @@ from PIL import Image
 from generation.browsing.pictures import picture_of, read_ids, version_of
 from generation.models import Dataset, Scene
 from generation.storage import files
-from generation.storage.thumbnails import name_of
+from generation.storage.pictures import name_of
 
 
 def scene_of(dataset, split="train"):

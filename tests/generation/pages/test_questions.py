@@ -5,7 +5,7 @@ import re
 import pytest
 
 from generation.browsing.pictures import read_ids
-from generation.browsing.player import counted, graph
+from generation.browsing.question import counted, graph
 from generation.engine.program import Step, execute
 from generation.models import Dataset, Question, Scene, Split
 from generation.storage.store import item_of

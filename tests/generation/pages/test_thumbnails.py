@@ -8,10 +8,11 @@ import pytest
 from django.core.files.storage import default_storage
 from PIL import Image
 
-from generation.browsing.paging import PER_PAGE
 from generation.browsing.pictures import picture_of, strips
+from generation.browsing.sidebar import PER_PAGE
 from generation.models import Dataset, Scene
-from generation.storage import files, thumbnails
+from generation.storage import files
+from generation.storage.pictures import name_of, shrunk
 from tests.generation import small
 
 MB = 1_000_000
@@ -36,19 +37,19 @@ def test_a_small_picture_is_webp_to_be_kept_for_ever(client, shapes):
 
 def test_it_is_made_once(client, shapes, monkeypatch):
     first = client.get(address_of(shapes)).content
-    assert files.get(thumbnails.name_of(scene_of(shapes).image)) == first
-    monkeypatch.setattr(thumbnails, "shrunk", lambda picture: pytest.fail("made again"))
+    assert files.get(name_of(scene_of(shapes).image)) == first
+    monkeypatch.setattr("generation.storage.pictures.shrunk", lambda picture: pytest.fail("made again"))
     assert client.get(address_of(shapes)).content == first
 
 
 def test_wide_pictures_are_shrunk_and_keep_their_shape():
     file = io.BytesIO()
     Image.new("RGB", (1024, 512), "red").save(file, "PNG")
-    assert Image.open(io.BytesIO(thumbnails.shrunk(file.getvalue()))).size == (480, 240)
+    assert Image.open(io.BytesIO(shrunk(file.getvalue()))).size == (480, 240)
 
 
 def test_a_disk_that_takes_nothing_costs_no_picture(client, shapes, monkeypatch):
-    default_storage.delete(thumbnails.name_of(scene_of(shapes).image))
+    default_storage.delete(name_of(scene_of(shapes).image))
 
     def full(name, content):
         raise OSError(28, "No space left on device")
@@ -99,7 +100,7 @@ def test_small_pictures_go_with_their_dataset(client, db):
     from generation.making.deletion import remove
 
     dataset = small.made("passing", splits={"train": {"scenes": 2}})
-    name = thumbnails.name_of(scene_of(dataset).image)
+    name = name_of(scene_of(dataset).image)
     client.get(address_of(dataset))
     assert default_storage.exists(name)
     remove(dataset)

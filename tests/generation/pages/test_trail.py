@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from generation.browsing import paging
-from generation.browsing.trail import MAX_CHOSEN
+from generation.browsing import sidebar
+from generation.browsing.navigation import MAX_CHOSEN
 from generation.models import Question, Split
 
 BASE = "/datasets/shapes/train/"
@@ -84,8 +84,8 @@ def test_a_filter_that_finds_nothing_leads_nowhere(client, shapes):
 
 
 def test_the_way_back_leads_to_the_page_with_the_question(client, shapes, monkeypatch):
-    monkeypatch.setattr("generation.browsing.trail.PER_PAGE", 6)
-    monkeypatch.setitem(paging.page_of.__kwdefaults__, "size", 6)
+    monkeypatch.setattr("generation.browsing.navigation.PER_PAGE", 6)
+    monkeypatch.setitem(sidebar.page_of.__kwdefaults__, "size", 6)
     for query in ("", "?q=the"):
         for position in found_by(client, query or "?"):
             back = client.get(f"{BASE}q/{position}/{query}").context["trail"].back

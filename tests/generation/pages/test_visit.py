@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from generation.browsing import paging
+from generation.browsing import sidebar
 from generation.browsing.keyboard import BROWSE, QUESTION
-from generation.browsing.visit import COOKIE
+from generation.browsing.navigation import COOKIE
 from generation.models import Question
 
 PAGE = "/datasets/shapes/train/q/5/"
@@ -128,7 +128,7 @@ def test_no_key_is_given_twice(table):
 
 
 def test_the_keys_of_the_help_are_those_that_the_pages_have(client, shapes, monkeypatch):
-    monkeypatch.setitem(paging.page_of.__kwdefaults__, "size", 6)
+    monkeypatch.setitem(sidebar.page_of.__kwdefaults__, "size", 6)
     pages = [text_of(client.get(TRAIN + query)) for query in ("", "?page=2")]
     assert set().union(*map(keys_on, pages)) == {shortcut.key for shortcut in BROWSE}
     queries = ("", "?step=1", "?ask=1", "?ask=0&present=1")

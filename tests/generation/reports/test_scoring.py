@@ -17,8 +17,7 @@ from generation.engine.worlds import FacetKind
 from generation.exchange import exports
 from generation.making import datasets
 from generation.models import Dataset, Question, Split
-from generation.reports.expected import expected_of
-from generation.reports.scoring import score_file
+from generation.reports.scoring import expected_of, score_file
 from generation.splits import question_sets
 from generation.splits.recipes import Recipe
 from generation.storage import store

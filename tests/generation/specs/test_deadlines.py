@@ -11,7 +11,7 @@ from generation.making import datasets
 from generation.making.progress import IGNORED, making_of
 from generation.models import Dataset, Job, from_now
 from generation.queue import leases, workers
-from generation.specs import deadlines
+from generation.specs import estimates
 from tests.generation.conftest import Child
 
 pytestmark = pytest.mark.django_db
@@ -96,7 +96,7 @@ def wait(process: object, seconds: float) -> None:
 def test_a_job_has_a_deadline_while_it_runs(begin: Begin) -> None:
     begin()
     job = claimed()
-    least, most = from_now(deadlines.LEAST - 60), from_now(deadlines.LEAST + 3600)
+    least, most = from_now(estimates.LEAST - 60), from_now(estimates.LEAST + 3600)
     assert Job.objects.filter(pk=job.pk, deadline__gt=least, deadline__lt=most).exists()
     leases.release_untried(job)
     assert Job.objects.get(pk=job.pk).deadline is None
@@ -122,13 +122,13 @@ def test_larger_work_may_take_longer(begin: Begin) -> None:
     small = begin("small", splits={"train": {"scenes": 1}}).jobs.get(kind="items")
     many = begin("many", scenes_per_chunk=5000, splits={"train": {"scenes": 5000}}).jobs
     large, seal = many.get(kind="items"), many.get(kind="seal")
-    assert deadlines.LEAST < deadlines.seconds_for(small) < deadlines.seconds_for(large)
-    assert deadlines.seconds_for(seal) > deadlines.LEAST
+    assert estimates.LEAST < estimates.seconds_for(small) < estimates.seconds_for(large)
+    assert estimates.seconds_for(seal) > estimates.LEAST
     picture = Job(kind="images", dataset=large.dataset, split=large.split, chunk=large.chunk)
-    plain = deadlines.seconds_for(picture)
+    plain = estimates.seconds_for(picture)
     spec = large.dataset.spec_data | {"images": {"width": 1024, "height": 1024, "samples": 4096}}
     picture.split.dataset.spec = json.dumps(spec)
-    assert deadlines.seconds_for(picture) > 10 * plain
+    assert estimates.seconds_for(picture) > 10 * plain
 
 
 def test_work_that_nobody_takes_though_processes_are_alive_is_noticed(begin: Begin) -> None:

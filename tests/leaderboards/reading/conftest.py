@@ -11,7 +11,7 @@ from generation.models import Dataset, Split
 from generation.reports.scoring import truth_of
 from generation.storage.index import SplitIndex
 from tests.generation import small
-from webapp.leaderboards.contenders import Contender
+from webapp.leaderboards.entries import Contender
 
 SPLITS = {
     "train": {"scenes": 4},

@@ -19,7 +19,7 @@ from generation.charts.vega import OF_THE_PAGE
 from generation.engine.comparing import Compared
 from generation.engine.statistics import Averaged, Interval
 from generation.engine.worlds import ChartView
-from generation.reports import shortcuts_chart
+from generation.reports import shortcuts_page
 from generation.reports.shortcuts_page import Guess, Scored
 from webapp.leaderboards.analysis import curves_chart, differences_chart, panels_chart, slices
 from webapp.leaderboards.analysis.comparison import Line, Part
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 SVG = "{http://www.w3.org/2000/svg}"
 PLAIN = re.compile(r"[+−]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?%?")
-DRAWING = {vega, shortcuts_chart, panels_chart, curves_chart, differences_chart}
+DRAWING = {vega, shortcuts_page, panels_chart, curves_chart, differences_chart}
 HIGHEST = (0.0008, 0.004, 0.021, 0.3, 1.0)
 
 
@@ -40,7 +40,7 @@ def shares(highest: float, *, is_along: bool) -> Any:
 
 def guesses(highest: float) -> Any:
     cue = Guess("majority", "nothing", 100_000, int(highest * 100_000), highest / 2)
-    return shortcuts_chart.spec_of([Scored("val", "train", False, 0, [cue], [], "/there/")], colors=OF_THE_PAGE)
+    return shortcuts_page.spec_of([Scored("val", "train", False, 0, [cue], [], "/there/")], colors=OF_THE_PAGE)
 
 
 def panel(*, is_along: bool) -> Any:

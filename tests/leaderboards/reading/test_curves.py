@@ -17,7 +17,7 @@ from generation.reports.scoring import truth_of
 from generation.storage.index import SplitIndex
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit
-from webapp.leaderboards import passing
+from webapp.leaderboards import boards
 from webapp.leaderboards.analysis import slices
 from webapp.leaderboards.analysis.curves import TRAIN_SIZE, Run, curves
 from webapp.leaderboards.analysis.curves_chart import left_out, spec_of
@@ -38,7 +38,7 @@ def owner(db: None) -> User:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tell shares of single questions, too."""
-    for module in (figures, passing):
+    for module in (figures, boards):
         monkeypatch.setattr(module, "SMALLEST", 1)
     monkeypatch.setattr(slices, "LEAST", 1)
 

@@ -13,8 +13,8 @@ from generation.storage.index import SplitIndex
 from tests.leaderboards.reading.conftest import contenders
 from webapp.leaderboards.analysis import slices
 from webapp.leaderboards.analysis.slices import BadBands, Ground, by_one, by_two, by_view, divided, read_bands
-from webapp.leaderboards.contenders import Contender, asked_of
 from webapp.leaderboards.disclosure import visibility
+from webapp.leaderboards.entries import Contender, asked_of
 
 
 @pytest.fixture(autouse=True)

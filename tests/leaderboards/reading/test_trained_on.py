@@ -11,8 +11,8 @@ from generation.storage.index import SplitIndex
 from tests.generation import small
 from tests.leaderboards.reading.conftest import noisy
 from tests.leaderboards.reading.rows import method, submit
+from webapp.leaderboards.lookup import HIDDEN
 from webapp.leaderboards.models import Submission, Suite
-from webapp.leaderboards.training import HIDDEN
 from webapp.models import User
 
 pytestmark = pytest.mark.usefixtures("undrawn")

@@ -19,7 +19,7 @@ from annotations.results import baseline
 from generation.making import datasets, redraw
 from generation.models import Chunk, Dataset, Job, Question, Scene, Split
 from generation.storage.index import SplitIndex
-from generation.storage.thumbnails import thumbnail
+from generation.storage.pictures import thumbnail
 from tests.generation.conftest import spec_of
 from tests.services import S3
 from tests.webapp.backups.conftest import SECRET, all_files, everything, lose_everything, make_rich_site, restored

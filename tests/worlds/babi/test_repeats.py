@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from generation.browsing.repeats import Counted, repeats_of
+from generation.browsing.dataset import Counted, repeats_of
 from generation.engine.worlds import Item
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.tasks import BY_NUMBER

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from generation.browsing.pictures import version_of
 from generation.models import Scene, Split
 from generation.models.items import SceneQuerySet
-from generation.storage import files, linked
+from generation.storage import files, pictures
 from generation.storage.index import SplitIndex
 
 BLOCK, RECORD = tarfile.BLOCKSIZE, tarfile.RECORDSIZE
@@ -106,7 +106,7 @@ def _places(split: Split) -> dict[int, int] | range:
 
 def _size(scene: Scene, split: Split, known: dict[str, int]) -> int:
     if scene.linked:
-        return linked.path_of(scene, split.dataset).stat().st_size
+        return pictures.path_of(scene, split.dataset).stat().st_size
     return known[scene.image] if scene.image in known else files.size(scene.image)
 
 
@@ -119,7 +119,7 @@ def _rows(split: Split, positions: NDArray[np.int64]) -> list[Scene]:
 
 def _entry(scene: Scene, split: Split, layout: Layout, number: int) -> bytes:
     """Return a picture with its header before it and whatever fills its last block; nobody's, of no time."""
-    content = linked.picture_bytes(scene, split.dataset)
+    content = pictures.picture_bytes(scene, split.dataset)
     if len(content) != layout.sizes[number]:
         raise OSError(f"Expected {layout.sizes[number]} bytes in the picture of {scene}, got {len(content)}.")
     suffix = PurePath(scene.image or scene.linked).suffix or ".png"

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from generation.engine.comparing import MCNEMAR, Compared, compare
 from generation.reports.scoring import truth_of
 from webapp.leaderboards.analysis.slices import LEAST, Divided, Ground
-from webapp.leaderboards.contenders import Contender
+from webapp.leaderboards.entries import Contender
 
 SURE = 0.05  # an adjusted p-value below which a difference is called certain
 

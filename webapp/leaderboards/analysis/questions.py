@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from generation.engine.score import GUESS, NONE, TIE, is_guess, right_of
 from generation.reports.scoring import truth_of
 from webapp.leaderboards.analysis.slices import Ground
-from webapp.leaderboards.contenders import Codes, Contender
+from webapp.leaderboards.entries import Codes, Contender
 
 Mask = NDArray[np.bool_]
 

@@ -13,7 +13,7 @@ from generation.reports.scoring import truth_of
 from generation.reports.shortcuts import TYPE, choices_of
 from generation.reports.skipped_steps import Ablated
 from generation.storage.index import SplitIndex
-from webapp.leaderboards.contenders import Contender
+from webapp.leaderboards.entries import Contender
 
 
 class Line(NamedTuple):

@@ -19,8 +19,8 @@ from generation.engine.worlds import FacetKind
 from generation.engine.worlds.boards import BoardView, Filters, Series
 from generation.reports.scoring import truth_of
 from generation.storage.index import IndexedFacet, SplitIndex
-from webapp.leaderboards.contenders import Codes, Contender
 from webapp.leaderboards.disclosure.figures import SMALLEST, shade
+from webapp.leaderboards.entries import Codes, Contender
 
 LEAST = SMALLEST
 MOST_BANDS = 50

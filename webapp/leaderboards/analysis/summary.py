@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from webapp.leaderboards.analysis.comparison import Line, Part, Sheet
 from webapp.leaderboards.analysis.slices import Cell, Divided, Ground, by_one
-from webapp.leaderboards.contenders import Contender
 from webapp.leaderboards.disclosure.figures import Figure
+from webapp.leaderboards.entries import Contender
 
 MOST = 5  # slices that are named
 

@@ -22,7 +22,7 @@ from generation.engine.worlds import FacetKind
 from generation.models import Split
 from generation.reports.scoring import truth_of
 from generation.storage.index import IndexedFacet, SplitIndex
-from webapp.leaderboards import predictions
+from webapp.leaderboards import prediction_codes
 from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Score, Submission
 
 SMALLEST = 30  # questions of a split or a part that has figures
@@ -247,7 +247,7 @@ def catch_up() -> int:
             lock(submission.split)
             if not Disclosure.objects.filter(submission=submission).exists():
                 found = submission.scores.get(split=submission.split)
-                disclose(submission, found, predictions.load(submission.predictions).codes)
+                disclose(submission, found, prediction_codes.load(submission.predictions).codes)
                 decided += 1
     for baseline in _undecided_people():
         with transaction.atomic():

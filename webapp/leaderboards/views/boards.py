@@ -11,12 +11,12 @@ from generation.access import What, may_mention, may_see, owns
 from generation.addresses import site_address
 from generation.models import Split
 from generation.splits.filters import BadAddress, check_names, shortened
-from webapp.leaderboards import baselines, downloads
+from webapp.leaderboards import baselines
+from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.boards import ACCURACY, ASKED, Board, Wanted, board_of, made_of, sorts_of
 from webapp.leaderboards.disclosure import ladder
 from webapp.leaderboards.entries import BEST, CHOICES
-from webapp.leaderboards.listing import boards_for
-from webapp.leaderboards.lookup import find_board
+from webapp.leaderboards.lookup import boards_for, find_board
 from webapp.leaderboards.models import Method, Submission, Suite
 
 A_PAGE = 40

@@ -13,9 +13,8 @@ from django.views.decorators.http import require_safe
 from generation.engine.worlds import Column
 from generation.engine.worlds.boards import BoardView, Tasks
 from generation.splits.filters import shortened
-from webapp.leaderboards import downloads
-from webapp.leaderboards.analysis import targets
-from webapp.leaderboards.analysis.curves import ALONG, Curve, Run, curves, lines_of
+from webapp.leaderboards.analysis import downloads
+from webapp.leaderboards.analysis.curves import ALONG, Curve, Run, curves, lines_of, needed, table_of
 from webapp.leaderboards.analysis.curves_chart import left_out, spec_of
 from webapp.leaderboards.analysis.slices import on_series
 from webapp.leaderboards.boards import columns_of, on_column, own_columns_of, tasks_among
@@ -76,7 +75,7 @@ def curve(request: HttpRequest, slug: str, name: str) -> HttpResponse:
             "drawing": drawing_of(reading.split, spec),
             "is_drawable": spec is not None,
         }
-        context["needed"] = targets.needed(found.curves, found.columns, found.tasks) if found.columns else None
+        context["needed"] = needed(found.curves, found.columns, found.tasks) if found.columns else None
     except Unreadable as error:
         return refused(reading, error)
     return render(request, "leaderboards/curves.html", context)
@@ -111,8 +110,8 @@ def reached_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpR
             raise Unreadable("Expected no view: columns are told of all questions.", status=400)
     except Unreadable as error:
         return refused(reading, error)
-    table = targets.table_of(
-        reading.split, targets.needed(found.curves, found.columns, found.tasks), found.asked.along, found.asked.target
+    table = table_of(
+        reading.split, needed(found.curves, found.columns, found.tasks), found.asked.along, found.asked.target
     )
     return downloads.response(table, kind=kind, name=f"{slug}-{name}-reached")
 

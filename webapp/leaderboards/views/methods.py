@@ -17,8 +17,7 @@ from generation.access import What, may_see
 from generation.models import Split
 from webapp.leaderboards import baselines, deletion
 from webapp.leaderboards.forms import MethodForm
-from webapp.leaderboards.listing import boards_for, with_figures
-from webapp.leaderboards.lookup import find_method, find_own_method
+from webapp.leaderboards.lookup import boards_for, find_method, find_own_method, with_figures
 from webapp.leaderboards.models import Method, Submission
 
 A_PAGE = 40

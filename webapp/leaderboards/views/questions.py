@@ -10,14 +10,14 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from generation.access import What, may_see
+from generation.browsing.navigation import visible_facets
 from generation.browsing.pictures import Picture, picture_of
-from generation.browsing.trail import visible_facets
 from generation.models import Question
 from generation.splits.filters import BadAddress, Query, read_query, shortened
 from generation.storage import rows
 from generation.storage.index import SplitIndex
 from generation.views.finding import pairs_of
-from webapp.leaderboards import predictions
+from webapp.leaderboards import prediction_codes
 from webapp.leaderboards.analysis.questions import Given, Show, chosen, given, shows_for
 from webapp.leaderboards.entries import Entry
 from webapp.leaderboards.views.reading import ENTRY, Reading, Unreadable, check_open, opened, refused
@@ -126,7 +126,7 @@ def _outside(entry: Entry, index: SplitIndex) -> list[Mapping[int, str]]:
     """Return, for each run, what it says outside the vocabulary, by the question's position in the entry's split."""
     found: list[Mapping[int, str]] = []
     for submission in entry.submissions:
-        said = predictions.load(submission.predictions).outside
+        said = prediction_codes.load(submission.predictions).outside
         if submission.split_id != entry.split.pk:
             placed = {index.place_of(at): text for at, text in said.items()}
             said = {at: text for at, text in placed.items() if at is not None}

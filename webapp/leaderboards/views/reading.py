@@ -23,9 +23,8 @@ from generation.splits.filters import BadAddress, check_names, shortened
 from generation.storage.index import SplitIndex
 from webapp.leaderboards.analysis.panels_chart import left_out, spec_of
 from webapp.leaderboards.analysis.slices import LEAST, Ground, Panel
-from webapp.leaderboards.contenders import Contender, asked_of
 from webapp.leaderboards.disclosure.visibility import is_open
-from webapp.leaderboards.entries import Entry, entries_of, find_entry
+from webapp.leaderboards.entries import Contender, Entry, asked_of, entries_of, find_entry
 from webapp.leaderboards.lookup import find_board
 
 KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}

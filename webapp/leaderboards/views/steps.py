@@ -14,7 +14,7 @@ from generation.queue import DEFAULT
 from generation.reports import skipped_step_jobs
 from generation.views.finding import NOTHING
 from webapp.leaderboards.analysis.skipped_steps import Skipping, skipping
-from webapp.leaderboards.contenders import Contender
+from webapp.leaderboards.entries import Contender
 from webapp.leaderboards.views.reading import Reading, Unreadable, check_open, contenders_of, opened, refused
 
 START_COMMAND = "python manage.py process default"

@@ -17,12 +17,12 @@ from generation.access import Visitor, accounts_only, takes_uploads
 from generation.engine.predictions import template
 from generation.models import Heartbeat, Split
 from generation.queue import DEFAULT
-from generation.reports.expected import expected_of
+from generation.reports.scoring import expected_of
 from generation.reports.shortcuts import choices_of
 from generation.splits.filters import shortened
 from generation.storage import files
 from generation.storage.index import SplitIndex
-from webapp.leaderboards import deletion, limits, predictions, scoring, uploads
+from webapp.leaderboards import deletion, limits, prediction_codes, scoring, uploads
 from webapp.leaderboards.analysis.slices import LEAST, Ground, divided
 from webapp.leaderboards.analysis.summary import slices_of, told_of_row, weakest
 from webapp.leaderboards.boards import columns_of
@@ -30,10 +30,16 @@ from webapp.leaderboards.disclosure import approvals, ladder
 from webapp.leaderboards.disclosure.visibility import facets_for, is_open, outcomes_of
 from webapp.leaderboards.entries import find_entry
 from webapp.leaderboards.forms import SubmissionForm, split_named
-from webapp.leaderboards.listing import with_figures
-from webapp.leaderboards.lookup import find_board, find_own_submission, find_submission, owns, suite_named
+from webapp.leaderboards.lookup import (
+    find_board,
+    find_own_submission,
+    find_submission,
+    owns,
+    suite_named,
+    trained_on,
+    with_figures,
+)
 from webapp.leaderboards.models import Method, Submission, Suite
-from webapp.leaderboards.training import trained_on
 from webapp.leaderboards.uploads import Order, Refused
 from webapp.leaderboards.views.reading import contenders_of
 
@@ -192,7 +198,9 @@ def submission_file(request: HttpRequest, number: int) -> StreamingHttpResponse:
     """Return a submission's predictions to its owner: as they were sent until they are scored, then from the codes."""
     found = find_own_submission(request.user, number)
     if found.is_scored:
-        lines = predictions.lines_of(predictions.load(found.predictions), SplitIndex.open(found.split).answer_values)
+        lines = prediction_codes.lines_of(
+            prediction_codes.load(found.predictions), SplitIndex.open(found.split).answer_values
+        )
         response = StreamingHttpResponse(lines, content_type="application/x-ndjson")
         response["Content-Disposition"] = f'attachment; filename="submission-{found.pk}.jsonl"'
         return response

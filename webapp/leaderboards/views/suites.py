@@ -14,8 +14,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotations.markdown import rendered
 from generation.addresses import site_address
 from generation.splits.filters import shortened
-from webapp.leaderboards import downloads
 from webapp.leaderboards import suites as reading
+from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.forms import SuiteForm
 from webapp.leaderboards.lookup import find_own_suite, find_suite, owns_suite
 from webapp.leaderboards.models import Suite, SuiteGap, SuiteMember

@@ -20,7 +20,7 @@ from generation.storage.index import SplitIndex
 from webapp.leaderboards.models import Submission
 
 FOLDER = "predictions"
-AT_ONCE = 4096  # lines of a file that is made of codes
+LINES_AT_ONCE = 4096  # lines of a file that is made of codes
 AT_HAND = 64  # predictions that a process keeps in memory
 
 
@@ -84,8 +84,8 @@ def _load(digest: str) -> PackedPredictions:
 def lines_of(found: PackedPredictions, vocabulary: Sequence[str]) -> Iterator[bytes]:
     """Yield predictions as lines of JSON, many at a time; an answer outside of the vocabulary as it was kept, cut."""
     outside = found.outside
-    for start in range(0, len(found.codes), AT_ONCE):
-        codes = found.codes[start : start + AT_ONCE].tolist()
+    for start in range(0, len(found.codes), LINES_AT_ONCE):
+        codes = found.codes[start : start + LINES_AT_ONCE].tolist()
         texts = [vocabulary[code] if code >= 0 else outside.get(at, "") for at, code in enumerate(codes, start)]
         yield "".join(
             json.dumps({"question_id": at, "answer": text}, ensure_ascii=False) + "\n"

@@ -1,13 +1,39 @@
-"""Small pictures for lists: WebP, made when they are first asked for, kept beside the pictures they are made of."""
+"""Pictures that stay where somebody else keeps them, and small pictures for lists.
+
+Linked pictures lie below one folder of this machine and are never written or deleted. Small pictures are WebP, made
+when they are first asked for and kept beside the pictures they are made of.
+"""
 
 import logging
 from collections.abc import Callable
 from io import BytesIO
-from pathlib import PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 
 from PIL import Image
 
+from generation.models import Dataset, Scene
 from generation.storage import files
+
+TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg"}
+
+
+def path_of(scene: Scene, dataset: Dataset) -> Path:
+    """Return where a scene's linked picture lies; raise `FileNotFoundError` for a path that leads elsewhere."""
+    home, name = Path(dataset.images_folder), PurePath(scene.linked)
+    if not scene.linked or not dataset.images_folder or name.is_absolute() or ".." in name.parts:
+        raise FileNotFoundError(f"Expected a picture below {home}, got {scene.linked!r}.")
+    return home / name
+
+
+def picture_bytes(scene: Scene, dataset: Dataset) -> bytes:
+    """Return a scene's picture as it is stored, or as it is linked; raise `FileNotFoundError` where it is lost."""
+    return path_of(scene, dataset).read_bytes() if scene.linked else files.get(scene.image)
+
+
+def type_of(name: str) -> str:
+    """Return what a picture's file is, by its name."""
+    return TYPES.get(PurePath(name).suffix.lower(), "image/png")
+
 
 WIDTH = 480  # pixels at most: sharp on screens with two dots a pixel
 QUALITY = 78

@@ -10,8 +10,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 
 from generation.charts.counts import as_text
-from webapp.leaderboards.boards import Board, Row
-from webapp.leaderboards.passing import Passed
+from webapp.leaderboards.boards import Board, Passed, Row
 from webapp.leaderboards.suites import Row as SuiteRow
 from webapp.leaderboards.suites import SuiteBoard
 

@@ -1,12 +1,34 @@
-"""A new world, written as a package of its own that runs as it is: `generation.starter` under another name."""
+"""Worlds of other packages: checking them at the start, and making a new one from `generation.starter`.
+
+The site runs without worlds that are broken.
+"""
 
 import importlib.util
 import keyword
 import re
 from pathlib import Path
+from typing import Any
 
-from generation.engine.errors import BadSpec
-from generation.engine.worlds import names
+from django.core.checks import CheckMessage, Warning
+
+from generation.engine.errors import BadSpec, BrokenWorld
+from generation.engine.worlds import REGISTRY, get_world, names, plugins
+
+
+def check_worlds(app_configs: Any, **options: Any) -> list[CheckMessage]:
+    """Return a warning for each world of another package that can't be used."""
+    found: list[CheckMessage] = []
+    for name in plugins.found():
+        if name in REGISTRY:
+            said = f"{name}: Expected another name than that of a world of ours, which counts."
+            found.append(Warning(said, hint="Rename it in its package.", id="generation.W002"))
+            continue
+        try:
+            get_world(name)
+        except BrokenWorld as error:
+            found.append(Warning(str(error), hint="Mend the package, or uninstall it.", id="generation.W001"))
+    return found
+
 
 STARTER = Path(__file__).with_name("starter")
 NAME = re.compile(r"[a-z][a-z0-9]{0,29}")

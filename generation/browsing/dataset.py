@@ -1,0 +1,317 @@
+"""Datasets on pages: cards of the list and the front page, the overview of one dataset, and its repeated questions."""
+
+import functools
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.utils.safestring import SafeString, mark_safe
+from numpy.typing import NDArray
+
+from generation.access import Visitor, What, may_list, may_see
+from generation.browsing import stories
+from generation.browsing.pictures import Picture, strips
+from generation.browsing.sidebar import Page, page_of
+from generation.browsing.stories import Beginning
+from generation.charts.counts import Chart, charts_of
+from generation.charts.drawing import Order, drawings
+from generation.charts.vega import OF_THE_PAGE, most_frequent, spec_of
+from generation.engine.errors import BadSpec
+from generation.engine.worlds import Facet as WorldFacet
+from generation.engine.worlds import FacetKind, usable
+from generation.engine.worlds.repeats import HasRepeats, Repeatable
+from generation.models import Dataset, Split
+from generation.models.datasets import DatasetQuerySet
+from generation.splits.filters import BadAddress, Facet, Query, read_query
+from generation.storage.index import NotIndexed, SplitIndex, open_digest
+
+
+class Counted(NamedTuple):
+    """Of how many things how many are different."""
+
+    all: int
+    different: int
+
+
+class Row(NamedTuple):
+    """A value, or all together, with a figure for each split and each thing that may repeat; None: there is none.
+
+    `spaces` says of each thing how many different ones there are in all splits together; None where nobody counted.
+    """
+
+    label: str
+    cells: list[Counted | None]
+    spaces: list[int | None]
+
+    @property
+    def is_plain(self) -> bool:
+        """Return whether nothing repeats, of many more that there are."""
+        return not any(self.spaces) and all(cell is None or cell.all == cell.different for cell in self.cells)
+
+
+class Repeats(NamedTuple):
+    """What repeats in a dataset: columns, and a row for all together before one for each value that says something."""
+
+    splits: list[str]
+    labels: list[str]
+    rows: list[Row]
+    plain: list[str]
+
+    @property
+    def has_spaces(self) -> bool:
+        """Return whether it is known of anything how many different ones there are."""
+        return any(any(row.spaces) for row in self.rows)
+
+
+def repeats_of(user: Visitor, dataset: Dataset, splits: Sequence[Split]) -> Repeats | None:
+    """Return what repeats in these complete splits; None where its world counts nothing or a visitor sees nothing."""
+    try:
+        world = dataset.get_world()
+    except BadSpec:
+        return None
+    if not isinstance(world, HasRepeats) or not all(may_see(user, split, What.QUESTION) for split in splits):
+        return None
+    found = [(split, index) for split in splits if (index := _index(split, world)) is not None]
+    if not found:
+        return None
+    facet = found[0][1].facets[world.repeats_by]
+    spaces = _spaces(world, splits)
+    counted = [_by_value(split.index_digest, one, world.repeats_by) for split, _ in found for one in world.repeats]
+    rows = [Row("all", [column[-1] for column in counted], [None] * len(world.repeats))]
+    for code, value in enumerate(facet.values):
+        cells = [column[code] for column in counted]
+        if any(cells):
+            known = spaces.get(value, {})
+            rows.append(Row(facet.labels[code], cells, [known.get(one.facet) for one in world.repeats]))
+    told = [row for row in rows[1:] if not row.is_plain]
+    return Repeats(
+        [split.name for split, _ in found],
+        [one.label for one in world.repeats],
+        [rows[0], *told],
+        [row.label for row in rows[1:] if row.is_plain],
+    )
+
+
+def _spaces(world: HasRepeats, splits: Sequence[Split]) -> Mapping[str, Mapping[str, int]]:
+    """Return how many different ones there are; nothing where splits are of different kinds."""
+    first, *others = [world.spaces(split.read_spec()) for split in splits]
+    return first if all(other == first for other in others) else {}
+
+
+def _index(split: Split, world: HasRepeats) -> SplitIndex | None:
+    """Return a split's index; None where it has no keys of what may repeat."""
+    try:
+        index = SplitIndex.open(split)
+    except NotIndexed:
+        return None
+    return index if all(one.facet in index.keys for one in world.repeats) else None
+
+
+@functools.lru_cache(maxsize=256)
+def _by_value(digest: str, repeatable: Repeatable, by: str) -> Mapping[int, Counted | None]:
+    """Return how many there are and how many different ones, for each value's code; for all together under -1."""
+    index = open_digest(digest)
+    keys, codes = index.keys[repeatable.facet], index.facets[by].codes
+    has_one = np.flatnonzero(np.diff(keys.starts.astype(np.int64)) == 1)
+    places = keys.places[keys.starts[has_one]].astype(np.int64)
+    things = index.scenes[has_one].astype(np.int64) if repeatable.is_of_item else has_one
+    found: dict[int, Counted | None] = {-1: _counted(things, places)}
+    of = codes[has_one]
+    for code in range(len(index.facets[by].values)):
+        some = of == code
+        found[code] = _counted(things[some], places[some]) if some.any() else None
+    return found
+
+
+def _counted(things: NDArray[np.int64], places: NDArray[np.int64]) -> Counted:
+    return Counted(len(np.unique(things)), len(np.unique(places)))
+
+
+PICTURES = 4
+PER_PAGE = 24  # cards; fills rows of two and of three
+MOST_WORDS = 12
+STATES = {
+    Dataset.State.COMPLETE: "complete",
+    Dataset.State.MAKING: "making",
+    Dataset.State.FAILED: "failed",
+    Dataset.State.CANCELLED: "cancelled",
+}
+SEEN_BY = {
+    Dataset.Visibility.PUBLIC: "everybody",
+    Dataset.Visibility.LINK: "whoever has the link",
+    Dataset.Visibility.PRIVATE: "its owner",
+}
+
+
+class Card(NamedTuple):
+    """A dataset with what a list shows of it."""
+
+    dataset: Dataset
+    world: str
+    pictures: list[Picture]
+    story: Beginning | None
+
+
+class Choices(NamedTuple):
+    """A facet of the list as a field of its form: every value with its label, and the one that is on."""
+
+    name: str
+    label: str
+    values: list[tuple[str, str]]
+    chosen: str
+
+
+def newest_cards(user: Visitor, *, most: int) -> list[Card]:
+    """Return the newest complete datasets that lists show this visitor."""
+    complete = Dataset.objects.visible_to(user).matching(state=[Dataset.State.COMPLETE])
+    return _cards(user, complete, start=0, stop=most)
+
+
+def cards_of(user: Visitor, query: Query) -> tuple[list[Card], Page]:
+    """Return the page of datasets that an address asks for, newest first; raise `NoSuchPage` past the end."""
+    found = Dataset.objects.visible_to(user).matching(words=query.words.split(), **_values(query))
+    page = page_of(query, found.count(), size=PER_PAGE, of="datasets")
+    return _cards(user, found, start=page.start, stop=page.stop), page
+
+
+def read_list_query(pairs: Iterable[tuple[str, str]]) -> Query:
+    """Return what the names and values of the list's address ask for; raise `BadAddress` where it makes no sense."""
+    query = read_query(pairs, facets=facets())
+    count = len(query.words.split())
+    if count > MOST_WORDS:
+        raise BadAddress(f"Search words: expected at most {MOST_WORDS} words, got {count}.")
+    return query
+
+
+def facets() -> list[Facet]:
+    """Return what datasets are filtered by."""
+    worlds = {world.name: world.label for world in usable()}
+    return [
+        _facet("world", "world", worlds),
+        _facet("state", "state", {str(state): label for state, label in STATES.items()}),
+        _facet("visibility", "seen by", {str(visibility): label for visibility, label in SEEN_BY.items()}),
+    ]
+
+
+def choices(query: Query, *, names: Iterable[str]) -> list[Choices]:
+    """Return the fields of the list's form, for these facets."""
+    made = []
+    for facet in facets():
+        if facet.name in names:
+            chosen = [one.value for one in query.conditions if one.facet.name == facet.name]
+            values = list(zip(facet.values, facet.labels, strict=True))
+            made.append(Choices(facet.name, facet.label, values, chosen[0] if chosen else ""))
+    return made
+
+
+def world_label(dataset: Dataset) -> str:
+    """Return what people call its world; of one that this program does not have, the bare name."""
+    try:
+        return dataset.get_world().label
+    except BadSpec:
+        return dataset.world
+
+
+def _facet(name: str, label: str, values: dict[str, str]) -> Facet:
+    return WorldFacet(
+        name=name,
+        label=label,
+        kind=FacetKind.CATEGORY,
+        values=tuple(values),
+        labels=tuple(values.values()),
+        reveals=False,
+    )
+
+
+def _values(query: Query) -> dict[str, list[str]]:
+    """Return, for each facet with a condition, the values it may have."""
+    wanted: dict[str, list[str]] = {}
+    for condition in query.conditions:
+        wanted.setdefault(condition.facet.name, []).append(condition.value)
+    return wanted
+
+
+def _cards(user: Visitor, found: DatasetQuerySet, *, start: int, stop: int) -> list[Card]:
+    """Return a part of these datasets, newest first, in four queries however many there are, five with stories."""
+    keys = list(found.newest_first().values_list("pk", flat=True)[start:stop])
+    shown = [one for one in Dataset.objects.filter(pk__in=keys).for_list() if may_list(user, one)]
+    strip, told = strips(shown, user=user, pictures=PICTURES), stories.strips(shown, user=user, stories=1)
+    return [
+        Card(dataset, world_label(dataset), strip.get(dataset.pk, []), next(iter(told.get(dataset.pk, [])), None))
+        for dataset in shown
+    ]
+
+
+TALL = 16  # a chart of more bars below each other takes the room of two
+
+
+class ShownChart(NamedTuple):
+    """A chart as the overview shows it.
+
+    Attributes
+    ----------
+    chart : Chart
+    is_drawable : bool
+        Whether any split has enough questions.
+    drawing : str
+        SVG, safe to stand in a page; empty where there is nothing to draw or drawing failed.
+    bars : int
+        How many values are drawn.
+    """
+
+    chart: Chart
+    is_drawable: bool
+    drawing: SafeString
+    bars: int
+
+    @property
+    def is_tall(self) -> bool:
+        """Return whether it takes the room of two."""
+        return self.is_drawable and not self.chart.is_along and self.bars > TALL
+
+    @property
+    def has_more(self) -> bool:
+        """Return whether there are values that only the table has."""
+        return self.is_drawable and self.bars < len(self.chart.rows)
+
+
+class Section(NamedTuple):
+    """A part of the spec: its name, how much is in it, and its JSON."""
+
+    name: str
+    summary: str
+    text: str
+
+
+def shown_charts(
+    user: Visitor, dataset: Dataset, splits: Sequence[Split], *, wait: float | None = None
+) -> list[ShownChart]:
+    """Return a dataset's charts with all that this visitor may know of these splits, drawn within `wait` seconds."""
+    charts = charts_of(user, dataset, splits)
+    specs = [spec_of(chart, colors=OF_THE_PAGE) for chart in charts]
+    drawn = iter(drawings(dataset.slug, [Order(spec) for spec in specs if spec is not None], wait=wait))
+    shown = []
+    for chart, spec in zip(charts, specs, strict=True):
+        drawing = next(drawn) if spec is not None else None
+        svg = mark_safe((drawing or b"").decode())  # noqa: S308 - of elements that charts_child knows, each text escaped
+        shown.append(ShownChart(chart, spec is not None, svg, len(most_frequent(chart))))
+    return shown
+
+
+def sections_of(spec: dict[str, Any]) -> list[Section]:
+    """Return the spec in parts: one for each object or list in it; single values stand in `singles_of`."""
+    parts = [(name, value) for name, value in spec.items() if isinstance(value, dict | list)]
+    return [Section(name, _amount(value), json.dumps(value, indent=2, ensure_ascii=False)) for name, value in parts]
+
+
+def singles_of(spec: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the spec's own single values, as JSON writes them."""
+    singles = [(name, value) for name, value in spec.items() if not isinstance(value, dict | list)]
+    return [(name, json.dumps(value, ensure_ascii=False)) for name, value in singles]
+
+
+def _amount(value: dict[str, Any] | list[Any]) -> str:
+    keys = ", ".join(list(value)[:6]) if isinstance(value, dict) else ""
+    more = ", …" if len(value) > 6 and keys else ""
+    return f"{keys}{more}" if keys else f"{len(value)} entries"
