@@ -8,9 +8,9 @@ from django.core.validators import MaxLengthValidator
 from generation.engine.errors import BadSpec
 from generation.engine.reading import find_reader
 from generation.engine.worlds import READERS
+from generation.making.creation import check_slug
 from generation.models import Dataset, Split
 from generation.splits.recipes import Recipe, read_recipe
-from generation.storage import store
 
 if TYPE_CHECKING:
     Base = forms.ModelForm[Dataset]
@@ -125,7 +125,7 @@ class ImportForm(Base):
 def free_slug(slug: str) -> str:
     """Return a name that is free and may stand in addresses; raise `ValidationError` for another."""
     try:
-        store.check_slug(slug)
+        check_slug(slug)
     except BadSpec as error:
         raise forms.ValidationError(error.reason) from error
     if Dataset.objects.filter(slug=slug).exists():

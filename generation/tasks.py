@@ -2,12 +2,11 @@
 
 from celery import shared_task
 
-from generation.charts import drawing_ahead
 from generation.exchange import export_jobs
 from generation.making import datasets
 from generation.models import BlindReport, Dataset, Split
 from generation.queue import workers
-from generation.reports import shortcut_jobs, skipped_step_jobs
+from generation.reports import charts_ahead, shortcut_jobs, skipped_step_jobs
 
 SLICE = 10.0  # seconds before another task may have its turn
 
@@ -30,16 +29,16 @@ def report() -> None:
     waiting = list(BlindReport.objects.waiting().values_list("pk", flat=True))
     shortcut_jobs.RUNNER.work()
     for made in BlindReport.objects.filter(pk__in=waiting, state=BlindReport.State.DONE).select_related("dataset"):
-        drawing_ahead.draw(made.dataset)
+        charts_ahead.draw(made.dataset)
 
 
-@shared_task(name=drawing_ahead.TASK)
+@shared_task(name=charts_ahead.TASK)
 def draw(split: int) -> None:
     """Draw the charts of a split that was completed."""
     kept = Split.objects.select_related("dataset").exclude(dataset__state=Dataset.State.DELETING)
     found = kept.filter(pk=split, state=Split.State.COMPLETE).first()
     if found is not None:
-        drawing_ahead.draw(found.dataset, wanted=found.name if found.is_derived else None)
+        charts_ahead.draw(found.dataset, wanted=found.name if found.is_derived else None)
 
 
 @shared_task(name="generation.tasks.export")

@@ -35,5 +35,4 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("generation.urls")),
     path("", include("annotations.urls")),
     path("", include("webapp.leaderboards.urls")),
-    path("", include("webapp.leaderboards.analysis.urls")),
 ]

@@ -24,7 +24,7 @@ from annotations.answering.participant_lookup import sealed_split
 from annotations.models import Participant, Study, StudyQuestion
 from annotations.secret_random import chance_for
 from generation.models import Question, Split
-from generation.storage import rows
+from generation.storage import items
 
 ROWS = 500  # read at a time
 OF_COLOURS = {"color", "colors", "colored", "colour", "colours", "coloured"}
@@ -32,7 +32,7 @@ OF_COLOURS = {"color", "colors", "colored", "colour", "colours", "coloured"}
 
 def without_colours(split: Split, positions: list[int]) -> list[int]:
     """Return those of a split's questions whose words name no colour and don't ask for one."""
-    return [row.position for row in rows.browsed(split, positions) if not _is_coloured(split, row)]
+    return [row.position for row in items.browsed(split, positions) if not _is_coloured(split, row)]
 
 
 def mark(study: Study) -> None:

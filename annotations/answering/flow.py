@@ -8,11 +8,11 @@ from django.utils import timezone
 
 from annotations.answering import answer_forms, color_vision, participants, questions, slots, throttle, timing, tokens
 from annotations.answering.answer_forms import swatches_of
+from annotations.answering.participants import judge
 from annotations.answering.questions import TRIES, Asked
 from annotations.answering.session import QUESTION, Item, Said, Sitting
 from annotations.answering.slots import Reply
 from annotations.models import Answer, EasyAnswer, Participant, Study
-from annotations.results import exclusions
 from generation.engine.errors import EngineError
 from generation.engine.worlds import AnswerForm, AnswerKind
 
@@ -164,7 +164,7 @@ def _move(participant: Participant, old: str, new: str, **changes: object) -> bo
     moved = Participant.objects.filter(pk=participant.pk, stage=old).update(stage=new, **changes)
     participant.refresh_from_db()
     if moved == 1 and old == Stage.QUESTIONS:
-        exclusions.judge(participant)
+        judge(participant)
     return moved == 1
 
 

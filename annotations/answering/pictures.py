@@ -8,7 +8,7 @@ from PIL import Image, ImageOps
 
 from generation.models import Dataset, Scene
 from generation.storage import files, pictures
-from generation.storage.store import Pictures
+from generation.storage.pictures import Pictures
 
 LARGEST = 225_000  # bytes: with its page, a question stays below 250 KB
 QUALITIES = (92, 85, 78)

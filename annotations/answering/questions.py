@@ -22,9 +22,9 @@ from annotations.secret_random import chance_for
 from generation.browsing.stories import lines_of
 from generation.engine.worlds import AnswerForm, AnswerKind
 from generation.models import Question, Scene, Split
-from generation.storage import rows
 from generation.storage.index import IndexedFacet, NotIndexed, SplitIndex
-from generation.storage.store import item_of
+from generation.storage.items import item_of, question_at
+from generation.storage.items import words_at as stored_words_at
 
 TRIES = 2  # at practice
 WORDS = 5000  # questions that a process keeps at hand
@@ -155,7 +155,7 @@ def words_at(split: Split, position: int) -> Question | None:
 
 @functools.lru_cache(maxsize=WORDS)
 def _words_at(split: int, digest: str, position: int) -> Question | None:
-    return rows.words_at(sealed_split(split, digest), position)
+    return stored_words_at(sealed_split(split, digest), position)
 
 
 def lines_at(split: Split, position: int) -> tuple[str, ...] | None:
@@ -166,7 +166,7 @@ def lines_at(split: Split, position: int) -> tuple[str, ...] | None:
 @functools.lru_cache(maxsize=WORDS)
 def _lines_at(split: int, digest: str, position: int) -> tuple[str, ...] | None:
     sealed = sealed_split(split, digest)
-    row = rows.question_at(sealed, position)
+    row = question_at(sealed, position)
     lines = lines_of(row.scene, sealed.dataset) if row is not None else None
     return None if row is None or lines is None else lines[: row.scope]
 

@@ -28,6 +28,7 @@ from annotations.results.figures import Gathered, Headline
 from annotations.results.methods_text import methods_text
 from annotations.studies import disclosure
 from generation.engine.errors import EngineError
+from generation.engine.figures import Share
 from generation.engine.score import NONE, Slicing, score
 from generation.engine.statistics import Interval
 from generation.models import Split
@@ -152,12 +153,12 @@ def load_digest(digest: str) -> Arrays:
     return arrays
 
 
-def rescored(baseline: Baseline) -> results.Share:
+def rescored(baseline: Baseline) -> Share:
     """Return how right a published baseline is by the scorer of models, held against the split's answers."""
     arrays = load(baseline)
     truth = truth_of(SplitIndex.open(baseline.split))
     found = score(arrays.predictions, truth, {}, among=arrays.asked)
-    return results.Share(int(found.right), found.n)
+    return Share(int(found.right), found.n)
 
 
 def name_of(digest: str) -> str:

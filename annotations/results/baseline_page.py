@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from annotations.models import Baseline
 from annotations.results import baseline as baselines
 from annotations.results.answer_files import cell
-from annotations.results.figures import interval_text, percent
 from annotations.studies import disclosure
 from generation.access import Visitor, What, may_see, may_see_facet
 from generation.charts.counts import TOO_FEW
+from generation.engine.figures import interval_text, percent
 from generation.engine.statistics import Interval, wilson
 from generation.models import Split
 from generation.remarks import Remark

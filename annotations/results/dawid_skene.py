@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from annotations.answering.answer_forms import forms_at
 from annotations.models import Study
-from annotations.results.figures import Gathered, Share
+from annotations.results.figures import Gathered
+from generation.engine.figures import Share
 from generation.engine.score import score
 from generation.engine.votes import Votes, dawid_skene
 from generation.storage.index import SplitIndex

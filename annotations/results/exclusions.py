@@ -6,38 +6,12 @@ By rule or by hand, leaving somebody out of the data is never a refusal to pay.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from annotations.answering import exclusion_rules, slots
-from annotations.answering.participants import Person, people_of, person_of
-from annotations.models import Participant, Study
+from annotations.answering.participants import Person
+from annotations.models import Study
 from annotations.results import figures
 from annotations.results.figures import Gathered, Headline
 
-LONGEST = 500  # characters of a reason
 MOST_NAMED = 10
-AT_ONCE = 50  # people left out by one request: each takes about a fifth of a second
-
-
-def judge(participant: Participant) -> None:
-    """Leave out somebody whose session ends if the stated rules do; take back whom they no longer do."""
-    if not exclusion_rules.stated(participant.study).on and not participant.by_rule:
-        return
-    person = person_of(participant)
-    if person.is_waiting:
-        _leave_out(person)
-    elif participant.by_rule and participant.excluded is not None and not person.is_due:
-        slots.take_back(participant, by_rule=True)
-
-
-def apply(study: Study, *, most: int = AT_ONCE) -> list[Person]:
-    """Leave out whoever else the stated rules leave out, so many at a time, and return them."""
-    waiting = [person for person in people_of(study) if person.is_waiting][:most]
-    for person in waiting:
-        _leave_out(person)
-    return waiting
-
-
-def _leave_out(person: Person) -> None:
-    slots.exclude(person.participant, reason=person.rule_reason[:LONGEST], by_rule=True)
 
 
 def _names(people: Sequence[Person]) -> str:

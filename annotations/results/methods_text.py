@@ -10,7 +10,8 @@ from annotations.answering import exclusion_rules
 from annotations.answering.participants import Person
 from annotations.models import Answer, Participant, Study
 from annotations.results.exclusions import Sides
-from annotations.results.figures import Headline, Share, interval_text, percent
+from annotations.results.figures import Headline
+from generation.engine.figures import Share, interval_text, percent
 from generation.engine.statistics import TOO_FEW
 from generation.splits.question_sets import described
 

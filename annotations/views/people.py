@@ -11,10 +11,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotations.answering import exclusion_rules, participants, slots
-from annotations.answering.participants import people_of, pseudonym
+from annotations.answering.participants import AT_ONCE, apply, people_of, pseudonym
 from annotations.forms_people import PaymentForm, ReasonForm
 from annotations.models import Participant, Study
-from annotations.results import exclusions
 from annotations.results.payment import Payment, reconcile
 from annotations.studies import planning
 from annotations.views.studies import NOTHING, find_study
@@ -75,7 +74,7 @@ def study_take_back(request: HttpRequest, code: str, number: int) -> HttpRespons
 def study_apply_rules(request: HttpRequest, code: str) -> HttpResponse:
     """Leave out whoever the stated rules leave out and still counts."""
     study = find_study(request.user, code)
-    left_out = exclusions.apply(study)
+    left_out = apply(study)
     names = ", ".join(person.pseudonym for person in left_out)
     who = "1 person is" if len(left_out) == 1 else f"{len(left_out):,} people are"
     messages.success(request, f"{who} left out by the stated rules{': ' if names else ''}{names}.")
@@ -128,7 +127,7 @@ def _page(
         "page": shown.get_page(at),
         "rules": exclusion_rules.in_words(exclusion_rules.stated(study)),
         "waiting": [person for person in everybody if person.is_waiting],
-        "at_once": exclusions.AT_ONCE,
+        "at_once": AT_ONCE,
         "under_way": sum(not person.has_ended and bool(person.said) for person in everybody),
         "form": form,
         "payment": payment,

@@ -22,6 +22,7 @@ from annotations.results.methods_text import methods_text
 from annotations.results.question_review import BadAddress
 from annotations.views.studies import NOTHING, find_study
 from generation.access import Visitor, What, may_see, may_see_facet
+from generation.engine.statistics import TOO_FEW
 from generation.storage.index import IndexedFacet, SplitIndex
 
 A_PAGE = 50
@@ -96,7 +97,7 @@ def _figures(
         "kinds": [(row, [names[found.people[one]] for one in row.simple]) for row in estimated],
         "confused": figures.confusion(found)[:MOST_CONFUSED],
         "methods": methods_text(study, sides, people),
-        "too_few": figures.TOO_FEW,
+        "too_few": TOO_FEW,
     }
 
 

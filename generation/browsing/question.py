@@ -19,7 +19,7 @@ from generation.engine.worlds import Question as Asked
 from generation.models import Question, Split
 from generation.splits.filters import Condition, Query, label_of
 from generation.storage.index import IndexedFacet, SplitIndex
-from generation.storage.store import item_of
+from generation.storage.items import item_of
 
 LETTERS_ACROSS = 58  # of a picture's width
 WIDE = 0.56  # of a letter's height: how wide one is, about

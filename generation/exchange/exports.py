@@ -34,7 +34,7 @@ from generation.models import Dataset, Scene, Split
 from generation.specs.reproduction import hidden_files
 from generation.storage import files, pictures
 from generation.storage.index import SplitIndex
-from generation.storage.store import Stored, load_items
+from generation.storage.items import Stored, load_items
 
 EXPORT_WAIT = 60.0  # seconds: nobody waits for an export's page
 

@@ -13,20 +13,24 @@ from django.db.models import Exists, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce, Now
 
 from generation import referrers
-from generation.charts import drawing_ahead
 from generation.engine import ENGINE_VERSION
 from generation.engine import worlds as engine
 from generation.engine.canonical import dataset_fingerprint
 from generation.engine.errors import BadRecord, BadSpec, EngineError, NotDrawn
 from generation.making import deletion, import_records
+from generation.making.chunk_writer import ROWS, ChunkWriter
+from generation.making.creation import create_dataset
 from generation.models import Chunk, Dataset, Import, Job, Scene, Split, Turn, from_now
 from generation.models.datasets import SLICE
 from generation.queue import GENERATION, leases, runner, stopping, turns
 from generation.queue.outages import find_outage
+from generation.reports import charts_ahead
 from generation.specs import estimates
 from generation.splits import question_sets, sealing, train_overlap
 from generation.splits.recipes import Recipe
-from generation.storage import files, store
+from generation.storage import files
+from generation.storage.items import load_items
+from generation.storage.pictures import Pictures
 
 PREVIEW = 10  # the priority of a dataset's first scenes and pictures
 HINTS = 32
@@ -43,9 +47,9 @@ class WrongVersion(EngineError):
 
 
 def start(data: Mapping[str, Any], **options: Any) -> Dataset:
-    """Return a new dataset whose jobs wait, all in one transaction; takes what `store.create_dataset` takes."""
+    """Return a new dataset whose jobs wait, all in one transaction; takes what `create_dataset` takes."""
     with transaction.atomic():
-        dataset = store.create_dataset(data, **options)
+        dataset = create_dataset(data, **options)
         plan(dataset)
     return dataset
 
@@ -64,7 +68,7 @@ def plan(dataset: Dataset) -> None:
             rows.append(Job(kind=Job.Kind.SEAL, dataset=dataset, split=split))
         if not split.seen_digest and train_overlap.train_facets(split):
             rows.append(Job(kind=Job.Kind.SEEN, dataset=dataset, split=split))
-    Job.objects.bulk_create(rows, ignore_conflicts=True, batch_size=store.ROWS)
+    Job.objects.bulk_create(rows, ignore_conflicts=True, batch_size=ROWS)
     Turn.objects.offer(dataset.pk)
 
 
@@ -203,7 +207,7 @@ def run_items(job: Job, lease: leases.Lease) -> None:
     part = engine.Chunk(chunk.number, chunk.first_scene, chunk.scenes, chunk.first_question, chunk.questions)
     maker = engine.get_maker(dataset.world)
     items = maker.make(dataset.read_spec(), split.name, part, secret=split.secret_bytes)
-    store.ChunkWriter(job).write(_checked(items, lease), then=_image_jobs(job, chunk))
+    ChunkWriter(job).write(_checked(items, lease), then=_image_jobs(job, chunk))
 
 
 def _checked(items: Iterable[engine.Item], lease: leases.Lease) -> Iterable[engine.Item]:
@@ -259,14 +263,14 @@ def run_images(job: Job, lease: leases.Lease) -> None:
     first = chunk.first_scene + job.part * SLICE
     count = min(SLICE, chunk.first_scene + chunk.scenes - first)
     drawn = []
-    for stored in store.load_items(split, first, count):
+    for stored in load_items(split, first, count):
         lease.check()
         stored.scene.split = split
         try:
             drawing = maker.render(spec, split.name, stored.item)
         except NotDrawn as error:
             raise NotDrawn(error.reason, where=f"{split}, scene {stored.scene.position}") from error
-        store.Pictures(stored.scene).store(*drawing)
+        Pictures(stored.scene).store(*drawing)
         drawn.append(stored.scene)
     with transaction.atomic():
         leases.finish(job)
@@ -283,7 +287,7 @@ def run_seal(job: Job, lease: leases.Lease) -> None:
     except leases.LeaseLost:
         deletion.drop_late_files(job.dataset, index_digest=sealed.index_digest)
         raise
-    drawing_ahead.ask(split)
+    charts_ahead.ask(split)
 
 
 def _store_seal(job: Job, split: Split, sealed: sealing.Sealed) -> None:
@@ -324,7 +328,7 @@ def run_derive(job: Job, lease: leases.Lease) -> None:
     except leases.LeaseLost:
         question_sets.drop_late_index(sealed.index_digest)
         raise
-    drawing_ahead.ask(split)
+    charts_ahead.ask(split)
 
 
 def _complete(dataset: Dataset) -> None:

@@ -25,7 +25,7 @@ from generation.making import reading
 from generation.models import Chunk, Dataset, Import, ImportedSplit, Job, Question, Quota, Scene, Split
 from generation.queue import leases
 from generation.storage import files as storage
-from generation.storage import store
+from generation.storage.pictures import Pictures
 
 UPLOADS = "imports"  # the folder of the storage in which sent files wait
 SCENES = 250  # in a batch, at most
@@ -233,7 +233,7 @@ class _Intake:
         if content is None:
             scene.linked = str(path.relative_to(self.split.dataset.images_folder))
         else:
-            scene.image = store.Pictures(scene).stem + path.suffix.lower()
+            scene.image = Pictures(scene).stem + path.suffix.lower()
             storage.put(scene.image, content)
         return None
 

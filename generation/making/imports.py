@@ -15,8 +15,8 @@ from generation.engine import ENGINE_VERSION
 from generation.engine.errors import BadRecord
 from generation.engine.reading import Found, SplitFiles, find_reader
 from generation.making import datasets, import_records
+from generation.making.creation import SlugTaken, check_slug
 from generation.models import Dataset, Import, ImportedSplit, Job, SpecFile, Split
-from generation.storage import store
 
 UNSORTED = "main"  # the split in the spec of a dataset whose files nobody has looked into yet
 SHOWN = 10  # faults, of each split, that are printed
@@ -79,7 +79,7 @@ def order(names: Sequence[str], wanted: Wanted) -> Import:
 @contextmanager
 def _created(wanted: Wanted, spec: Mapping[str, Any], *, about: Mapping[str, str]) -> Iterator[Import]:
     """Make the rows of a dataset and its import, in one transaction with what the caller makes of them."""
-    store.check_slug(wanted.slug)
+    check_slug(wanted.slug)
     try:
         with transaction.atomic():
             dataset = Dataset.objects.create(
@@ -106,7 +106,7 @@ def _created(wanted: Wanted, spec: Mapping[str, Any], *, about: Mapping[str, str
     except IntegrityError as error:
         if not Dataset.objects.filter(slug=wanted.slug).exists():
             raise
-        raise store.SlugTaken(f"Expected a new name, got {wanted.slug!r}, which exists.", where="slug") from error
+        raise SlugTaken(f"Expected a new name, got {wanted.slug!r}, which exists.", where="slug") from error
 
 
 def _text(value: Any) -> str:

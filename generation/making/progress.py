@@ -3,12 +3,13 @@
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Max, Min, Q, Sum
-from django.db.models.functions import Coalesce, Now
+from django.db.models import Count, F, Max, Min, Q, Sum, Value
+from django.db.models.functions import Coalesce, Least, Now
 
+from generation.durations import duration
 from generation.making.pool import note
-from generation.models import Chunk, Dataset, Heartbeat, Job, from_now
-from generation.models.datasets import Progress
+from generation.models import Chunk, Dataset, Heartbeat, Job, Split, from_now
+from generation.models.datasets import SLICE, Progress
 from generation.queue import GENERATION
 from generation.specs import estimates
 
@@ -71,7 +72,7 @@ def making_of(dataset: Dataset) -> Making:
     counts = _counts(dataset)
     asked, heard = counts.pop("asked"), counts.pop("heard")
     scenes, pictures = _lately(dataset)
-    progress = dataset.progress()
+    progress = progress_of(dataset)
     waits = bool(counts["waiting"]) and not counts["running"]
     beats = Heartbeat.objects.reading(GENERATION)
     is_alone = waits and not beats.alive().exists()
@@ -138,10 +139,29 @@ def _left(dataset: Dataset, progress: Progress, *, running: int) -> str:
     unmade = Chunk.objects.filter(split__dataset=dataset, made=False)
     questions = unmade.aggregate(n=Coalesce(Sum("questions"), 0))["n"]
     drawing = rates.drawing(dataset.spec_data, progress.of_images - progress.images)
-    return estimates.duration((questions * rates.question + drawing) / running)
+    return duration((questions * rates.question + drawing) / running)
 
 
 def _failures(dataset: Dataset) -> list[Job]:
     failed = Job.objects.filter(dataset=dataset, state=Job.State.FAILED).exclude(kind__in=OTHER_WORK)
     jobs = failed.select_related("dataset", "split__dataset", "chunk__split__dataset").order_by("pk")
     return list(jobs[:FAILURES_SHOWN])
+
+
+def progress_of(dataset: Dataset) -> Progress:
+    """Return how far its making is."""
+    splits = dataset.splits.own().aggregate(
+        scenes=Coalesce(Sum("scenes"), 0),
+        complete=Count("pk", filter=Q(state=Split.State.COMPLETE)),
+        count=Count("pk"),
+        imported=Count("pk", filter=Q(kind=Split.Kind.IMPORTED)),
+        read=Coalesce(Sum("origin__done"), 0),
+        of_bytes=Coalesce(Sum("origin__total"), 0),
+    )
+    made = Chunk.objects.filter(split__dataset=dataset, made=True).aggregate(n=Coalesce(Sum("scenes"), 0))
+    drawn = Job.objects.filter(dataset=dataset, kind=Job.Kind.IMAGES, state=Job.State.DONE).aggregate(
+        n=Coalesce(Sum(Least(Value(SLICE), F("chunk__scenes") - F("part") * SLICE)), 0)
+    )
+    of_images = splits["scenes"] if dataset.with_images and not splits["imported"] else 0
+    done = Progress(made["n"], splits["scenes"], drawn["n"], of_images, splits["complete"], splits["count"])
+    return done._replace(read=splits["read"], of_bytes=splits["of_bytes"])

@@ -10,8 +10,8 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.validators import RegexValidator
 from django.db import models
-from django.db.models import F, Q, Sum
-from django.db.models.functions import Coalesce, Least, Now
+from django.db.models import Q, Sum
+from django.db.models.functions import Coalesce, Now
 from django.urls import reverse
 
 from generation.engine.errors import BadSpec
@@ -225,27 +225,6 @@ class Dataset(models.Model):
     def read_spec(self) -> BaseSpec:
         """Return the validated spec with its files; read once a process."""
         return _read_spec(self.world, self.spec, self.pk)
-
-    def progress(self) -> Progress:
-        """Return how far its making is."""
-        from generation.models.items import Chunk
-        from generation.models.work import Job
-
-        splits = self.splits.own().aggregate(
-            scenes=Coalesce(Sum("scenes"), 0),
-            complete=models.Count("pk", filter=Q(state=Split.State.COMPLETE)),
-            count=models.Count("pk"),
-            imported=models.Count("pk", filter=Q(kind=Split.Kind.IMPORTED)),
-            read=Coalesce(Sum("origin__done"), 0),
-            of_bytes=Coalesce(Sum("origin__total"), 0),
-        )
-        made = Chunk.objects.filter(split__dataset=self, made=True).aggregate(n=Coalesce(Sum("scenes"), 0))
-        drawn = Job.objects.filter(dataset=self, kind=Job.Kind.IMAGES, state=Job.State.DONE).aggregate(
-            n=Coalesce(Sum(Least(models.Value(SLICE), F("chunk__scenes") - F("part") * SLICE)), 0)
-        )
-        of_images = splits["scenes"] if self.with_images and not splits["imported"] else 0
-        done = Progress(made["n"], splits["scenes"], drawn["n"], of_images, splits["complete"], splits["count"])
-        return done._replace(read=splits["read"], of_bytes=splits["of_bytes"])
 
 
 @functools.lru_cache(maxsize=16)

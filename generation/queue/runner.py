@@ -14,11 +14,11 @@ from celery import current_app
 from django.db import Error as DatabaseError
 from django.db import connection, transaction
 
+from generation.durations import duration
 from generation.engine.errors import EngineError
 from generation.models import AbstractJob, AbstractJobQuerySet, JobEvent
 from generation.queue import DEFAULT, leases, stopping
 from generation.queue.outages import find_outage
-from generation.specs.estimates import duration
 from generation.storage import files
 
 AnyJob = TypeVar("AnyJob", bound=AbstractJob)

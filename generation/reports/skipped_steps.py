@@ -17,7 +17,7 @@ from generation.engine.score import NONE
 from generation.engine.worlds import World
 from generation.models import Split
 from generation.storage.index import SplitIndex
-from generation.storage.store import Stored, load_chosen
+from generation.storage.items import Stored, load_chosen
 
 SAMPLE = 20_000  # questions of a split, at most
 

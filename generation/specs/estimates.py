@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db.models import QuerySet
 
+from generation.durations import duration
 from generation.engine.errors import BadSpec
 from generation.engine.render import blender
 from generation.engine.spec import BaseSpec
@@ -75,19 +76,6 @@ class Estimate(NamedTuple):
     def time_text(self) -> str:
         """Return the time for people."""
         return duration(self.seconds)
-
-
-def duration(seconds: float) -> str:
-    """Return a length of time in words, in one unit or two, never finer than can be known."""
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    minutes = round(seconds / 60)
-    if minutes < 90:
-        return f"{minutes} min"
-    hours = round(seconds / 3600)
-    if hours < 48:
-        return f"{minutes // 60} h {minutes % 60} min" if minutes < 600 else f"{hours} h"
-    return f"{round(seconds / 86_400)} days"
 
 
 def measured(world: str) -> Rates:

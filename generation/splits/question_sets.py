@@ -25,7 +25,7 @@ from generation.splits import sealing
 from generation.splits.recipes import BadRecipe, Chooser, Positions, Recipe, in_words, plain_filter, read_recipe
 from generation.storage import files
 from generation.storage.index import FOLDER, FORMAT, MANIFEST, POSITIONS, NotIndexed, SplitIndex
-from generation.storage.store import load_chosen
+from generation.storage.items import load_chosen
 
 NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,39}")  # as splits are called in specs
 MOST = 200  # derived splits of one dataset

@@ -22,8 +22,8 @@ from generation.models import Split
 from generation.queue.leases import Lease, NoLease
 from generation.storage import files
 from generation.storage.index import FOLDER, FORMAT, MANIFEST, WORD, IndexedFacet
+from generation.storage.items import Stored, load_items
 from generation.storage.key_hashes import KeyColumns
-from generation.storage.store import Stored, load_items
 
 SCENES = 250  # read at a time
 NO_LEASE = NoLease()

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from generation.engine.proof import QUESTIONS, Proof
 from generation.engine.verdict import Finding
 from generation.engine.worlds import Facet, Item, Needs
 from generation.models import Question, Scene, Split
-from generation.storage.index import WORD, SplitIndex
+from generation.storage.index import WORD, NotIndexed, SplitIndex, fetched
 from generation.storage.key_hashes import KeyColumns
-from generation.verification.indexes import open_fresh
+
+BROKEN = (NotIndexed, OSError, ValueError, KeyError, TypeError, EOFError)  # what a tampered index can lead to
 
 WRONG = ("programs", "vocabulary", "scenes")  # what nothing can be worked out from
 
@@ -111,3 +113,15 @@ class ColumnProof:
 def _value(facet: Facet, code: int) -> Any:
     """Return what a code means, for people."""
     return facet.values[code] if 0 <= code < len(facet.values) else "none" if code < 0 else f"code {code}"
+
+
+def open_fresh(split: Split) -> SplitIndex | None:
+    """Return a split's index, read anew; None where it can't be read, which `IndexProof` finds."""
+    try:
+        return SplitIndex(fetched(split.index_digest), seen=seen_folder(split))
+    except BROKEN:
+        return None
+
+
+def seen_folder(split: Split) -> Path | None:
+    return fetched(f"{split.index_digest}/{split.seen_digest}") if split.seen_digest else None

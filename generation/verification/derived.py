@@ -11,8 +11,9 @@ from generation.models import Split
 from generation.splits.question_sets import choose
 from generation.splits.recipes import read_recipe
 from generation.storage.index import SplitIndex
-from generation.storage.store import load_chosen
-from generation.verification.indexes import BROKEN, open_fresh, prove_digests
+from generation.storage.items import load_chosen
+from generation.verification.columns import BROKEN, open_fresh
+from generation.verification.indexes import prove_digests
 
 
 def prove_derived(split: Split, verdict: Verdict) -> None:

@@ -13,25 +13,12 @@ from generation.engine.canonical import digest
 from generation.engine.verdict import Finding, Verdict
 from generation.engine.worlds import SEEN, UNSEEN, Facet, Needs
 from generation.models import Split
-from generation.storage.index import NotIndexed, SplitIndex, fetched
+from generation.storage.index import SplitIndex, fetched
 from generation.storage.key_hashes import KeyColumns
+from generation.verification.columns import BROKEN, seen_folder, open_fresh
 
 if TYPE_CHECKING:
     from generation.verification.rows import ChunkProof
-
-BROKEN = (NotIndexed, OSError, ValueError, KeyError, TypeError, EOFError)  # what a tampered index can lead to
-
-
-def open_fresh(split: Split) -> SplitIndex | None:
-    """Return a split's index, read anew; None where it can't be read, which `IndexProof` finds."""
-    try:
-        return SplitIndex(fetched(split.index_digest), seen=_seen_folder(split))
-    except BROKEN:
-        return None
-
-
-def _seen_folder(split: Split) -> Path | None:
-    return fetched(f"{split.index_digest}/{split.seen_digest}") if split.seen_digest else None
 
 
 def digest_of(folder: Path) -> str:
@@ -58,7 +45,7 @@ class IndexProof:
         split = self.split
         try:
             prove_digests(split, verdict)
-            index = SplitIndex(fetched(split.index_digest), seen=_seen_folder(split))
+            index = SplitIndex(fetched(split.index_digest), seen=seen_folder(split))
         except BROKEN as error:
             verdict.find(Finding(split.name, "hashes", "an index that can be read", str(error)))
             return

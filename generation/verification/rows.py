@@ -16,8 +16,9 @@ from generation.engine.worlds import Item, Media, get_maker
 from generation.engine.worlds import Question as EngineQuestion
 from generation.models import Chunk, Question, Scene, Split
 from generation.storage import files
+from generation.storage.items import engine_question
 from generation.storage.key_hashes import KeyColumns
-from generation.storage.store import Pictures, engine_question
+from generation.storage.pictures import Pictures
 from generation.verification.columns import ColumnProof
 
 UNREADABLE = (EngineError, ValueError, KeyError, TypeError, AttributeError)  # what a tampered row can lead to

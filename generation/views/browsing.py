@@ -29,7 +29,7 @@ from generation.browsing.stories import Beginning, beginnings
 from generation.models import Job, Question, Split
 from generation.splits.filters import MOST, PAGE, BadAddress, Query, check_names, ranges_joined, read_query, sortable
 from generation.splits.question_sets import described
-from generation.storage import rows
+from generation.storage import items
 from generation.storage.index import IndexedFacet, SplitIndex, counts_of_all
 from generation.views.finding import find_split, pairs_of, refuse
 
@@ -83,7 +83,7 @@ def _page(
     found = index.find(query.filters, query.each_word)
     page = page_of(query, len(found.positions))
     shown = in_order(index, query, found.positions)[page.start : page.stop].tolist()
-    questions = rows.browsed(split, shown)
+    questions = items.browsed(split, shown)
     context = {
         "split": split,
         "path": request.path,

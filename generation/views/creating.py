@@ -17,13 +17,13 @@ from generation.engine.errors import BadSpec
 from generation.engine.worlds import Media, find_preset, get_world, usable
 from generation.forms import NewForm
 from generation.making import datasets
+from generation.making.creation import SlugTaken
 from generation.models import Dataset, Upload
 from generation.models.makers import UPLOAD_BYTES
 from generation.specs import editor, estimates, limits, loading, previews
 from generation.specs import fields as knobs
 from generation.specs.editor import Draft
 from generation.specs.estimates import Estimate
-from generation.storage import store
 
 FIRST = "-mini"  # the preset to begin with: one that is made in a minute
 HINTS = 8
@@ -147,7 +147,7 @@ class Sent:
             return self._page(status=BAD)
         try:
             dataset = self._started()
-        except store.SlugTaken as error:  # somebody was quicker
+        except SlugTaken as error:  # somebody was quicker
             self.about.add_error("slug", error.reason)
             return self._page(status=BAD)
         except BadSpec as error:

@@ -16,8 +16,7 @@ from generation.access import What, may_see
 from generation.browsing.pictures import version_of
 from generation.models import Dataset, Scene, Split
 from generation.storage import files, pictures
-from generation.storage.pictures import name_of, thumbnail
-from generation.storage.store import Pictures
+from generation.storage.pictures import Pictures, name_of, thumbnail
 from generation.views.finding import find_split
 
 log = logging.getLogger(__name__)

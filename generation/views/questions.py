@@ -17,7 +17,7 @@ from generation.browsing.navigation import COOKIE, LIST, ON, Visit, is_remembere
 from generation.browsing.question import Shown, show
 from generation.models import Question, Split
 from generation.splits.filters import BadAddress, shortened
-from generation.storage import rows
+from generation.storage import items
 from generation.storage.index import IndexedFacet
 from generation.views.finding import find_split, pairs_of, refuse
 
@@ -32,7 +32,7 @@ def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpRes
     A filter or `?list=3,17,55` in the address says which questions come before and after it.
     """
     split = find_split(request.user, slug, name)
-    asked = rows.question_at(split, number)
+    asked = items.question_at(split, number)
     if asked is None:
         return refuse(request, split, _no_question(split, number), status=404)
     try:
@@ -47,12 +47,12 @@ def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpRes
     shown = show(split, asked, allowed=allowed)
     if visit.step is not None and not _is_step(visit.step, shown):
         return refuse(request, split, _no_step(visit.step, shown), status=400, question=asked)
-    others = rows.others_of(split, asked)
+    others = items.others_of(split, asked)
     context = {
         "split": split,
         "dataset": split.dataset,
         "question": asked,
-        "in_parent": rows.position_in_source(split, number) if split.is_derived else None,
+        "in_parent": items.position_in_source(split, number) if split.is_derived else None,
         "here": f"Question {asked.position}",
         "address": request.path,
         "answers_open": may_see(request.user, split, What.ANSWER),

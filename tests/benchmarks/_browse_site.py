@@ -28,9 +28,10 @@ from generation.browsing.sidebar import PER_PAGE  # noqa: E402
 from generation.engine.canonical import canonical  # noqa: E402
 from generation.engine.worlds import Chunk as EngineChunk  # noqa: E402
 from generation.engine.worlds import Item, get_maker  # noqa: E402
+from generation.making.chunk_writer import question_row  # noqa: E402
+from generation.making.creation import create_dataset  # noqa: E402
 from generation.models import Chunk, Dataset, Question, Scene, Split  # noqa: E402
 from generation.splits.sealing import NO_LEASE, WORD, Columns, Draft  # noqa: E402
-from generation.storage import store  # noqa: E402
 from generation.storage.index import IndexedFacet, SplitIndex  # noqa: E402
 from tests.benchmarks.generate import peak_of  # noqa: E402
 
@@ -45,7 +46,7 @@ def build(scenes: int) -> None:
     """Fill an empty site with a sealed split of so many scenes."""
     call_command("migrate", verbosity=0)
     spec = {"world": "clevr", "splits": {"train": {"scenes": scenes}}}
-    dataset = store.create_dataset(spec, slug=SLUG, visibility=Dataset.Visibility.PUBLIC)
+    dataset = create_dataset(spec, slug=SLUG, visibility=Dataset.Visibility.PUBLIC)
     split = dataset.splits.get()
     sample = list(get_maker("clevr").make(split.read_spec(), "train", EngineChunk(0, 0, SAMPLE, 0, SAMPLE * PER_SCENE)))
     order = np.random.default_rng(SEED).integers(len(sample), size=scenes)
@@ -91,7 +92,7 @@ def _scene_rows(split: int, chunk: int, sample: Sequence[Item], order: NDArray[n
 def _question_rows(split: int, sample: Sequence[Item], order: NDArray[np.int64]) -> Iterator[tuple[Any, ...]]:
     blank = Scene(split_id=split)
     names = _fields(Question)
-    rows = [[store.question_row(question, scene=blank, position=0) for question in item.questions] for item in sample]
+    rows = [[question_row(question, scene=blank, position=0) for question in item.questions] for item in sample]
     position = 0
     for scene, which in enumerate(order.tolist()):
         for row in rows[which]:

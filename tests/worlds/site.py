@@ -28,7 +28,7 @@ from generation.engine.worlds.stories import seen_by, story_of
 from generation.exchange import exports
 from generation.making import datasets, imports
 from generation.models import Dataset, Question, Scene, Split
-from generation.storage.store import engine_question
+from generation.storage.items import engine_question
 from generation.verification.dataset import scope_of, verify
 from tests.annotations.visitors import Visitor, study_of
 from tests.leaderboards import sent

@@ -16,9 +16,9 @@ from generation.engine.worlds.stories import prompt_of
 from generation.models import Question, Scene, Split
 from generation.splits.filters import PAGE as PAGE_NAME
 from generation.splits.filters import BadAddress, Query, read_query
-from generation.storage import rows
+from generation.storage import items
 from generation.storage.index import IndexedFacet, SplitIndex
-from generation.storage.store import engine_question
+from generation.storage.items import engine_question
 from generation.views.finding import find_split, pairs_of
 from webapp.api.datasets import split_url
 from webapp.api.operations import reads
@@ -47,7 +47,7 @@ def questions(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     positions = index.select(query.filters, query.each_word)
     page = page_of(query, len(positions), size=size)
     allowed = allowed_of(request, found)
-    shown = rows.in_full(found, positions[page.start : page.stop].tolist())
+    shown = items.in_full(found, positions[page.start : page.stop].tolist())
     answer = page_json(request, page, [question_json(found, row, allowed=allowed, facets=facets) for row in shown])
     return keeping(answer, size)
 
@@ -56,14 +56,14 @@ def questions(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
 def question(request: HttpRequest, slug: str, name: str, number: int) -> dict[str, Any]:
     """Return one question by its position in the split."""
     found = find_split(request.user, slug, name)
-    row = rows.question_at(found, number)
+    row = items.question_at(found, number)
     if row is None:
         raise Http404(ABSENT)
     facets = visible_facets(request.user, found, SplitIndex.open(found)) if found.is_complete else []
     full = question_json(found, row, allowed=allowed_of(request, found), facets=facets)
     full |= _asking(found, row, lines=full.get("story"))
     if found.is_derived:
-        full["parent_question_id"] = rows.position_in_source(found, number)
+        full["parent_question_id"] = items.position_in_source(found, number)
     return full
 
 

@@ -7,11 +7,12 @@ from ninja import Router
 
 from annotations.models import Baseline, Study
 from annotations.results import figures
-from annotations.results.figures import Headline, Share
+from annotations.results.figures import Headline
 from annotations.studies.lifecycle import may_study
 from annotations.views.results import study_answers_csv, study_answers_jsonl
 from annotations.views.studies import find_study, listed_for
 from generation.browsing.sidebar import page_of
+from generation.engine.figures import Share
 from generation.engine.statistics import Interval
 from generation.splits.filters import read_query
 from generation.views.finding import pairs_of

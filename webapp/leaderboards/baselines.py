@@ -19,7 +19,7 @@ from generation.engine.worlds.guessing import Baseline, baselines_of, unanswered
 from generation.models import Dataset, Scene, Split
 from generation.reports.shortcuts import Guesser, Known, choices_of
 from generation.storage.index import SplitIndex
-from generation.storage.store import load_items
+from generation.storage.items import load_items
 from webapp.leaderboards.models import Method, Submission
 
 Kind = Method.Baseline

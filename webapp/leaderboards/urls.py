@@ -1,8 +1,19 @@
-"""Addresses of leaderboards: boards, suites, methods, submissions."""
+"""Addresses of leaderboards: boards and the pages that analyse them, suites, methods, submissions."""
 
 from django.urls import path
 
-from webapp.leaderboards.views import boards, disclosure, methods, submissions, suites
+from webapp.leaderboards.views import (
+    boards,
+    comparing,
+    curves,
+    disclosure,
+    methods,
+    questions,
+    slices,
+    steps,
+    submissions,
+    suites,
+)
 
 BOARD = "leaderboards/<slug:slug>/<slug:name>"
 
@@ -18,6 +29,15 @@ urlpatterns = [
         disclosure.approval_decide,
         name="board_approval_decide",
     ),
+    path(f"{BOARD}/slices/", slices.slices, name="board_slices"),
+    path(f"{BOARD}/slices.<str:kind>", slices.slices_file, name="board_slices_file"),
+    path(f"{BOARD}/compare/", comparing.compare, name="board_compare"),
+    path(f"{BOARD}/compare.<str:kind>", comparing.compare_file, name="board_compare_file"),
+    path(f"{BOARD}/questions/", questions.questions, name="board_questions"),
+    path(f"{BOARD}/curves/", curves.curve, name="board_curves"),
+    path(f"{BOARD}/curves.<str:kind>", curves.curve_file, name="board_curves_file"),
+    path(f"{BOARD}/curves/reached.<str:kind>", curves.reached_file, name="board_reached_file"),
+    path(f"{BOARD}/steps/", steps.steps, name="board_steps"),
     path("suites/", suites.suites, name="suites"),
     path("suites/new/", suites.suite_new, name="suite_new"),
     path("suites/<slug:slug>/", suites.suite, name="suite"),

@@ -11,12 +11,13 @@ from django.conf import settings
 from generation.engine.errors import BadSpec
 from generation.engine.worlds import Media
 from generation.making import datasets
+from generation.making.creation import SlugTaken, check_secrets
 from generation.making.pool import note, stoppable
+from generation.making.progress import progress_of
 from generation.making.warmup import warm_world
 from generation.management.console import Bar, WatchingCommand
 from generation.models import Dataset
 from generation.specs import loading
-from generation.storage import store
 
 MOST_WORKERS = 64
 
@@ -64,11 +65,11 @@ class Command(WatchingCommand):
         scenes = _each_once(options["scenes"], option="--scenes")
         secrets = _each_once(options["secret"], option="--secret")
         data = loading.changed(source.data, files=source.files, seed=options["seed"], scenes=scenes)
-        store.check_secrets(secrets, splits=data["splits"])
+        check_secrets(secrets, splits=data["splits"])
         existing = Dataset.objects.filter(slug=slug).first()
         if existing is not None:
             if not options["resume"]:
-                raise store.SlugTaken(
+                raise SlugTaken(
                     f"Expected a new name, got {slug!r}, which exists ({existing.state}). Go on with it: --resume. "
                     "Or choose another: --name.",
                     where="slug",
@@ -99,14 +100,14 @@ class Command(WatchingCommand):
         except KeyboardInterrupt:
             self.interrupted("made")
         bar_format = "{desc} {percentage:3.0f}% |{bar:30}| {elapsed}<{remaining}"
-        bar = Bar(dataset, _how_far, total=1.0, initial=dataset.progress().share, bar_format=bar_format)
+        bar = Bar(dataset, _how_far, total=1.0, initial=progress_of(dataset).share, bar_format=bar_format)
         self.watch(bar, size=workers, kept="made")
         self.check_complete(dataset)
 
 
 def _how_far(dataset: Dataset) -> tuple[float, str]:
     """Return the share that is made, and scenes and images in words, or why nothing goes on."""
-    at = dataset.progress()
+    at = progress_of(dataset)
     text = f"{dataset.slug}: {at.scenes:,}/{at.of_scenes:,} scenes"
     if at.of_images:
         text += f", {at.images:,}/{at.of_images:,} images"

@@ -9,9 +9,10 @@ from django.core.management.base import CommandError
 
 from generation.engine.worlds import READERS
 from generation.making import datasets, imports, reading
+from generation.making.creation import SlugTaken, check_slug
+from generation.making.progress import progress_of
 from generation.management.console import BAD_INPUT, Bar, WatchingCommand
 from generation.models import Dataset, Import
-from generation.storage import store
 
 SAID = ("format", "images", "licence", "visibility", "images_visible", "title")
 MOST_WORKERS = 2  # a split is read by one
@@ -54,7 +55,7 @@ class Command(WatchingCommand):
 
     def _dataset(self, options: dict[str, Any]) -> Dataset:
         """Return the dataset to read into: a new one, or with `--resume` one that is there."""
-        store.check_slug(options["name"])
+        check_slug(options["name"])
         if len(options["licence"]) > 100 or len(options["title"]) > 200:
             raise CommandError("Expected at most 100 characters of licence, 200 of title.", returncode=BAD_INPUT)
         wanted = imports.Wanted(
@@ -65,7 +66,7 @@ class Command(WatchingCommand):
         )
         existing = Dataset.objects.filter(slug=wanted.slug).first()
         if existing is not None and not options["resume"]:
-            raise store.SlugTaken(
+            raise SlugTaken(
                 f"Expected a new name, got {wanted.slug!r}, which exists ({existing.state}). Go on with it: --resume. "
                 "Or choose another: --name.",
                 where="slug",
@@ -92,5 +93,5 @@ class Command(WatchingCommand):
 
 def _how_far(dataset: Dataset) -> tuple[float, str]:
     """Return how many bytes are read, and scenes and sealed splits in words."""
-    way, at = imports.way_of(dataset), dataset.progress()
+    way, at = imports.way_of(dataset), progress_of(dataset)
     return way.done, f"{dataset.slug}: {at.scenes:,} scenes, {at.splits} of {at.of_splits} splits sealed"

@@ -14,14 +14,14 @@ from django.utils import timezone
 from annotations.answering import exclusion_rules, flow, participants, slots
 from annotations.answering.answer_forms import Pressed
 from annotations.answering.exclusion_rules import Fast, Rules, Straight
-from annotations.answering.participants import Person, people_of
+from annotations.answering.participants import Person, apply, people_of
 from annotations.answering.session import Sitting
 from annotations.models import Answer, EasyAnswer, Participant, Slot, Study
 from annotations.results import exclusions, figures
-from annotations.results.figures import Share
 from annotations.results.methods_text import methods_text
 from annotations.results.payment import Submission, reconcile
 from annotations.studies import lifecycle
+from generation.engine.figures import Share
 from generation.models import Dataset
 from generation.storage.index import SplitIndex
 from tests import proof
@@ -255,7 +255,7 @@ def test_who_came_by_the_test_link_is_never_judged(asked: Study) -> None:
     answered.put(tester, asked, 0, "yes")
     flow.finish_questions(Sitting(tester))
     lifecycle.close(asked)
-    assert exclusions.apply(asked) == []
+    assert apply(asked) == []
     tester.refresh_from_db()
     assert tester.excluded is None
     assert sides_of(asked).by_rules.left_out == 0
@@ -265,7 +265,7 @@ def test_who_is_taken_back_stays_and_it_counts_as_after_the_fact(asked: Study, c
     flow.finish_questions(Sitting(careless))
     slots.take_back(careless)
     flow.comment(careless, "")
-    assert exclusions.apply(asked) == []
+    assert apply(asked) == []
     careless.refresh_from_db()
     assert careless.excluded is None and careless.taken_back is not None
     found = sides_of(asked)
@@ -281,8 +281,8 @@ def test_the_unfinished_are_left_out_by_the_button_and_count_once_they_finish(as
     state(asked, Rules(unfinished=True))
     person = at_work(asked)
     answered.put(person, asked, 0, "yes", number=0, received=timezone.now() - timedelta(hours=4))
-    assert [one.pseudonym for one in exclusions.apply(asked)] == ["P001"]
-    assert exclusions.apply(asked) == []
+    assert [one.pseudonym for one in apply(asked)] == ["P001"]
+    assert apply(asked) == []
     person.refresh_from_db()
     assert (person.by_rule, person.reason) == (True, "did not finish")
     flow.finish_questions(Sitting(person))
@@ -295,7 +295,7 @@ def test_the_button_leaves_out_so_many_at_a_time(asked: Study) -> None:
     long_ago = timezone.now() - timedelta(hours=4)
     for number, person in enumerate([at_work(asked), at_work(asked), at_work(asked)]):
         answered.put(person, asked, number, "yes", number=0, received=long_ago)
-    assert [[one.pseudonym for one in exclusions.apply(asked, most=2)] for _ in range(3)] == [
+    assert [[one.pseudonym for one in apply(asked, most=2)] for _ in range(3)] == [
         ["P001", "P002"],
         ["P003"],
         [],
@@ -352,7 +352,7 @@ def test_three_accuracies_stand_side_by_side_as_counted_by_hand(made: Dataset) -
             if one.pk in due:
                 easy(one, "check", wrong=1)
         if chance.random() < 0.8:
-            exclusions.apply(study)
+            apply(study)
         for one in crowd:
             one.refresh_from_db()
             if chance.random() < 0.3:

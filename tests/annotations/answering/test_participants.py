@@ -15,8 +15,8 @@ from annotations.answering.exclusion_rules import is_straight_lining, is_too_fas
 from annotations.answering.participants import Person, people_of
 from annotations.models import Answer, EasyAnswer, Participant, Study
 from annotations.results.baseline import still_open
-from annotations.results.figures import Share
 from annotations.results.payment import BadExport, Payment, code_of, read_export, reconcile
+from generation.engine.figures import Share
 from generation.models import Dataset
 from generation.storage.index import SplitIndex
 from tests.annotations import answered

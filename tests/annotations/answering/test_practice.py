@@ -18,7 +18,7 @@ from generation.engine.worlds.clevr.world import ClevrWorld
 from generation.making import datasets
 from generation.models import Dataset, Question, Scene, Split
 from generation.storage.index import SplitIndex
-from generation.storage.store import item_of
+from generation.storage.items import item_of
 from tests.generation import small
 
 pytestmark = pytest.mark.django_db

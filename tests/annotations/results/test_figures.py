@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotations.answering import slots, timing
 from annotations.models import Answer, Participant, Study
 from annotations.results import dawid_skene, figures, question_review
-from annotations.results.figures import Share
+from generation.engine.figures import Share
 from generation.engine.score import NONE, OUTSIDE, TIE
 from generation.engine.statistics import wilson
 from generation.engine.worlds import FacetKind

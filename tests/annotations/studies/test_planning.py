@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from annotations.models import Study
-from annotations.results import figures
 from annotations.studies import planning, sampling
 from annotations.studies.planning import plan
+from generation.engine.figures import Share
 from generation.models import Dataset
 from webapp.models import User
 
@@ -64,7 +64,7 @@ def test_the_interval_is_wilsons_at_what_is_expected() -> None:
 
 def test_the_plan_foretells_no_interval_that_results_withhold() -> None:
     for n in (1, 12, 20, 29, 30, 31):
-        is_shown = not figures.Share(n // 2, n).is_too_small
+        is_shown = not Share(n // 2, n).is_too_small
         assert (plan(draft(wanted=n)).interval_text != f"too few (n = {n})") is is_shown is (n >= 30)
     assert planning.Slice("red", 29, planning.expected_interval(29)).text == "too few (n = 29)"
 

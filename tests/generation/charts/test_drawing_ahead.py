@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 
 from generation import tasks
-from generation.charts import drawing, drawing_ahead
+from generation.charts import drawing
 from generation.models import BlindReport, Dataset
-from generation.reports import shortcut_jobs
+from generation.reports import charts_ahead, shortcut_jobs
 from tests.generation import small
 from webapp.models import User
 
@@ -50,7 +50,7 @@ def test_a_report_is_drawn_with_its_dataset(client: Client, shapes: Dataset) -> 
     found = client.get("/datasets/shapes/shortcuts/").context
     assert (found["drawing"].wide and found["drawing"].narrow) or not found["shown"].drawn
     before = kept()
-    drawing_ahead.draw(shapes)
+    charts_ahead.draw(shapes)
     assert kept() == before
 
 
@@ -62,10 +62,10 @@ def test_a_split_asks_for_its_charts_only_in_a_background_process(
     monkeypatch: pytest.MonkeyPatch, shapes: Dataset
 ) -> None:
     sent: list[tuple[str, list[int]]] = []
-    monkeypatch.setattr(drawing_ahead.app, "send_task", lambda name, args, **_: sent.append((name, args)))
+    monkeypatch.setattr(charts_ahead.app, "send_task", lambda name, args, **_: sent.append((name, args)))
     split = shapes.splits.get(name="train")
-    drawing_ahead.ask(split)
+    charts_ahead.ask(split)
     assert sent == []
-    monkeypatch.setattr(drawing_ahead, "current_task", object())
-    drawing_ahead.ask(split)
+    monkeypatch.setattr(charts_ahead, "current_task", object())
+    charts_ahead.ask(split)
     assert sent == [("generation.tasks.draw", [split.pk])]

@@ -16,10 +16,12 @@ from generation.engine import worlds
 from generation.engine.canonical import Fingerprint, dataset_fingerprint
 from generation.making import datasets
 from generation.making import deletion as removal
+from generation.making.chunk_writer import ChunkWriter
 from generation.models import Dataset, Job, Scene, from_now
 from generation.queue import leases, runner
 from generation.splits import sealing
-from generation.storage import files, store
+from generation.storage import files
+from generation.storage.pictures import Pictures
 from tests.generation import fake_world
 
 pytestmark = pytest.mark.django_db
@@ -234,8 +236,8 @@ def test_what_is_written_while_its_dataset_is_deleted_does_not_stay(
     dataset = begin()
     job = run_until(dataset, kind)
     place = {
-        "items": (store.ChunkWriter, "_add"),
-        "images": (store.Pictures, "store"),
+        "items": (ChunkWriter, "_add"),
+        "images": (Pictures, "store"),
         "seal": (sealing.Draft, "publish"),
     }
     original = getattr(*place[kind])
@@ -254,7 +256,7 @@ def test_what_is_written_while_its_dataset_is_deleted_does_not_stay(
 def test_a_failed_dataset_can_be_gone_on_with(begin: Begin, made: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = begin("again")
     with monkeypatch.context() as patched:
-        patched.setattr(store.Pictures, "store", lambda *_: 1 / 0)
+        patched.setattr(Pictures, "store", lambda *_: 1 / 0)
         datasets.work()
     dataset.refresh_from_db()
     assert dataset.state == "failed"
@@ -293,7 +295,7 @@ def test_a_disk_that_is_full_in_the_middle_of_a_job_makes_it_wait(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(store.Pictures, "store", full)
+        patched.setattr(Pictures, "store", full)
         for _ in range(5):
             datasets.work()
     job = dataset.jobs.filter(kind="images").exclude(message="")[0]

@@ -16,10 +16,11 @@ from django.core.management.base import CommandError
 from generation.engine.errors import BadRecord, BadSpec
 from generation.engine.reading import find_reader
 from generation.making import datasets, import_records, imports, pool, reading
+from generation.making.chunk_writer import question_row
 from generation.management import console
 from generation.models import Chunk, Dataset, Import, ImportedSplit, Job, Question, Quota, Scene, Split
 from generation.splits import sealing
-from generation.storage import files, store
+from generation.storage import files, items
 from generation.storage.index import SplitIndex
 from tests.generation.conftest import MANAGE, Child, Measured
 from tests.shared_data import shared_path
@@ -93,7 +94,7 @@ def test_the_rows_are_those_that_were_fingerprinted(tmp_path: Path) -> None:
 def test_rows_are_as_others_store_them(tmp_path: Path) -> None:
     dataset = imported(release(tmp_path / "r", ("val", "test")))
     for row in Question.objects.filter(split__dataset=dataset).select_related("scene", "split"):
-        plain = store.question_row(store.engine_question(row), scene=row.scene, position=row.position)
+        plain = question_row(items.engine_question(row), scene=row.scene, position=row.position)
         fields = [field.attname for field in Question._meta.concrete_fields if field.name != "id"]
         assert [getattr(row, name) for name in fields] == [getattr(plain, name) for name in fields]
 

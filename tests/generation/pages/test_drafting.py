@@ -4,6 +4,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from generation.durations import duration
 from generation.models import Dataset, PreviewTurn, Quota, Upload, from_now
 from generation.specs import estimates, previews
 from tests.generation import small
@@ -169,4 +170,4 @@ def test_more_than_the_disk_holds_is_refused(page: Client, monkeypatch: pytest.M
     [(0.2, "1 s"), (89, "89 s"), (600, "10 min"), (7260, "2 h 1 min"), (72_000, "20 h"), (400_000, "5 days")],
 )
 def test_durations_in_words(seconds: float, words: str) -> None:
-    assert estimates.duration(seconds) == words
+    assert duration(seconds) == words

@@ -8,7 +8,7 @@ from generation.browsing.pictures import read_ids
 from generation.browsing.question import counted, graph
 from generation.engine.program import Step, execute
 from generation.models import Dataset, Question, Scene, Split
-from generation.storage.store import item_of
+from generation.storage.items import item_of
 from tests.generation import small
 
 PAGE = "/datasets/shapes/train/q/5/"

@@ -17,12 +17,13 @@ from django.utils import timezone
 
 from generation.engine.errors import BadRecord
 from generation.making import datasets
+from generation.making.chunk_writer import ChunkWriter
 from generation.making.progress import making_of
 from generation.models import Dataset, Job, JobEvent, from_now
 from generation.queue import leases, runner, stopping, turns
 from generation.queue.outages import find_outage
 from generation.splits import sealing
-from generation.storage import store
+from generation.storage.pictures import Pictures
 
 pytestmark = pytest.mark.django_db
 Begin = Callable[..., Dataset]
@@ -103,7 +104,7 @@ def test_crashes_and_errors_are_counted_apart(begin: Begin, monkeypatch: pytest.
     for _ in range(5):
         crash(claim())
         end_pauses()
-    monkeypatch.setattr(store.ChunkWriter, "write", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(ChunkWriter, "write", lambda *_, **__: 1 / 0)
     for left in (2, 1, 0):
         assert dataset.jobs.filter(kind="items", state="waiting").count() == (1 if left < 3 else 0)
         datasets.run(claim())
@@ -197,7 +198,7 @@ def test_an_outage_uses_no_attempt_waits_ever_longer_and_the_page_says_so(
     datasets.run(claim())
     pauses = []
     with monkeypatch.context() as patched:
-        patched.setattr(store.Pictures, "store", away)
+        patched.setattr(Pictures, "store", away)
         for _ in range(8):
             assert datasets.work() == 0
             job = dataset.jobs.get(kind="images")
@@ -312,7 +313,7 @@ def test_a_database_that_comes_back_is_told_how_the_run_ended(begin: Begin, monk
         return write(*given, **more)
 
     monkeypatch.setattr(leases, "release_to_wait", release)
-    monkeypatch.setattr(store.ChunkWriter, "write", away)
+    monkeypatch.setattr(ChunkWriter, "write", away)
     datasets.run(job)
     assert (row(job).state, row(job).attempts, row(job).crashes, row(job).waits) == ("waiting", 0, 0, 1)
     assert row(job).message.startswith("Waiting for the database: the server went away.")

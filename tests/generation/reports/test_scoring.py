@@ -20,7 +20,7 @@ from generation.models import Dataset, Question, Split
 from generation.reports.scoring import expected_of, score_file
 from generation.splits import question_sets
 from generation.splits.recipes import Recipe
-from generation.storage import store
+from generation.storage import items
 from generation.storage.index import SplitIndex
 from tests.generation import small
 from tests.generation.exchange.test_export_import import exported, imported
@@ -69,7 +69,7 @@ def brute(split: Split, said: list[str]) -> dict[str, Any]:
     world, spec = split.dataset.get_world(), split.read_spec()
     facets: dict[str, dict[str, dict[str, int]]] = {}
     n = correct = 0
-    for stored in store.load_items(split, 0, split.scenes):
+    for stored in items.load_items(split, 0, split.scenes):
         codes = world.facet_codes(spec, stored.item)
         for number, row in enumerate(stored.questions):
             right = said[n].casefold() == row.answer
@@ -113,7 +113,7 @@ def test_right_answers_in_sentences_count_where_text_is_read(val: Split) -> None
 def test_what_is_expected_is_what_rows_say(val: Split) -> None:
     expected = expected_of(val)
     world, spec = val.dataset.get_world(), val.read_spec()
-    rows = [row for stored in store.load_items(val, 0, val.scenes) for row in stored.item.questions]
+    rows = [row for stored in items.load_items(val, 0, val.scenes) for row in stored.item.questions]
     assert expected.n == len(rows) and expected.sources is None
     for kind, row in zip(expected.kinds, rows, strict=True):
         admitted = [expected.vocabulary[code] for code in expected.admitted[kind]]

@@ -19,12 +19,13 @@ from generation import referrers
 from generation.engine.canonical import canonical
 from generation.engine.seeding import Stage, stream
 from generation.making import datasets
+from generation.making.progress import progress_of
 from generation.models import Dataset, Job, Question, Split
 from generation.queue import leases
 from generation.splits import question_sets, recipes, sealing
 from generation.splits.recipes import BadRecipe, Recipe, read_recipe
 from generation.splits.withheld import open_answers
-from generation.storage import files, rows, store
+from generation.storage import files, items
 from generation.storage.index import FOLDER, MANIFEST, SplitIndex
 from tests.generation import fake_world
 
@@ -42,7 +43,7 @@ class Twin:
         world, spec = split.dataset.get_world(), split.read_spec()
         self.name, self.rows = split.name, []
         self.facets = {facet.name: facet for facet in world.facets(spec)}
-        for stored in store.load_items(split, 0, split.scenes):
+        for stored in items.load_items(split, 0, split.scenes):
             codes = world.facet_codes(spec, stored.item)
             for number, row in enumerate(stored.questions):
                 self.rows.append((row.text.lower(), {name: column[number] for name, column in codes.items()}))
@@ -170,13 +171,13 @@ def test_a_derived_split_is_complete_at_once_and_names_what_it_is(rows_of_number
 def test_everything_read_of_it_is_what_the_parents_rows_say(rows_of_numbers: Dataset) -> None:
     few = derive(rows_of_numbers, share=40, seed=5)
     own = [Question.objects.get(split=few.parent, position=at) for at in SplitIndex.open(few).positions.tolist()]
-    assert [row.text for row in rows.browsed(few, list(range(few.questions)))] == [row.text for row in own]
-    assert [row.position for row in rows.browsed(few, [5, 2])] == [5, 2]
+    assert [row.text for row in items.browsed(few, list(range(few.questions)))] == [row.text for row in own]
+    assert [row.position for row in items.browsed(few, [5, 2])] == [5, 2]
     assert few.scenes == len({row.scene_id for row in own})
-    stored = list(store.load_items(few, 0, few.scenes))
+    stored = list(items.load_items(few, 0, few.scenes))
     assert [one.pk for some in stored for one in some.questions] == [row.pk for row in own]
     assert [one.position for some in stored for one in some.questions] == list(range(few.questions))
-    parts = [store.load_items(few, first, 3) for first in range(0, few.scenes, 3)]
+    parts = [items.load_items(few, first, 3) for first in range(0, few.scenes, 3)]
     pieces = [one.pk for part in parts for some in part for one in some.questions]
     assert pieces == [row.pk for row in own]
     mine, parents = SplitIndex.open(few), SplitIndex.open(few.parent)
@@ -199,7 +200,7 @@ def test_its_content_hash_is_that_of_its_own_questions_in_order(rows_of_numbers:
         if row.scene != scene:
             scene = row.scene
             lines.append(canonical(scene.scene_json))
-        lines.append(canonical(store.engine_question(row).to_json()))
+        lines.append(canonical(items.engine_question(row).to_json()))
     assert few.fingerprint == hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
     assert sealing.fingerprint_of(few) == few.fingerprint
     rows_of_numbers.refresh_from_db()
@@ -257,7 +258,7 @@ def test_totals_and_quota_count_nothing_twice(rows_of_numbers: Dataset) -> None:
     derive(rows_of_numbers, share=50)
     again = Dataset.objects.for_list().get()
     assert (again.scenes, again.questions) == (listed.scenes, listed.questions)
-    assert rows_of_numbers.progress().share == 1
+    assert progress_of(rows_of_numbers).share == 1
 
 
 # Withheld ---------------------------------------------------------------------------------------------------

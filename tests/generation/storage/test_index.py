@@ -15,7 +15,7 @@ from generation.engine.worlds import FacetKind
 from generation.making import datasets
 from generation.models import Dataset, Question
 from generation.splits import sealing
-from generation.storage import files, index, store
+from generation.storage import files, index, items
 from generation.storage.index import FOLDER, IndexedFacet, NotIndexed, Range, SplitIndex
 from tests.generation import fake_world
 
@@ -29,7 +29,7 @@ class Twin:
         split, spec, world = dataset.splits.get(name="train"), dataset.read_spec(), dataset.get_world()
         self.facets = world.facets(spec)
         self.rows: list[dict[str, Any]] = []
-        for stored in store.load_items(split, 0, split.scenes):
+        for stored in items.load_items(split, 0, split.scenes):
             codes = world.facet_codes(spec, stored.item)
             for number, row in enumerate(stored.questions):
                 self.rows.append({

@@ -16,7 +16,7 @@ from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from generation.making import datasets
 from generation.models import Dataset, Split
-from generation.storage.store import load_items
+from generation.storage.items import load_items
 from tests import proof
 from tests.generation import small
 from tests.worlds.babi.items import made, spec_of

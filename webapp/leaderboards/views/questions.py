@@ -14,7 +14,7 @@ from generation.browsing.navigation import visible_facets
 from generation.browsing.pictures import Picture, picture_of
 from generation.models import Question
 from generation.splits.filters import BadAddress, Query, read_query, shortened
-from generation.storage import rows
+from generation.storage import items
 from generation.storage.index import SplitIndex
 from generation.views.finding import pairs_of
 from webapp.leaderboards import prediction_codes
@@ -112,7 +112,7 @@ def listed_of(reading: Reading, positions: Sequence[int]) -> list[Listed]:
     outside = [_outside(entry, index) for entry in reading.chosen]
     with_pictures = may_see(reading.request.user, reading.split, What.IMAGE)
     found = []
-    for question in rows.browsed(reading.split, list(positions)):
+    for question in items.browsed(reading.split, list(positions)):
         at = question.position
         said = [given(ground, one, at, words) for one, words in zip(reading.contenders, outside, strict=True)]
         code = int(index.answers[at])

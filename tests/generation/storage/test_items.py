@@ -13,9 +13,13 @@ from PIL import Image
 from generation.engine.errors import BadScene, BadSpec
 from generation.engine.worlds import get_maker
 from generation.making import datasets
+from generation.making.chunk_writer import ChunkWriter
+from generation.making.creation import SlugTaken
+from generation.making.progress import progress_of
 from generation.models import Chunk, Dataset, Job, Question, Scene, SpecFile, Split
 from generation.queue import leases
-from generation.storage import files, store
+from generation.storage import files
+from generation.storage import items as store
 from tests.generation.conftest import spec_of
 
 pytestmark = pytest.mark.django_db
@@ -63,7 +67,7 @@ def test_bad_input_names_its_place_and_leaves_nothing(
 
 def test_a_taken_name_leaves_the_first_as_it_was(begin: Begin) -> None:
     begin()
-    with pytest.raises(store.SlugTaken):
+    with pytest.raises(SlugTaken):
         begin(seed=2)
     assert Dataset.objects.get().spec_data["seed"] == 1
 
@@ -130,14 +134,14 @@ def test_a_job_run_twice_stores_the_same_rows(begin: Begin) -> None:
 def test_a_chunk_of_many_rows_is_stored_in_small_transactions(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = begin(scenes_per_chunk=300, questions_per_scene=39, splits={"train": {"scenes": 300}})
     sizes = []
-    flush = store.ChunkWriter._flush
+    flush = ChunkWriter._flush
 
-    def noting(writer: store.ChunkWriter) -> None:
+    def noting(writer: ChunkWriter) -> None:
         assert connection.in_atomic_block
         sizes.append(len(writer.scenes) + len(writer.questions))
         flush(writer)
 
-    monkeypatch.setattr(store.ChunkWriter, "_flush", noting)
+    monkeypatch.setattr(ChunkWriter, "_flush", noting)
     datasets.run(claimed(dataset))
     assert sum(sizes) == 12_000 and max(sizes) <= 5_000
     assert Scene.objects.count() + Question.objects.count() == 12_000
@@ -158,7 +162,7 @@ def test_a_world_that_makes_too_little_is_found_out(begin: Begin) -> None:
     job = claimed(dataset)
     items = made_items(dataset, "train")[:11]
     with pytest.raises(BadScene, match="Expected 12 scenes with 36 questions, got 11 with 33"):
-        store.ChunkWriter(job).write(items)
+        ChunkWriter(job).write(items)
     assert not Chunk.objects.filter(made=True).exists()
 
 
@@ -193,4 +197,4 @@ def test_without_images_none_are_drawn(begin: Begin) -> None:
     dataset.refresh_from_db()
     assert dataset.state == "complete"
     assert not Scene.objects.exclude(image="").exists()
-    assert dataset.progress().of_images == 0
+    assert progress_of(dataset).of_images == 0

@@ -1,0 +1,14 @@
+"""Lengths of time in words."""
+
+
+def duration(seconds: float) -> str:
+    """Return a length of time in words, in one unit or two, never finer than can be known."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    if minutes < 90:
+        return f"{minutes} min"
+    hours = round(seconds / 3600)
+    if hours < 48:
+        return f"{minutes // 60} h {minutes % 60} min" if minutes < 600 else f"{hours} h"
+    return f"{round(seconds / 86_400)} days"

@@ -1,0 +1,187 @@
+"""Stored scenes and questions as the engine's items, and questions of a split by their positions.
+
+A derived split's questions are rows of its parent, numbered as the derived split counts them. Such a row is only to be
+shown, never saved.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.engine import worlds as engine
+from generation.models import Question, Scene, Split
+from generation.storage.index import SplitIndex
+
+
+def browsed(split: Split, positions: list[int]) -> list[Question]:
+    """Return the questions at these positions, in the order given, with what a list shows of their scenes."""
+    if not split.is_derived:
+        return Question.objects.for_browse(split, positions)
+    rows = Question.objects.for_browse(split.source, SplitIndex.open(split).in_source(positions))
+    return list(_renumbered(split, rows))
+
+
+def in_full(split: Split, positions: list[int]) -> list[Question]:
+    """Return the questions at these positions, in the order given, with all that is stored of them but their scenes.
+
+    Of a world of stories their scenes too.
+    """
+    at = SplitIndex.open(split).in_source(positions) if split.is_derived else positions
+    found = Question.objects.filter(split=split.source, position__in=at).select_related("scene")
+    found = found.defer("scene__view") if split.dataset.tells else found.defer("scene__data", "scene__view")
+    by_position = {row.position: row for row in found}
+    rows = [(place, by_position[source]) for place, source in zip(positions, at, strict=True) if source in by_position]
+    for place, row in rows:
+        row.position = place
+    return [row for _, row in rows]
+
+
+def question_at(split: Split, position: int) -> Question | None:
+    """Return one question with its scene; None where there is none."""
+    at = position_in_source(split, position)
+    if at is None:
+        return None
+    found = Question.objects.filter(split=split.source, position=at).select_related("scene").first()
+    if found is not None:
+        found.position = position
+    return found
+
+
+def words_at(split: Split, position: int) -> Question | None:
+    """Return one question's words, kind and answer with its picture, and nothing that takes longer to read."""
+    at = position_in_source(split, position)
+    if at is None:
+        return None
+    picture = (f"scene__{name}" for name in ("image", "linked", "width", "height"))
+    found = Question.objects.filter(split_id=split.parent_id or split.pk, position=at).select_related("scene")
+    return found.only("text", "kind", "answer", *picture).first()
+
+
+def others_of(split: Split, asked: Question) -> list[Question]:
+    """Return the other questions of a split about a question's scene: their texts, answers and positions."""
+    others = Question.objects.filter(scene=asked.scene).exclude(pk=asked.pk).order_by("position")
+    return list(_renumbered(split, others.only("position", "text", "answer")))
+
+
+def position_in_source(split: Split, position: int) -> int | None:
+    """Return where a split's question stands in the split that has it; None where there is none."""
+    if not split.is_derived:
+        return position
+    if not split.is_complete or not 0 <= position < split.questions:
+        return None
+    return SplitIndex.open(split).in_source([position])[0]
+
+
+def _renumbered(split: Split, rows: Iterable[Question]) -> Iterator[Question]:
+    """Yield those rows that are questions of a split, with their positions in it."""
+    if not split.is_derived:
+        yield from rows
+        return
+    index = SplitIndex.open(split)
+    for row in rows:
+        place = index.place_of(row.position)
+        if place is not None:
+            row.position = place
+            yield row
+
+
+CHOSEN = 900  # questions of a derived split that are read at a time
+
+
+def engine_question(row: Question) -> engine.Question:
+    """Return a stored question as the engine knows it."""
+    answer = None
+    if row.answer is not None:
+        answer = engine.Answer(row.answer, engine.AnswerKind(row.answer_kind), row.spelling)
+    return engine.Question(
+        text=row.text,
+        program=row.steps,
+        answer=answer,
+        kind=row.kind,
+        family=row.family,
+        scope=row.scope,
+        source_id=row.source_id or None,
+    )
+
+
+class Stored(NamedTuple):
+    """A scene with its questions, as rows and as the engine's item."""
+
+    scene: Scene
+    questions: tuple[Question, ...]
+    item: engine.Item
+
+
+def load_item(scene: Scene) -> Stored:
+    """Return one stored scene with its questions, in order."""
+    return _stored(scene.split.dataset.get_world(), scene, list(scene.question_set.order_by("position")))
+
+
+def load_items(split: Split, first: int, count: int) -> Iterator[Stored]:
+    """Yield the stored scenes from position `first`, at most `count`, each with its questions, in order.
+
+    Of a derived split the scenes that its questions are about are counted, each with those of its questions that it
+    has, numbered as it counts them; the scenes keep the positions they have in the parent.
+    """
+    if split.is_derived:
+        index = SplitIndex.open(split)
+        assert index.positions is not None
+        starts = [*index.scene_starts[first : first + count + 1].tolist(), index.n][: count + 1]
+        part = slice(starts[0], starts[-1])
+        yield from load_chosen(split.source, index.positions[part], scenes=index.scenes[part], start=starts[0])
+        return
+    world = split.dataset.get_world()
+    scenes = list(Scene.objects.between(split, first, count))
+    asked: dict[int, list[Question]] = {scene.pk: [] for scene in scenes}
+    for question in Question.objects.filter(scene__in=list(asked)).order_by("position"):
+        asked[question.scene_id].append(question)
+    for scene in scenes:
+        yield _stored(world, scene, asked[scene.pk])
+
+
+def load_chosen(
+    split: Split, positions: NDArray[np.integer], *, scenes: NDArray[np.integer], start: int = 0
+) -> Iterator[Stored]:
+    """Yield the scenes of some questions with these questions alone, in order, numbered from `start`.
+
+    Parameters
+    ----------
+    split : Split
+        The one that has them.
+    positions, scenes : arrays of int
+        Of each question its position and that of its scene, ascending.
+    start : int
+    """
+    world = split.dataset.get_world()
+    first = 0
+    while first < len(positions):
+        last = scenes[min(first + CHOSEN, len(scenes)) - 1]
+        stop = int(np.searchsorted(scenes, last, side="right"))
+        about = Scene.objects.filter(split=split, position__in=np.unique(scenes[first:stop]).tolist())
+        asked: dict[int, list[Question]] = {}
+        rows = Question.objects.filter(split=split, position__in=positions[first:stop].tolist()).order_by("position")
+        for number, question in enumerate(rows, start + first):
+            question.position = number
+            asked.setdefault(question.scene_id, []).append(question)
+        for scene in about.order_by("position"):
+            yield _stored(world, scene, asked.get(scene.pk, []))
+        first = stop
+
+
+def _stored(world: engine.World, scene: Scene, questions: Sequence[Question]) -> Stored:
+    return Stored(scene, tuple(questions), item_of(scene, world=world, questions=questions))
+
+
+def item_of(scene: Scene, *, world: engine.World, questions: Sequence[Question] = ()) -> engine.Item:
+    """Return a stored scene as the engine has it, with these of its questions."""
+    data, view = scene.scene_json, scene.view_json
+    return engine.Item(
+        scene=None if data is None else world.read_scene(data),
+        view=None if view is None else world.read_view(view),
+        questions=tuple(engine_question(question) for question in questions),
+        replaced=scene.replaced,
+        number=scene.source_number,
+        image_name=scene.source_image,
+    )
