@@ -6,7 +6,7 @@ from django import forms
 from django.core.validators import MaxLengthValidator
 
 from generation.engine.errors import BadSpec
-from generation.engine.reading import find_reader
+from generation.engine.reading.published import find_reader
 from generation.engine.worlds import READERS
 from generation.making.creation import check_slug
 from generation.models import Dataset, Split

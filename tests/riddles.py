@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from generation.engine.ablation import Ablation
 from generation.engine.program import Function, FunctionTable, Program, Shown, Step
+from generation.engine.programs.ablation import Ablation
 from generation.engine.seeding import Stage, Stream, stream
 from generation.engine.spec import BaseSpec, read
 from generation.engine.worlds import (

@@ -19,7 +19,7 @@ from annotations.answering import answer_forms, exclusion_rules, slots, timing
 from annotations.answering.answer_forms import Pressed
 from annotations.answering.exclusion_rules import Fast, Rules, Straight
 from annotations.models import Answer, AnswerQuerySet, EasyAnswer, Participant, Study
-from generation.engine.figures import Share
+from generation.engine.scoring.figures import Share
 
 LONGEST = 500  # characters of a reason
 AT_ONCE = 50  # people left out by one request: each takes about a fifth of a second

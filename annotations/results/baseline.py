@@ -1,8 +1,8 @@
 """The published human baseline: people's majority as predictions like any model's, kept as they were.
 
 `published()` gives the rows that stand, and `load(row)` the arrays behind one: `predictions` are codes of the split's
-vocabulary in question order, as `generation.engine.score` takes them from a model, and the single answers stand beside
-them. Their file is named by the digest of what is in it, so it never changes, and a backup has it.
+vocabulary in question order, as `generation.engine.scoring.score` takes them from a model, and the single answers are
+kept with them. Their file is named by the digest of its content, so it never changes, and a backup has it.
 """
 
 import functools
@@ -28,9 +28,9 @@ from annotations.results.figures import Gathered, Headline
 from annotations.results.methods_text import methods_text
 from annotations.studies import disclosure
 from generation.engine.errors import EngineError
-from generation.engine.figures import Share
-from generation.engine.score import NONE, Slicing, score
-from generation.engine.statistics import Interval
+from generation.engine.scoring.figures import Share
+from generation.engine.scoring.score import NONE, Slicing, score
+from generation.engine.scoring.statistics import Interval
 from generation.models import Split
 from generation.reports.scoring import truth_of
 from generation.storage import files
@@ -57,7 +57,8 @@ class Arrays(NamedTuple):
     ----------
     predictions : array (questions of the split,) of int32
         What most people say of each question, as codes of the split's vocabulary: `TIE`, `OUTSIDE` and `NONE` of
-        `generation.engine.score` for what is no answer. `NONE` where nobody was asked: such questions don't count.
+        `generation.engine.scoring.score` for what is no answer. `NONE` where nobody was asked: such questions don't
+        count.
     questions, people, answers : arrays (answers,) of int32
         Single answers: to which question, by whom (numbered from 0), and which, as codes of `words`.
     words : tuple of str

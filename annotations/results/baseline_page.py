@@ -11,8 +11,8 @@ from annotations.results.answer_files import cell
 from annotations.studies import disclosure
 from generation.access import Visitor, What, may_see, may_see_facet
 from generation.charts.counts import TOO_FEW
-from generation.engine.figures import interval_text, percent
-from generation.engine.statistics import Interval, wilson
+from generation.engine.scoring.figures import interval_text, percent
+from generation.engine.scoring.statistics import Interval, wilson
 from generation.models import Split
 from generation.remarks import Remark
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from annotations.answering.answer_forms import forms_at
 from annotations.models import Study
 from annotations.results.figures import Gathered
-from generation.engine.figures import Share
-from generation.engine.score import score
-from generation.engine.votes import Votes, dawid_skene
+from generation.engine.scoring.figures import Share
+from generation.engine.scoring.score import score
+from generation.engine.scoring.votes import Votes, dawid_skene
 from generation.storage.index import SplitIndex
 
 MOST_TYPES = 3  # that are named in a label

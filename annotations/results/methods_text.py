@@ -11,8 +11,8 @@ from annotations.answering.participants import Person
 from annotations.models import Answer, Participant, Study
 from annotations.results.exclusions import Sides
 from annotations.results.figures import Headline
-from generation.engine.figures import Share, interval_text, percent
-from generation.engine.statistics import TOO_FEW
+from generation.engine.scoring.figures import Share, interval_text, percent
+from generation.engine.scoring.statistics import TOO_FEW
 from generation.splits.question_sets import described
 
 TRIES = 2

@@ -11,7 +11,7 @@ from annotations.answering import timing
 from annotations.models import Answer, Study, StudyText
 from annotations.studies import sampling
 from annotations.studies.sampling import Sample
-from generation.engine.statistics import TOO_FEW, Interval, wilson
+from generation.engine.scoring.statistics import TOO_FEW, Interval, wilson
 from generation.storage.index import SplitIndex
 
 SECONDS = 12.0  # a question, until answers say

@@ -22,7 +22,7 @@ from annotations.results.methods_text import methods_text
 from annotations.results.question_review import BadAddress
 from annotations.views.studies import NOTHING, find_study
 from generation.access import Visitor, What, may_see, may_see_facet
-from generation.engine.statistics import TOO_FEW
+from generation.engine.scoring.statistics import TOO_FEW
 from generation.storage.index import IndexedFacet, SplitIndex
 
 A_PAGE = 50

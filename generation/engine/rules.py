@@ -10,8 +10,8 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from generation.engine.bounded_json import loads
 from generation.engine.errors import BadSpec
+from generation.engine.reading.bounded_json import loads
 
 RANGE = re.compile(r"(\d{0,9})\.\.(\d{0,9})")
 SHOWN = 12  # values that a message lists

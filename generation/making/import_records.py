@@ -19,7 +19,7 @@ from generation.engine import worlds as engine
 from generation.engine.canonical import canonical
 from generation.engine.errors import BadRecord
 from generation.engine.program import to_text
-from generation.engine.reading import Found, Known, Read, Reader, SplitFiles, find_reader
+from generation.engine.reading.published import Found, Known, Read, Reader, SplitFiles, find_reader
 from generation.engine.spec import LIMITS
 from generation.making import reading
 from generation.models import Chunk, Dataset, Import, ImportedSplit, Job, Question, Quota, Scene, Split

@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 from generation import __version__
 from generation.engine import ENGINE_VERSION
 from generation.engine.errors import BadRecord
-from generation.engine.reading import Found, SplitFiles, find_reader
+from generation.engine.reading.published import Found, SplitFiles, find_reader
 from generation.making import datasets, import_records
 from generation.making.creation import SlugTaken, check_slug
 from generation.models import Dataset, Import, ImportedSplit, Job, SpecFile, Split

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from generation.engine.errors import BadRecord, EngineError
-from generation.engine.reading import Found, Read, SplitFiles
+from generation.engine.reading.published import Found, Read, SplitFiles
 from generation.engine.spec import BaseSpec
 from generation.queue import sandbox
 from generation.storage import files as storage

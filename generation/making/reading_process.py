@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from generation.engine.errors import BadRecord, EngineError
-from generation.engine.reading import Counted, Read, find_reader
+from generation.engine.reading.published import Counted, Read, find_reader
 from generation.making.reading import End, Order, Part
 from generation.queue import sandbox
 

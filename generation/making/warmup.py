@@ -5,7 +5,7 @@ from importlib import import_module
 import numpy as np
 from django.conf import settings
 
-from generation.engine.nearest import Known, bags_of
+from generation.engine.scoring.nearest_questions import Known, bags_of
 from generation.storage.index import count_codes, mark_codes
 
 

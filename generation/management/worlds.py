@@ -30,7 +30,7 @@ def check_worlds(app_configs: Any, **options: Any) -> list[CheckMessage]:
     return found
 
 
-STARTER = Path(__file__).with_name("starter")
+STARTER = Path(__file__).parents[1] / "starter"
 NAME = re.compile(r"[a-z][a-z0-9]{0,29}")
 
 

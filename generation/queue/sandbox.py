@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "HOME", "NUMBA_CACHE_DIR")
 ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
 PATIENCE = 1.5

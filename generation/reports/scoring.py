@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from generation.engine.errors import BadPredictions
 from generation.engine.predictions import Expected, Predictions, read_predictions
-from generation.engine.score import NONE, OUTSIDE, Score, Slicing, score
+from generation.engine.scoring.score import NONE, OUTSIDE, Score, Slicing, score
 from generation.engine.worlds import AnswerForm, AnswerKind, FacetKind
 from generation.engine.worlds import Question as Asked
 from generation.models import Split

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine import blind, nearest
-from generation.engine.blind import Ints, Score
+from generation.engine.scoring import nearest_questions, shortcuts
+from generation.engine.scoring.shortcuts import Ints, Score
 from generation.engine.worlds import Question as Asked
 from generation.engine.worlds import World
 from generation.models import Question, Split
@@ -74,12 +74,12 @@ class Known:
     def answers(self) -> Ints:
         """Return the answers in codes of its own vocabulary; `NONE` where there is none."""
         codes = np.asarray(self.index.answers, dtype=np.int64)
-        return np.where(codes < len(self.index.answer_values), codes, blind.NONE)
+        return np.where(codes < len(self.index.answer_values), codes, shortcuts.NONE)
 
-    def bags(self, vocabulary: Sequence[str]) -> nearest.Bags:
+    def bags(self, vocabulary: Sequence[str]) -> nearest_questions.Bags:
         """Return the words of its questions, as codes of a vocabulary that may lack some."""
         postings = [self.index.containing(word) for word in vocabulary]
-        return nearest.bags_of(postings, questions=self.index.n, sizes=self.index.word_counts())
+        return nearest_questions.bags_of(postings, questions=self.index.n, sizes=self.index.word_counts())
 
     def groups(self, facet: IndexedFacet) -> Ints:
         """Return the codes of a facet; -1 where a question has no value."""
@@ -119,7 +119,7 @@ def report(world: World, splits: Sequence[Split], *, check: Callable[[], None] =
         check()
         known[split.pk] = Known(split, corpus.read(texts_of(split), n=split.questions))
     everything = [one.text.hashes for one in known.values()]
-    found: dict[str, Any] = {"texts": blind.distinct(np.concatenate(everything)) if everything else 0, "splits": []}
+    found: dict[str, Any] = {"texts": shortcuts.distinct(np.concatenate(everything)) if everything else 0, "splits": []}
     for split in splits:
         check()
         found["splits"].append(_of_split(world, known, split))
@@ -128,7 +128,12 @@ def report(world: World, splits: Sequence[Split], *, check: Callable[[], None] =
 
 def _of_split(world: World, known: dict[int, Known], split: Split) -> dict[str, Any]:
     own = known[split.pk]
-    found = {"name": split.name, "questions": own.index.n, "texts": blind.distinct(own.text.hashes), "reference": None}
+    found = {
+        "name": split.name,
+        "questions": own.index.n,
+        "texts": shortcuts.distinct(own.text.hashes),
+        "reference": None,
+    }
     learned = known.get(split.reference_id or 0)
     if learned is None:
         return found
@@ -136,7 +141,7 @@ def _of_split(world: World, known: dict[int, Known], split: Split) -> dict[str, 
     return {
         **found,
         "reference": learned.split.name,
-        "overlap": blind.known(own.text.hashes, learned.text.hashes),
+        "overlap": shortcuts.known(own.text.hashes, learned.text.hashes),
         "sampled": len(guesser.sample),
         "cues": [_json(cue) for cue in guesser.cues()],
         "types": [_json(cue) for cue in guesser.types()],
@@ -153,14 +158,14 @@ class Guesser:
     def __init__(self, world: World, learned: Known, own: Known) -> None:
         self.world, self.learned, self.own = world, learned, own
         self.answers = self._translated()
-        self.sample = blind.sampled(own.index.n, SAMPLE)
+        self.sample = shortcuts.sampled(own.index.n, SAMPLE)
 
     def _translated(self) -> Ints:
         """Return the split's answers in the reference's codes."""
         values = self.own.index.answer_values
-        codes = blind.table(values, self.learned.index.answer_values, size=len(values))
+        codes = shortcuts.table(values, self.learned.index.answer_values, size=len(values))
         answers = self.own.answers
-        return np.where(answers == blind.NONE, blind.NONE, codes[answers]) if len(codes) else answers
+        return np.where(answers == shortcuts.NONE, shortcuts.NONE, codes[answers]) if len(codes) else answers
 
     @cached_property
     def chances(self) -> NDArray[np.float64]:
@@ -184,7 +189,7 @@ class Guesser:
         groups, guesses = self.own.groups(facet), self._by_facet(facet)
         for code in np.unique(groups[groups >= 0]).tolist():
             chosen = groups == code
-            score = blind.score(guesses[chosen], self.answers[chosen], self.chances[chosen])
+            score = shortcuts.score(guesses[chosen], self.answers[chosen], self.chances[chosen])
             yield Cue(facet.values[code], facet.labels[code], score)
 
     def _facets(self) -> Iterator[IndexedFacet]:
@@ -201,15 +206,15 @@ class Guesser:
         learned = self.learned.index.facets[facet.name]
         if facet.values == learned.values:
             return self._by(self.own.groups(facet), self.learned.groups(learned))
-        codes = blind.table(facet.values, learned.values, size=len(facet.values) + 1)
+        codes = shortcuts.table(facet.values, learned.values, size=len(facet.values) + 1)
         return self._by(codes[self.own.groups(facet)], self.learned.groups(learned))
 
     def _by(self, groups: Ints, learned: Ints) -> Ints:
         count = int(max(groups.max(initial=-1), learned.max(initial=-1))) + 1
-        return blind.modes(learned, self.learned.answers, count=count)[groups]
+        return shortcuts.modes(learned, self.learned.answers, count=count)[groups]
 
     def _score(self, guesses: Ints) -> Score:
-        return blind.score(guesses, self.answers, self.chances)
+        return shortcuts.score(guesses, self.answers, self.chances)
 
     def majority(self) -> Ints:
         """Return for each question the most frequent answer of all, as a code of the reference."""
@@ -229,22 +234,22 @@ class Guesser:
         `check` is called between pieces of a fraction of a second, and may raise to stop.
         """
         vocabulary = self.learned.index.vocabulary
-        known = nearest.Known(self.learned.bags(vocabulary), self.learned.answers >= 0, words=len(vocabulary))
+        known = nearest_questions.Known(self.learned.bags(vocabulary), self.learned.answers >= 0, words=len(vocabulary))
         bags = self.own.bags(vocabulary)
-        firsts, groups = nearest.grouped(bags, asked)
+        firsts, groups = nearest_questions.grouped(bags, asked)
         found = np.empty(len(firsts), dtype=np.int64)
         for start in range(0, len(firsts), PIECE):
             check()
             found[start : start + PIECE] = known.nearest(bags, firsts[start : start + PIECE])
-        return np.append(self.learned.answers, blind.NONE)[found[groups]]
+        return np.append(self.learned.answers, shortcuts.NONE)[found[groups]]
 
     def in_own_codes(self, guesses: Ints) -> Ints:
         """Return guesses as codes of the split's own vocabulary; `UNKNOWN` where that doesn't have them."""
         words = self.learned.index.answer_values
-        codes = blind.table(words, self.own.index.answer_values, size=len(words) + 1)
-        return np.where(guesses >= 0, codes[guesses], blind.UNKNOWN)
+        codes = shortcuts.table(words, self.own.index.answer_values, size=len(words) + 1)
+        return np.where(guesses >= 0, codes[guesses], shortcuts.UNKNOWN)
 
     def _nearest(self) -> Score:
         """Return how the answer of the nearest question of the reference fares, on a sample."""
         guesses = self.nearest(self.sample)
-        return blind.score(guesses, self.answers[self.sample], self.chances[self.sample])
+        return shortcuts.score(guesses, self.answers[self.sample], self.chances[self.sample])

@@ -15,7 +15,7 @@ from generation.charts.counts import TOO_FEW
 from generation.charts.drawing import Order, drawings
 from generation.charts.vega import ELSEWHERE, OF_THE_PAGE, SHARES, THICKNESS, THINNEST, WIDE, WIDTH, Palette, config_of
 from generation.engine.errors import BadSpec
-from generation.engine.statistics import LEVEL, wilson
+from generation.engine.scoring.statistics import LEVEL, wilson
 from generation.engine.worlds.published import Published, published_of
 from generation.engine.worlds.published import Texts as PublishedTexts
 from generation.models import BlindReport, Dataset, Split

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.ablation import answer_without
-from generation.engine.blind import sampled
 from generation.engine.program import FunctionTable
-from generation.engine.score import NONE
+from generation.engine.programs.ablation import answer_without
+from generation.engine.scoring.score import NONE
+from generation.engine.scoring.shortcuts import sampled
 from generation.engine.worlds import World
 from generation.models import Split
 from generation.storage.index import SplitIndex

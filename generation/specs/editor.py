@@ -8,8 +8,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from generation.engine.bounded_json import BadJson, Bounds, loads
 from generation.engine.errors import BadSpec
+from generation.engine.reading.bounded_json import BadJson, Bounds, loads
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import get_world
 from generation.specs import fields as knobs

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from generation.engine.bounded_json import BadJson, loads
 from generation.engine.errors import BadSpec
+from generation.engine.reading.bounded_json import BadJson, loads
 from generation.engine.spec import merged
 from generation.engine.worlds import NO_FILES, find_preset, get_maker, get_world
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
-from generation.engine.bounded_json import BadJson, loads
 from generation.engine.errors import EngineError
+from generation.engine.reading.bounded_json import BadJson, loads
 from generation.engine.seeding import Stage, stream
 from generation.engine.spec import Frozen, Plain, SplitName, read
 from generation.engine.worlds import FacetKind

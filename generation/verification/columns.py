@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from generation.engine.errors import EngineError
-from generation.engine.proof import QUESTIONS, Proof
-from generation.engine.verdict import Finding
+from generation.engine.verification.proof import QUESTIONS, Proof
+from generation.engine.verification.verdict import Finding
 from generation.engine.worlds import Facet, Item, Needs
 from generation.models import Question, Scene, Split
 from generation.storage.index import WORD, NotIndexed, SplitIndex, fetched
@@ -124,4 +124,5 @@ def open_fresh(split: Split) -> SplitIndex | None:
 
 
 def seen_folder(split: Split) -> Path | None:
+    """Return the second part of a split's index, which says what its reference has; None where there is none."""
     return fetched(f"{split.index_digest}/{split.seen_digest}") if split.seen_digest else None

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from generation.engine.canonical import dataset_fingerprint
-from generation.engine.checking import spread
 from generation.engine.errors import BadSpec, EngineError
-from generation.engine.repeats import Repeats
-from generation.engine.verdict import Finding, Verdict
+from generation.engine.verification.checks import spread
+from generation.engine.verification.repeats import Repeats
+from generation.engine.verification.verdict import Finding, Verdict
 from generation.engine.worlds import get_maker
 from generation.models import Chunk, Dataset, Split
 from generation.verification.crew import Crew

@@ -6,7 +6,7 @@ import numpy as np
 
 from generation.engine.canonical import canonical
 from generation.engine.errors import EngineError
-from generation.engine.verdict import Finding, Verdict
+from generation.engine.verification.verdict import Finding, Verdict
 from generation.models import Split
 from generation.splits.question_sets import choose
 from generation.splits.recipes import read_recipe

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.canonical import digest
-from generation.engine.verdict import Finding, Verdict
+from generation.engine.verification.verdict import Finding, Verdict
 from generation.engine.worlds import SEEN, UNSEEN, Facet, Needs
 from generation.models import Split
 from generation.storage.index import SplitIndex, fetched
 from generation.storage.key_hashes import KeyColumns
-from generation.verification.columns import BROKEN, seen_folder, open_fresh
+from generation.verification.columns import BROKEN, open_fresh, seen_folder
 
 if TYPE_CHECKING:
     from generation.verification.rows import ChunkProof

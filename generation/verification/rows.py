@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from generation.engine.canonical import canonical
-from generation.engine.checking import IDS_ALIKE, Checker, prove_alike, read_picture
 from generation.engine.errors import EngineError
-from generation.engine.proof import Proof
-from generation.engine.verdict import Finding, of_item
+from generation.engine.verification.checks import IDS_ALIKE, Checker, prove_alike, read_picture
+from generation.engine.verification.proof import Proof
+from generation.engine.verification.verdict import Finding, of_item
 from generation.engine.worlds import Item, Media, get_maker
 from generation.engine.worlds import Question as EngineQuestion
 from generation.models import Chunk, Question, Scene, Split

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from generation.engine.nearest import Bags, Known, bags_of, grouped
+from generation.engine.scoring.nearest_questions import Bags, Known, bags_of, grouped
 from generation.engine.seeding import Stage, stream
 from generation.engine.worlds import get_world
 from generation.engine.worlds.clevr.asking import Asker

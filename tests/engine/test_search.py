@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generation.engine import families as engine_families
-from generation.engine.families import Family, Language
-from generation.engine.family_files import read_families
+from generation.engine.language import families as engine_families
+from generation.engine.language.families import Family, Language
+from generation.engine.language.family_files import read_families
 from generation.engine.search import Objects, Rules, Searcher, objects
 from generation.engine.seeding import Stage, stream
 from tests.engine.search_twin import RELATIONS, Found, Twin
@@ -21,7 +21,7 @@ from tests.proof import size
 from tests.worlds.clevr.drawn import FEW, VALUES, random_scene
 from tests.worlds.clevr.twin import ATTRIBUTES
 
-FOLDER = Path(engine_families.__file__).parent / "worlds/clevr/families"
+FOLDER = Path(engine_families.__file__).parents[1] / "worlds/clevr/families"
 TEXTS = {path.name: path.read_text() for path in FOLDER.glob("*.json")}
 TEMPLATES: dict[int, dict[str, Any]] = {
     family["family"]: family for text in TEXTS.values() for family in json.loads(text)

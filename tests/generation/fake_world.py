@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from generation.engine.ablation import Ablation
 from generation.engine.errors import BadScene, BadSpec, Exhausted
 from generation.engine.program import FunctionTable, Program, Step
+from generation.engine.programs.ablation import Ablation
 from generation.engine.seeding import Stage, stream
 from generation.engine.spec import BaseSpec, merged, read
 from generation.engine.worlds import (

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from generation.engine import nearest
+from generation.engine.scoring import nearest_questions
 from generation.models import Question, Split
 from generation.models.work import from_now
 from generation.reports import shortcuts
@@ -149,15 +149,15 @@ def nearest_of(split: Split) -> Submission:
 def between_pieces(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[int], None]], None]:
     """Give a function that has another called before each piece of ten questions, with the piece's number."""
     monkeypatch.setattr(shortcuts, "PIECE", 10)
-    kept = nearest.Known.nearest
+    kept = nearest_questions.Known.nearest
 
     def have_called(what: Callable[[int], None]) -> None:
         pieces = count()
 
-        def searched(self: nearest.Known, *args: Any) -> Any:
+        def searched(self: nearest_questions.Known, *args: Any) -> Any:
             what(next(pieces))
             return kept(self, *args)
 
-        monkeypatch.setattr(nearest.Known, "nearest", searched)
+        monkeypatch.setattr(nearest_questions.Known, "nearest", searched)
 
     return have_called

@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.engine.statistics import Averaged
+from generation.engine.scoring.statistics import Averaged
 from generation.engine.worlds.boards import Tasks, tasks_of
 from tests.worlds.marbles import WORLD as MARBLES
 from webapp.leaderboards.boards import Passed, passed_of

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.test import Client
 
 from annotations.models import Study
-from generation.engine.family_files import MAX_OPERATIONS
+from generation.engine.language.family_files import MAX_OPERATIONS
 from generation.engine.worlds.clevr.spec import ClevrSpec, read_spec
 from tests import screenshots
 from tests.webapp.commands import ROOT

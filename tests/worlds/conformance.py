@@ -20,9 +20,9 @@ import numpy as np
 from generation.engine.batches import plain_instances
 from generation.engine.canonical import canonical, digest
 from generation.engine.errors import BadScene, BadSpec
+from generation.engine.language.vocabulary import split_words
 from generation.engine.program import execute, from_json, to_json, typecheck
 from generation.engine.spec import BaseSpec
-from generation.engine.vocabulary import split_words
 from generation.engine.worlds import (
     JOINT,
     Answer,

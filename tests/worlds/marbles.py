@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.ablation import Ablation
 from generation.engine.errors import BadScene, BadSpec
 from generation.engine.program import Function, FunctionTable, Program, Shown, Step, without
-from generation.engine.score import ACCURACY
+from generation.engine.programs.ablation import Ablation
+from generation.engine.scoring.score import ACCURACY
 from generation.engine.seeding import Stage, stream
 from generation.engine.spec import BaseSpec, check_references, read
 from generation.engine.worlds import (

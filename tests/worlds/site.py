@@ -22,7 +22,7 @@ from generation.engine import formats
 from generation.engine.canonical import canonical
 from generation.engine.errors import BadExport
 from generation.engine.program import execute
-from generation.engine.reading import find_reader
+from generation.engine.reading.published import find_reader
 from generation.engine.worlds import READERS, Media, Needs
 from generation.engine.worlds.stories import seen_by, story_of
 from generation.exchange import exports

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generation.engine.ablation import Ablation
 from generation.engine.batches import plain_instances
 from generation.engine.program import Program
+from generation.engine.programs.ablation import Ablation
 from generation.engine.spec import BaseSpec, read
 from generation.engine.worlds import (
     REGISTRY,

@@ -12,8 +12,8 @@ from annotations.studies.lifecycle import may_study
 from annotations.views.results import study_answers_csv, study_answers_jsonl
 from annotations.views.studies import find_study, listed_for
 from generation.browsing.sidebar import page_of
-from generation.engine.figures import Share
-from generation.engine.statistics import Interval
+from generation.engine.scoring.figures import Share
+from generation.engine.scoring.statistics import Interval
 from generation.splits.filters import read_query
 from generation.views.finding import pairs_of
 from webapp.api.operations import reads

@@ -10,7 +10,7 @@ from ninja.files import UploadedFile
 from generation.access import takes_uploads
 from generation.browsing.sidebar import page_of
 from generation.engine.predictions import Findings
-from generation.engine.statistics import Averaged
+from generation.engine.scoring.statistics import Averaged
 from generation.models import Split
 from generation.splits.filters import read_query
 from generation.storage.index import SplitIndex

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from generation.engine.errors import BrokenWorld, EngineError
 from generation.engine.predictions import Predictions
-from generation.engine.score import GUESS, OUTSIDE, is_guess
+from generation.engine.scoring.score import GUESS, OUTSIDE, is_guess
 from generation.engine.worlds import Item, get_world, usable
 from generation.engine.worlds.guessing import Baseline, baselines_of, unanswered
 from generation.models import Dataset, Scene, Split

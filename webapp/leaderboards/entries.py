@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from annotations.models import Baseline
 from annotations.results import baseline as people
 from annotations.results.baseline import load_digest as people_of
-from generation.engine.ladder import WHOLE
-from generation.engine.score import NONE, Slice, score
-from generation.engine.statistics import Averaged
+from generation.engine.scoring.ladder import WHOLE
+from generation.engine.scoring.score import NONE, Slice, score
+from generation.engine.scoring.statistics import Averaged
 from generation.models import Split
 from generation.reports.scoring import slicing_of, truth_of
 from generation.storage.index import SplitIndex, open_digest

@@ -12,7 +12,7 @@ from django.http import Http404
 from django.urls import reverse
 
 from generation.access import Visitor, What, may_mention, may_see
-from generation.engine.statistics import Averaged
+from generation.engine.scoring.statistics import Averaged
 from generation.models import Dataset, Split
 from generation.remarks import Remark
 from generation.views.finding import find_split as any_split

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from generation.engine.predictions import BadPredictions
 from generation.engine.predictions.findings import NAMED
 from generation.engine.predictions.packed import PackedPredictions
-from generation.engine.score import OUTSIDE, score
+from generation.engine.scoring.score import OUTSIDE, score
 from generation.engine.worlds import Column
 from generation.exchange import prediction_files
 from generation.models import Split

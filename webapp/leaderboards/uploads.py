@@ -25,7 +25,7 @@ from generation.engine.predictions import BadPredictions, Member
 from generation.engine.predictions import members as carried
 from generation.engine.predictions.packed import PackedPredictions
 from generation.engine.predictions.unpacking import GZIP, room
-from generation.engine.score import OUTSIDE
+from generation.engine.scoring.score import OUTSIDE
 from generation.exchange import prediction_files
 from generation.models import Split
 from generation.reports.scoring import expected_of

@@ -22,7 +22,7 @@ from generation.engine.worlds import Facet, FacetKind, Item, World, usable
 
 NEUTRAL: tuple[str, ...] = (
     "generation.engine.formats.coco:FORMAT",
-    "generation.engine.formats.huggingface:FORMAT",
+    "generation.engine.formats.huggingface.dataset:FORMAT",
     "generation.engine.formats.jsonl:FORMAT",
     "generation.engine.formats.lmms_eval:FORMAT",
     "generation.engine.formats.vlmevalkit:FORMAT",

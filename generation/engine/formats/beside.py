@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from generation.engine.beside import BESIDE
 from generation.engine.formats import ExportDataset, ExportSplit, Tick
 from generation.engine.formats.writing import compressed, facet_rows, write_json
+from generation.engine.reading.side_folder import BESIDE
 
 SUMS = f"{BESIDE}/SHA256SUMS"
 FORMAT_VERSION = 1

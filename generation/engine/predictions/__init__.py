@@ -28,7 +28,7 @@ class Predictions(NamedTuple):
     Attributes
     ----------
     codes : array (n,) of int32
-        Codes of the vocabulary; `OUTSIDE` of `generation.engine.score` for what it doesn't have.
+        Codes of the vocabulary; `OUTSIDE` of `generation.engine.scoring.score` for what it doesn't have.
     read : array (n,) of int32
         The same, but where `OUTSIDE` what the reader of free text finds; `OUTSIDE` where it finds nothing.
     outside : mapping of int to str

@@ -14,7 +14,7 @@ from generation.engine.predictions.rows import Batch
 from generation.engine.predictions.said import Gathered
 from generation.engine.predictions.unpacking import Unreadable
 from generation.engine.predictions.vocabulary import NoAnswer, Vocabulary, shown, text_of
-from generation.engine.score import OUTSIDE
+from generation.engine.scoring.score import OUTSIDE
 from generation.engine.worlds import AnswerForm
 
 EXTRA = 100_000  # rows that a file may have beyond its questions

@@ -7,7 +7,7 @@ quotes. Each part stands there once in a set.
 import re
 from collections.abc import Collection, Sequence
 
-from generation.engine.score import OUTSIDE
+from generation.engine.scoring.score import OUTSIDE
 from generation.engine.worlds import AnswerForm, AnswerKind
 
 JOINTS = r"(?: ?(?:[,;&]|->|→) ?(?:and |then )?| and | and then | then | )"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from generation.engine.predictions.vocabulary import Vocabulary, plain
-from generation.engine.score import OUTSIDE
+from generation.engine.scoring.score import OUTSIDE
 
 OPEN, CLOSE = "<think>", "</think>"
 MARK = re.compile(r"\banswer\b[*_`\"' ]{0,4}(?:is\b[*_`\"' ]{0,4}:?|:)|\\boxed\s?\{", re.IGNORECASE)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from generation.engine.predictions.unpacking import PIECE, Text, Unreadable
 from generation.engine.predictions.vocabulary import shown
-from generation.engine.streaming import JsonText
+from generation.engine.reading.json_stream import JsonText
 
 MANY = 4096  # rows a batch
 LONGEST = 1 << 20  # characters that a row may have

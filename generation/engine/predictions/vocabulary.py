@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from generation.engine.predictions.composed import Composed
-from generation.engine.score import OUTSIDE
+from generation.engine.scoring.score import OUTSIDE
 from generation.engine.worlds import JOINT, AnswerForm
 
 NUMBERS = (

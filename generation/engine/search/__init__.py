@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.families import Family, Language, Mode, Op
+from generation.engine.language.families import Family, Language, Mode, Op
 from generation.engine.search.kernel import ask_family, ask_scene
 
 Accept = Callable[[int, Sequence[int], int], bool]

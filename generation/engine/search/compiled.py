@@ -3,10 +3,12 @@
 from pathlib import Path
 
 from generation.engine.compiling import compiler
-from generation.engine.families import Mode, Op
+from generation.engine.language.families import Mode, Op
 
 HERE = Path(__file__).parent
-compiled = compiler("search", files=[*HERE.glob("*.py"), HERE.with_name("balance.py"), HERE.with_name("families.py")])
+compiled = compiler(
+    "search", files=[*HERE.glob("*.py"), HERE.with_name("balance.py"), HERE.with_name("language") / "families.py"]
+)
 
 SCENE, FILTER, RELATE, RELATE_FILTER, FILTER_ONE, SAME = (
     int(op) for op in (Op.SCENE, Op.FILTER, Op.RELATE, Op.RELATE_FILTER, Op.FILTER_ONE, Op.SAME)

@@ -14,11 +14,11 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.ablation import Ablation
 from generation.engine.errors import BadSpec, BrokenWorld
 from generation.engine.program import FunctionTable, Program, to_json
-from generation.engine.proof import Prover
+from generation.engine.programs.ablation import Ablation
 from generation.engine.spec import NO_FILES, BaseSpec
+from generation.engine.verification.proof import Prover
 from generation.engine.worlds import plugins
 from generation.engine.worlds.boards import BoardView
 

@@ -12,14 +12,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.ablation import Ablation
-from generation.engine.checking import IDS_ALIKE, prove_alike
 from generation.engine.errors import BadScene, BadSpec
 from generation.engine.program import FunctionTable, Program
-from generation.engine.proof import Outputs, Proof
-from generation.engine.score import ACCURACY
+from generation.engine.programs.ablation import Ablation
+from generation.engine.scoring.score import ACCURACY
 from generation.engine.seeding import Stage, Stream, stream
 from generation.engine.spec import NO_FILES, BaseSpec, Frozen, check_references, merged, read
+from generation.engine.verification.checks import IDS_ALIKE, prove_alike
+from generation.engine.verification.proof import Outputs, Proof
 from generation.engine.worlds import (
     AnswerForm,
     ChartView,

@@ -12,9 +12,9 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from tqdm import tqdm
 
-from generation.engine import folders
-from generation.engine.reading import find_reader
-from generation.engine.verdict import Verdict
+from generation.engine.reading.published import find_reader
+from generation.engine.verification import folders
+from generation.engine.verification.verdict import Verdict
 from generation.engine.worlds import READERS, get_world
 from generation.making.pool import stoppable
 from generation.making.warmup import warm_world

@@ -21,7 +21,7 @@ from annotations.results import exclusions, figures
 from annotations.results.methods_text import methods_text
 from annotations.results.payment import Submission, reconcile
 from annotations.studies import lifecycle
-from generation.engine.figures import Share
+from generation.engine.scoring.figures import Share
 from generation.models import Dataset
 from generation.storage.index import SplitIndex
 from tests import proof

@@ -16,7 +16,7 @@ from annotations.answering.participants import Person, people_of
 from annotations.models import Answer, EasyAnswer, Participant, Study
 from annotations.results.baseline import still_open
 from annotations.results.payment import BadExport, Payment, code_of, read_export, reconcile
-from generation.engine.figures import Share
+from generation.engine.scoring.figures import Share
 from generation.models import Dataset
 from generation.storage.index import SplitIndex
 from tests.annotations import answered

@@ -15,7 +15,7 @@ from annotations.results import baseline
 from annotations.results import figures as results
 from annotations.results.baseline import NotPublished
 from annotations.studies import lifecycle
-from generation.engine.score import NONE, TIE, score
+from generation.engine.scoring.score import NONE, TIE, score
 from generation.models import Dataset
 from generation.storage import files
 from generation.storage.index import SplitIndex

@@ -17,7 +17,7 @@ from annotations.answering import slots
 from annotations.models import Baseline, Participant, Study
 from annotations.results import baseline
 from annotations.studies import lifecycle
-from generation.engine.ladder import least_step
+from generation.engine.scoring.ladder import least_step
 from generation.models import Dataset
 from tests.annotations import answered
 from webapp.leaderboards.disclosure import ladder

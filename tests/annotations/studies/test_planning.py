@@ -8,7 +8,7 @@ import pytest
 from annotations.models import Study
 from annotations.studies import planning, sampling
 from annotations.studies.planning import plan
-from generation.engine.figures import Share
+from generation.engine.scoring.figures import Share
 from generation.models import Dataset
 from webapp.models import User
 

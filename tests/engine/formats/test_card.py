@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from generation.engine.formats.card import size_category, table, yaml_text
-from generation.engine.formats.card_licence import address, hub_name
-from generation.engine.formats.card_statistics import Tally, lines
-from generation.engine.formats.croissant import version_of
-from generation.engine.formats.huggingface import FORMAT
+from generation.engine.formats.huggingface.card import size_category, table, yaml_text
+from generation.engine.formats.huggingface.card_licence import address, hub_name
+from generation.engine.formats.huggingface.card_statistics import Tally, lines
+from generation.engine.formats.huggingface.croissant import version_of
+from generation.engine.formats.huggingface.dataset import FORMAT
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import Facet
 from tests.engine.formats.sample import Dataset, Marbles, Split, marbles

@@ -12,10 +12,10 @@ import pytest
 import yaml
 
 from generation.engine.errors import BadExport
-from generation.engine.formats import huggingface_parquet
-from generation.engine.formats.huggingface import FORMAT
-from generation.engine.formats.huggingface_parquet import IMAGES, Shards, scene_features, schema_of
-from generation.engine.formats.huggingface_rows import FIRST, column_of, facet_columns, plain_names
+from generation.engine.formats.huggingface import parquet
+from generation.engine.formats.huggingface.dataset import FORMAT
+from generation.engine.formats.huggingface.parquet import IMAGES, Shards, scene_features, schema_of
+from generation.engine.formats.huggingface.rows import FIRST, column_of, facet_columns, plain_names
 from generation.engine.worlds import FacetKind
 from tests.engine.formats.sample import PER_ITEM, Dataset, marbles, picture
 
@@ -156,7 +156,7 @@ def test_files_stay_below_their_bound_and_keep_the_rows_in_order(tmp_path: Path)
 
 
 def test_a_picture_of_many_questions_stands_in_a_file_once(tmp_path: Path) -> None:
-    features = {"image": huggingface_parquet.IMAGE}
+    features = {"image": parquet.IMAGE}
     noise = bytes(range(256)) * 4
     content = b"".join(picture(number) for number in range(100)) + noise
     with Shards(tmp_path / "shards", schema_of(features), rows=IMAGES) as shards:
@@ -181,7 +181,7 @@ def test_without_pyarrow_the_message_says_what_to_install(monkeypatch: pytest.Mo
             raise ImportError(name)
         return real(name)
 
-    monkeypatch.setattr(huggingface_parquet.importlib, "import_module", missing)
+    monkeypatch.setattr(parquet.importlib, "import_module", missing)
     with pytest.raises(BadExport, match="pip install pyarrow"):
         write(marbles(), tmp_path / "none")
     assert list((tmp_path / "none").iterdir()) == []

@@ -12,7 +12,7 @@ import yaml
 
 from generation.engine.errors import BadExport
 from generation.engine.formats import lmms_eval_task
-from generation.engine.formats.huggingface_rows import FIRST, PROMPT, STORY
+from generation.engine.formats.huggingface.rows import FIRST, PROMPT, STORY
 from generation.engine.formats.lmms_eval import FORMAT
 from tests.engine.formats.sample import Dataset, marbles, picture
 from tests.worlds.marbles import NUMBERS

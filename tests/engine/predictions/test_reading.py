@@ -16,7 +16,7 @@ from generation.engine.predictions import checking, members, read_predictions, r
 from generation.engine.predictions import said as said_
 from generation.engine.predictions.findings import Findings
 from generation.engine.predictions.said import Gathered
-from generation.engine.score import OUTSIDE
+from generation.engine.scoring.score import OUTSIDE
 from tests import proof
 from tests.engine.predictions.asked import (
     SOURCES,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from generation.engine.predictions.reply import ReplyReader, without_thoughts
 from generation.engine.predictions.vocabulary import Vocabulary
-from generation.engine.score import OUTSIDE
+from generation.engine.scoring.score import OUTSIDE
 from tests import proof
 from tests.engine.predictions.asked import ADMITTED, KINDS, VOCABULARY
 

@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from generation.engine.errors import BadRecord, BadSpec
-from generation.engine.reading import find_reader
+from generation.engine.reading.published import find_reader
 from generation.making import datasets, import_records, imports, pool, reading
 from generation.making.chunk_writer import question_row
 from generation.management import console

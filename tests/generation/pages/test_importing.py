@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from generation.browsing.pictures import version_of
-from generation.engine.reading import find_reader
+from generation.engine.reading.published import find_reader
 from generation.making import datasets, imports, reading
 from generation.models import Dataset, Import, Job, Scene
 from generation.storage import files

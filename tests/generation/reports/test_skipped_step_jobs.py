@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from generation import tasks
-from generation.engine.score import NONE
+from generation.engine.scoring.score import NONE
 from generation.making import datasets
 from generation.models import AblationReport, Dataset, Question, Split, from_now
 from generation.queue import leases, runner, workers

@@ -16,7 +16,7 @@ from PIL import Image
 from generation.engine import ENGINE_VERSION
 from generation.engine.canonical import canonical, dataset_fingerprint
 from generation.engine.errors import BadSpec
-from generation.engine.verdict import Finding, Verdict
+from generation.engine.verification.verdict import Finding, Verdict
 from generation.making import datasets
 from generation.models import Dataset, Question, Scene, Split
 from generation.splits import question_sets, sealing

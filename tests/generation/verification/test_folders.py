@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from generation.engine import folders
 from generation.engine.errors import BadExport, BadRecord
-from generation.engine.verdict import Verdict
+from generation.engine.verification import folders
+from generation.engine.verification.verdict import Verdict
 from generation.making import datasets
 from generation.splits import question_sets
 from generation.splits.recipes import Recipe

@@ -4,8 +4,8 @@ import re
 
 from django.test import Client
 
-from generation.engine.comparing import MCNEMAR, Compared
-from generation.engine.statistics import Averaged, Interval
+from generation.engine.scoring.comparison import MCNEMAR, Compared
+from generation.engine.scoring.statistics import Averaged, Interval
 from generation.models import Split
 from tests.leaderboards import sent
 from webapp.leaderboards.analysis.comparison import Line, Part, Sheet

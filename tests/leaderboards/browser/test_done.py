@@ -19,7 +19,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from generation.charts import drawing
-from generation.engine import ablation
+from generation.engine.programs import ablation
 from generation.models import Question, Split
 from generation.reports import skipped_step_jobs, skipped_steps
 from tests.generation import small

@@ -13,12 +13,12 @@ from django.db.models import F
 from django.test import Client
 from pytest_django import Settings
 
-from generation.engine.ladder import usual_budget
+from generation.engine.scoring.ladder import usual_budget
 from generation.making import datasets
 from generation.models import Dataset, Split
 from generation.storage.index import SplitIndex
 from tests import riddles
-from tests.engine.test_ladder_attacks import ALLOWED, Told, solved, voted
+from tests.engine.scoring.test_ladder_attacks import ALLOWED, Told, solved, voted
 from tests.proof import size
 from tests.riddle_site import riddle_world
 from webapp.leaderboards import scoring

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from django.test import Client
 
-from generation.engine.statistics import Averaged
+from generation.engine.scoring.statistics import Averaged
 from generation.engine.worlds.boards import BoardView, Series, Tasks
 from generation.models import Split
 from generation.reports.scoring import truth_of

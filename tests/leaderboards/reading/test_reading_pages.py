@@ -14,7 +14,7 @@ from django.urls import reverse
 from annotations.results import baseline
 from annotations.studies import lifecycle
 from generation.charts import drawing
-from generation.engine.score import NONE
+from generation.engine.scoring.score import NONE
 from generation.engine.worlds import FacetKind
 from generation.making import datasets
 from generation.models import AblationReport, Question, Split
@@ -385,7 +385,7 @@ def test_the_chart_of_curves_names_them_in_full(val, owner, client, monkeypatch)
 
 
 def test_who_skips_a_step_is_named_with_it(val, owner, client, monkeypatch):
-    from generation.engine import ablation
+    from generation.engine.programs import ablation
     from webapp.leaderboards.analysis import skipped_steps as skipped
 
     for module in (ablation, skipped):

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 import pytest
 
-from generation.engine.score import NONE
+from generation.engine.scoring.score import NONE
 from generation.reports.scoring import truth_of
 from generation.splits.filters import read_query
 from generation.storage.index import SplitIndex
@@ -152,7 +152,7 @@ def test_panels_are_drawn_for_page_and_paper(ground, val):
 
     from generation.charts.drawing import Order, drawings
     from generation.charts.vega import OF_PAPER, OF_THE_PAGE
-    from generation.engine.statistics import Averaged
+    from generation.engine.scoring.statistics import Averaged
     from webapp.leaderboards.analysis import curves_chart, panels_chart
     from webapp.leaderboards.analysis.curves import TRAIN_SIZE, Run, curves
 

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from generation.engine import formats
 from generation.engine.errors import BadRecord
-from generation.engine.reading import Known, find_reader
+from generation.engine.reading.published import Known, find_reader
 from generation.exchange import exports
 from generation.making import datasets, imports
 from generation.models import Dataset, Import, ImportedSplit, Question, Scene

@@ -13,9 +13,9 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from generation.engine.checking import Checker
 from generation.engine.errors import BadRecord, BadSpec
-from generation.engine.proof import Proof
+from generation.engine.verification.checks import Checker
+from generation.engine.verification.proof import Proof
 from generation.engine.worlds import Item, get_maker, get_world
 from generation.engine.worlds.babi.languages import language_of
 from generation.engine.worlds.babi.learning import learn

@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, settings
 
-from generation.engine.ablation import answer_without
 from generation.engine.program import execute, from_json
+from generation.engine.programs.ablation import answer_without
 from generation.engine.worlds.clevr import spec as clevr_spec
 from generation.engine.worlds.clevr.ablations import ABLATIONS
 from generation.engine.worlds.clevr.functions import function_table

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from generation.engine.diagnose import Topology, demands
 from generation.engine.program import from_json, to_json
+from generation.engine.programs.diagnosis import Topology, demands
 from generation.engine.seeding import Stage, stream
 from generation.engine.worlds import Item, get_world
 from generation.engine.worlds.clevr.asking import Asker

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generation.engine.balance import may_answer
-from generation.engine.checking import Checker
 from generation.engine.program import from_json, to_json
-from generation.engine.proof import Flaw, Proof
+from generation.engine.verification.checks import Checker
+from generation.engine.verification.proof import Flaw, Proof
 from generation.engine.worlds import Answer, AnswerKind, Item, Question, get_maker, get_world
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.proofs.balance import Balance

@@ -14,7 +14,7 @@ from generation.engine.errors import Exhausted
 from generation.engine.program import to_json
 from generation.engine.worlds import FacetKind, Item, Needs, get_maker, get_world
 from generation.engine.worlds.clevr.spec import ClevrSpec
-from tests.engine.test_skeleton import skeleton_twin
+from tests.engine.programs.test_skeleton import skeleton_twin
 from tests.proof import size
 from tests.worlds.clevr.fingerprints import HELD, MINIS, of_items
 

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from generation.engine.statistics import TOO_FEW
+from generation.engine.scoring.statistics import TOO_FEW
 from generation.engine.worlds import AnswerKind, Question, get_maker, get_world
 from tests.worlds.clevr.fingerprints import DEMO
 

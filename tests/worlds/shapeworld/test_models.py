@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from generation.engine import dataset
-from generation.engine.vocabulary import split_words
+from generation.engine.language.vocabulary import split_words
 from generation.engine.worlds import get_maker
 from generation.engine.worlds.shapeworld.caption_knobs import Thresholds
 from generation.engine.worlds.shapeworld.formats.models import caption_model, polish, reverse_polish, world_model

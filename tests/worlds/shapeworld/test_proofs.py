@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generation.engine.checking import Checker
-from generation.engine.proof import Proof
+from generation.engine.verification.checks import Checker
+from generation.engine.verification.proof import Proof
 from generation.engine.worlds import Answer, AnswerKind, Item, get_maker, get_world
 from generation.engine.worlds.shapeworld.picture import draw
 from generation.engine.worlds.shapeworld.scene import Scene

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from generation.engine.errors import Exhausted
-from generation.engine.proof import Proof
+from generation.engine.verification.proof import Proof
 from generation.engine.worlds.shapeworld.proofs.scenes import prove_scene
 from generation.engine.worlds.shapeworld.sampling import sample_scene, shades
 from generation.engine.worlds.shapeworld.scene import Scene

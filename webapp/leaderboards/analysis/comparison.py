@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from generation.engine.comparing import MCNEMAR, Compared, compare
+from generation.engine.scoring.comparison import MCNEMAR, Compared, compare
 from generation.reports.scoring import truth_of
 from webapp.leaderboards.analysis.slices import LEAST, Divided, Ground
 from webapp.leaderboards.entries import Contender

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from django.utils import timezone
 
-from generation.engine.statistics import Averaged
+from generation.engine.scoring.statistics import Averaged
 from generation.engine.worlds import Column
 from generation.engine.worlds.boards import Tasks
 from generation.models import Split

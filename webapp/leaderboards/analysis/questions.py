@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.score import GUESS, NONE, TIE, is_guess, right_of
+from generation.engine.scoring.score import GUESS, NONE, TIE, is_guess, right_of
 from generation.reports.scoring import truth_of
 from webapp.leaderboards.analysis.slices import Ground
 from webapp.leaderboards.entries import Codes, Contender

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from generation.access import What, may_see
-from generation.engine.statistics import Averaged
+from generation.engine.scoring.statistics import Averaged
 from generation.engine.worlds.boards import BoardView
 from generation.models import Split
 from generation.storage.index import SplitIndex

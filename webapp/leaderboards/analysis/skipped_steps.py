@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.ablation import LEAST, Explained, alike, best, skipped
-from generation.engine.score import NONE
+from generation.engine.programs.ablation import LEAST, Explained, alike, best, skipped
+from generation.engine.scoring.score import NONE
 from generation.models import Split
 from generation.reports.scoring import truth_of
 from generation.reports.shortcuts import TYPE, choices_of

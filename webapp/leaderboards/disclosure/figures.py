@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from generation.engine.statistics import TOO_FEW, Averaged
+from generation.engine.scoring.statistics import TOO_FEW, Averaged
 
 SMALLEST = TOO_FEW  # questions of which a share is shown
 DECIMALS = 6  # of a share in files

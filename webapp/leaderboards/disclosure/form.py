@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.db import transaction
 
-from generation.engine.ladder import least_step, usual_budget
+from generation.engine.scoring.ladder import least_step, usual_budget
 from generation.models import Split
 from webapp.leaderboards.disclosure import ladder
 from webapp.leaderboards.models import DisclosureSettings

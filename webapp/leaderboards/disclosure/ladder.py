@@ -2,7 +2,7 @@
 
 A score is decided upon once, in the transaction that stores it and under a lock on the split. Either a figure is
 published, which spends from the budgets of the split and of the split it was derived from, or the figure opens with
-the answers. `generation.engine.ladder` has the mathematics.
+the answers. `generation.engine.scoring.ladder` has the mathematics.
 """
 
 import json
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from annotations.models import Baseline
 from annotations.results.figures import sliced, values_of
-from generation.engine.ladder import WHOLE, climb, least_step, usual_budget
-from generation.engine.score import score
+from generation.engine.scoring.ladder import WHOLE, climb, least_step, usual_budget
+from generation.engine.scoring.score import score
 from generation.engine.worlds import FacetKind
 from generation.models import Split
 from generation.reports.scoring import truth_of

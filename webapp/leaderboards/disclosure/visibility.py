@@ -8,8 +8,8 @@ that the owner chose. Everything else opens with the answers.
 from typing import Any, NamedTuple
 
 from generation.access import Visitor, What, may_see, may_see_facet
-from generation.engine.ladder import WHOLE
-from generation.engine.statistics import Averaged
+from generation.engine.scoring.ladder import WHOLE
+from generation.engine.scoring.statistics import Averaged
 from generation.engine.worlds.boards import BoardView
 from generation.models import Split
 from generation.storage.index import IndexedFacet, SplitIndex

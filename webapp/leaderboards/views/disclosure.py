@@ -10,7 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from generation.access import owns
-from generation.engine.ladder import expected_gain
+from generation.engine.scoring.ladder import expected_gain
 from generation.models import Split
 from generation.views.finding import NOTHING
 from webapp.leaderboards import limits

@@ -8,7 +8,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from generation.access import What, may_see, owns
-from generation.engine.ablation import LEAST
+from generation.engine.programs.ablation import LEAST
 from generation.models import AblationReport, Heartbeat
 from generation.queue import DEFAULT
 from generation.reports import skipped_step_jobs

@@ -7,9 +7,9 @@ Weston et al. 2015, Towards AI-Complete Question Answering, section 5 and table 
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from generation.engine import ngrams
-from generation.engine.ngrams import Read
-from generation.engine.vocabulary import split_words
+from generation.engine.language.vocabulary import split_words
+from generation.engine.scoring import ngram_classifier
+from generation.engine.scoring.ngram_classifier import Read
 from generation.engine.worlds import Item
 from generation.engine.worlds.babi import asking
 from generation.engine.worlds.babi.cast import EVERYWHERE
@@ -44,7 +44,7 @@ def by_ngrams(
         for read, question in zip(_read(item), item.questions, strict=True)
         if question.answer is not None
     )
-    yield from ngrams.guesses(known, (read for item in asked for read in _read(item)), check=check)
+    yield from ngram_classifier.guesses(known, (read for item in asked for read in _read(item)), check=check)
 
 
 def _read(item: Item) -> Iterator[Read]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from generation.engine.errors import BadRecord
-from generation.engine.reading import SplitFiles
+from generation.engine.reading.published import SplitFiles
 from generation.engine.worlds.babi.formats import finding, naming
 from generation.engine.worlds.babi.formats.lines import RawStory
 from generation.engine.worlds.babi.formats.release import files_of_tasks

@@ -16,8 +16,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, PrivateAttr
 
-from generation.engine.bounded_json import loads
 from generation.engine.errors import BadSpec
+from generation.engine.reading.bounded_json import loads
 from generation.engine.spec import COMMON, NO_FILES, BaseSpec, bundled, check_references, merged, read
 from generation.engine.worlds.babi import layout, trying
 from generation.engine.worlds.babi.knobs import TASKS, Knobs, Range, TaskNumber

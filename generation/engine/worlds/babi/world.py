@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.ablation import Ablation
 from generation.engine.errors import BadScene
 from generation.engine.program import FunctionTable
-from generation.engine.proof import Prover
-from generation.engine.score import ACCURACY
+from generation.engine.programs.ablation import Ablation
+from generation.engine.scoring.score import ACCURACY
 from generation.engine.spec import BaseSpec
+from generation.engine.verification.proof import Prover
 from generation.engine.worlds import (
     NO_FILES,
     AnswerForm,

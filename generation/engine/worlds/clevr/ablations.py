@@ -5,8 +5,8 @@ What is nearest the answer is called the last one; the first one is named where 
 
 from collections.abc import Callable, Iterator
 
-from generation.engine.ablation import Ablation
 from generation.engine.program import Program, without
+from generation.engine.programs.ablation import Ablation
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES
 
 Find = Callable[[Program], int | None]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from generation.engine.diagnose import Topology
+from generation.engine.programs.diagnosis import Topology
 from generation.engine.worlds.boards import BoardView, Series
 
 GROUPS = ("query", "count", "exist")

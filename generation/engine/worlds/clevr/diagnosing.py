@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from generation.engine.diagnose import Diagnoser, Diagnosis, Sight, sight
-from generation.engine.families import Language
+from generation.engine.language.families import Language
 from generation.engine.program import Program
+from generation.engine.programs.diagnosis import Diagnoser, Diagnosis, Sight, sight
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.scene import Scene
 from generation.engine.worlds.clevr.spec import ClevrSpec

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from generation.engine.diagnose import Diagnosis, Topology, demands
-from generation.engine.skeleton import pairs, said, skeleton
+from generation.engine.programs.diagnosis import Diagnosis, Topology, demands
+from generation.engine.programs.skeleton import pairs, said, skeleton
 from generation.engine.worlds import SEEN, UNSEEN, ChartView, Facet, FacetKind, Needs, Question
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.diagnosing import diagnose

@@ -11,9 +11,9 @@ from functools import lru_cache
 from io import BytesIO
 from typing import Any
 
-from generation.engine.bounded_json import Guarded, loads
 from generation.engine.errors import BadRecord, BadScene, BadSpec, Exhausted
-from generation.engine.streaming import JsonText
+from generation.engine.reading.bounded_json import Guarded, loads
+from generation.engine.reading.json_stream import JsonText
 from generation.engine.worlds import Chunk, Item
 from generation.engine.worlds.clevr.asking import Asker
 from generation.engine.worlds.clevr.camera import View, project, solve_view

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from generation.engine.families import RELATION, Family
-from generation.engine.vocabulary import split_words
-from generation.engine.wording import Forms, Lexicon, words_of, words_said
+from generation.engine.language.families import RELATION, Family
+from generation.engine.language.vocabulary import split_words
+from generation.engine.language.wording import Forms, Lexicon, words_of, words_said
 from generation.engine.worlds.clevr.vocabulary import Vocabulary
 
 NOUN = "Shape"

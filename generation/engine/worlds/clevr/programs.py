@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from generation.engine.families import Family, Mode, Op, Operation
+from generation.engine.language.families import Family, Mode, Op, Operation
 from generation.engine.program import Program, Step
-from generation.engine.skeleton import skeleton
+from generation.engine.programs.skeleton import skeleton
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES
 
 _NAMES = {

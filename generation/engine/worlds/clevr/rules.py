@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from generation.engine.diagnose import demands
 from generation.engine.errors import BadSpec
-from generation.engine.families import Family
+from generation.engine.language.families import Family
+from generation.engine.programs.diagnosis import demands
 from generation.engine.rules import Known, Wanted, read_rules
 from generation.engine.worlds import FacetKind, Needs
 from generation.engine.worlds.clevr.facets import facets, group

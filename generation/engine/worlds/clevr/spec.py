@@ -22,8 +22,9 @@ from pydantic import (
 )
 
 from generation.engine.errors import BadFamily, BadMesh, BadSpec, NoRenderer
-from generation.engine.families import Family, Language, Op
-from generation.engine.family_files import read_families
+from generation.engine.language.families import Family, Language, Op
+from generation.engine.language.family_files import read_families
+from generation.engine.language.wording import most_words
 from generation.engine.render import blender
 from generation.engine.render.mesh import Mesh, parse_mesh
 from generation.engine.rules import Rules
@@ -39,7 +40,6 @@ from generation.engine.spec import (
     merged,
     read,
 )
-from generation.engine.wording import most_words
 from generation.engine.worlds.clevr.lexicon import lexicon
 from generation.engine.worlds.clevr.programs import Outline, outlines, ways
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, RELATIONS, Vocabulary

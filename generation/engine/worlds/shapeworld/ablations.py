@@ -5,8 +5,8 @@ Of several steps of a kind the first in the caption is named; its other ones sta
 
 from collections.abc import Callable, Iterator
 
-from generation.engine.ablation import Ablation
 from generation.engine.program import Program, reachable, without
+from generation.engine.programs.ablation import Ablation
 
 ATTRIBUTES = (("shape", "shape"), ("color", "color"))
 PLACES = (("first", 0), ("last", -1))

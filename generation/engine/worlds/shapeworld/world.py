@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.ablation import Ablation
 from generation.engine.errors import BadScene
 from generation.engine.program import FunctionTable, Program
-from generation.engine.score import ACCURACY
+from generation.engine.programs.ablation import Ablation
+from generation.engine.scoring.score import ACCURACY
 from generation.engine.seeding import Stage, stream
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import (

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from generation.engine.errors import BadRecord
-from generation.engine.reading import Read
+from generation.engine.reading.published import Read
 from generation.engine.worlds.clevr.formats.release import READER
 from generation.engine.worlds.clevr.given import Given
 from generation.engine.worlds.clevr.spec import ClevrSpec, read_spec

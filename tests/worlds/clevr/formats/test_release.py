@@ -9,7 +9,7 @@ import pytest
 
 from generation.engine.canonical import Fingerprint
 from generation.engine.errors import BadRecord
-from generation.engine.reading import Found, Known, Read, SplitFiles
+from generation.engine.reading.published import Found, Known, Read, SplitFiles
 from generation.engine.worlds.clevr.formats.release import READER
 from generation.engine.worlds.clevr.scene import Scene
 from generation.engine.worlds.clevr.world import WORLD

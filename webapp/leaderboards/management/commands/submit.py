@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser
 from django.core.management.base import CommandError
 
-from generation.engine.statistics import Averaged
+from generation.engine.scoring.statistics import Averaged
 from generation.management.console import BAD_INPUT, FAILED, PlainCommand
 from generation.models import Split
 from webapp.leaderboards import scoring, uploads

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from generation.engine.beside import BESIDE
 from generation.engine.errors import BadRecord
-from generation.engine.reading import SplitFiles
+from generation.engine.reading.published import SplitFiles
+from generation.engine.reading.side_folder import BESIDE
 from generation.engine.spec import RESERVED_SPLITS
 from generation.engine.worlds.babi.formats import archive, naming
 

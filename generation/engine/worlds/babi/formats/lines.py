@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from generation.engine.errors import BadExport, BadRecord
-from generation.engine.reading import shortened
+from generation.engine.reading.published import shortened
 from generation.engine.worlds.babi.formats.naming import SPACED
 
 BYTES = 1 << 16  # read at a time

@@ -7,11 +7,11 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
-from generation.engine import beside
-from generation.engine.bounded_json import loads
 from generation.engine.errors import BadRecord, EngineError, IllPosed
 from generation.engine.program import FunctionTable, from_json, outputs, typecheck
-from generation.engine.reading import Fault, Found, Known, Open, Read, SplitFiles
+from generation.engine.reading import side_folder
+from generation.engine.reading.bounded_json import loads
+from generation.engine.reading.published import Fault, Found, Known, Open, Read, SplitFiles
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds import Answer, AnswerKind, Item, Question
 from generation.engine.worlds.babi import asking
@@ -41,11 +41,11 @@ class BabiReader:
     def find(self, paths: Sequence[Path]) -> Found:
         """Return what lies in files, folders and archives."""
         where = ", ".join(map(str, paths))
-        ours = beside.beside([*paths, *[path.parent for path in paths]])  # a folder of the release lies one deeper
+        ours = side_folder.beside([*paths, *[path.parent for path in paths]])  # a folder of the release lies one deeper
         parts = finding.chosen(finding.search(paths), is_ours=ours is not None, where=where)
         if ours is None:
             return Found(finding.splits(parts, {}))
-        told = beside.told(ours)
+        told = side_folder.told(ours)
         names = [str(one.get("name")) for one in told.about.get("splits", ()) if isinstance(one, dict)]
         called = {_called(name): name for name in names}
         parts = [part._replace(split=called.get(part.split, part.split)) for part in parts]

@@ -10,9 +10,9 @@ from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from generation.engine.families import Family
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit
 from generation.engine.formats.writing import json_list
+from generation.engine.language.families import Family
 from generation.engine.program import Program
 from generation.engine.worlds import Answer, AnswerKind
 from generation.engine.worlds.clevr.scene import Scene

@@ -12,12 +12,12 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from generation.engine.beside import BESIDE, OURS
-from generation.engine.bounded_json import BadJson, Guarded
 from generation.engine.errors import BadRecord
-from generation.engine.reading import Open, SplitFiles, shortened
+from generation.engine.reading.bounded_json import BadJson, Guarded
+from generation.engine.reading.json_stream import JsonText, NoList
+from generation.engine.reading.published import Open, SplitFiles, shortened
+from generation.engine.reading.side_folder import BESIDE, OURS
 from generation.engine.spec import RESERVED_SPLITS
-from generation.engine.streaming import JsonText, NoList
 
 KINDS = ("scenes", "questions", "views")
 ORDER = ("train", "val", "test", "trainA", "valA", "valB", "testA", "testB")

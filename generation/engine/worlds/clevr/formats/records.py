@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from generation.engine.errors import BadProgram, BadRecord, BadScene, IllPosed
 from generation.engine.program import FunctionTable, Program, Step, from_json, outputs, typecheck
-from generation.engine.reading import Fault, shortened, value_of
-from generation.engine.streaming import JsonText, records
+from generation.engine.reading.json_stream import JsonText, records
+from generation.engine.reading.published import Fault, shortened, value_of
 from generation.engine.worlds import Answer, AnswerKind, Question
 from generation.engine.worlds.clevr.formats.finding import KINDS, named
 from generation.engine.worlds.clevr.functions import function_table

@@ -5,12 +5,12 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, ClassVar
 
-from generation.engine import beside
-from generation.engine.bounded_json import Guarded
 from generation.engine.errors import BadRecord
-from generation.engine.reading import Found, Known, Open, Read, SplitFiles
+from generation.engine.reading import side_folder
+from generation.engine.reading.bounded_json import Guarded
+from generation.engine.reading.json_stream import JsonText
+from generation.engine.reading.published import Found, Known, Open, Read, SplitFiles
 from generation.engine.spec import LIMITS, BaseSpec
-from generation.engine.streaming import JsonText
 from generation.engine.worlds import Answer, AnswerKind, Item
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.formats import finding
@@ -34,12 +34,12 @@ class ClevrReader:
     def find(self, paths: Sequence[Path]) -> Found:
         """Return what lies in files and folders."""
         parts = finding.search(paths)
-        ours = beside.beside(paths)
+        ours = side_folder.beside(paths)
         if ours is None:
             return Found(_some(parts, paths))
         if not any(path == ours or path in ours.parents for path in paths):
             _add_beside(parts, ours)
-        told = beside.told(ours)
+        told = side_folder.told(ours)
         return Found(_some(parts, paths), told.usual, told.spec, told.contents)
 
     def sort(self, names: Sequence[str], *, opened: Open) -> Found:

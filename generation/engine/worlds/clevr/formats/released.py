@@ -5,10 +5,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
-from generation.engine.beside import BESIDE
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
 from generation.engine.formats.beside import SUMS, write_about, write_facets
 from generation.engine.formats.writing import embed_image, when_needed, write_readme
+from generation.engine.reading.side_folder import BESIDE
 from generation.engine.worlds.clevr.formats import dialect
 
 Add = Callable[[Any], None]

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from generation.engine.families import Family
+from generation.engine.language.families import Family
 from generation.engine.worlds.clevr.spec import QuestionKnobs
 
 

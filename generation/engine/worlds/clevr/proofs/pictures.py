@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from generation.engine.checking import IDS_ALIKE
-from generation.engine.proof import Proof
+from generation.engine.verification.checks import IDS_ALIKE
+from generation.engine.verification.proof import Proof
 from generation.engine.worlds.clevr.camera import View, project
 from generation.engine.worlds.clevr.picture import draw, draw_ids, turned
 from generation.engine.worlds.clevr.scene import Scene, SceneObject

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.errors import BadScene
-from generation.engine.proof import Proof
+from generation.engine.verification.proof import Proof
 from generation.engine.worlds.clevr import camera
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.scene import Point, Related, Scene

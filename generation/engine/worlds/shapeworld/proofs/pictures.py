@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.checking import IDS_ALIKE
-from generation.engine.proof import Proof
+from generation.engine.verification.checks import IDS_ALIKE
+from generation.engine.verification.proof import Proof
 from generation.engine.worlds.shapeworld.proofs.geometry import Patch, patch
 from generation.engine.worlds.shapeworld.scene import Scene
 from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec

@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from generation.engine.proof import Proof
+from generation.engine.verification.proof import Proof
 from generation.engine.worlds.shapeworld.footprints import GRID
 from generation.engine.worlds.shapeworld.proofs.geometry import Patch, patch
 from generation.engine.worlds.shapeworld.scene import SHAPES, Entity, Scene

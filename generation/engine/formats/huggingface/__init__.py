@@ -1,0 +1,1 @@
+"""Datasets for the Hugging Face Hub: Parquet, card, Croissant file."""

@@ -1,0 +1,1 @@
+"""Question texts: families of wordings, their files, writing and recognising them, words as numbers."""

@@ -1,0 +1,111 @@
+"""Hearing: whether a text is one of the ways to say a wording. The other way round than `wording.Speaker`.
+
+All ways are followed at once, as the set of places in the text up to which they agree with it, so that no number of
+synonyms, alternatives and optional words makes it slow.
+"""
+
+from collections.abc import Sequence
+
+from generation.engine.language.wording import Choice, Lexicon, Parts, Slot, Thing, Word, Wording
+
+_PUNCTUATION = ".,;:?!"
+_ARTICLES = ("a", "an", "A", "An")
+_OTHERS = ("other", "Other")
+_ANOTHERS = ("another", "Another")
+
+
+class Listener:
+    """Knows a lexicon, and how often optional words are said: sometimes, never (0) or always (1)."""
+
+    def __init__(self, lexicon: Lexicon, *, optional_words: float) -> None:
+        self.lexicon = lexicon
+        self.may_skip, self.may_say = optional_words < 1.0, optional_words > 0.0
+        said = [form for kind in lexicon.forms.values() for forms in kind.values() for form in (*forms[0], *forms[1])]
+        said += [*lexicon.things.singular, *lexicon.things.plural]
+        self.phrases = sorted({form for form in said if " " in form})
+
+    def hears(
+        self, text: str, wording: Wording, *, types: Sequence[str], values: Sequence[str | None], alike: bool
+    ) -> bool:
+        """Return whether a text says a wording with these values; the parameters are those of `Speaker.say`."""
+        if text[:1] != text[:1].upper():
+            return False
+        for said in dict.fromkeys((text, text[:1].lower() + text[1:])):
+            heard = _Heard(self, f" {said}", types, values, alike)
+            if len(said) + 1 in heard.parts(wording.parts, {0}):
+                return True
+        return False
+
+    def is_vowel(self, word: str) -> bool:
+        """Return whether `an` stands before a word."""
+        bare = word.lower().strip(_PUNCTUATION)
+        return bare not in self.lexicon.consonants and (bare in self.lexicon.vowels or bare[:1] in "aeiou")
+
+
+class _Heard:
+    """One text, a blank before each word, against one wording."""
+
+    def __init__(
+        self, listener: Listener, text: str, types: Sequence[str], values: Sequence[str | None], alike: bool
+    ) -> None:
+        self.listener, self.text, self.alike = listener, text, alike
+        self.types, self.values = types, values
+
+    def parts(self, parts: Parts, places: set[int]) -> set[int]:
+        """Return where the text goes on after some parts that begin at one of these places."""
+        for part in parts:
+            if not places:
+                break
+            places = self.part(part, places)
+        return places
+
+    def part(self, part: "Word | Thing | Slot | Choice", places: set[int]) -> set[int]:
+        if isinstance(part, Word):
+            return self.glued(part.text, places) if part.glued else self.word(part.text, places)
+        if isinstance(part, Choice):
+            return self.choice(part, places)
+        things = self.listener.lexicon.things
+        if isinstance(part, Thing):
+            return self.any_of(things[part.plural], places)
+        value, kind = self.values[part.param], self.types[part.param]
+        if value is not None:
+            return self.any_of(self.listener.lexicon.forms[kind][value][part.plural], places)
+        return self.any_of(things[part.plural], places) if kind == self.listener.lexicon.noun else places
+
+    def choice(self, part: Choice, places: set[int]) -> set[int]:
+        if not part.optional:
+            return set().union(*(self.parts(option, places) for option in part.options))
+        said = self.parts(part.options[0], places) if self.listener.may_say else set()
+        return said | places if self.listener.may_skip else said
+
+    def any_of(self, forms: Sequence[str], places: set[int]) -> set[int]:
+        return {place + 1 + len(form) for place in places for form in forms if self.text.startswith(f" {form}", place)}
+
+    def glued(self, mark: str, places: set[int]) -> set[int]:
+        found = {place + len(mark) for place in places if place and self.text.startswith(mark, place)}
+        return found | (self.any_of((mark,), {0}) if 0 in places else set())
+
+    def word(self, word: str, places: set[int]) -> set[int]:
+        if word in _ARTICLES:
+            return self.article(word[0], word, places)
+        if not self.alike and word in _OTHERS:  # goes away, but for what a mark is glued to
+            return places | {end for end in self.any_of((word,), places) if self.text[end : end + 1] not in ("", " ")}
+        if not self.alike and word in _ANOTHERS:
+            return self.article("A" if word[0] == "A" else "a", word, places)
+        return self.any_of((word,), places)
+
+    def article(self, letter: str, word: str, places: set[int]) -> set[int]:
+        """Return where the text goes on after an article that suits the word after it."""
+        found = set()
+        for said, vowel in ((letter, False), (f"{letter}n", True)):
+            for end in self.any_of((said,), places):
+                after = self.text[end : end + 1]
+                if (after == " " and vowel in self.vowels(end + 1)) or (after != " " and said == word):
+                    found.add(end)
+        return found
+
+    def vowels(self, place: int) -> set[bool]:
+        """Return whether what is said from a place on may begin like a vowel: one word, or a phrase of several."""
+        rest = self.text[place:]
+        words = [rest.partition(" ")[0], *(form for form in self.listener.phrases if rest.startswith(form))]
+        return {self.listener.is_vowel(word) for word in words}

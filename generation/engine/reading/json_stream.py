@@ -1,0 +1,245 @@
+"""Reading a list of records out of a JSON file of any length, one record at a time.
+
+Each record is parsed by Python's own scanner as soon as the text has it whole: several times as fast as parsers that
+build it from events, which matters for files of a gigabyte.
+"""
+
+import codecs
+import json
+import re
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from generation.engine.errors import BadRecord
+from generation.engine.reading.bounded_json import BadJson, NoNumber, Readable, real, refuse_constant
+
+BUFFER = 1 << 18  # bytes read at a time
+LONGEST = 1 << 24  # characters that one record may take
+LARGEST = 1 << 63  # whole numbers stay below it, as databases and arrays need
+GOES_ON = ("", ".", "e", "E")  # what may stand after the part of a number
+BLANK = " \t\n\r"
+SPACE = re.compile(f"[{BLANK}]*")
+
+
+class NoList(ValueError):
+    """A file of records without its one list; the text is a sentence for people."""
+
+
+def records(text: "JsonText", key: str, *, where: str, others: Collection[str] = ()) -> Iterator[Any]:
+    """Yield the records of the list `key` of a JSON object, one after the other; numbers are floats and integers.
+
+    Parameters
+    ----------
+    text : JsonText
+        The file, of which nothing is read yet.
+    key : str
+    where : str
+        What messages call the file.
+    others : collection of str
+        Names of other lists, which the object may not have: nobody would read them.
+
+    Raises
+    ------
+    BadRecord
+        If the file ends early or isn't JSON, naming the record it happened at, or has not exactly this list.
+    """
+    number = 0
+    try:
+        for record in text.items(key, others=others):
+            yield record
+            number += 1
+    except NoList as error:
+        raise BadRecord(str(error), where=where) from error
+    except BadJson as error:
+        raise BadRecord(str(error), where=f"{where}, {key}[{number}]") from error
+    except NoNumber as error:
+        raise BadRecord(f"{error}.", where=f"{where}, {key}[{number}]") from error
+    except (ValueError, RecursionError) as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        raise BadRecord(
+            f"Expected JSON, got something else after {number} records ({reason}).",
+            where=f"{where}, {key}[{number}]",
+        ) from error
+
+
+class JsonText:
+    """The part of a file's text that is not parsed yet: from `at` on; what it yields is parsed by `decoder`.
+
+    What is no JSON raises ValueError or RecursionError; so does a value of more than `longest` characters. A file from
+    outside comes in `bounded_json.Guarded`.
+    """
+
+    def __init__(self, file: Readable, *, decoder: json.JSONDecoder | None = None, longest: int | None = None) -> None:
+        self.file = file
+        self.scanner, self.longest = decoder or DECODER, longest
+        self.decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self.text, self.at, self.has_ended = "", 0, False
+        self.length = 0  # characters of the last value
+        self.read = self.lines = 0  # bytes of the file, and ends of lines in them
+
+    def items(self, key: str, *, others: Collection[str] = ()) -> Iterator[Any]:
+        """Yield the items of the list that the whole, an object, has under a key; raise `NoList`."""
+        is_there = False
+        for name in self._names():
+            if name == key and is_there:
+                raise NoList(f"Expected one list {key!r}, got a second. Put all records into one list.")
+            if name in others:
+                raise NoList(f"Expected a file with {key} alone, got also {name!r}. Put each list into its own file.")
+            if name == key:
+                is_there = True
+                self.check_list(key)
+                yield from self._list()
+            else:
+                self.skip()
+        if not is_there:
+            raise NoList(f"Expected a list {key!r}, got none.")
+        self.end()
+
+    def check_list(self, key: str) -> None:
+        """Raise `NoList` unless a list begins here, the value of `key`."""
+        if (here := self._next()) != "[":
+            came = {"{": "an object", '"': "a text", "n": "null", "t": "true", "f": "false"}.get(here, "a number")
+            raise NoList(f"Expected a list {key!r}, got {came}. Write [ and ] around the records.")
+
+    def elements(self) -> Iterator[Any]:
+        """Yield the items of the whole, a list."""
+        yield from self._list()
+        self.end()
+
+    def pairs(self) -> Iterator[tuple[str, Any]]:
+        """Yield names and values of an object, which begins here; what stands after it is not looked at."""
+        for name in self._names():
+            yield name, self._value()
+
+    def names(self) -> Iterator[str]:
+        """Yield the names of the whole, an object; none where it is a list. Take the value after each."""
+        if self._next() != "[":
+            yield from self._names()
+
+    def first(self) -> Any:
+        """Return the first item of the list that begins here, None where there is none; nothing is read after it."""
+        return next(self._list(), None) if self._next() == "[" else None
+
+    def skip(self) -> None:
+        """Pass over the value that begins here: of a list one item after the other."""
+        if self._next() != "[":
+            self._value()
+        else:
+            for _ in self._list():
+                pass
+
+    def value(self) -> Any:
+        """Return the value that begins here."""
+        return self._value()
+
+    def end(self) -> None:
+        """Raise ValueError unless this is the end."""
+        if self.has_more():
+            raise ValueError(f"more after its end: {self._next()!r}")
+
+    def has_more(self) -> bool:
+        """Return whether anything but space follows."""
+        return self._next() != ""
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Return at which byte of the file the last value begins, and where it ends."""
+        end = self.read - len(self.decoder.getstate()[0]) - _bytes(self.text[self.at :])
+        return end - _bytes(self.text[self.at - self.length : self.at]), end
+
+    def _names(self) -> Iterator[str]:
+        """Yield the names of an object; after each one stands its value, which whoever asks has to take."""
+        self._take("{")
+        is_first = True
+        while self._next() != "}" or not is_first:
+            name = self._value()
+            if not isinstance(name, str):
+                raise ValueError(f"a name is wanted, not {name!r}")
+            self._take(":")
+            yield name
+            if self._next() == "}":
+                break
+            self._take(",")
+            is_first = False
+        self._take("}")
+
+    def _list(self) -> Iterator[Any]:
+        self._take("[")
+        if self._next() != "]":
+            yield self._value()
+            while self._next() != "]":
+                self._take(",")
+                yield self._value()
+        self._take("]")
+
+    def _next(self) -> str:
+        """Return the next character that is no space; none at the end."""
+        while True:
+            if (here := self.text[self.at : self.at + 1]) and here not in BLANK:
+                return here
+            found = SPACE.match(self.text, self.at)
+            self.at = found.end() if found else self.at
+            if self.at < len(self.text) or self.has_ended:
+                return self.text[self.at : self.at + 1]
+            self._read()
+
+    def _take(self, wanted: str) -> None:
+        found = self._next()
+        if found != wanted:
+            raise ValueError(f"expecting {wanted!r}, {f'got {found!r}' if found else 'it ends too early'}")
+        self.at += 1
+
+    def _value(self) -> Any:
+        """Return the value that begins here, once it is whole: `12` may go on, and so may `1` before `e`."""
+        self._next()
+        while True:
+            try:
+                value, end = self.scanner.raw_decode(self.text, self.at)
+            except json.JSONDecodeError:
+                if self.has_ended:
+                    raise
+            else:
+                if self.has_ended or self.text[end : end + 1] not in GOES_ON:
+                    break
+            self._read()
+        if self.text.find("\\u", self.at, end) >= 0:
+            json.dumps(value, ensure_ascii=False).encode()  # half of a character is none
+        self.length, self.at = end - self.at, end
+        return value
+
+    def _read(self) -> None:
+        """Read on: as much again as is waited with, so that a long record isn't tried too often."""
+        waiting = len(self.text) - self.at
+        longest = self.longest or LONGEST
+        if waiting > longest:
+            raise ValueError(f"no end of it within {longest:,} characters")
+        content = self.file.read(max(BUFFER, waiting))
+        self.has_ended = not content
+        self.text, self.at = self.text[self.at :] + self._decoded(content), 0
+
+    def _decoded(self, content: bytes) -> str:
+        """Return the file's next bytes as text; raise `BadJson` where they are not UTF-8."""
+        try:
+            text = self.decoder.decode(content, final=self.has_ended)
+        except UnicodeDecodeError as error:
+            at = len(content) - len(error.object) + error.start  # in `content`, or before it
+            line = self.lines + content.count(b"\n", 0, max(0, at)) + 1
+            raise BadJson("Expected UTF-8, got another byte", byte=self.read + at + 1, line=line) from error
+        self.read += len(content)
+        self.lines += content.count(b"\n")
+        return text
+
+
+def _bytes(text: str) -> int:
+    """Return how many bytes a text takes."""
+    return len(text) if text.isascii() else len(text.encode())
+
+
+def _whole(text: str) -> int:
+    number = int(text)
+    if not -LARGEST <= number < LARGEST:
+        raise ValueError(f"a whole number is too large: {text[:20]}...")
+    return number
+
+
+DECODER = json.JSONDecoder(parse_int=_whole, parse_float=real, parse_constant=refuse_constant)

@@ -1,0 +1,1 @@
+"""Scores, intervals, comparisons, votes, and guesses that use no picture."""

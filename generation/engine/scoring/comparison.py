@@ -1,0 +1,258 @@
+"""Two methods on identical questions: by how much one is better, and how sure that is.
+
+Each method has one or several runs; of several, a question counts as right by the share of runs that have it right. So
+questions alone are drawn: by the bootstrap, whose interval the difference has, and by the test.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generation.engine.scoring.score import Slicing, right_of, tally
+from generation.engine.scoring.statistics import LEVEL, RESAMPLES, Interval
+
+Runs = Sequence[NDArray[np.integer]]
+MCNEMAR, PERMUTATION = "McNemar’s exact test", "paired permutation test"
+REACH = 10  # standard deviations, beyond which a sum is as good as impossible
+
+
+def mcnemar(first: int, second: int) -> float:
+    """Return the p-value of McNemar's exact test, two-sided.
+
+    Parameters
+    ----------
+    first, second : int
+        How many questions one has right and the other wrong, and the other way round.
+
+    Returns
+    -------
+    float
+        How often a fair coin, thrown once for each of them, falls at least as unevenly.
+
+    References
+    ----------
+    McNemar 1947, Note on the sampling error of the difference between correlated proportions or percentages.
+    """
+    n, least = first + second, min(first, second)
+    if 2 * least == n:
+        return 1.0
+    log_last = math.lgamma(n + 1) - math.lgamma(least + 1) - math.lgamma(n - least + 1) - n * math.log(2)
+    below = np.arange(least, 0, -1, dtype=np.float64)
+    ratios = np.cumprod(below / (n - below + 1))  # of each smaller count's chance to that of `least`
+    return min(1.0, 2 * math.exp(log_last) * (1 + float(ratios.sum())))
+
+
+def permuted(steps: NDArray[np.int64] | NDArray[np.float64], counts: NDArray[np.int64]) -> float:
+    """Return the p-value of the paired permutation test, two-sided: with one size of difference, McNemar's exact one.
+
+    Parameters
+    ----------
+    steps : array (differences,)
+        By how much one method is ahead on a question, in any unit; whole numbers where the unit allows it.
+    counts : array (differences,)
+        On how many questions.
+
+    Returns
+    -------
+    float
+        How often the sum is at least as far from 0 if on each question the two methods are swapped by a fair coin.
+
+    References
+    ----------
+    Pitman 1937, Significance tests which may be applied to samples from any populations.
+    """
+    there = (counts > 0) & (steps != 0)
+    steps, counts = steps[there], counts[there]
+    sizes, places = np.unique(np.abs(steps), return_inverse=True)
+    if len(sizes) <= 1:
+        return mcnemar(int(counts[steps > 0].sum()), int(counts[steps < 0].sum()))
+    total, each = abs(steps @ counts), np.bincount(places, counts).astype(np.int64)
+    if not np.issubdtype(steps.dtype, np.integer):
+        return math.erfc(total / math.sqrt(2 * float(sizes**2 @ each)))
+    t, reach = _frequencies(float(sizes**2 @ each), widest=int(sizes.max()))
+    if total > reach:
+        return 0.0
+    chances = _sums(np.prod(np.cos(np.outer(t, sizes)) ** each, axis=1).astype(complex), t, first=-reach)
+    return min(1.0, 2 * float(chances[: reach - total + 1].sum())) if total else 1.0
+
+
+def _frequencies(variance: float, *, widest: int) -> tuple[NDArray[np.float64], int]:
+    """Return where a characteristic function is needed, and how far from its mean a sum of whole numbers may be."""
+    reach = math.ceil(REACH * math.sqrt(variance)) + widest
+    size = 2 ** math.ceil(math.log2(2 * reach + 2))
+    return 2 * math.pi * np.arange(size // 2 + 1) / size, reach
+
+
+def _sums(characteristic: NDArray[np.complex128], t: NDArray[np.float64], *, first: int) -> NDArray[np.float64]:
+    """Return how likely each sum of whole numbers is, from `first` on, by its characteristic function at `t`."""
+    found = np.fft.irfft(np.conj(characteristic) * np.exp(1j * t * first), 2 * (len(t) - 1))
+    return np.maximum(found, 0.0)
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """Return p-values adjusted for there being several, in the same order.
+
+    References
+    ----------
+    Holm 1979, A simple sequentially rejective multiple test procedure.
+    """
+    adjusted = [1.0] * len(values)
+    most = 0.0
+    for rank, place in enumerate(sorted(range(len(values)), key=lambda place: values[place])):
+        most = max(most, min(1.0, (len(values) - rank) * values[place]))
+        adjusted[place] = most
+    return adjusted
+
+
+class Compared(NamedTuple):
+    """Two methods on the same `n` questions.
+
+    Attributes
+    ----------
+    n : int
+    first, second : float
+        The mean shares of right answers, 0 .. 1; 0 of no question.
+    only_first, only_second : int
+        How many questions more of the one's runs have right than of the other's, by share.
+    interval : Interval
+        Of `difference`, by paired bootstrap; from -1 to 1 of too few questions.
+    p : float
+        The paired permutation test; with one run each that is McNemar's exact test.
+    adjusted : float
+        `p` after Holm, over the slices of a facet that have enough questions.
+    """
+
+    n: int
+    first: float
+    second: float
+    only_first: int
+    only_second: int
+    interval: Interval
+    p: float
+    adjusted: float
+
+    @property
+    def difference(self) -> float:
+        """Return by how much the first one is better, -1 .. 1."""
+        return self.first - self.second
+
+
+class Comparison(NamedTuple):
+    """Two methods compared: over all questions, and for each value of each facet; `test` names what `p` is of."""
+
+    whole: Compared
+    facets: Mapping[str, tuple[Compared, ...]]
+    test: str
+
+
+def compare(
+    first: Runs,
+    second: Runs,
+    answers: NDArray[np.integer],
+    slicings: Mapping[str, Slicing],
+    *,
+    among: NDArray[np.bool_] | None = None,
+    least: int = 1,
+) -> Comparison:
+    """Return two methods compared on identical questions, with Holm over the slices of each facet.
+
+    Parameters
+    ----------
+    first, second : sequences of arrays (questions,)
+        The runs of each method, as `score` takes predictions; at least one each.
+    answers : array (questions,)
+    slicings : mapping of str to Slicing
+    among : array (questions,) of bool, or None
+        Only these questions are looked at: those that both were asked.
+    least : int
+        A slice of fewer questions has no interval, and does not count as one that was tested.
+    """
+    paired = _Paired(first, second, answers)
+    whole = Slicing(np.zeros(len(answers), np.uint8), 1)
+    [overall] = paired.compared(whole, among=among, least=least)
+    facets = {name: paired.compared(one, among=among, least=least) for name, one in slicings.items()}
+    is_single = len(first) == len(second) == 1 and not paired.has_guesses
+    return Comparison(overall, facets, MCNEMAR if is_single else PERMUTATION)
+
+
+class _Shares(NamedTuple):
+    """By what share of a method's runs questions are answered rightly: which shares there are, and each question's."""
+
+    values: NDArray[np.float64]
+    codes: NDArray[np.integer]
+    is_counted: bool
+
+
+def _shares_of(runs: Runs, answers: NDArray[np.integer]) -> _Shares:
+    rights = [right_of(run, answers) for run in runs]
+    if all(one.dtype == np.bool_ for one in rights):
+        counts = sum(one.astype(np.uint32) for one in rights)
+        return _Shares(np.arange(len(runs) + 1) / len(runs), np.asarray(counts, np.uint32), True)
+    values, codes = np.unique(np.mean(rights, axis=0).round(12), return_inverse=True)
+    return _Shares(values, codes.astype(np.uint32), False)
+
+
+class _Paired:
+    """By what shares of both methods' runs each question is answered rightly: one code for each pair of shares."""
+
+    def __init__(self, first: Runs, second: Runs, answers: NDArray[np.integer]) -> None:
+        one, two = (_shares_of(runs, answers) for runs in (first, second))
+        wide = len(two.values)
+        self.has_guesses = not (one.is_counted and two.is_counted)
+        self.slicing = Slicing(np.asarray(one.codes * wide + two.codes, np.uint32), len(one.values) * wide)
+        self.first, self.second = np.repeat(one.values, wide), np.tile(two.values, len(one.values))
+        self.differences = (self.first - self.second).round(12)
+        self.unit = len(first) * len(second)
+        self.ahead: NDArray[np.int64] | NDArray[np.float64] = self.differences
+        if not self.has_guesses:
+            self.ahead = np.rint(self.differences * self.unit).astype(np.int64)
+        self.signs = np.sign(self.ahead)
+        self.steps, firsts, self.places = np.unique(self.ahead, return_index=True, return_inverse=True)
+        self.differences = self.differences[firsts]
+
+    def compared(self, by: Slicing, *, among: NDArray[np.bool_] | None, least: int) -> tuple[Compared, ...]:
+        found = [self._slice(counts, least=least) for counts in tally(by, self.slicing, among=among)]
+        adjusted = iter(holm([one.p for one in found if one.n >= least]))
+        return tuple(one._replace(adjusted=next(adjusted)) if one.n >= least else one for one in found)
+
+    def _slice(self, counts: NDArray[np.int64], *, least: int) -> Compared:
+        n = int(counts.sum())
+        if not n:
+            return Compared(0, 0.0, 0.0, 0, 0, Interval(-1.0, 1.0), 1.0, 1.0)
+        better, worse = (int(counts[self.signs == sign].sum()) for sign in (1, -1))
+        one, two = (float(counts @ shares) / n for shares in (self.first, self.second))
+        if n < least:
+            return Compared(n, one, two, better, worse, Interval(-1.0, 1.0), 1.0, 1.0)
+        p = permuted(self.ahead, counts)
+        return Compared(n, one, two, better, worse, self._bootstrap(counts, n), p, p)
+
+    def _bootstrap(self, counts: NDArray[np.int64], n: int) -> Interval:
+        """Return the percentile interval of the difference, questions drawn anew; exactly, but for guesses.
+
+        Questions with one difference are alike, so drawing how many there are of each is drawing them one by one.
+        """
+        alike = np.bincount(self.places, counts)
+        there = np.flatnonzero(alike)
+        if self.has_guesses:
+            random = np.random.Generator(np.random.PCG64(0))
+            drawn = random.multinomial(n, alike[there] / n, size=RESAMPLES) @ self.differences[there] / n
+            low, high = np.quantile(drawn, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
+            return Interval(float(low), float(high))
+        ends = _resampled(np.asarray(self.steps[there], np.int64), alike[there] / n, n)
+        return Interval(*(end / self.unit / n for end in ends))
+
+
+def _resampled(steps: NDArray[np.int64], shares: NDArray[np.float64], n: int) -> tuple[int, int]:
+    """Return the percentile interval of a sum of n steps, drawn with these shares."""
+    mean = float(steps @ shares)
+    variance = max(0.0, float(steps**2 @ shares) - mean**2)
+    if len(steps) == 1:
+        return n * int(steps[0]), n * int(steps[0])
+    t, reach = _frequencies(n * variance, widest=int(np.abs(steps).max()))
+    first = round(n * mean) - reach
+    chances = _sums((np.exp(1j * np.outer(t, steps)) @ shares) ** n, t, first=first)
+    low, high = np.searchsorted(np.cumsum(chances), [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
+    return first + int(low), first + int(high)

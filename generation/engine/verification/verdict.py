@@ -1,0 +1,193 @@
+"""What a verification comes to: what was proved of a dataset, what is wrong, what nobody can tell."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from generation.engine.verification.proof import CHECKS, Flaw, Proof
+
+MOST = 1000  # findings kept of one check of one split; the rest are counted
+
+
+class Finding(NamedTuple):
+    """Something that is wrong: where, by which check, what was expected, what came.
+
+    `split` is empty where it is about the dataset as a whole, `scene` and `question` None where it is about neither;
+    else they are 0-based positions in the split.
+    """
+
+    split: str
+    check: str
+    expected: str
+    came: str
+    scene: int | None = None
+    question: int | None = None
+
+    def __str__(self) -> str:
+        places = [self.split] if self.split else []
+        places += [f"scene {self.scene}"] if self.scene is not None else []
+        places += [f"question {self.question}"] if self.question is not None else []
+        return f"{', '.join([*places, self.check])}: expected {self.expected}; got {self.came}"
+
+
+@dataclass(frozen=True)
+class Proved:
+    """Of how many things of a split (scenes, questions, ...) a check found nothing wrong."""
+
+    split: str
+    check: str
+    count: int
+    unit: str
+
+
+@dataclass(frozen=True)
+class Open:
+    """What can't be proved of a split, in words, and how often."""
+
+    split: str
+    what: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Known:
+    """A fault that published data are known to have, in words, and how often a split has it."""
+
+    split: str
+    what: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Note:
+    """What was counted of a split and is neither right nor wrong."""
+
+    split: str
+    what: str
+
+
+class Verdict:
+    """What was found so far."""
+
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+        self.notes: list[Note] = []
+        self.left_out = 0
+        self._proved: Counter[tuple[str, str, str]] = Counter()
+        self._open: Counter[tuple[str, str]] = Counter()
+        self._known: Counter[tuple[str, str]] = Counter()
+        self._kept: Counter[tuple[str, str]] = Counter()
+
+    def find(self, finding: Finding) -> None:
+        """Take in something that is wrong."""
+        self._kept[finding.split, finding.check] += 1
+        if self._kept[finding.split, finding.check] > MOST:
+            self.left_out += 1
+        else:
+            self.findings.append(finding)
+
+    def find_all(self, findings: Iterable[Finding]) -> None:
+        """Take in all that is wrong with something."""
+        for finding in findings:
+            self.find(finding)
+
+    def prove(self, split: str, check: str, count: int = 1, *, unit: str) -> None:
+        """Take in that a check found nothing wrong with so many things."""
+        if count:
+            self._proved[split, check, unit] += count
+
+    def same(self, split: str, check: str, expected: Any, came: Any, *, unit: str, what: str = "") -> bool:
+        """Return whether two values are the same, and take that in."""
+        if expected == came:
+            self.prove(split, check, unit=unit)
+        else:
+            self.find(Finding(split, check, f"{what}{expected}", str(came)))
+        return bool(expected == came)
+
+    def take(self, split: str, proof: Proof) -> None:
+        """Take in what was proved of items, and what was left open; their flaws are settled elsewhere."""
+        for (check, unit), count in proof.proved.items():
+            self.prove(split, check, count, unit=unit)
+        for what, count in proof.open.items():
+            self.leave(split, what, count)
+        for what, count in proof.known.items():
+            self._known[split, what] += count
+
+    def leave(self, split: str, what: str, count: int = 1) -> None:
+        """Take in something that can't be proved."""
+        self._open[split, what] += count
+
+    def note(self, split: str, what: str) -> None:
+        """Take in what was counted."""
+        self.notes.append(Note(split, what))
+
+    @property
+    def holds(self) -> bool:
+        """Return whether nothing wrong was found."""
+        return not self.findings
+
+    @property
+    def proved(self) -> list[Proved]:
+        """Return what was proved, split by split in the order they came, checks in their own."""
+        order = list(CHECKS)
+        splits = list(dict.fromkeys(split for split, _, _ in self._proved))
+        rows = [Proved(split, check, count, unit) for (split, check, unit), count in self._proved.items()]
+        return sorted(rows, key=lambda row: (splits.index(row.split), order.index(row.check), row.unit))
+
+    @property
+    def open(self) -> list[Open]:
+        """Return what can't be proved."""
+        return [Open(split, what, count) for (split, what), count in self._open.items()]
+
+    @property
+    def known(self) -> list[Known]:
+        """Return the known faults."""
+        return [Known(split, what, count) for (split, what), count in self._known.items()]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all of it as JSON."""
+        return {
+            "ok": self.holds,
+            "proved": [{**asdict(row), "says": CHECKS[row.check]} for row in self.proved],
+            "open": [asdict(row) for row in self.open],
+            "known": [asdict(row) for row in self.known],
+            "notes": [asdict(note) for note in self.notes],
+            "findings": [finding._asdict() for finding in self.findings],
+            "findings_left_out": self.left_out,
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield what was proved and what wasn't, a line each, for people."""
+        for check, says in CHECKS.items():
+            rows = [row for row in self.proved if row.check == check]
+            if rows:
+                yield f"  {says}: {_counts(rows)}"
+        if self.open:
+            yield "Not proved:"
+            for row in self.open:
+                where = f"{row.split}: " if row.split else ""
+                yield f"  {where}{row.what} ({row.count:,})"
+        if self.known:
+            yield "Known faults of the published data:"
+            for known in self.known:
+                yield f"  {known.split}: {known.what} ({known.count:,})"
+        if self.notes:
+            yield "Counted:"
+            for note in self.notes:
+                yield f"  {note.split}: {note.what}"
+
+
+def _counts(rows: Sequence[Proved]) -> str:
+    """Return counts of all splits together, unit by unit: `60 scenes, 600 questions`."""
+    totals: Counter[str] = Counter()
+    for row in rows:
+        totals[row.unit] += row.count
+    return ", ".join(f"{count:,} {unit}" for unit, count in totals.items())
+
+
+def of_item(split: str, flaws: Iterable[Flaw], *, scene: int, questions: Sequence[int]) -> Iterator[Finding]:
+    """Yield an item's flaws as findings; `questions` are the positions of its questions."""
+    for flaw in flaws:
+        question = None if flaw.question is None else questions[flaw.question]
+        yield Finding(split, flaw.check, flaw.expected, flaw.came, scene, question)

@@ -1,0 +1,66 @@
+"""Skeletons and descriptions of programs, held against readings of the published form that no engine has a part in."""
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+from hypothesis import given
+
+from generation.engine.program import from_json
+from generation.engine.programs.skeleton import descriptions, pairs, said, skeleton
+from tests.worlds.clevr.drawn import FEW, questions
+
+Published = list[dict[str, Any]]
+
+
+def skeleton_twin(program: Published, last: int | None = None) -> list[str]:
+    """Return a skeleton's names: those of the inputs, then one's own unless it goes on with a run of filters."""
+    step = program[len(program) - 1 if last is None else last]
+    names = [name for source in step["inputs"] for name in skeleton_twin(program, source)]
+    name = "filter" if step["function"].startswith("filter_") else step["function"]
+    return names if name == "filter" and names[-1] == "filter" else [*names, name]
+
+
+def pairs_twin(program: Published) -> set[frozenset[tuple[str, str]]]:
+    """Return every two different conditions of a run of filters: of those that lead to a filter, and its own."""
+    found = set()
+    for step in program:
+        run = []
+        while step["function"].startswith("filter_"):
+            run.append((step["function"].removeprefix("filter_"), step["value_inputs"][0]))
+            step = program[step["inputs"][0]]
+        found |= {frozenset(two) for two in combinations(set(run), 2)}
+    return found
+
+
+@given(questions(values=FEW))
+def test_skeletons_are_the_twins(drawn: tuple[Published, Mapping[str, Any]]):
+    assert skeleton(from_json(drawn[0])) == "-".join(skeleton_twin(drawn[0]))
+
+
+@given(questions(values=FEW))
+def test_pairs_are_the_twins(drawn: tuple[Published, Mapping[str, Any]]):
+    found = pairs(from_json(drawn[0]))
+    assert len(found) == len(set(found))
+    split = {frozenset(tuple(one.split("=")) for one in pair.split("&")) for pair in found}
+    assert {two for two in split if len(two) == 2} == pairs_twin(drawn[0])
+
+
+def test_a_skeleton_drops_values_and_merges_filters():
+    names = ("scene", "filter_size", "filter_shape", "unique", "relate", "filter_color", "count")
+    values: Mapping[str, list[str]] = {"filter_size": ["large"], "filter_shape": ["cube"], "relate": ["left"]}
+    program = [
+        {
+            "function": name,
+            "inputs": [at - 1] if at else [],
+            "value_inputs": values.get(name, ["red"] if name == "filter_color" else []),
+        }
+        for at, name in enumerate(names)
+    ]
+    assert skeleton(from_json(program)) == "scene-filter-unique-relate-filter-count"
+    assert descriptions(from_json(program)) == [(("size", "large"), ("shape", "cube")), (("color", "red"),)]
+    assert pairs(from_json(program)) == ["shape=cube&size=large"]
+
+
+def test_skeletons_are_said_with_branches_apart():
+    assert said("scene-filter-count-scene-count-less_than") == "scene → filter → count; scene → count → less than"

@@ -1,0 +1,155 @@
+"""Records out of a JSON file, beside a parser that builds them from events."""
+
+import io
+import json
+from typing import Any
+
+import ijson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from generation.engine.errors import BadRecord
+from generation.engine.reading import json_stream
+from generation.engine.reading.bounded_json import Guarded
+from generation.engine.reading.json_stream import JsonText, records
+from tests import proof
+
+NUMBERS = st.integers(1 - 2**63, 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
+VALUES = st.recursive(
+    st.none() | st.booleans() | NUMBERS | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+    max_leaves=12,
+)
+KEYS = st.sampled_from(["list", "info", "", "ist", "li\\st"])
+
+
+class Trickle:
+    """A file that gives a few bytes at a time, whatever is asked for."""
+
+    def __init__(self, content: bytes, sizes: list[int]) -> None:
+        self.content, self.sizes, self.reads = io.BytesIO(content), sizes, 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        self.reads += 1
+        return self.content.read(min(size, self.sizes[self.reads % len(self.sizes)]))
+
+
+def read(content: bytes, sizes: list[int]) -> list[Any]:
+    return whole(Trickle(content, sizes))
+
+
+def whole(file: Any) -> list[Any]:
+    return list(records(JsonText(Guarded(file)), "list", where="a.json"))
+
+
+def plainly(content: bytes) -> list[Any]:
+    return list(ijson.items(io.BytesIO(content), "list.item", use_float=True))
+
+
+@settings(max_examples=proof.size(2000))
+@given(
+    data=st.dictionaries(KEYS, VALUES | st.lists(VALUES, max_size=6)).map(lambda data: {"list": [], **data}),
+    sizes=st.lists(st.integers(1, 40), min_size=1, max_size=5),
+    style=st.sampled_from([{}, {"indent": 1}, {"separators": (",", ":")}, {"ensure_ascii": False}]),
+)
+def test_records_are_those_of_a_plain_parser(data: dict[str, Any], sizes: list[int], style: dict[str, Any]) -> None:
+    content = json.dumps(data, **style).encode()
+    if not isinstance(data["list"], list):
+        with pytest.raises(BadRecord, match=r"a\.json: Expected a list 'list', got"):
+            read(content, sizes)
+        return
+    found = read(content, sizes)
+    assert found == plainly(content)
+    assert list(map(repr, found)) == list(map(repr, plainly(content)))  # 1 is not 1.0
+
+
+@settings(max_examples=proof.size(2000))
+@given(
+    data=st.lists(VALUES, max_size=6),
+    info=VALUES,
+    sizes=st.lists(st.integers(1, 40), min_size=1, max_size=5),
+    style=st.sampled_from([{}, {"indent": 1}, {"ensure_ascii": False}]),
+    mark=st.sampled_from([b"", b"\xef\xbb\xbf"]),
+)
+def test_a_record_is_found_again_by_its_place(
+    data: list[Any], info: Any, sizes: list[int], style: dict[str, Any], mark: bytes
+) -> None:
+    content = mark + json.dumps({"info": info, "list": data}, **style).encode()
+    text = JsonText(Guarded(Trickle(content, sizes)))
+    spans = [text.span for _ in records(text, "list", where="a.json")]
+    assert [json.loads(content[begin:end]) for begin, end in spans] == data
+
+
+def once(text: str) -> bool:
+    """Return whether a JSON object has the list once."""
+    return [name for name, _ in json.loads(text, object_pairs_hook=list)].count("list") == 1
+
+
+@settings(max_examples=proof.size(2000))
+@given(
+    data=st.fixed_dictionaries({"list": st.lists(VALUES, max_size=4)}, optional={"info": VALUES}),
+    place=st.floats(0, 1),
+    harm=st.sampled_from(["", "cut", *'{}[]:,"x1\\']),
+    sizes=st.lists(st.integers(1, 40), min_size=1, max_size=5),
+)
+def test_what_is_broken_is_told_or_read_as_a_plain_parser_reads_it(
+    data: dict[str, Any], place: float, harm: str, sizes: list[int]
+) -> None:
+    whole = json.dumps(data)
+    at = int(place * len(whole))
+    text = whole[:at] if harm == "cut" else whole[:at] + harm + whole[at + 1 :]
+    try:
+        found = json.loads(text)
+        json.dumps(found, ensure_ascii=False).encode()  # refuses half of a character
+        is_object = isinstance(found, dict)
+    except ValueError:
+        is_object = False
+    if is_object and isinstance(found.get("list"), list) and once(text):
+        assert read(text.encode(), sizes) == plainly(text.encode())
+    else:
+        with pytest.raises(BadRecord, match=r"a\.json(, list\[\d\])?: Expected (JSON|a value|(a|one) list)"):
+            read(text.encode(), sizes)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expecting '{', it ends too early"),
+        ("[]", "expecting '{', got '['"),
+        ('{"list": [1', "expecting ',', it ends too early"),
+        ('{"list": [1,]}', "Expecting value"),
+        ('{"list": [1] "a": 2}', "expecting ',', got '\"'"),
+        ('{"list": [1],}', "Expecting value"),
+        ('{1: []}', "a name is wanted, not 1"),
+        ('{"list": []} x', "more after its end: 'x'"),
+        ('{"list": [NaN]}', "Expected JSON, got NaN: NaN and Infinity are no JSON numbers."),
+        ('{"list": [1e999]}', "a number is too large: 1e999"),
+        ('{"list": [9223372036854775808]}', "a whole number is too large: 9223372036854775808"),
+        ('{"list": ["\\ud800"]}', "surrogates not allowed"),
+        ('{"list": [' + "[" * 100_000, "Expected at most 64 lists and objects inside one another, got more"),
+        ('{"list": ["\n"]}', "Invalid control character"),
+    ],
+)  # fmt: skip
+def test_what_is_no_json_is_told(text: str, message: str) -> None:
+    with pytest.raises(BadRecord) as caught:
+        whole(io.BytesIO(text.encode()))
+    assert message in caught.value.reason
+
+
+def test_bytes_that_are_no_text_are_told() -> None:
+    with pytest.raises(BadRecord, match=r"Expected UTF-8, got another byte \(line 1, byte 12\)"):
+        whole(io.BytesIO(b'{"list": ["\xff"]}'))
+
+
+def test_a_mark_of_the_order_of_bytes_is_passed_over() -> None:
+    assert whole(io.BytesIO(b'\xef\xbb\xbf{"list": [1]}')) == [1]
+
+
+def test_a_record_without_an_end_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_stream, "LONGEST", 1000)
+    monkeypatch.setattr(json_stream, "BUFFER", 100)
+    file = io.BytesIO(b'{"list": [0, "' + b"a" * 1_000_000)
+    with pytest.raises(BadRecord, match=r"list\[1\]: .*no end of it within 1,000 characters"):
+        whole(file)
+    assert file.tell() < 10_000

@@ -1,0 +1,113 @@
+"""Nearest questions, beside a twin that compares each with each in fractions."""
+
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generation.engine.scoring.nearest_questions import Known, bags_of, grouped
+
+FEW, MANY = (
+    [f"w{number}" for number in range(6)],
+    [f"w{number}" for number in range(300)],
+)  # more than a sketch has bits
+
+
+def bags_from(words):
+    return st.lists(st.frozensets(st.sampled_from(words), max_size=12), max_size=12)
+
+
+PAIRS = st.sampled_from([FEW, MANY, MANY[:129]]).flatmap(
+    lambda words: st.tuples(st.just(words), bags_from(words), bags_from(words))
+)
+
+
+def postings(questions, words):
+    return [np.array([at for at, bag in enumerate(questions) if word in bag], dtype=np.uint32) for word in words]
+
+
+def stored(questions, words):
+    """Return the bags of questions as the search takes them; words beyond `words` have no code."""
+    sizes = np.array([len(bag) for bag in questions], dtype=np.int64)
+    return bags_of(postings(questions, words), questions=len(questions), sizes=sizes)
+
+
+def found_by_search(known, asked, usable, words):
+    looked = Known(bags_of(postings(known, words), questions=len(known)), usable, words=len(words))
+    return looked.nearest(stored(asked, words), np.arange(len(asked)))
+
+
+def likeness(one, two):
+    return Fraction(len(one & two), len(one | two)) if one | two else Fraction(0)
+
+
+def twin(known, asked, usable):
+    """Compare with every question; the first of the nearest."""
+    places = [place for place in range(len(known)) if usable[place]]
+    return [max(places, key=lambda place: (likeness(known[place], bag), -place), default=-1) for bag in asked]
+
+
+@given(PAIRS, st.integers(0, 2**12 - 1))
+def test_the_nearest_is_the_one_that_comparing_each_with_each_finds(pair, mask):
+    words, known, asked = pair
+    usable = np.array([bool(mask >> place & 1) for place in range(len(known))], dtype=np.bool_)
+    assert found_by_search(known, asked, usable, words).tolist() == twin(known, asked, usable)
+
+
+@given(PAIRS, st.integers(0, 5))
+def test_words_that_the_known_questions_lack_count_as_not_shared(pair, kept):
+    words, known, asked = pair
+    usable = np.ones(len(known), dtype=np.bool_)
+    known = [bag & set(words[:kept]) for bag in known]
+    assert found_by_search(known, asked, usable, words[:kept]).tolist() == twin(known, asked, usable)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_among_hundreds_of_bags_that_are_much_alike_the_nearest_is_found(seed):
+    chance = np.random.default_rng(seed)
+    words = [f"w{number}" for number in range(int(chance.integers(8, 200)))]
+    often = np.sort(chance.random(len(words)) ** 3)
+    known, asked = (
+        [
+            {word for word, is_in in zip(words, chance.random(len(words)) < often, strict=True) if is_in}
+            for _ in range(n)
+        ]
+        for n in (100, 8)
+    )
+    usable = chance.random(len(known)) < 0.9
+    assert found_by_search(known, asked, usable, words).tolist() == twin(known, asked, usable)
+
+
+def test_words_that_nobody_has_make_everything_less_near():
+    known = [{"a", "b"}, {"a", "b", "c"}]
+    assert found_by_search(known, [{"a", "x", "y"}], np.ones(2, dtype=np.bool_), ["a", "b", "c"]).tolist() == [0]
+
+
+@given(PAIRS, st.lists(st.integers(0, 11), unique=True))
+def test_groups_are_the_questions_with_the_same_words(pair, places):
+    words, questions, _ = pair
+    places = sorted(place for place in places if place < len(questions))
+    firsts, numbers = grouped(stored(questions, words), np.array(places, dtype=np.int64))
+    first_of = {}
+    for place in places:
+        first_of.setdefault(questions[place], place)
+    assert firsts[numbers].tolist() == [first_of[questions[place]] for place in places]
+    assert len(firsts) == len(first_of)
+
+
+def test_bags_that_look_alike_by_accident_are_not_taken_for_one(monkeypatch):
+    bags = stored([{"a"}, {"b"}, {"a"}], ["a", "b"])
+    monkeypatch.setattr(
+        "generation.engine.scoring.nearest_questions._hashes", lambda bags, places, salt: np.zeros(3, dtype=np.uint64)
+    )
+    firsts, numbers = grouped(bags, np.arange(3))
+    assert firsts[numbers].tolist() == [0, 1, 2]
+
+
+@given(PAIRS)
+def test_bags_are_the_words_of_the_questions(pair):
+    words, questions, _ = pair
+    bags = stored(questions, words)
+    codes = np.split(bags.codes, bags.starts[1:-1]) if questions else []
+    assert [[words[code] for code in one] for one in codes] == [sorted(bag, key=words.index) for bag in questions]
