@@ -26,7 +26,7 @@ ROWS = 10_000
 def main(sizes: list[int]) -> None:
     """Print what each size takes, as JSON."""
     call_command("migrate", verbosity=0)
-    runner.app.send_task = lambda *args, **options: None
+    runner.current_app.send_task = lambda *args, **options: None
     found = []
     for size in sizes:
         fill(size)

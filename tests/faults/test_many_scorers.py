@@ -12,7 +12,8 @@ from tests.webapp.commands import ROOT
 pytestmark = pytest.mark.slow
 PROCESSES, SUBMISSIONS, BUDGET = 4, 16, 5
 BEGIN = """
-from generation import files, jobs
+from generation.storage import files
+from generation.making import datasets as jobs
 from generation.storage.index import SplitIndex
 from generation.models import Split
 from webapp.leaderboards.models import DisclosureSettings, Method, Submission

@@ -14,10 +14,10 @@ from tests.generation import small
 
 POSTS, UPLOADS = 50, 10
 BEGIN = """
-from generation import jobs
+from generation.making import datasets as jobs
 from generation.storage.index import SplitIndex
 from generation.models import Split
-from webapp.leaderboards import approvals
+from webapp.leaderboards.disclosure import approvals
 from webapp.leaderboards.models import Method
 from webapp.models import ApiToken, User
 made = jobs.start(given["spec"], slug=given["slug"], visibility="public", images=False, secrets=given["secrets"])

@@ -18,10 +18,10 @@ LATEST = 30.0  # seconds after a lease, in which what a dead process held is sco
 BEGIN = """
 import random
 
-from generation import jobs
+from generation.making import datasets as jobs
 from generation.storage.index import SplitIndex
 from generation.models import Split
-from webapp.leaderboards import receiving
+from webapp.leaderboards import uploads as receiving
 from webapp.leaderboards.models import Method
 from webapp.leaderboards.uploads import Order
 from webapp.models import User

@@ -394,7 +394,7 @@ def test_methods_text_tells_rules_hash_date_and_figures(asked: Study, careless: 
 def test_methods_text_has_the_accuracy_three_ways(
     asked: Study, careless: Participant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(figures, "TOO_FEW", 0)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 0)
     said = text_after_exclusions(asked, careless)
     majorities = [side.headline.majority for side in sides_of(asked)[:3]]
     shares = [f"{100 * one.right / max(one.n, 1):.1f} % (n = {one.n})" for one in majorities]

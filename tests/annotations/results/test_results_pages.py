@@ -132,7 +132,7 @@ def test_what_is_excluded_stands_beside_what_is_not(rosa: Client, run: Study, at
 
 
 def test_methods_text_has_the_figures(rosa: Client, run: Study, at: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(figures, "TOO_FEW", 0)
+    monkeypatch.setattr("generation.engine.scoring.figures.TOO_FEW", 0)
     page = text(rosa.get(f"{at}results/"))
     top = figures.headline(figures.gather(run))
     share = f"{100 * top.majority.right / top.majority.n:.1f} % (n = {top.majority.n})"

@@ -118,14 +118,14 @@ def test_opening_twice_makes_one_question_set(mine: Dataset) -> None:
 def test_two_tabs_at_once_make_one_question_set(mine: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     study = study_of(mine)
     other = Study.objects.select_related("split").get(pk=study.pk)
-    begun, deriving_create = [], question_filter.deriving.create
+    begun, deriving_create = [], question_filter.question_sets.create
 
     def create(*parts: Any, **options: Any) -> Job:
         job = deriving_create(*parts, **options)
         begun.append(job)
         return job
 
-    monkeypatch.setattr(question_filter.deriving, "create", create)
+    monkeypatch.setattr(question_filter.question_sets, "create", create)
     question_filter.freeze(study)
     lifecycle.open_study(other)  # which knows nothing of the set yet
     lifecycle.open_study(study)
@@ -136,7 +136,7 @@ def test_two_tabs_at_once_make_one_question_set(mine: Dataset, monkeypatch: pyte
 def test_killed_in_the_middle_it_goes_on(mine: Dataset, monkeypatch: pytest.MonkeyPatch, rosa: Client) -> None:
     study = study_of(mine)
     with monkeypatch.context() as patch:
-        patch.setattr(question_filter.jobs, "run_waiting", lambda job: False)  # as a process that ended here
+        patch.setattr(question_filter.datasets, "run_waiting", lambda job: False)  # as a process that ended here
         with pytest.raises(NotReady, match="Open the study once that is complete") as error:
             lifecycle.open_study(study)
     assert error.value.where == "split"
@@ -152,7 +152,7 @@ def test_killed_in_the_middle_it_goes_on(mine: Dataset, monkeypatch: pytest.Monk
 def test_a_question_set_that_failed_is_made_again(mine: Dataset, monkeypatch: pytest.MonkeyPatch, rosa: Client) -> None:
     study = study_of(mine)
     with monkeypatch.context() as patch:
-        patch.setattr(question_filter.jobs, "run_waiting", lambda job: False)
+        patch.setattr(question_filter.datasets, "run_waiting", lambda job: False)
         with pytest.raises(NotReady):
             lifecycle.open_study(study)
     Job.objects.filter(split=study.split).update(state="failed", message="The disk is gone.")
@@ -166,8 +166,8 @@ def test_a_question_set_that_failed_is_made_again(mine: Dataset, monkeypatch: py
 def test_a_large_question_set_is_left_to_background_processes(mine: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     study = study_of(mine)
     woken: list[int] = []
-    monkeypatch.setattr(question_filter.deriving, "AT_ONCE", 0)
-    monkeypatch.setattr(question_filter.jobs, "wake", woken.append)
+    monkeypatch.setattr(question_filter.question_sets, "AT_ONCE", 0)
+    monkeypatch.setattr(question_filter.datasets, "wake", woken.append)
     for _ in range(2):
         with pytest.raises(NotReady, match="are being made"):
             lifecycle.open_study(study)

@@ -18,7 +18,7 @@ import django; django.setup()
 from generation.engine import worlds
 from tests.generation import fake_world
 worlds.REGISTRY[fake_world.NAME] = fake_world.WHERE
-from generation import export_jobs, exporting
+from generation.exchange import export_jobs; from generation.exchange import exports as exporting
 fill = exporting.fill
 def slow(dataset, folder, **options):
     fill(dataset, folder, **options)

@@ -350,7 +350,7 @@ def test_what_a_killed_sealer_left_goes_with_its_dataset(begin: Begin, monkeypat
 
 def test_sweeping_wakes_while_there_is_work(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     hints: list[str] = []
-    monkeypatch.setattr(runner.app, "send_task", lambda name, **options: hints.append(name))
+    monkeypatch.setattr(runner.current_app, "send_task", lambda name, **options: hints.append(name))
     begin()
     datasets.sweep()
     assert hints == 5 * ["generation.tasks.work"]
@@ -361,7 +361,7 @@ def test_sweeping_wakes_while_there_is_work(begin: Begin, monkeypatch: pytest.Mo
 
 def test_a_turn_that_is_over_hints_at_the_rest(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     hints: list[str] = []
-    monkeypatch.setattr(runner.app, "send_task", lambda name, **options: hints.append(name))
+    monkeypatch.setattr(runner.current_app, "send_task", lambda name, **options: hints.append(name))
     begin()
     assert datasets.work(seconds=0) == 0
     assert hints == ["generation.tasks.work"]

@@ -16,11 +16,20 @@ from tests.webapp.commands import ROOT, manage
 pytestmark = pytest.mark.slow
 GENERATE = ["generate", "fake-mini", "--secret", f"test={'0f' * 16}", "--workers", "2"]
 WORKER = ["worker", "--queues", "generation", "--concurrency", "2", "--without-gossip", "--without-mingle"]
-RULES = [f"tests/generation/test_{name}.py" for name in ("jobs", "models", "store", "turns", "deadlines")]
+RULES = [
+    f"tests/generation/{name}.py"
+    for name in (
+        "making/test_datasets",
+        "test_models",
+        "storage/test_items",
+        "queue/test_turns",
+        "specs/test_deadlines",
+    )
+]
 BEGIN = """
 import django; django.setup()
 from django.core.management import call_command
-from generation import jobs
+from generation.making import datasets as jobs
 from tests.generation.fake_world import PRESET
 call_command("migrate", verbosity=0)
 for number in range({datasets}):
@@ -30,7 +39,7 @@ for number in range({datasets}):
 CLAIM_ALL = """
 import django; django.setup()
 import sys
-from generation import jobs
+from generation.making import datasets as jobs
 list(jobs.Job.objects.all()[:1])  # the database is reached before anybody begins
 print("ready", flush=True)
 sys.stdin.readline()

@@ -242,7 +242,7 @@ def test_one_that_is_cancelled_while_it_is_built_leaves_nothing(
     monkeypatch.setattr(export_jobs, "NOTED", 0.0)
     claimed = export_jobs.claim()
     assert claimed is not None
-    monkeypatch.setattr(export_jobs.exporting, "fill", cancelling(export_jobs.exporting.fill, export))
+    monkeypatch.setattr(export_jobs.exports, "fill", cancelling(export_jobs.exports.fill, export))
     export_jobs.RUNNER.run(claimed)
     export.refresh_from_db()
     assert (export.state, export.file) == ("cancelled", "")
@@ -279,7 +279,7 @@ def test_what_a_killed_process_left_is_built_again(
 
 def test_it_fails_after_three_tries(shapes: Dataset, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     asked(shapes, owner)
-    monkeypatch.setattr(export_jobs.exporting, "fill", lambda *args, **options: 1 / 0)
+    monkeypatch.setattr(export_jobs.exports, "fill", lambda *args, **options: 1 / 0)
     assert [export_jobs.work() for _ in range(4)] == [1, 1, 1, 0]
     export = Export.objects.get()
     assert export.state == "failed" and "tried 3 times" in export.message

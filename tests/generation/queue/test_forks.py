@@ -8,7 +8,7 @@ SCRIPT = """
 import django; django.setup()
 import os, threading, time
 from django.db import connection, transaction
-from generation import heartbeat
+from generation.queue import workers as heartbeat
 from generation.models import Heartbeat
 
 inside = threading.Event()

@@ -15,7 +15,7 @@ State = BlindReport.State
 def hints(monkeypatch):
     """Count the hints sent to background processes."""
     sent = []
-    monkeypatch.setattr(runner.app, "send_task", lambda name, **options: sent.append((name, options["queue"])))
+    monkeypatch.setattr(runner.current_app, "send_task", lambda name, **options: sent.append((name, options["queue"])))
     return sent
 
 
@@ -127,6 +127,6 @@ def test_no_broker_does_no_harm(dataset, monkeypatch):
     def refused(name, **options):
         raise OSError("connection refused")
 
-    monkeypatch.setattr(runner.app, "send_task", refused)
+    monkeypatch.setattr(runner.current_app, "send_task", refused)
     monkeypatch.setattr(shortcut_jobs, "SMALL", 0)
     assert shortcut_jobs.at_hand(dataset, splits_of(dataset)).state == State.WAITING

@@ -38,7 +38,7 @@ def val(kept, db):
 def hints(monkeypatch):
     """Count the hints sent to background processes."""
     sent = []
-    monkeypatch.setattr(runner.app, "send_task", lambda name, **options: sent.append((name, options["queue"])))
+    monkeypatch.setattr(runner.current_app, "send_task", lambda name, **options: sent.append((name, options["queue"])))
     return sent
 
 

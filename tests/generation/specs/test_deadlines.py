@@ -19,7 +19,7 @@ Begin = Callable[..., Dataset]
 
 HANG = """
 import django; django.setup()
-from generation import jobs
+from generation.making import datasets as jobs
 from generation.queue import leases
 from generation.models import Job
 leases.RENEWAL, leases.GRACE = 0.2, {grace}

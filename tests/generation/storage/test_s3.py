@@ -16,7 +16,7 @@ READ = """
 import django; django.setup()
 from generation.storage.index import SplitIndex
 from generation.models import Split
-from generation.storage.items import storage
+from generation.storage import files as storage
 split = Split.objects.get(name="val")
 print(SplitIndex.open(split).n, len(storage.get(split.scene_set.get(position=0).ids_image)) > 0)
 """

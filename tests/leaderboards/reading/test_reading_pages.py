@@ -438,7 +438,7 @@ def test_where_few_wrong_answers_are_usable_the_page_says_how_many_and_why(val, 
 
 def test_steps_wait_for_a_background_process_where_there_is_much(val, board, owner, client, monkeypatch):
     monkeypatch.setattr(skipped_step_jobs, "SMALL", 0)
-    monkeypatch.setattr(runner.app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(runner.current_app, "send_task", lambda *args, **options: None)
     assert "Being found" in text_of(client.get(at(val, "steps")))
     AblationReport.objects.update(state="failed", message="no such index")
     assert "couldn’t be found" in text_of(client.get(at(val, "steps")))

@@ -89,7 +89,7 @@ def test_while_steps_are_being_found_a_program_is_told_so(
     val: Split, rows: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(skipped_step_jobs, "SMALL", 0)
-    monkeypatch.setattr(runner.app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(runner.current_app, "send_task", lambda *args, **options: None)
     assert (said("steps", rows)["state"], said("steps", rows)["rows"]) == ("waiting", [])
     AblationReport.objects.update(state="failed", message="no such index")
     assert said("steps", rows)["state"] == "failed"

@@ -60,7 +60,7 @@ def tls_redis(certificates: Path, tmp_path: Path) -> Iterator[int]:
 USES = """
 import json
 from django.core.cache import cache
-from webapp import health
+from webapp.monitoring import health
 from webapp.celery import app
 cache.set("key", "value")
 with app.connection_for_write() as connection:
@@ -84,7 +84,7 @@ def test_a_redis_that_nobody_vouches_for_is_refused(
     tls_redis: int, certificates: Path, site_environment: dict[str, str]
 ) -> None:
     address = f"rediss://127.0.0.1:{tls_redis}?ssl_cert_reqs=required&ssl_ca_certs={certificates}"
-    look = "from webapp import health; print(health.broker_trouble())"
+    look = "from webapp.monitoring import health; print(health.broker_trouble())"
     environment = site_environment | {"REDIS_URL": f"{address}/other.crt"}
     ended = manage("shell", "--no-imports", "--command", look, environment=environment)
     assert ended.stdout.strip() == "ConnectionError", ended.stderr

@@ -62,7 +62,7 @@ def test_a_split_asks_for_its_charts_only_in_a_background_process(
     monkeypatch: pytest.MonkeyPatch, shapes: Dataset
 ) -> None:
     sent: list[tuple[str, list[int]]] = []
-    monkeypatch.setattr(charts_ahead.app, "send_task", lambda name, args, **_: sent.append((name, args)))
+    monkeypatch.setattr(charts_ahead.current_app, "send_task", lambda name, args, **_: sent.append((name, args)))
     split = shapes.splits.get(name="train")
     charts_ahead.ask(split)
     assert sent == []
