@@ -14,17 +14,17 @@ class AnnotationsConfig(AppConfig):
         from annotations.models import Study
         from annotations.results import baseline_page
         from annotations.studies import question_filter
-        from generation import offers, referrers, remarks
+        from generation import extensions
 
         def named(needed: Q, *, owner: int | None) -> list[str]:
             """Return studies in words; a dataset's owner reads no titles of others, staff reads all."""
             found = Study.objects.filter(needed).order_by("pk")
             return [f"study {one}" if owner in (None, one.owner_id) else "a study of another account" for one in found]
 
-        referrers.register(
+        extensions.register_referrer(
             "studies",
             lambda dataset: named(Q(split__dataset=dataset) | Q(easy__dataset=dataset), owner=dataset.owner_id),
             of_split=lambda split: named(Q(split=split) | Q(easy=split), owner=split.dataset.owner_id),
         )
-        remarks.register("people", of_splits=baseline_page.remarks, of_question=baseline_page.said_of)
-        offers.register("studies", question_filter.offer)
+        extensions.register_notes("people", of_splits=baseline_page.remarks, of_question=baseline_page.said_of)
+        extensions.register_link("studies", question_filter.offer)

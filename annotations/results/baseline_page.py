@@ -13,8 +13,8 @@ from generation.access import Visitor, What, may_see, may_see_facet
 from generation.charts.counts import TOO_FEW
 from generation.engine.scoring.figures import interval_text, percent
 from generation.engine.scoring.statistics import Interval, wilson
+from generation.extensions import Note
 from generation.models import Split
-from generation.remarks import Remark
 
 COLUMNS = ("facet", "value", "n", "accuracy", "low", "high", "correct")
 TOLD = (What.HUMAN_ANSWERS, What.ANSWER)  # where single questions may be told: which answer was taken for which
@@ -227,7 +227,7 @@ def predictions(baseline: Baseline) -> Iterator[str]:
 # What the pages of splits and questions say
 
 
-def remarks(user: Visitor, splits: Sequence[Split]) -> dict[int, Remark]:
+def remarks(user: Visitor, splits: Sequence[Split]) -> dict[int, Note]:
     """Return, by split, what people got right of it, where that was published."""
     latest: dict[int, Baseline] = {}
     for row in Baseline.objects.published().filter(split__in=splits):
@@ -239,7 +239,7 @@ def remarks(user: Visitor, splits: Sequence[Split]) -> dict[int, Remark]:
         if may_see(user, split, What.QUESTION):
             figure = figure_for(user, row)
             n = f" (n = {figure.n:,})" if not figure.is_too_small or isinstance(figure, PublishedFigure) else ""
-            found[key] = Remark(f"People: {figure.text}{n}", address_of(split))
+            found[key] = Note(f"People: {figure.text}{n}", address_of(split))
     return found
 
 

@@ -14,9 +14,9 @@ from django.urls import reverse
 from annotations.models import Study
 from generation.access import Visitor, owns
 from generation.engine.errors import EngineError
+from generation.extensions import Link
 from generation.making import datasets
 from generation.models import Job, Split
-from generation.offers import Offer
 from generation.splits import question_sets
 from generation.splits.recipes import BadRecipe, Chooser, Positions, Recipe, in_words, plain_filter, read_recipe
 from generation.storage.index import SplitIndex
@@ -85,11 +85,11 @@ def address_of(study: Study) -> str:
     return f"{split.get_absolute_url()}?{study.filter}" if study.filter else split.get_absolute_url()
 
 
-def offer(split: Split, text: str) -> Offer:
+def offer(split: Split, text: str) -> Link:
     """Return the link that makes a study of a split, or of those of its questions that a filter finds."""
     named = {"split": split, **({"filter": text} if text and not split.is_derived else {})}
     label = "Make a study of what is found" if "filter" in named else "Make a study of it"
-    return Offer(label, f"{reverse('study_new')}?{urlencode(named, safe='/')}")
+    return Link(label, f"{reverse('study_new')}?{urlencode(named, safe='/')}")
 
 
 def _recipe(split: Split, text: str) -> Recipe:

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce, Now
 
-from generation import referrers
+from generation import extensions
 from generation.engine import ENGINE_VERSION
 from generation.engine import worlds as engine
 from generation.engine.canonical import dataset_fingerprint
@@ -112,8 +112,8 @@ def delete(dataset: Dataset) -> None:
     """Let a dataset be deleted, whatever its state; from now on nobody sees it. Raise `Referred` where it is needed."""
     with transaction.atomic():
         Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.DELETING)
-        referrers.check_unreferred(dataset)
-        referrers.release(dataset.splits.all())
+        extensions.check_unreferred(dataset)
+        extensions.release(dataset.splits.all())
         _call_off(dataset)
         Job.objects.bulk_create([Job(kind=Job.Kind.DELETE, dataset=dataset)], ignore_conflicts=True)
         deletions = dataset.jobs.filter(kind=Job.Kind.DELETE, state__in=[Job.State.FAILED, Job.State.CANCELLED])

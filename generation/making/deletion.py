@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from django.db import transaction
 
-from generation import referrers
+from generation import extensions
 from generation.charts.drawing import drop_drawings
 from generation.models import Chunk, Dataset, Import, Question, Scene, Split
 from generation.splits import sealing
@@ -20,7 +20,7 @@ def remove(dataset: Dataset, *, check: Callable[[], None] = lambda: None) -> Non
     `check` is called between batches and may raise to stop.
     """
     with transaction.atomic():
-        referrers.release(dataset.splits.all())  # what came since the deletion was decided
+        extensions.release(dataset.splits.all())  # what came since the deletion was decided
     for split in dataset.splits.all():
         _remove_split(split, check=check)
     check()

@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.urls import resolve, reverse
 
-from generation import referrers
+from generation import extensions
 from generation.engine.canonical import Fingerprint
 from generation.engine.errors import BadScene
 from generation.engine.spec import RESERVED_SPLITS
@@ -191,8 +191,8 @@ def remove(split: Split) -> None:
         raise BadRecipe(f"Expected a derived split, got {split}: it goes with its dataset alone.", where="split")
     with transaction.atomic():
         Split.objects.select_for_update().filter(pk=split.pk).update(state=Split.State.FAILED)
-        referrers.check_split_unreferred(split)
-        referrers.release(Split.objects.filter(pk=split.pk))
+        extensions.check_split_unreferred(split)
+        extensions.release(Split.objects.filter(pk=split.pk))
         split.jobs.all().delete()
     sealing.drop_drafts(split)
     split.refresh_from_db(fields=["index_digest"])

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from generation import offers, remarks
+from generation import extensions
 from generation.access import Visitor, What, may_see, owns
 from generation.addresses import site_address
 from generation.browsing.imports import absent_of
@@ -111,8 +111,8 @@ def _page(
         "of_all": index.n,
         "absent": absent_of(split),
         "owns": owns(request.user, split.dataset),
-        "offers": offers.offers_for(split, query.filter_address.removeprefix("?")) if found.positions.size else [],
-        "remarks": remarks.on_splits(request.user, [split]).get(split.pk, []),
+        "links": extensions.links_for(split, query.filter_address.removeprefix("?")) if found.positions.size else [],
+        "notes": extensions.notes_on_splits(request.user, [split]).get(split.pk, []),
         "said": described(split) if split.is_derived else "",
         "answers_open": (answers_open := may_see(request.user, split, What.ANSWER)),
         "shows_answers": answers_open and not is_remembered(request.COOKIES),

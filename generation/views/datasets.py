@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 
-from generation import remarks
+from generation import extensions
 from generation.access import Visitor, What, is_researcher, may_see, owns
 from generation.browsing import stories
 from generation.browsing.dataset import (
@@ -25,8 +25,8 @@ from generation.browsing.dataset import (
 from generation.browsing.imports import imported_of
 from generation.browsing.pictures import strips
 from generation.browsing.sidebar import NoSuchPage, chips
+from generation.extensions import Note
 from generation.models import Dataset, Split
-from generation.remarks import Remark
 from generation.reports import shortcut_jobs
 from generation.reports.shortcuts_page import Alike, alike_to
 from generation.reports.shortcuts_page import source_of as paper_of
@@ -127,12 +127,12 @@ class SplitRow(NamedTuple):
 
     split: Split
     said: str
-    remarks: list[Remark]
+    notes: list[Note]
 
 
 def _rows(user: Visitor, splits: list[Split]) -> list[SplitRow]:
     """Return splits in their order, each followed by those derived from it."""
-    found = remarks.on_splits(user, splits)
+    found = extensions.notes_on_splits(user, splits)
     rows = []
     for split in splits:
         if not split.is_derived:

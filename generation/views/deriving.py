@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from generation import referrers
+from generation import extensions
 from generation.access import Visitor, owns
 from generation.browsing.navigation import split_choice
 from generation.forms import AmountForm, DeriveForm
@@ -101,13 +101,13 @@ def delete(request: HttpRequest, slug: str, name: str) -> HttpResponse:
             "dataset": split.dataset,
             "here": "Delete",
             "said": question_sets.described(split),
-            "referring": referrers.referring_to_split(split),
-            "losses": referrers.losses_of(Split.objects.filter(pk=split.pk)),
+            "referring": extensions.referring_to_split(split),
+            "losses": extensions.losses_of(Split.objects.filter(pk=split.pk)),
         }
         return render(request, "generation/delete_split.html", context)
     try:
         question_sets.remove(split)
-    except referrers.Referred as error:
+    except extensions.Referred as error:
         return refuse(request, split, error.reason, status=CONFLICT)
     messages.success(request, f"{split.name} is deleted.")
     return redirect(split.dataset)

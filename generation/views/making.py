@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from generation import referrers
+from generation import extensions
 from generation.access import Visitor, What, may_see, owns
 from generation.engine.errors import EngineError
 from generation.forms import EditForm
@@ -94,7 +94,7 @@ def delete(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "generation/delete.html", {**_parting(found), "wrong": wrong}, status=400)
     try:
         datasets.delete(found)
-    except referrers.Referred as error:
+    except extensions.Referred as error:
         return _refuse(request, found, str(error))
     datasets.wake(1)
     messages.success(request, f"{found.name} is being deleted.")
@@ -140,8 +140,8 @@ def find_own(user: Visitor, slug: str) -> Dataset:
 def _parting(dataset: Dataset) -> dict[str, Any]:
     return {
         "dataset": dataset,
-        "referring": referrers.referring_to(dataset),
-        "losses": referrers.losses_of(dataset.splits.all()),
+        "referring": extensions.referring_to(dataset),
+        "losses": extensions.losses_of(dataset.splits.all()),
         "here": "Delete",
     }
 

@@ -9,7 +9,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 from django_htmx.middleware import HtmxDetails
 
-from generation import remarks
+from generation import extensions
 from generation.access import OPEN_WHILE_WITHHELD, Visitor, What, may_see, may_see_facet
 from generation.browsing.imports import lacking, why_no_picture
 from generation.browsing.keyboard import OF_STORY, QUESTION
@@ -58,7 +58,9 @@ def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpRes
         "answers_open": may_see(request.user, split, What.ANSWER),
         "shows_answer": What.ANSWER in allowed,
         "shows_source": What.SCENE in allowed,
-        "people_said": remarks.on_question(request.user, split, number) if What.HUMAN_ANSWERS in allowed else [],
+        "people_said": extensions.notes_on_question(request.user, split, number)
+        if What.HUMAN_ANSWERS in allowed
+        else [],
         "shown": shown,
         "why_no_picture": why_no_picture(asked.scene, split, allowed=allowed),
         "lacking": lacking(asked, allowed=allowed),

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from annotations.models import Study
-from generation import referrers
+from generation import extensions
 from generation.making import datasets
 from generation.models import Dataset, Split
 from generation.splits import question_sets
@@ -83,8 +83,8 @@ def test_the_owner_of_a_method_reads_what_happened_and_strangers_do_not(owned: D
 
 
 def test_a_deletion_that_is_run_twice_leaves_one_note(owned: Dataset, private: Method) -> None:
-    referrers.release(owned.splits.all())
-    referrers.release(owned.splits.all())
+    extensions.release(owned.splits.all())
+    extensions.release(owned.splits.all())
     assert [note.submissions for note in private.removed.all()] == [2]
 
 
@@ -97,7 +97,7 @@ def test_the_name_of_a_split_that_was_trained_on_is_kept(
     for run, learned in (("1", other), ("2", None)):
         sent.submitted(method, val, sent.truth_of(val), run=run, trained_on=learned)
     first, second = Submission.objects.filter(method=method).order_by("pk")
-    assert "1 submission to other splits keep" in " ".join(referrers.losses_of(owned.splits.all()))
+    assert "1 submission to other splits keep" in " ".join(extensions.losses_of(owned.splits.all()))
     datasets.delete(owned)
     datasets.work(dataset=owned)
     first.refresh_from_db()

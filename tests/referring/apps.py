@@ -9,7 +9,9 @@ class ReferringConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from generation import referrers
+        from generation import extensions
         from tests.referring.models import Study
 
-        referrers.register("study", lambda dataset: [str(one) for one in Study.objects.filter(dataset=dataset)])
+        extensions.register_referrer(
+            "study", lambda dataset: [str(one) for one in Study.objects.filter(dataset=dataset)]
+        )

@@ -13,8 +13,8 @@ from django.urls import reverse
 
 from generation.access import Visitor, What, may_mention, may_see
 from generation.engine.scoring.statistics import Averaged
+from generation.extensions import Note
 from generation.models import Dataset, Split
-from generation.remarks import Remark
 from generation.views.finding import find_split as any_split
 from webapp.leaderboards.disclosure.figures import Figure, figure
 from webapp.leaderboards.disclosure.visibility import figure_of, is_open
@@ -177,10 +177,10 @@ def _figure(user: Any, row: Submission, score: Score | None, disclosure: Disclos
     return figure(Averaged(score.n, (score.right,)))
 
 
-def remarks(user: Visitor, splits: Sequence[Split]) -> dict[int, Remark]:
+def remarks(user: Visitor, splits: Sequence[Split]) -> dict[int, Note]:
     """Return, by split, the link to its board."""
     return {
-        split.pk: Remark("Leaderboard", reverse("board", args=[split.dataset.slug, split.name]))
+        split.pk: Note("Leaderboard", reverse("board", args=[split.dataset.slug, split.name]))
         for split in splits
         if may_see(user, split, What.QUESTION)
     }

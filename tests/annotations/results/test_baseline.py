@@ -207,8 +207,8 @@ def test_a_file_that_was_changed_is_not_taken_for_it(run: Study) -> None:
 
 
 def test_what_a_published_study_asked_about_is_not_deleted(run: Study) -> None:
-    from generation import referrers
+    from generation import extensions
 
     publish(run)
-    with pytest.raises(referrers.Referred):
-        referrers.check_split_unreferred(run.split)
+    with pytest.raises(extensions.Referred):
+        extensions.check_split_unreferred(run.split)

@@ -13,7 +13,7 @@ from annotations.studies import lifecycle, planning, question_filter, sampling
 from annotations.studies.lifecycle import NotReady
 from annotations.studies.question_filter import BadFilter
 from annotations.studies.sampling import BadSample
-from generation import referrers
+from generation import extensions
 from generation.making import datasets
 from generation.models import Dataset, Job, Split
 from generation.splits.recipes import read_recipe
@@ -99,8 +99,8 @@ def test_results_and_links_hold_for_the_question_set(mine: Dataset, rosa: Client
     overview = text_of(rosa.get(f"/studies/{study.code}/"))
     assert "of 16 questions of train where group is count" in overview
     assert 'href="/datasets/shapes/train/?group=count&amp;length=..12"' in overview
-    with pytest.raises(referrers.Referred):
-        referrers.check_split_unreferred(study.split)
+    with pytest.raises(extensions.Referred):
+        extensions.check_split_unreferred(study.split)
 
 
 # Once

@@ -4,10 +4,10 @@ import pytest
 from django.db.models import ProtectedError
 
 from annotations.models import Study
-from generation import referrers
+from generation import extensions
+from generation.extensions import Referred
 from generation.making import datasets
 from generation.models import Dataset
-from generation.referrers import Referred
 
 pytestmark = pytest.mark.django_db
 
@@ -17,11 +17,11 @@ def test_a_dataset_that_a_study_asks_about_is_not_deleted(study: Study) -> None:
     with pytest.raises(Referred, match="study How well people count refers to"):
         datasets.delete(dataset)
     with pytest.raises(Referred):
-        referrers.check_split_unreferred(study.split)
+        extensions.check_split_unreferred(study.split)
     with pytest.raises(ProtectedError):
         dataset.delete()
     other = Dataset.objects.create(slug="other", world="fake-rows", spec="{}")
-    referrers.check_unreferred(other)
+    extensions.check_unreferred(other)
 
 
 def test_each_study_has_an_address_of_its_own(study: Study) -> None:

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from generation import referrers
+from generation import extensions
 from generation.making import datasets
 from generation.models import Dataset, Job, Question, Split
 from generation.splits import question_sets
@@ -258,7 +258,7 @@ def test_only_sets_are_deleted_so_and_by_their_owner(client: Client, as_owner: C
 
 
 def test_a_set_that_is_referred_to_stays(as_owner: Client, few: Split, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(referrers._OF_SPLITS, "study", lambda split: ["study one"])
+    monkeypatch.setitem(extensions._SPLIT_REFERRERS, "study", lambda split: ["study one"])
     assert "something refers to it: study one" in text(as_owner.get("/datasets/shapes/few/delete/"))
     reply = as_owner.post("/datasets/shapes/few/delete/")
     assert (reply.status_code, "study one refers to" in text(reply)) == (409, True)

@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation import referrers
+from generation import extensions
 from generation.engine.canonical import canonical
 from generation.engine.seeding import Stage, stream
 from generation.making import datasets
@@ -375,17 +375,17 @@ def test_a_deleted_dataset_takes_them_along(begin: Begin) -> None:
 
 def test_one_that_something_refers_to_stays(rows_of_numbers: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     few, other = derive(rows_of_numbers, first=10), derive(rows_of_numbers, name="other", first=11)
-    monkeypatch.setattr(referrers, "_REFERRERS", {})
-    monkeypatch.setattr(referrers, "_OF_SPLITS", {})
+    monkeypatch.setattr(extensions, "_REFERRERS", {})
+    monkeypatch.setattr(extensions, "_SPLIT_REFERRERS", {})
     named = lambda split: ["study odd"] if split.name == "few" else []  # noqa: E731
-    referrers.register("study", lambda dataset: ["study odd"], of_split=named)
-    with pytest.raises(referrers.Referred, match=r"rows/few: Expected a split .* got one that study odd refers to"):
+    extensions.register_referrer("study", lambda dataset: ["study odd"], of_split=named)
+    with pytest.raises(extensions.Referred, match=r"rows/few: Expected a split .* got one that study odd refers to"):
         question_sets.remove(few)
     few.refresh_from_db()
     assert few.is_complete
     question_sets.remove(other)
-    referrers.register("study", lambda dataset: ["study odd"])
-    with pytest.raises(referrers.Referred, match="study odd"):
+    extensions.register_referrer("study", lambda dataset: ["study odd"])
+    with pytest.raises(extensions.Referred, match="study odd"):
         question_sets.remove(few)
 
 

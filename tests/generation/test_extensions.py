@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from django.core.management import CommandError, call_command
 
-from generation import referrers
+from generation import extensions
 from generation.making import datasets
 from generation.models import Dataset
 from tests.referring.models import Study
@@ -17,7 +17,7 @@ Begin = Callable[..., Dataset]
 def test_a_dataset_that_a_study_refers_to_is_not_deleted(begin: Begin) -> None:
     dataset = begin()
     Study.objects.create(dataset=dataset, title="one")
-    with pytest.raises(referrers.Referred, match=r"got one that study one refers to\. Archive it instead"):
+    with pytest.raises(extensions.Referred, match=r"got one that study one refers to\. Archive it instead"):
         datasets.delete(dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.MAKING
@@ -35,7 +35,7 @@ def test_many_referrers_are_counted(begin: Begin) -> None:
     dataset = begin()
     for number in range(7):
         Study.objects.create(dataset=dataset, title=str(number))
-    with pytest.raises(referrers.Referred, match=r"study 4 and 2 more refer to"):
+    with pytest.raises(extensions.Referred, match=r"study 4 and 2 more refer to"):
         datasets.delete(dataset)
 
 

@@ -1,0 +1,156 @@
+"""What upper layers register, so that lower ones do not import them: links, notes, and what refers to a dataset.
+
+Each upper layer registers functions when it is loaded. Links stand on the page of a split for its owner; notes are
+lines with a link on the pages of splits and questions, and ask themselves what a visitor may know. Of what refers to a
+dataset some keeps it from being deleted, and the rest goes with it. A page names what keeps a dataset, so a referrer
+names nothing that the dataset's owner may not know of.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from django.db.models import QuerySet
+
+from generation.access import Visitor
+from generation.engine.errors import EngineError
+from generation.models import Dataset, Split
+
+
+class Link(NamedTuple):
+    """A link: what it says, and where it leads."""
+
+    label: str
+    address: str
+
+
+LinkMaker = Callable[[Split, str], Link]
+
+_LINKS: dict[str, LinkMaker] = {}
+
+
+def register_link(name: str, link: LinkMaker) -> None:
+    """Show the link that `link` returns on the page of each complete split; the same name replaces it.
+
+    `link` takes the split and the filter in the address of its page, empty for all questions.
+    """
+    _LINKS[name] = link
+
+
+def links_for(split: Split, text: str = "") -> list[Link]:
+    """Return the links of a complete split, for all of its questions or those that pass a filter."""
+    return [_LINKS[name](split, text) for name in sorted(_LINKS)]
+
+
+class Note(NamedTuple):
+    """A line, and where to read more."""
+
+    text: str
+    address: str
+
+
+SplitNotes = Callable[[Visitor, Sequence[Split]], Mapping[int, Note]]
+QuestionNote = Callable[[Visitor, Split, int], str]
+
+_NOTES_ON_SPLITS: dict[str, SplitNotes] = {}
+_NOTES_ON_QUESTIONS: dict[str, QuestionNote] = {}
+
+
+def register_notes(name: str, *, of_splits: SplitNotes, of_question: QuestionNote) -> None:
+    """Show notes on splits, which `of_splits` returns by their keys, and on questions; the same name replaces them.
+
+    `of_question` returns a note on what people answered, or nothing. Pages show it where they show the right answer.
+    """
+    _NOTES_ON_SPLITS[name] = of_splits
+    _NOTES_ON_QUESTIONS[name] = of_question
+
+
+def notes_on_splits(user: Visitor, splits: Sequence[Split]) -> dict[int, list[Note]]:
+    """Return the notes on complete splits, by their keys."""
+    found: dict[int, list[Note]] = {}
+    complete = [split for split in splits if split.is_complete]
+    for name in sorted(_NOTES_ON_SPLITS) if complete else ():
+        for key, note in _NOTES_ON_SPLITS[name](user, complete).items():
+            found.setdefault(key, []).append(note)
+    return found
+
+
+def notes_on_question(user: Visitor, split: Split, position: int) -> list[str]:
+    """Return the notes on a question of a complete split; its position counts from 0."""
+    if not split.is_complete:
+        return []
+    said = (_NOTES_ON_QUESTIONS[name](user, split, position) for name in sorted(_NOTES_ON_QUESTIONS))
+    return [text for text in said if text]
+
+
+Referrer = Callable[[Dataset], Iterable[str]]
+SplitReferrer = Callable[[Split], Iterable[str]]
+Losses = Callable[[QuerySet[Split]], Iterable[str]]
+Release = Callable[[QuerySet[Split]], None]
+
+_REFERRERS: dict[str, Referrer] = {}
+_SPLIT_REFERRERS: dict[str, SplitReferrer] = {}
+_LOSSES: dict[str, tuple[Losses, Release]] = {}
+NAMED = 5
+
+
+class Referred(EngineError):
+    """A dataset can't be deleted because something needs it."""
+
+
+def register_referrer(name: str, referrer: Referrer, *, of_split: SplitReferrer | None = None) -> None:
+    """Ask `referrer` what refers to a dataset; the same name registered again replaces it.
+
+    `of_split` says what refers to one of its splits. Without it, whatever refers to a dataset is taken to refer to
+    each of its splits.
+    """
+    _REFERRERS[name] = referrer
+    _SPLIT_REFERRERS[name] = of_split or (lambda split: referrer(split.dataset))
+
+
+def register_losses(name: str, losses: Losses, release: Release) -> None:
+    """Register `losses`, which says in words what goes with splits that are deleted, and `release`, which removes it.
+
+    `release` runs within the transaction that decides on the deletion, and perhaps again later.
+    """
+    _LOSSES[name] = (losses, release)
+
+
+def losses_of(splits: QuerySet[Split]) -> list[str]:
+    """Return what would go with splits, a sentence each: counted, never named."""
+    return [sentence for name in sorted(_LOSSES) for sentence in _LOSSES[name][0](splits)]
+
+
+def release(splits: QuerySet[Split]) -> None:
+    """Remove what goes with splits."""
+    for name in sorted(_LOSSES):
+        _LOSSES[name][1](splits)
+
+
+def referring_to(dataset: Dataset) -> list[str]:
+    """Return what refers to a dataset, in words."""
+    return [thing for name in sorted(_REFERRERS) for thing in _REFERRERS[name](dataset)]
+
+
+def referring_to_split(split: Split) -> list[str]:
+    """Return what refers to a split, in words."""
+    return [thing for name in sorted(_SPLIT_REFERRERS) for thing in _SPLIT_REFERRERS[name](split)]
+
+
+def check_unreferred(dataset: Dataset) -> None:
+    """Raise `Referred` where something needs the dataset."""
+    _check("dataset", referring_to(dataset), where=dataset.slug, advice=" Archive it instead.")
+
+
+def check_split_unreferred(split: Split) -> None:
+    """Raise `Referred` where something needs the split."""
+    _check("split", referring_to_split(split), where=str(split))
+
+
+def _check(kind: str, things: list[str], *, where: str, advice: str = "") -> None:
+    if things:
+        more = f" and {len(things) - NAMED} more" if len(things) > NAMED else ""
+        raise Referred(
+            f"Expected a {kind} that nothing refers to, got one that {', '.join(things[:NAMED])}{more} "
+            f"refer{'s' if len(things) == 1 else ''} to.{advice}",
+            where=where,
+        )
