@@ -22,7 +22,7 @@ from annotations.studies import lifecycle, planning, question_filter, sampling
 from annotations.studies.question_filter import BadFilter
 from annotations.studies.sampling import BadSample
 from generation.access import Visitor, may_mention
-from generation.engine.worlds import Media
+from generation.engine.items import Media
 from generation.splits.recipes import MOST_LETTERS
 from generation.storage.index import SplitIndex
 

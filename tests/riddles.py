@@ -14,12 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from generation.engine.program import Function, FunctionTable, Program, Shown, Step
-from generation.engine.programs.ablation import Ablation
-from generation.engine.seeding import Stage, Stream, stream
-from generation.engine.spec import BaseSpec, read
-from generation.engine.worlds import (
-    NO_FILES,
+from generation.engine.items import (
     Answer,
     AnswerForm,
     AnswerKind,
@@ -31,11 +26,15 @@ from generation.engine.worlds import (
     Facet,
     FacetKind,
     Item,
-    Maker,
     Media,
     Metric,
     Question,
 )
+from generation.engine.program import Function, FunctionTable, Program, Shown, Step
+from generation.engine.programs.ablation import Ablation
+from generation.engine.seeding import Stage, Stream, stream
+from generation.engine.spec import BaseSpec, read
+from generation.engine.worlds import NO_FILES, Maker
 from generation.engine.worlds.boards import BoardView
 
 NAME, WHERE = "riddles", "tests.riddles:WORLD"

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from annotations.models import Study
 from generation.engine import worlds
-from generation.engine.worlds import AnswerForm, AnswerKind, Display, Media
-from generation.engine.worlds import Question as Asked
+from generation.engine.items import AnswerForm, AnswerKind, Display, Media
+from generation.engine.items import Question as Asked
 from generation.models import Question, Split
 from generation.storage.index import NotIndexed, SplitIndex
 

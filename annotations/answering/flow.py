@@ -14,7 +14,7 @@ from annotations.answering.session import QUESTION, Item, Said, Sitting
 from annotations.answering.slots import Reply
 from annotations.models import Answer, EasyAnswer, Participant, Study
 from generation.engine.errors import EngineError
-from generation.engine.worlds import AnswerForm, AnswerKind
+from generation.engine.items import AnswerForm, AnswerKind
 
 Stage = Participant.Stage
 ORDER = (Stage.CONSENT, Stage.PALETTE, Stage.INSTRUCTIONS, Stage.PRACTICE, Stage.QUESTIONS)

@@ -20,7 +20,7 @@ from annotations.answering.session import QUESTION, Item, Sitting
 from annotations.models import EasyAnswer, Participant, Study, StudyQuestion
 from annotations.secret_random import chance_for
 from generation.browsing.stories import lines_of
-from generation.engine.worlds import AnswerForm, AnswerKind
+from generation.engine.items import AnswerForm, AnswerKind
 from generation.models import Question, Scene, Split
 from generation.storage.index import IndexedFacet, NotIndexed, SplitIndex
 from generation.storage.items import item_of, question_at

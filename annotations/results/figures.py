@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from annotations.answering.timing import Counted
 from annotations.models import Answer, AnswerQuerySet, EasyAnswer, Participant, Study
 from generation.engine.canonical import digest
+from generation.engine.items import FacetKind
 from generation.engine.scoring.figures import Share, interval_text
 from generation.engine.scoring.score import NONE, OUTSIDE, Score, Slicing, banded, score
 from generation.engine.scoring.statistics import Interval, Shares, crossed_bootstrap, krippendorff_alpha
 from generation.engine.scoring.votes import Votes, majority
-from generation.engine.worlds import FacetKind
 from generation.models import from_now
 from generation.storage.index import IndexedFacet, SplitIndex
 

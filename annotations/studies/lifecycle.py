@@ -15,7 +15,7 @@ from annotations.studies.question_filter import BadFilter
 from annotations.studies.sampling import BadSample, Sample
 from generation.access import Visitor, What, may_see
 from generation.engine.errors import EngineError
-from generation.engine.worlds import Media
+from generation.engine.items import Media
 from generation.models import Split
 from generation.storage.index import SplitIndex
 

@@ -15,8 +15,8 @@ from annotations.models import Study
 from annotations.secret_random import seed_of
 from annotations.studies import question_filter
 from generation.engine.errors import EngineError
+from generation.engine.items import FacetKind
 from generation.engine.seeding import Stage, stream
-from generation.engine.worlds import FacetKind
 from generation.models import Split
 from generation.splits.recipes import Chooser, Positions, lowest
 from generation.storage.index import IndexedFacet, SplitIndex

@@ -18,7 +18,7 @@ from annotations.answering.slots import NotGiven
 from annotations.models import Answer, EasyAnswer, Participant
 from annotations.views.private import NOTHING, find_sitting, private, wants_json
 from generation.browsing.pictures import Picture, shown_at
-from generation.engine.worlds import AnswerForm, Media
+from generation.engine.items import AnswerForm, Media
 from generation.models import Dataset, Scene
 
 SEE_OTHER = 303

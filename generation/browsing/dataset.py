@@ -18,8 +18,9 @@ from generation.charts.counts import Chart, charts_of
 from generation.charts.drawing import Order, drawings
 from generation.charts.vega import OF_THE_PAGE, most_frequent, spec_of
 from generation.engine.errors import BadSpec
-from generation.engine.worlds import Facet as WorldFacet
-from generation.engine.worlds import FacetKind, usable
+from generation.engine.items import Facet as WorldFacet
+from generation.engine.items import FacetKind
+from generation.engine.worlds import usable
 from generation.engine.worlds.repeats import HasRepeats, Repeatable
 from generation.models import Dataset, Split
 from generation.models.datasets import DatasetQuerySet

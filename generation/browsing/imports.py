@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from generation.access import Visitor, What, may_see
-from generation.engine.worlds import Media
+from generation.engine.items import Media
 from generation.models import Dataset, Import, ImportedSplit, Question, Scene, Split
 
 FAULTS = 20  # shown of each split

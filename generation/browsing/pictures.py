@@ -13,7 +13,7 @@ from PIL import Image
 
 from generation.access import Visitor, What, may_see
 from generation.browsing.outlines import Seen, seen
-from generation.engine.worlds import Display
+from generation.engine.items import Display
 from generation.models import Dataset, Scene, Split
 from generation.storage import files
 

@@ -12,10 +12,11 @@ from generation.browsing.outlines import Place, Seen
 from generation.browsing.pictures import Picture, picture_of, seen_in
 from generation.browsing.stories import Told, supports_of, told
 from generation.engine.errors import EngineError
+from generation.engine.items import Element, Equivalent, FacetKind, Item, Media
+from generation.engine.items import Question as Asked
 from generation.engine.program import FunctionTable, Program, Trace, TraceStep, execute
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import Element, Equivalent, FacetKind, Item, Media, World
-from generation.engine.worlds import Question as Asked
+from generation.engine.worlds import World
 from generation.models import Question, Split
 from generation.splits.filters import Condition, Query, label_of
 from generation.storage.index import IndexedFacet, SplitIndex

@@ -10,7 +10,7 @@ import numpy as np
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
-from generation.engine.worlds import FacetKind
+from generation.engine.items import FacetKind
 from generation.splits.filters import HIGHEST, LOWEST, Facet, Query, label_of
 
 PER_PAGE = 50

@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 
 from generation.access import Visitor, What, may_see, may_see_facet
 from generation.engine.errors import BadSpec
+from generation.engine.items import ChartView, FacetKind
 from generation.engine.scoring.statistics import TOO_FEW
-from generation.engine.worlds import ChartView, FacetKind
 from generation.models import Dataset, Split
 from generation.storage.index import IndexedFacet, NotIndexed, SplitIndex, counts_of_all
 

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.errors import BadSpec
+from generation.engine.items import Chunk, Item, Media, Question
 from generation.engine.language.vocabulary import PADDING, Vocabulary
 from generation.engine.program import to_json
 from generation.engine.spec import BaseSpec, merged
-from generation.engine.worlds import Chunk, Item, Maker, Media, Question, find_preset, get_maker, get_world
+from generation.engine.worlds import Maker, find_preset, get_maker, get_world
 from generation.engine.worlds.instances import HasInstances, HasModels, HasWords, Instance, Models
 
 ENOUGH = 1 << 15  # scenes: a split of so many has a first chunk that is whole

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
+from generation.engine.items import Media
 from generation.engine.spec import merged
-from generation.engine.worlds import REGISTRY, Media, get_maker, get_world
+from generation.engine.worlds import REGISTRY, get_maker, get_world
 
 
 def warm(worlds: Iterable[str] = tuple(REGISTRY), *, draws: bool = True) -> None:

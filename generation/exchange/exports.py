@@ -27,8 +27,9 @@ from generation.charts.drawing import Order, drawings
 from generation.charts.vega import OF_PAPER, spec_of
 from generation.engine.errors import BadExport
 from generation.engine.formats import ExportItem, ExportSplit, Format, Tick, writing
+from generation.engine.items import Facet, Needs
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import Facet, Needs, World
+from generation.engine.worlds import World
 from generation.engine.worlds.stories import story_of
 from generation.models import Dataset, Scene, Split
 from generation.specs.reproduction import hidden_files

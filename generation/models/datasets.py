@@ -15,8 +15,9 @@ from django.db.models.functions import Coalesce, Now
 from django.urls import reverse
 
 from generation.engine.errors import BadSpec
+from generation.engine.items import Display, Media
 from generation.engine.spec import RESERVED_NAMES, BaseSpec
-from generation.engine.worlds import Display, Media, World, get_world
+from generation.engine.worlds import World, get_world
 from generation.engine.worlds.stories import is_told
 
 SLUG_PATTERN = r"^[a-z0-9][a-z0-9-]{0,59}\Z"

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.errors import BadPredictions
+from generation.engine.items import AnswerForm, AnswerKind, FacetKind
+from generation.engine.items import Question as Asked
 from generation.engine.predictions import Expected, Predictions, read_predictions
 from generation.engine.scoring.score import NONE, OUTSIDE, Score, Slicing, score
-from generation.engine.worlds import AnswerForm, AnswerKind, FacetKind
-from generation.engine.worlds import Question as Asked
 from generation.models import Split
 from generation.reports.shortcuts import TYPE
 from generation.storage.index import IndexedFacet, SplitIndex

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.engine.items import Question as Asked
 from generation.engine.scoring import nearest_questions, shortcuts
 from generation.engine.scoring.shortcuts import Ints, Score
-from generation.engine.worlds import Question as Asked
 from generation.engine.worlds import World
 from generation.models import Question, Split
 from generation.storage.index import WORD, IndexedFacet, SplitIndex

@@ -13,9 +13,10 @@ from django.db.models import QuerySet
 
 from generation.durations import duration
 from generation.engine.errors import BadSpec
+from generation.engine.items import Media
 from generation.engine.render import blender
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import Media, get_maker, get_world
+from generation.engine.worlds import get_maker, get_world
 from generation.models import Chunk, Dataset, ImportedSplit, Job, Quota, Scene, Split
 from generation.models.datasets import SLICE
 from generation.storage import files

@@ -11,7 +11,8 @@ from typing import Any
 from PIL import Image
 
 from generation.engine.errors import EngineError
-from generation.engine.worlds import Item, Maker, Media, World, get_maker, get_world
+from generation.engine.items import Item, Media
+from generation.engine.worlds import Maker, World, get_maker, get_world
 from generation.engine.worlds.stories import story_of
 
 QUALITY = 88

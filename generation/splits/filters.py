@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 from urllib.parse import quote_plus, urlencode
 
-from generation.engine.worlds import FacetKind
+from generation.engine.items import FacetKind
 from generation.storage.index import WORD
 
 WORDS, PAGE, LIST, SORT = "q", "page", "list", "sort"

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
 from generation.engine.errors import EngineError
+from generation.engine.items import FacetKind
 from generation.engine.reading.bounded_json import BadJson, loads
 from generation.engine.seeding import Stage, stream
 from generation.engine.spec import Frozen, Plain, SplitName, read
-from generation.engine.worlds import FacetKind
 from generation.models import Split
 from generation.splits.filters import PAGE, BadAddress, Query, label_of, ranges_joined, read_query, shortened
 from generation.storage.index import IndexedFacet, SplitIndex

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from generation.engine.canonical import Fingerprint, digest
 from generation.engine.errors import BadScene
-from generation.engine.worlds import Facet, FacetKind, Needs
+from generation.engine.items import Facet, FacetKind, Needs
 from generation.models import Split
 from generation.queue.leases import Lease, NoLease
 from generation.storage import files

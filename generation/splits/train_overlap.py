@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.worlds import Facet, Needs
+from generation.engine.items import Facet, Needs
 from generation.models import Split
 from generation.queue.leases import Lease, NoLease
 from generation.splits.sealing import NO_LEASE, Draft, facet_entry, save

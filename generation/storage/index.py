@@ -19,7 +19,7 @@ import numpy as np
 from django.core.files.storage import default_storage
 from numpy.typing import NDArray
 
-from generation.engine.worlds import FacetKind
+from generation.engine.items import FacetKind
 from generation.models import Split
 from generation.storage import files, host_cache
 from generation.storage.key_hashes import PARTS, Keys

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from generation.engine.errors import EngineError
+from generation.engine.items import Facet, Item, Needs
 from generation.engine.verification.proof import QUESTIONS, Proof
 from generation.engine.verification.verdict import Finding
-from generation.engine.worlds import Facet, Item, Needs
 from generation.models import Question, Scene, Split
 from generation.storage.index import WORD, NotIndexed, SplitIndex, fetched
 from generation.storage.key_hashes import KeyColumns

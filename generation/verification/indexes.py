@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.canonical import digest
+from generation.engine.items import Facet, Needs
 from generation.engine.verification.verdict import Finding, Verdict
-from generation.engine.worlds import SEEN, UNSEEN, Facet, Needs
+from generation.engine.worlds import SEEN, UNSEEN
 from generation.models import Split
 from generation.storage.index import SplitIndex, fetched
 from generation.storage.key_hashes import KeyColumns

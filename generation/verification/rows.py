@@ -9,11 +9,12 @@ import numpy as np
 
 from generation.engine.canonical import canonical
 from generation.engine.errors import EngineError
+from generation.engine.items import Item, Media
+from generation.engine.items import Question as EngineQuestion
 from generation.engine.verification.checks import IDS_ALIKE, Checker, prove_alike, read_picture
 from generation.engine.verification.proof import Proof
 from generation.engine.verification.verdict import Finding, of_item
-from generation.engine.worlds import Item, Media, get_maker
-from generation.engine.worlds import Question as EngineQuestion
+from generation.engine.worlds import get_maker
 from generation.models import Chunk, Question, Scene, Split
 from generation.storage import files
 from generation.storage.items import engine_question

@@ -14,7 +14,8 @@ from django.views.decorators.http import require_http_methods
 
 from generation.access import is_researcher, researchers_only, takes_uploads
 from generation.engine.errors import BadSpec
-from generation.engine.worlds import Media, find_preset, get_world, usable
+from generation.engine.items import Media
+from generation.engine.worlds import find_preset, get_world, usable
 from generation.forms import NewForm
 from generation.making import datasets
 from generation.making.creation import SlugTaken

@@ -26,8 +26,9 @@ from django.utils import timezone  # noqa: E402
 
 from generation.browsing.sidebar import PER_PAGE  # noqa: E402
 from generation.engine.canonical import canonical  # noqa: E402
-from generation.engine.worlds import Chunk as EngineChunk  # noqa: E402
-from generation.engine.worlds import Item, get_maker  # noqa: E402
+from generation.engine.items import Chunk as EngineChunk  # noqa: E402
+from generation.engine.items import Item  # noqa: E402
+from generation.engine.worlds import get_maker  # noqa: E402
 from generation.making.chunk_writer import question_row  # noqa: E402
 from generation.making.creation import create_dataset  # noqa: E402
 from generation.models import Chunk, Dataset, Question, Scene, Split  # noqa: E402

@@ -4,8 +4,9 @@ import statistics
 import time
 from typing import Any
 
+from generation.engine.items import Item, Needs
 from generation.engine.seeding import Stage, stream
-from generation.engine.worlds import Item, Needs, get_world
+from generation.engine.worlds import get_world
 from generation.engine.worlds.clevr.asking import Asker
 from generation.engine.worlds.clevr.scene import Scene
 from generation.engine.worlds.clevr.spec import ClevrSpec

@@ -15,9 +15,10 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.engine.items import FacetKind
 from generation.engine.predictions import Expected, read_predictions
 from generation.engine.scoring.score import Slicing, score
-from generation.engine.worlds import FacetKind, find_preset, get_world
+from generation.engine.worlds import find_preset, get_world
 from tests.benchmarks import alike, boards
 from tests.benchmarks.figures import figure, together
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generation.engine.balance import may_answer
-from generation.engine.worlds import Item, get_maker, get_world
+from generation.engine.items import Item
+from generation.engine.worlds import get_maker, get_world
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from tests.proof import size
 

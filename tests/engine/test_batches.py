@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from generation.engine import dataset, stream, worlds
 from generation.engine.batches import Batch, Batches, padded, plain_instances
 from generation.engine.errors import BadSpec
+from generation.engine.items import Item, Media
 from generation.engine.language.vocabulary import PADDING, UNKNOWN, Vocabulary, split_words
-from generation.engine.worlds import REGISTRY, Item, Media, get_world
+from generation.engine.worlds import REGISTRY, get_world
 from tests.webapp.commands import ROOT
 from tests.worlds import marbles
 from tests.worlds.clevr.test_picture import PYRAMID

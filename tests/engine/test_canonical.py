@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generation.engine.canonical import Fingerprint, canonical, dataset_fingerprint, digest
+from generation.engine.items import Answer, AnswerKind, Question
 from generation.engine.program import Step
-from generation.engine.worlds import Answer, AnswerKind, Question
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

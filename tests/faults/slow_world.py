@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.engine.items import Chunk, Item
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import Chunk, Item, Maker
+from generation.engine.worlds import Maker
 from tests.generation import fake_world
 
 NAME = fake_world.NAME

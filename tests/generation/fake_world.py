@@ -16,12 +16,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from generation.engine.errors import BadScene, BadSpec, Exhausted
-from generation.engine.program import FunctionTable, Program, Step
-from generation.engine.programs.ablation import Ablation
-from generation.engine.seeding import Stage, stream
-from generation.engine.spec import BaseSpec, merged, read
-from generation.engine.worlds import (
-    NO_FILES,
+from generation.engine.items import (
     Answer,
     AnswerForm,
     AnswerKind,
@@ -33,11 +28,15 @@ from generation.engine.worlds import (
     Facet,
     FacetKind,
     Item,
-    Maker,
     Media,
     Metric,
     Question,
 )
+from generation.engine.program import FunctionTable, Program, Step
+from generation.engine.programs.ablation import Ablation
+from generation.engine.seeding import Stage, stream
+from generation.engine.spec import BaseSpec, merged, read
+from generation.engine.worlds import NO_FILES, Maker
 from generation.engine.worlds.boards import BoardView
 
 NAME = "fake-rows"

@@ -8,7 +8,8 @@ import pytest
 from django.test import Client
 
 from generation.engine.errors import BrokenWorld
-from generation.engine.worlds import Item, get_world
+from generation.engine.items import Item
+from generation.engine.worlds import get_world
 from generation.engine.worlds.guessing import Baseline
 from generation.making import datasets
 from generation.models import Dataset, Question, Scene, Split

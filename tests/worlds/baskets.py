@@ -10,14 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.errors import BadScene, BadSpec
-from generation.engine.program import Function, FunctionTable, Program, Shown, Step
-from generation.engine.programs.ablation import Ablation
-from generation.engine.scoring.score import ACCURACY
-from generation.engine.seeding import Stage, Stream, stream
-from generation.engine.spec import BaseSpec, check_references, read
-from generation.engine.worlds import (
+from generation.engine.items import (
     JOINT,
-    NO_FILES,
     Answer,
     AnswerForm,
     AnswerKind,
@@ -29,12 +23,17 @@ from generation.engine.worlds import (
     Facet,
     FacetKind,
     Item,
-    Maker,
     Media,
     Metric,
     Question,
     SceneData,
 )
+from generation.engine.program import Function, FunctionTable, Program, Shown, Step
+from generation.engine.programs.ablation import Ablation
+from generation.engine.scoring.score import ACCURACY
+from generation.engine.seeding import Stage, Stream, stream
+from generation.engine.spec import BaseSpec, check_references, read
+from generation.engine.worlds import NO_FILES, Maker
 from generation.engine.worlds.boards import BoardView
 
 NAME, WHERE = "baskets", "tests.worlds.baskets:WORLD"

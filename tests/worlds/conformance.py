@@ -20,10 +20,7 @@ import numpy as np
 from generation.engine.batches import plain_instances
 from generation.engine.canonical import canonical, digest
 from generation.engine.errors import BadScene, BadSpec
-from generation.engine.language.vocabulary import split_words
-from generation.engine.program import execute, from_json, to_json, typecheck
-from generation.engine.spec import BaseSpec
-from generation.engine.worlds import (
+from generation.engine.items import (
     JOINT,
     Answer,
     AnswerForm,
@@ -31,13 +28,14 @@ from generation.engine.worlds import (
     Facet,
     FacetKind,
     Item,
-    Maker,
     Media,
     Needs,
     Question,
-    World,
-    get_world,
 )
+from generation.engine.language.vocabulary import split_words
+from generation.engine.program import execute, from_json, to_json, typecheck
+from generation.engine.spec import BaseSpec
+from generation.engine.worlds import Maker, World, get_world
 from generation.engine.worlds.boards import tasks_of
 from generation.engine.worlds.guessing import baselines_of, unanswered
 from generation.engine.worlds.instances import HasInstances, HasWords

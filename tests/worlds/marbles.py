@@ -9,13 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.errors import BadScene, BadSpec
-from generation.engine.program import Function, FunctionTable, Program, Shown, Step, without
-from generation.engine.programs.ablation import Ablation
-from generation.engine.scoring.score import ACCURACY
-from generation.engine.seeding import Stage, stream
-from generation.engine.spec import BaseSpec, check_references, read
-from generation.engine.worlds import (
-    NO_FILES,
+from generation.engine.items import (
     Answer,
     AnswerForm,
     AnswerKind,
@@ -27,11 +21,16 @@ from generation.engine.worlds import (
     Facet,
     FacetKind,
     Item,
-    Maker,
     Media,
     Metric,
     Question,
 )
+from generation.engine.program import Function, FunctionTable, Program, Shown, Step, without
+from generation.engine.programs.ablation import Ablation
+from generation.engine.scoring.score import ACCURACY
+from generation.engine.seeding import Stage, stream
+from generation.engine.spec import BaseSpec, check_references, read
+from generation.engine.worlds import NO_FILES, Maker
 from generation.engine.worlds.boards import BoardView
 
 NAME, WHERE = "marbles", "tests.worlds.marbles:WORLD"

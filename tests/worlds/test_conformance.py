@@ -10,13 +10,7 @@ import numpy as np
 import pytest
 
 from generation.engine.batches import plain_instances
-from generation.engine.program import Program
-from generation.engine.programs.ablation import Ablation
-from generation.engine.spec import BaseSpec, read
-from generation.engine.worlds import (
-    REGISTRY,
-    SEEN,
-    UNSEEN,
+from generation.engine.items import (
     Answer,
     AnswerForm,
     AnswerKind,
@@ -31,10 +25,11 @@ from generation.engine.worlds import (
     Media,
     Needs,
     Question,
-    World,
-    get_world,
-    names,
 )
+from generation.engine.program import Program
+from generation.engine.programs.ablation import Ablation
+from generation.engine.spec import BaseSpec, read
+from generation.engine.worlds import REGISTRY, SEEN, UNSEEN, World, get_world, names
 from generation.engine.worlds.boards import BoardView, Series, Tasks
 from generation.engine.worlds.guessing import Baseline
 from generation.engine.worlds.instances import Instance

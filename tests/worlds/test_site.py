@@ -9,7 +9,8 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from annotations.answering import answer_forms
 from generation.engine.errors import BadScene
-from generation.engine.worlds import REGISTRY, AnswerForm, AnswerKind, get_world, names
+from generation.engine.items import AnswerForm, AnswerKind
+from generation.engine.worlds import REGISTRY, get_world, names
 from generation.models import Dataset, Question, Split
 from tests.leaderboards import sent
 from tests.worlds import baskets, marbles

@@ -12,9 +12,10 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from numpy.typing import NDArray
 
 from generation.engine.errors import BrokenWorld, EngineError
+from generation.engine.items import Item
 from generation.engine.predictions import Predictions
 from generation.engine.scoring.score import GUESS, OUTSIDE, is_guess
-from generation.engine.worlds import Item, get_world, usable
+from generation.engine.worlds import get_world, usable
 from generation.engine.worlds.guessing import Baseline, baselines_of, unanswered
 from generation.models import Dataset, Scene, Split
 from generation.reports.shortcuts import Guesser, Known, choices_of

@@ -14,9 +14,9 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from generation.access import Visitor, may_see_facet
+from generation.engine.items import Column, FacetKind
 from generation.engine.scoring.ladder import WHOLE
 from generation.engine.scoring.statistics import Averaged
-from generation.engine.worlds import Column, FacetKind
 from generation.engine.worlds.boards import Tasks, tasks_of
 from generation.models import Split
 from generation.storage.index import IndexedFacet, SplitIndex, counts_of_all

@@ -15,11 +15,11 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 
+from generation.engine.items import Column
 from generation.engine.predictions import BadPredictions
 from generation.engine.predictions.findings import NAMED
 from generation.engine.predictions.packed import PackedPredictions
 from generation.engine.scoring.score import OUTSIDE, score
-from generation.engine.worlds import Column
 from generation.exchange import prediction_files
 from generation.models import Split
 from generation.queue import leases, runner

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.errors import BadExport
+from generation.engine.items import Facet, FacetKind, Item
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import Facet, FacetKind, Item, World, usable
+from generation.engine.worlds import World, usable
 
 NEUTRAL: tuple[str, ...] = (
     "generation.engine.formats.coco:FORMAT",

@@ -10,7 +10,7 @@ from generation.engine.formats.huggingface.card import yaml_text
 from generation.engine.formats.huggingface.parquet import QUESTIONS, Shards, arrow, question_features, schema_of
 from generation.engine.formats.huggingface.rows import NOT_A_NAME, Rows, column_of, facet_columns, first_of, plain_names
 from generation.engine.formats.writing import embed_image, write_json, write_readme
-from generation.engine.worlds import Media
+from generation.engine.items import Media
 
 MOST_TOKENS = 64  # that a model may answer with; answers are a word, room for a short sentence around it
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from generation.engine.formats import ExportDataset, ExportSplit, Tick, value_of
-from generation.engine.worlds import Media
+from generation.engine.items import Media
 
 BLOCK = 5000  # questions whose facets are written at a time
 

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.engine.items import AnswerForm
 from generation.engine.predictions.findings import Again, Findings
 from generation.engine.predictions.reply import ReplyReader
 from generation.engine.predictions.rows import Batch
@@ -15,7 +16,6 @@ from generation.engine.predictions.said import Gathered
 from generation.engine.predictions.unpacking import Unreadable
 from generation.engine.predictions.vocabulary import NoAnswer, Vocabulary, shown, text_of
 from generation.engine.scoring.score import OUTSIDE
-from generation.engine.worlds import AnswerForm
 
 EXTRA = 100_000  # rows that a file may have beyond its questions
 REMEMBERED = 10_000  # ways to say an answer that are looked up once

@@ -7,8 +7,8 @@ quotes. Each part stands there once in a set.
 import re
 from collections.abc import Collection, Sequence
 
+from generation.engine.items import AnswerForm, AnswerKind
 from generation.engine.scoring.score import OUTSIDE
-from generation.engine.worlds import AnswerForm, AnswerKind
 
 JOINTS = r"(?: ?(?:[,;&]|->|→) ?(?:and |then )?| and | and then | then | )"
 NONE_OF_IT = re.compile(r"\[ ?\]|\{ ?\}|\( ?\)")

@@ -10,9 +10,9 @@ import math
 import re
 from collections.abc import Sequence
 
+from generation.engine.items import JOINT, AnswerForm
 from generation.engine.predictions.composed import Composed
 from generation.engine.scoring.score import OUTSIDE
-from generation.engine.worlds import JOINT, AnswerForm
 
 NUMBERS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, NamedTuple, Protocol
 
 from generation.engine.errors import BadRecord
+from generation.engine.items import Item
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import READERS, Item
+from generation.engine.worlds import READERS
 
 Open = Callable[[str], BinaryIO]
 """Opens a file that `SplitFiles` names."""

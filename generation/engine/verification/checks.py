@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
 from generation.engine.errors import BadProgram, EngineError
+from generation.engine.items import Answer, Item, Question
 from generation.engine.program import FunctionTable, outputs, typecheck
 from generation.engine.spec import BaseSpec
 from generation.engine.verification.proof import Outputs, Proof
-from generation.engine.worlds import Answer, Item, Question, World
+from generation.engine.worlds import World
 
 IDS_ALIKE = 0.999  # share of pixels that show the same object
 COLOUR_APART = 1.0  # mean difference of two pictures of one scene, of 255

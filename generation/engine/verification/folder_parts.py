@@ -17,12 +17,13 @@ import numpy as np
 from generation.engine.canonical import canonical
 from generation.engine.errors import EngineError
 from generation.engine.formats import value_of
+from generation.engine.items import Facet, Item, Media, Needs
 from generation.engine.reading.published import Read, SplitFiles
 from generation.engine.spec import BaseSpec
 from generation.engine.verification.checks import Checker, prove_alike, read_picture
 from generation.engine.verification.proof import Proof
 from generation.engine.verification.verdict import Finding, of_item
-from generation.engine.worlds import Facet, Item, Media, Needs, World, get_maker, get_world
+from generation.engine.worlds import World, get_maker, get_world
 from generation.engine.worlds.repeats import HasRepeats
 
 AHEAD = 3  # batches that wait for a process, each

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 from generation.engine import formats
 from generation.engine.canonical import dataset_fingerprint
 from generation.engine.errors import BadExport, BadRecord, EngineError
+from generation.engine.items import Chunk
 from generation.engine.reading.bounded_json import Guarded, loads
 from generation.engine.reading.json_stream import JsonText, records
 from generation.engine.reading.published import Found, Read, Reader, find_reader
@@ -23,7 +24,7 @@ from generation.engine.verification.folder_overlap import SeenInTrain
 from generation.engine.verification.folder_parts import Crew, FolderSplit, Part, facet_rows
 from generation.engine.verification.repeats import Repeats
 from generation.engine.verification.verdict import Finding, Verdict
-from generation.engine.worlds import READERS, Chunk, get_world
+from generation.engine.worlds import READERS, get_world
 
 ITEMS = 250  # proved at a time where no plan says otherwise
 SUM_BYTES = 66  # a digest and two blanks

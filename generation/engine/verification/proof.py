@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from generation.engine.worlds import Item
+    from generation.engine.items import Item
 
 CHECKS = {
     "rows": "scenes and questions stand where the plan has them",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
-from generation.engine.worlds import Item
+from generation.engine.items import Item
 
 
 class Guess(Protocol):

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.engine.items import Chunk, Item, Question
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import Chunk, Item, Question
 
 
 class Instance(NamedTuple):

@@ -13,14 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.errors import BadScene, BadSpec
-from generation.engine.program import FunctionTable, Program
-from generation.engine.programs.ablation import Ablation
-from generation.engine.scoring.score import ACCURACY
-from generation.engine.seeding import Stage, Stream, stream
-from generation.engine.spec import NO_FILES, BaseSpec, Frozen, check_references, merged, read
-from generation.engine.verification.checks import IDS_ALIKE, prove_alike
-from generation.engine.verification.proof import Outputs, Proof
-from generation.engine.worlds import (
+from generation.engine.items import (
     AnswerForm,
     ChartView,
     Chunk,
@@ -31,13 +24,20 @@ from generation.engine.worlds import (
     Facet,
     FacetKind,
     Item,
-    Maker,
     Media,
     Metric,
     Question,
     SceneData,
     ViewData,
 )
+from generation.engine.program import FunctionTable, Program
+from generation.engine.programs.ablation import Ablation
+from generation.engine.scoring.score import ACCURACY
+from generation.engine.seeding import Stage, Stream, stream
+from generation.engine.spec import NO_FILES, BaseSpec, Frozen, check_references, merged, read
+from generation.engine.verification.checks import IDS_ALIKE, prove_alike
+from generation.engine.verification.proof import Outputs, Proof
+from generation.engine.worlds import Maker
 from generation.engine.worlds.boards import BoardView
 
 WINDOW = 100  # scenes that are made together

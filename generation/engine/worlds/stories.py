@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from generation.engine.worlds import Question, SceneData, World
+from generation.engine.items import Question, SceneData
+from generation.engine.worlds import World
 
 
 @runtime_checkable

@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from generation.engine.errors import BadSpec
-from generation.engine.worlds import Media
+from generation.engine.items import Media
 from generation.making import datasets
 from generation.making.creation import SlugTaken, check_secrets
 from generation.making.pool import note, stoppable

@@ -3,7 +3,7 @@
 import pytest
 
 from annotations.answering.answer_forms import pressed_of
-from generation.engine.worlds import AnswerForm, AnswerKind
+from generation.engine.items import AnswerForm, AnswerKind
 
 EITHER = AnswerForm(AnswerKind.YES_NO, ("yes", "no"), {})
 SET = AnswerForm(AnswerKind.SET, ("none", "apple", "milk", "apple,milk"), {}, parts=("apple", "milk"), empty="none")

@@ -9,7 +9,8 @@ import pytest
 from django.core.cache import cache
 
 from annotations.answering import questions
-from generation.engine.worlds import Item, find_preset, get_world
+from generation.engine.items import Item
+from generation.engine.worlds import find_preset, get_world
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.picture import draw_ids
 from generation.engine.worlds.clevr.scene import Scene as ClevrScene

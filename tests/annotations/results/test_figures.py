@@ -11,10 +11,10 @@ from django.utils import timezone
 from annotations.answering import slots, timing
 from annotations.models import Answer, Participant, Study
 from annotations.results import dawid_skene, figures, question_review
+from generation.engine.items import FacetKind
 from generation.engine.scoring.figures import Share
 from generation.engine.scoring.score import NONE, OUTSIDE, TIE
 from generation.engine.scoring.statistics import wilson
-from generation.engine.worlds import FacetKind
 from generation.making import datasets
 from generation.models import Dataset, Question
 from generation.splits.recipes import read_recipe

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from generation.engine.formats import ExportItem, ExportSplit
+from generation.engine.items import Facet, FacetKind, Item
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import Facet, FacetKind, Item, World
+from generation.engine.worlds import World
 from tests.worlds.marbles import COLORS, MOST, MarbleWorld, Row
 
 FLAGS = Facet("has", "colours that occur", FacetKind.FLAGS, COLORS, reveals=True)

@@ -12,8 +12,8 @@ from generation.engine.formats.huggingface.card_licence import address, hub_name
 from generation.engine.formats.huggingface.card_statistics import Tally, lines
 from generation.engine.formats.huggingface.croissant import version_of
 from generation.engine.formats.huggingface.dataset import FORMAT
+from generation.engine.items import Facet
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import Facet
 from tests.engine.formats.sample import Dataset, Marbles, Split, marbles
 
 HOSTILE = "A \"title\": of\n- <script>alert(1)</script> | # {many} 'signs' --- é"

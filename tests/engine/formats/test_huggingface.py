@@ -16,7 +16,7 @@ from generation.engine.formats.huggingface import parquet
 from generation.engine.formats.huggingface.dataset import FORMAT
 from generation.engine.formats.huggingface.parquet import IMAGES, Shards, scene_features, schema_of
 from generation.engine.formats.huggingface.rows import FIRST, column_of, facet_columns, plain_names
-from generation.engine.worlds import FacetKind
+from generation.engine.items import FacetKind
 from tests.engine.formats.sample import PER_ITEM, Dataset, marbles, picture
 
 MINIMAL_RAI = (

@@ -11,8 +11,8 @@ import pytest
 from generation.engine.errors import BadExport
 from generation.engine.formats import checked
 from generation.engine.formats.vlmevalkit import CHOICES, FORMAT, OPEN
+from generation.engine.items import AnswerForm, AnswerKind, Question
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import AnswerForm, AnswerKind, Question
 from tests.engine.formats.sample import WORLD, Dataset, Marbles, marbles, picture
 
 

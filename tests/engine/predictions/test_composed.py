@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from generation.engine.items import AnswerForm, AnswerKind
 from generation.engine.predictions import Expected, read_predictions
 from generation.engine.predictions.reply import ReplyReader
 from generation.engine.predictions.vocabulary import Vocabulary
 from generation.engine.scoring.score import OUTSIDE
-from generation.engine.worlds import AnswerForm, AnswerKind
 from tests import proof
 from tests.worlds.baskets import EMPTY, FRUIT, NUMBERS, SETS
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from generation.browsing.sidebar import Panel, panels
-from generation.engine.worlds import Facet, FacetKind
+from generation.engine.items import Facet, FacetKind
 from generation.splits.filters import read_query
 
 FACETS = [

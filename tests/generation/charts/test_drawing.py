@@ -16,7 +16,7 @@ from generation.charts import drawing as charts_drawing
 from generation.charts.counts import Cell, Chart, Column, Row
 from generation.charts.drawing import Order, drawings, folder_of
 from generation.charts.vega import ELSEWHERE, MOST_BARS, OF_PAPER, OF_THE_PAGE, most_frequent, spec_of
-from generation.engine.worlds import ChartView
+from generation.engine.items import ChartView
 from generation.making import datasets
 from generation.making.deletion import remove
 from generation.models import Dataset

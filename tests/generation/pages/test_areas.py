@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from generation.browsing.outlines import Place, Seen
 from generation.browsing.pictures import Picture
 from generation.browsing.question import areas_of, text_of, tip_for
-from generation.engine.worlds import Element
+from generation.engine.items import Element
 
 PICTURE = Picture("x.png", 480, 320, "")
 

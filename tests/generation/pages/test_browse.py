@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.engine.worlds import Facet, FacetKind
+from generation.engine.items import Facet, FacetKind
 from generation.splits.filters import MAX_CONDITIONS, BadAddress, ranges_joined, read_query
 
 TYPE = Facet(

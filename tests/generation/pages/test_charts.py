@@ -17,7 +17,7 @@ from django.test import Client
 from generation.charts import counts as charts
 from generation.charts import drawing
 from generation.charts.drawing import Order
-from generation.engine.worlds import ChartView
+from generation.engine.items import ChartView
 from generation.engine.worlds.clevr.world import ClevrWorld
 from generation.models import Dataset, Question, Split
 from generation.queue import sandbox

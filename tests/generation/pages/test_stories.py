@@ -13,7 +13,7 @@ from pytest_django.plugin import DjangoDbBlocker
 from generation.browsing import stories
 from generation.browsing.keyboard import OF_STORY
 from generation.engine import worlds
-from generation.engine.worlds import Chunk
+from generation.engine.items import Chunk
 from generation.models import Dataset, Question, Scene
 from generation.queue import sandbox
 from generation.specs import preview_process

@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from generation.engine import formats
 from generation.engine.errors import BadPredictions
-from generation.engine.worlds import FacetKind
+from generation.engine.items import FacetKind
 from generation.exchange import exports
 from generation.making import datasets
 from generation.models import Dataset, Question, Split

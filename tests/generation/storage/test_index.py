@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generation.engine.errors import BadScene
-from generation.engine.worlds import FacetKind
+from generation.engine.items import FacetKind
 from generation.making import datasets
 from generation.models import Dataset, Question
 from generation.splits import sealing

@@ -16,9 +16,9 @@ from generation.charts import vega
 from generation.charts.counts import Cell, Chart, Column, Row
 from generation.charts.drawing import Order, drawings
 from generation.charts.vega import OF_THE_PAGE
+from generation.engine.items import ChartView
 from generation.engine.scoring.comparison import Compared
 from generation.engine.scoring.statistics import Averaged, Interval
-from generation.engine.worlds import ChartView
 from generation.reports import shortcuts_page
 from generation.reports.shortcuts_page import Guess, Scored
 from webapp.leaderboards.analysis import curves_chart, differences_chart, panels_chart, slices

@@ -14,8 +14,8 @@ from django.urls import reverse
 from annotations.results import baseline
 from annotations.studies import lifecycle
 from generation.charts import drawing
+from generation.engine.items import FacetKind
 from generation.engine.scoring.score import NONE
-from generation.engine.worlds import FacetKind
 from generation.making import datasets
 from generation.models import AblationReport, Question, Split
 from generation.queue import runner

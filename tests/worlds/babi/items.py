@@ -3,8 +3,9 @@
 from functools import cache
 from typing import Any
 
+from generation.engine.items import Item
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import Item, get_maker, get_world
+from generation.engine.worlds import get_maker, get_world
 from generation.engine.worlds.babi.spec import BabiSpec
 
 WORLD = get_world("babi")

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from generation.engine.items import Facet, Item, Needs
 from generation.engine.program import execute
-from generation.engine.worlds import Facet, Item, Needs
 from generation.engine.worlds.babi.facets import TRAIN, facet_codes, facets, supports_of, train_keys
 from generation.engine.worlds.babi.functions import function_table
 from generation.engine.worlds.babi.story import Line, Story

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from generation.engine.worlds import Item, get_world
+from generation.engine.items import Item
+from generation.engine.worlds import get_world
 from generation.engine.worlds.babi.cast import EVERYWHERE
 from generation.engine.worlds.babi.guessing import BASELINES
 from generation.engine.worlds.guessing import baselines_of, unanswered

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from generation.engine.worlds import AnswerKind
+from generation.engine.items import AnswerKind
 from generation.engine.worlds.babi import cast
 from generation.engine.worlds.babi.hindi_sentences import PATTERNS
 from generation.engine.worlds.babi.hindi_words import (

@@ -14,9 +14,10 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from generation.engine.errors import BadRecord, BadSpec
+from generation.engine.items import Item
 from generation.engine.verification.checks import Checker
 from generation.engine.verification.proof import Proof
-from generation.engine.worlds import Item, get_maker, get_world
+from generation.engine.worlds import get_maker, get_world
 from generation.engine.worlds.babi.languages import language_of
 from generation.engine.worlds.babi.learning import learn
 from generation.engine.worlds.babi.lexicon import KINDS, meaning

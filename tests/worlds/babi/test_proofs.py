@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from generation.engine.items import Answer, Item
 from generation.engine.verification.checks import Checker
 from generation.engine.verification.proof import Flaw, Proof
-from generation.engine.worlds import Answer, Item, get_maker, get_world
+from generation.engine.worlds import get_maker, get_world
 from generation.engine.worlds.babi.languages import LANGUAGES, SHUFFLED, language_of
 from generation.engine.worlds.babi.story import Line, Story
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from generation.engine.items import AnswerKind
 from generation.engine.program import outputs
 from generation.engine.seeding import Stream
-from generation.engine.worlds import AnswerKind
 from generation.engine.worlds.babi.found import Prefix
 from generation.engine.worlds.babi.functions import ANSWERS, function_table, text_of
 from generation.engine.worlds.babi.reading import sentences

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from generation.browsing.dataset import Counted, repeats_of
-from generation.engine.worlds import Item
+from generation.engine.items import Item
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from generation.making import datasets

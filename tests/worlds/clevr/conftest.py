@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from generation.engine.worlds import Item, get_maker, get_world
+from generation.engine.items import Item
+from generation.engine.worlds import get_maker, get_world
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from tests.shared_data import shared_path
 

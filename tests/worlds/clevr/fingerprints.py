@@ -15,7 +15,8 @@ from numpy._core import _multiarray_umath as numpy_core
 import webapp
 from generation.engine import ENGINE_VERSION
 from generation.engine.canonical import Fingerprint, dataset_fingerprint
-from generation.engine.worlds import Item, get_maker, get_world
+from generation.engine.items import Item
+from generation.engine.worlds import get_maker, get_world
 
 HELD = Path(__file__).with_name("fingerprints.json")
 DEMO = Path(webapp.__file__).with_name("demo.json")

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from generation.engine.items import Item, Question
 from generation.engine.program import to_json
 from generation.engine.programs.skeleton import skeleton
-from generation.engine.worlds import Item, Question, get_maker, get_world
+from generation.engine.worlds import get_maker, get_world
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from tests.worlds.clevr import twin
 

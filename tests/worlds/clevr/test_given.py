@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from generation.engine.errors import BadScene, BadSpec
+from generation.engine.items import Item
 from generation.engine.program import execute
-from generation.engine.worlds import Item
 from generation.engine.worlds.clevr import given
 from generation.engine.worlds.clevr.camera import project
 from generation.engine.worlds.clevr.scene import read_published, read_scene

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generation.engine.balance import may_answer
+from generation.engine.items import Answer, AnswerKind, Item, Question
 from generation.engine.program import from_json, to_json
 from generation.engine.verification.checks import Checker
 from generation.engine.verification.proof import Flaw, Proof
-from generation.engine.worlds import Answer, AnswerKind, Item, Question, get_maker, get_world
+from generation.engine.worlds import get_maker, get_world
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.proofs.balance import Balance
 from generation.engine.worlds.clevr.proofs.pictures import box, shrunk

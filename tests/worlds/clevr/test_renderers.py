@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from generation.engine.errors import BadSpec
+from generation.engine.items import Item
 from generation.engine.render import blender, tracer
-from generation.engine.worlds import Item, get_maker, get_world
+from generation.engine.worlds import get_maker, get_world
 from generation.engine.worlds.clevr.spec import ClevrSpec
 
 WORLD, MAKER = get_world("clevr"), get_maker("clevr")

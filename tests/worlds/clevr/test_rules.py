@@ -11,8 +11,9 @@ import pytest
 
 from generation.engine.balance import may_answer
 from generation.engine.errors import Exhausted
+from generation.engine.items import FacetKind, Item, Needs
 from generation.engine.program import to_json
-from generation.engine.worlds import FacetKind, Item, Needs, get_maker, get_world
+from generation.engine.worlds import get_maker, get_world
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from tests.engine.programs.test_skeleton import skeleton_twin
 from tests.proof import size

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
+from generation.engine.items import Item
 from generation.engine.program import Step
-from generation.engine.worlds import Item, get_world
+from generation.engine.worlds import get_world
 from generation.engine.worlds.clevr.saying import say
 from generation.engine.worlds.clevr.spec import ClevrSpec
 

@@ -5,8 +5,9 @@ from collections import Counter
 
 import pytest
 
+from generation.engine.items import AnswerKind, Question
 from generation.engine.scoring.statistics import TOO_FEW
-from generation.engine.worlds import AnswerKind, Question, get_maker, get_world
+from generation.engine.worlds import get_maker, get_world
 from tests.worlds.clevr.fingerprints import DEMO
 
 WORLD = get_world("clevr")

@@ -5,7 +5,8 @@ from itertools import islice
 
 import pytest
 
-from generation.engine.worlds import Item, Question, get_world
+from generation.engine.items import Item, Question
+from generation.engine.worlds import get_world
 from generation.engine.worlds.guessing import baselines_of, unanswered
 from generation.engine.worlds.shapeworld.guessing import BASELINES
 from generation.engine.worlds.shapeworld.scene import Entity

@@ -6,8 +6,8 @@ from itertools import islice
 
 import pytest
 
+from generation.engine.items import Answer, AnswerKind, FacetKind, Needs, Question
 from generation.engine.program import typecheck
-from generation.engine.worlds import Answer, AnswerKind, FacetKind, Needs, Question
 from generation.engine.worlds.shapeworld.ablations import ABLATIONS
 from generation.engine.worlds.shapeworld.asking import ANSWERS, answer_form, prompt
 from generation.engine.worlds.shapeworld.boards import BOARD_VIEWS, columns

@@ -7,9 +7,10 @@ from itertools import islice
 import pytest
 
 from generation.engine.errors import Exhausted
+from generation.engine.items import Item
 from generation.engine.program import execute
 from generation.engine.seeding import Stage
-from generation.engine.worlds import Item, get_maker, get_world
+from generation.engine.worlds import get_maker, get_world
 from generation.engine.worlds.shapeworld.making import Making
 from generation.engine.worlds.shapeworld.meaning import named_together
 from generation.engine.worlds.shapeworld.scene import Scene

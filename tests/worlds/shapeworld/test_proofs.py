@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from generation.engine.items import Answer, AnswerKind, Item
 from generation.engine.verification.checks import Checker
 from generation.engine.verification.proof import Proof
-from generation.engine.worlds import Answer, AnswerKind, Item, get_maker, get_world
+from generation.engine.worlds import get_maker, get_world
 from generation.engine.worlds.shapeworld.picture import draw
 from generation.engine.worlds.shapeworld.scene import Scene
 from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec, preset, presets, read_spec

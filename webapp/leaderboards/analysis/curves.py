@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from django.utils import timezone
 
+from generation.engine.items import Column
 from generation.engine.scoring.statistics import Averaged
-from generation.engine.worlds import Column
 from generation.engine.worlds.boards import Tasks
 from generation.models import Split
 from webapp.leaderboards.analysis.downloads import Table

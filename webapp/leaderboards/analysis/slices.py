@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.results.figures import DASH, sliced, values_of
+from generation.engine.items import FacetKind
 from generation.engine.scoring.score import Slicing, banded, score
 from generation.engine.scoring.statistics import Averaged, Interval, wilson
-from generation.engine.worlds import FacetKind
 from generation.engine.worlds.boards import BoardView, Filters, Series
 from generation.reports.scoring import truth_of
 from generation.storage.index import IndexedFacet, SplitIndex

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from annotations.models import Baseline
 from annotations.results.figures import sliced, values_of
+from generation.engine.items import FacetKind
 from generation.engine.scoring.ladder import WHOLE, climb, least_step, usual_budget
 from generation.engine.scoring.score import score
-from generation.engine.worlds import FacetKind
 from generation.models import Split
 from generation.reports.scoring import truth_of
 from generation.storage.index import IndexedFacet, SplitIndex

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from generation.engine.worlds import Column
+from generation.engine.items import Column
 from generation.engine.worlds.boards import BoardView, Tasks
 from generation.splits.filters import shortened
 from webapp.leaderboards.analysis import downloads

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from generation.engine.worlds import FacetKind
+from generation.engine.items import FacetKind
 from generation.engine.worlds.boards import BoardView
 from generation.splits.filters import shortened
 from generation.storage.index import IndexedFacet

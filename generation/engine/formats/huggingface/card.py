@@ -9,8 +9,8 @@ from generation.engine.formats.huggingface.card_licence import hub_name
 from generation.engine.formats.huggingface.card_statistics import Tally, lines
 from generation.engine.formats.huggingface.croissant_rai import biases, limits, making, uses
 from generation.engine.formats.huggingface.rows import STORY, first_of
+from generation.engine.items import ChartView, Media
 from generation.engine.scoring.statistics import TOO_FEW
-from generation.engine.worlds import ChartView, Media
 
 TASK = {Media.IMAGE: "visual-question-answering", Media.STORY: "question-answering", Media.NONE: "question-answering"}
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from generation.engine.formats import ExportItem, ExportSplit
-from generation.engine.worlds import Facet, FacetKind
+from generation.engine.items import Facet, FacetKind
 
 BLOCK = 65_536  # questions counted at once
 

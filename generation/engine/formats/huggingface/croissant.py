@@ -15,7 +15,7 @@ from generation.engine.formats import ExportDataset
 from generation.engine.formats.huggingface.card_licence import address
 from generation.engine.formats.huggingface.card_statistics import Tally
 from generation.engine.formats.huggingface.croissant_rai import rai
-from generation.engine.worlds import Media
+from generation.engine.items import Media
 
 CONFORMS_TO = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
 PARQUET = "application/x-parquet"

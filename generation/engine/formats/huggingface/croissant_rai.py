@@ -11,7 +11,7 @@ from typing import Any
 
 from generation.engine.formats import ExportDataset
 from generation.engine.formats.huggingface.card_statistics import Tally
-from generation.engine.worlds import Media
+from generation.engine.items import Media
 
 UNKNOWN = "Not known here, and to be taken from its own publication, for"
 IMPACT = (

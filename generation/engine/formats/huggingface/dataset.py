@@ -34,7 +34,7 @@ from generation.engine.formats.huggingface.rows import (
     plain_names,
 )
 from generation.engine.formats.writing import embed_image, write_json
-from generation.engine.worlds import FacetKind, Media
+from generation.engine.items import FacetKind, Media
 
 ABOUT = {
     "image": "the picture's name",

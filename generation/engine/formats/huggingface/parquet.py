@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 from generation.engine.errors import BadExport
 from generation.engine.formats.huggingface.rows import FIRST, PROMPT, STORY, Row
-from generation.engine.worlds import FacetKind
+from generation.engine.items import FacetKind
 
 IMAGES = 100  # pictures in a row group, at most
 QUESTIONS = 5_000  # rows in a row group where there are no pictures in it

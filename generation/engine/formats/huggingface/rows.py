@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from generation.engine.formats import ExportItem, ExportSplit, value_of
+from generation.engine.items import FacetKind, Media, Question
 from generation.engine.program import to_json
-from generation.engine.worlds import FacetKind, Media, Question, World
+from generation.engine.worlds import World
 from generation.engine.worlds.stories import is_told, prompt_of, seen_by
 
 FIRST = ("image", "question", "answer", "choices", "question_id", "image_index", "split", "program")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from generation.engine.worlds import JOINT, AnswerForm, AnswerKind, Question
+from generation.engine.items import JOINT, AnswerForm, AnswerKind, Question
 from generation.engine.worlds.babi.languages import said
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.tasks import BY_NAME

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from generation.engine.worlds import ChartView, Column
+from generation.engine.items import ChartView, Column
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.boards import BoardView, Tasks
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from generation.engine.errors import EngineError
+from generation.engine.items import Facet, FacetKind, Item, Needs, Question
 from generation.engine.program import outputs
-from generation.engine.worlds import SEEN, UNSEEN, Facet, FacetKind, Item, Needs, Question
+from generation.engine.worlds import SEEN, UNSEEN
 from generation.engine.worlds.babi import asking
 from generation.engine.worlds.babi.found import Prefix
 from generation.engine.worlds.babi.functions import function_table

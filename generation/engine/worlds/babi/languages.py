@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from string import ascii_lowercase, ascii_uppercase
 from typing import Protocol
 
-from generation.engine.worlds import AnswerKind
+from generation.engine.items import AnswerKind
 from generation.engine.worlds.babi.languages_hindi import Hindi
 from generation.engine.worlds.babi.story import Story
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from generation.engine.worlds import Chunk
+from generation.engine.items import Chunk
 from generation.engine.worlds.babi.telling import Task
 
 BLOCK = 160  # questions; what the lengths of each task's stories add up to divides it

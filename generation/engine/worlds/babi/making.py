@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Iterator
 
 from generation.engine.errors import Exhausted, IllPosed
+from generation.engine.items import Answer, AnswerKind, Item, Question
 from generation.engine.program import FunctionTable, outputs
 from generation.engine.seeding import Stage, Stream, stream
-from generation.engine.worlds import Answer, AnswerKind, Item, Question
 from generation.engine.worlds.babi import layout
 from generation.engine.worlds.babi.found import Prefix
 from generation.engine.worlds.babi.functions import ANSWERS, function_table, text_of

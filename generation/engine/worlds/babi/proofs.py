@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.engine.items import Item, Question
 from generation.engine.verification.proof import Outputs, Proof
-from generation.engine.worlds import Item, Question
 from generation.engine.worlds.babi.languages import LANGUAGES, Language, said
 from generation.engine.worlds.babi.making import place_of
 from generation.engine.worlds.babi.reading import sentences

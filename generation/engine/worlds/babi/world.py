@@ -8,13 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.errors import BadScene
-from generation.engine.program import FunctionTable
-from generation.engine.programs.ablation import Ablation
-from generation.engine.scoring.score import ACCURACY
-from generation.engine.spec import BaseSpec
-from generation.engine.verification.proof import Prover
-from generation.engine.worlds import (
-    NO_FILES,
+from generation.engine.items import (
     AnswerForm,
     ChartView,
     Chunk,
@@ -23,12 +17,17 @@ from generation.engine.worlds import (
     Element,
     Facet,
     Item,
-    Maker,
     Media,
     Metric,
     Question,
     ViewData,
 )
+from generation.engine.program import FunctionTable
+from generation.engine.programs.ablation import Ablation
+from generation.engine.scoring.score import ACCURACY
+from generation.engine.spec import BaseSpec
+from generation.engine.verification.proof import Prover
+from generation.engine.worlds import NO_FILES, Maker
 from generation.engine.worlds.babi import asking, boards, facets, guessing, layout
 from generation.engine.worlds.babi import spec as babi_spec
 from generation.engine.worlds.babi.functions import function_table

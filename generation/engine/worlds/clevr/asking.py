@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from generation.engine.items import Answer, AnswerKind, Question
 from generation.engine.language.families import Family, Op
 from generation.engine.language.wording import Speaker
 from generation.engine.search import Objects, Rules, Searcher
 from generation.engine.seeding import Stream
-from generation.engine.worlds import Answer, AnswerKind, Question
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.facets import SEEN_IN_SCENE, values_of
 from generation.engine.worlds.clevr.lexicon import lexicon

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from generation.engine.items import ChartView, Facet, FacetKind, Needs, Question
 from generation.engine.programs.diagnosis import Diagnosis, Topology, demands
 from generation.engine.programs.skeleton import pairs, said, skeleton
-from generation.engine.worlds import SEEN, UNSEEN, ChartView, Facet, FacetKind, Needs, Question
+from generation.engine.worlds import SEEN, UNSEEN
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.diagnosing import diagnose
 from generation.engine.worlds.clevr.functions import object_asked

@@ -12,9 +12,9 @@ from io import BytesIO
 from typing import Any
 
 from generation.engine.errors import BadRecord, BadScene, BadSpec, Exhausted
+from generation.engine.items import Chunk, Item
 from generation.engine.reading.bounded_json import Guarded, loads
 from generation.engine.reading.json_stream import JsonText
-from generation.engine.worlds import Chunk, Item
 from generation.engine.worlds.clevr.asking import Asker
 from generation.engine.worlds.clevr.camera import View, project, solve_view
 from generation.engine.worlds.clevr.formats.finding import rotation_of, sniff

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from generation.engine.errors import BadSpec
+from generation.engine.items import FacetKind, Needs
 from generation.engine.language.families import Family
 from generation.engine.programs.diagnosis import demands
 from generation.engine.rules import Known, Wanted, read_rules
-from generation.engine.worlds import FacetKind, Needs
 from generation.engine.worlds.clevr.facets import facets, group
 from generation.engine.worlds.clevr.palette import check_objects
 from generation.engine.worlds.clevr.programs import name_of, templates

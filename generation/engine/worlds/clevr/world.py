@@ -10,13 +10,7 @@ from numpy.typing import NDArray
 
 from generation.engine.canonical import canonical
 from generation.engine.errors import Exhausted
-from generation.engine.program import FunctionTable, Program
-from generation.engine.programs.ablation import Ablation
-from generation.engine.scoring.score import ACCURACY
-from generation.engine.seeding import Stage, stream
-from generation.engine.spec import BaseSpec
-from generation.engine.worlds import (
-    NO_FILES,
+from generation.engine.items import (
     AnswerForm,
     AnswerKind,
     ChartView,
@@ -27,11 +21,16 @@ from generation.engine.worlds import (
     Equivalent,
     Facet,
     Item,
-    Maker,
     Media,
     Metric,
     Question,
 )
+from generation.engine.program import FunctionTable, Program
+from generation.engine.programs.ablation import Ablation
+from generation.engine.scoring.score import ACCURACY
+from generation.engine.seeding import Stage, stream
+from generation.engine.spec import BaseSpec
+from generation.engine.worlds import NO_FILES, Maker
 from generation.engine.worlds.boards import BoardView
 from generation.engine.worlds.clevr import facets as clevr_facets
 from generation.engine.worlds.clevr import given

@@ -1,6 +1,6 @@
 """What people and models are asked of a caption, and how they answer."""
 
-from generation.engine.worlds import AnswerForm, AnswerKind, Question
+from generation.engine.items import AnswerForm, AnswerKind, Question
 
 ANSWERS = ("yes", "no")
 INSTRUCTION = "Does this caption fit the picture?"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from generation.engine.worlds import Column
+from generation.engine.items import Column
 from generation.engine.worlds.boards import BoardView, Series
 from generation.engine.worlds.shapeworld.caption_knobs import KINDS
 from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec

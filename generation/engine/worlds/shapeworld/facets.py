@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from generation.engine.items import ChartView, Facet, FacetKind, Needs, Question
 from generation.engine.program import Program
 from generation.engine.programs.skeleton import skeleton
-from generation.engine.worlds import SEEN, UNSEEN, ChartView, Facet, FacetKind, Needs, Question
+from generation.engine.worlds import SEEN, UNSEEN
 from generation.engine.worlds.shapeworld.asking import ANSWERS
 from generation.engine.worlds.shapeworld.caption_knobs import ALL_RELATIONS, ALL_SELECTORS, KINDS
 from generation.engine.worlds.shapeworld.functions import truth_of

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from generation.engine.errors import BadRecord
-from generation.engine.worlds import Item
+from generation.engine.items import Item
 from generation.engine.worlds.guessing import Baseline
 from generation.engine.worlds.shapeworld.asking import ANSWERS
 from generation.engine.worlds.shapeworld.meaning import Noun, nouns_of

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from generation.engine.errors import Exhausted
+from generation.engine.items import Answer, AnswerKind, Item, Question
 from generation.engine.seeding import Stream
-from generation.engine.worlds import Answer, AnswerKind, Item, Question
 from generation.engine.worlds.shapeworld.captions import Captioner
 from generation.engine.worlds.shapeworld.kinds import weighted
 from generation.engine.worlds.shapeworld.sampling import sample_scene

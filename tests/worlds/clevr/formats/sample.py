@@ -13,8 +13,9 @@ from PIL import Image
 
 from generation.engine.canonical import Fingerprint
 from generation.engine.formats import ExportItem, ExportSplit
+from generation.engine.items import Facet, Item, Needs
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import Facet, Item, Needs, World
+from generation.engine.worlds import World
 from generation.engine.worlds.clevr.world import WORLD, ClevrMaker
 
 PER_SCENE = 5

@@ -15,8 +15,8 @@ import pytest
 from generation.engine import formats
 from generation.engine.canonical import Fingerprint
 from generation.engine.formats.writing import no_tick
+from generation.engine.items import Question
 from generation.engine.program import from_json
-from generation.engine.worlds import Question
 from generation.engine.worlds.clevr.formats.dialect import COGENT_RELEASE, RELEASE
 from generation.engine.worlds.clevr.scene import read_scene
 from generation.engine.worlds.clevr.world import WORLD

@@ -8,12 +8,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
 from generation.engine.errors import BadRecord, EngineError, IllPosed
+from generation.engine.items import Answer, AnswerKind, Item, Question
 from generation.engine.program import FunctionTable, from_json, outputs, typecheck
 from generation.engine.reading import side_folder
 from generation.engine.reading.bounded_json import loads
 from generation.engine.reading.published import Fault, Found, Known, Open, Read, SplitFiles
 from generation.engine.spec import BaseSpec
-from generation.engine.worlds import Answer, AnswerKind, Item, Question
 from generation.engine.worlds.babi import asking
 from generation.engine.worlds.babi.formats import archive, finding, naming
 from generation.engine.worlds.babi.formats.finding import STORIES

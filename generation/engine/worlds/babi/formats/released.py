@@ -10,9 +10,9 @@ from generation.engine.errors import BadExport
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
 from generation.engine.formats.beside import SUMS, write_about, write_facets
 from generation.engine.formats.writing import write_readme
+from generation.engine.items import Item, Question
 from generation.engine.program import to_json
 from generation.engine.reading.side_folder import BESIDE
-from generation.engine.worlds import Item, Question
 from generation.engine.worlds.babi.facets import supports_of
 from generation.engine.worlds.babi.formats import naming
 from generation.engine.worlds.babi.formats.lines import RawQuestion, written

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from functools import lru_cache, partial
 from typing import Any
 
+from generation.engine.items import AnswerKind
 from generation.engine.program import Function, FunctionTable, Program, Shown
-from generation.engine.worlds import AnswerKind
 from generation.engine.worlds.babi.cast import EVERYBODY, EVERYTHING, EVERYWHERE
 from generation.engine.worlds.babi.found import Fact, Found, Prefix
 from generation.engine.worlds.babi.functions import holding, knowing, looking, reasoning, space, timing

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from generation.engine.errors import IllPosed
+from generation.engine.items import AnswerKind
 from generation.engine.program import Function
-from generation.engine.worlds import AnswerKind
 from generation.engine.worlds.babi.cast import NUMBERS
 from generation.engine.worlds.babi.found import Fact, Found, Prefix
 

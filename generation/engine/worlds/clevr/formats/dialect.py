@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit
 from generation.engine.formats.writing import json_list
+from generation.engine.items import Answer, AnswerKind
 from generation.engine.language.families import Family
 from generation.engine.program import Program
-from generation.engine.worlds import Answer, AnswerKind
 from generation.engine.worlds.clevr.scene import Scene
 
 PREFIX = "CLEVR"

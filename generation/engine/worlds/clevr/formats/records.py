@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from generation.engine.errors import BadProgram, BadRecord, BadScene, IllPosed
+from generation.engine.items import Answer, AnswerKind, Question
 from generation.engine.program import FunctionTable, Program, Step, from_json, outputs, typecheck
 from generation.engine.reading.json_stream import JsonText, records
 from generation.engine.reading.published import Fault, shortened, value_of
-from generation.engine.worlds import Answer, AnswerKind, Question
 from generation.engine.worlds.clevr.formats.finding import KINDS, named
 from generation.engine.worlds.clevr.functions import function_table
 from generation.engine.worlds.clevr.scene import Scene, read_published, read_scene

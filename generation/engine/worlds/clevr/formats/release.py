@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from generation.engine.errors import BadRecord
+from generation.engine.items import Answer, AnswerKind, Item
 from generation.engine.reading import side_folder
 from generation.engine.reading.bounded_json import Guarded
 from generation.engine.reading.json_stream import JsonText
 from generation.engine.reading.published import Found, Known, Open, Read, SplitFiles
 from generation.engine.spec import LIMITS, BaseSpec
-from generation.engine.worlds import Answer, AnswerKind, Item
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.formats import finding
 from generation.engine.worlds.clevr.formats.records import Placed, Records, image_name, placed

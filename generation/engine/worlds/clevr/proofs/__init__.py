@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.errors import BadScene
+from generation.engine.items import Item
 from generation.engine.verification.proof import Outputs, Proof
-from generation.engine.worlds import Item
 from generation.engine.worlds.clevr.camera import View, solve_view
 from generation.engine.worlds.clevr.proofs.pictures import draw_known, prove_pictures
 from generation.engine.worlds.clevr.proofs.questions import QuestionProver

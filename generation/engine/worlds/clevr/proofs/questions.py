@@ -7,11 +7,11 @@ then checked on what each step gives, worked out in plain Python. Nothing of the
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from generation.engine.items import Question
 from generation.engine.language.families import Family, Op, Operation
 from generation.engine.language.wording_parser import Listener
 from generation.engine.program import FunctionTable, Program
 from generation.engine.verification.proof import Outputs, Proof
-from generation.engine.worlds import Question
 from generation.engine.worlds.clevr.functions import function_table
 from generation.engine.worlds.clevr.lexicon import lexicon
 from generation.engine.worlds.clevr.proofs.balance import Balance

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from generation.engine.items import Item
 from generation.engine.rules import Known, Wanted, read_rules
 from generation.engine.verification.proof import Outputs, Proof
-from generation.engine.worlds import Item
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.facets import values_of
 from generation.engine.worlds.clevr.rules import question_rules

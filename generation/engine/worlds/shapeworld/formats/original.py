@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
 from generation.engine.formats.writing import embed_image, write_json, write_readme
-from generation.engine.worlds import Question
+from generation.engine.items import Question
 from generation.engine.worlds.shapeworld.formats.models import caption_model, polish, reverse_polish, world_model
 from generation.engine.worlds.shapeworld.parsing import Parser
 from generation.engine.worlds.shapeworld.scene import Scene

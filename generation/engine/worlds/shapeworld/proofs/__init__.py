@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.engine.items import Item
 from generation.engine.verification.proof import Outputs, Proof
-from generation.engine.worlds import Item
 from generation.engine.worlds.shapeworld.proofs.captions import CaptionProver
 from generation.engine.worlds.shapeworld.proofs.pictures import prove_pictures
 from generation.engine.worlds.shapeworld.proofs.scenes import prove_scene

@@ -1,8 +1,8 @@
 """Proving captions: each says what its program asks, of a type and in words that the spec allows."""
 
 from generation.engine.errors import BadRecord
+from generation.engine.items import Question
 from generation.engine.verification.proof import Proof
-from generation.engine.worlds import Question
 from generation.engine.worlds.shapeworld.meaning import named_together, program_of
 from generation.engine.worlds.shapeworld.parsing import Parser
 from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec
