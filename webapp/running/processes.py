@@ -9,7 +9,7 @@ from generation.queue import DEFAULT, GENERATION
 from webapp.running.supervise import Child
 
 KEEP_ALIVE = 15  # seconds that a browser's connection waits for its next request: longer than most people think
-WORKER = "webapp.running.web_worker.BufferedWorker"  # in which slow connections hold no thread
+WORKER = "webapp.serving.web_worker.BufferedWorker"  # in which slow connections hold no thread
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
 GENERATION_NICENESS = 10  # pages stay quick while datasets are made
 
@@ -82,7 +82,7 @@ def web_command(bind: str) -> list[str]:
         str(KEEP_ALIVE),
         "--no-control-socket",
         "--logger-class",
-        "webapp.running.gunicorn_logs.MaskedLogger",
+        "webapp.serving.gunicorn_logs.MaskedLogger",
         "--log-level",
         settings.LOG_LEVEL.lower(),
     ]

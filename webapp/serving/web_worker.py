@@ -10,7 +10,7 @@ from django.conf import settings
 from gunicorn.workers.base import Worker
 
 from generation.access import MEGABYTE
-from webapp.running.web_server import Answer, Server
+from webapp.serving.web_server import Answer, Server
 
 TURN = 1.0  # seconds between two looks at the clock
 LINGER = 2.0  # seconds that an idle connection stays open while the process stops: a request may be on its way

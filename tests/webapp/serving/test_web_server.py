@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from webapp.running import web_server
 from webapp.running.uploads import HEADERS_ONLY, SMALL, UPLOAD_BYTES
-from webapp.running.web_server import Server
+from webapp.serving import web_server
+from webapp.serving.web_server import Server
 
 LARGEST = 5_000_000
 THREADS = 2
