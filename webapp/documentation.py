@@ -27,6 +27,7 @@ GROUPS = {
     "Study": ("studies",),
     "Compare": ("leaderboards", "predictions", "reading-boards"),
     "Run": ("running", "settings", "operating", "backups", "files"),
+    "Develop": ("architecture",),
 }
 LAST = "More"  # pages that nobody has placed yet
 

@@ -25,7 +25,7 @@ from webapp.settings import VARIABLES
 PAGES = documentation.names()
 FENCE = re.compile(r"^```\w+ (file=(?P<file>\S+)|run|refused)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 # Files, settings and commands: there is no page of the site to show.
-WITHOUT_PICTURE = {"backups", "blender", "export-formats", "files", "settings", "stream", "verify"}
+WITHOUT_PICTURE = {"architecture", "backups", "blender", "export-formats", "files", "settings", "stream", "verify"}
 AT_THE_ROOT = ("README", "CONTRIBUTING")
 OF_COMPOSE = {"POSTGRES_PASSWORD", "REDIS_PASSWORD"}  # variables that docker-compose.yml alone reads
 PYTHON = """#!/bin/sh
@@ -169,7 +169,33 @@ def test_only_looking_is_allowed(client: Client) -> None:
 def test_every_page_has_its_place_in_one_group() -> None:
     placed = [name for names in documentation.GROUPS.values() for name in names]
     assert sorted(placed) == sorted(PAGES)
-    assert [group for group, _ in documentation.contents()] == ["", "Use", "Make", "Study", "Compare", "Run"]
+    assert [group for group, _ in documentation.contents()] == ["", "Use", "Make", "Study", "Compare", "Run", "Develop"]
+
+
+def test_every_file_that_the_architecture_names_exists() -> None:
+    named = set(
+        re.findall(r"`((?:generation|annotations|webapp|tests)/[\w/.]+)`", documentation.source("architecture"))
+    )
+    assert len(named) > 90
+    assert {name for name in named if not (ROOT / name).exists()} == set()
+
+
+@pytest.mark.parametrize("layer", ["generation", "generation/engine", "annotations", "webapp", "webapp/leaderboards"])
+def test_the_architecture_names_every_room(layer: str) -> None:
+    beside = {
+        "migrations",
+        "templates",
+        "templatetags",
+        "urls",
+        "starter",
+        "docs",
+        "deploy",
+        "postgresql",
+        "management",
+    }
+    rooms = {path.parent.name for path in (ROOT / layer).glob("*/__init__.py")} - beside
+    text = documentation.source("architecture")
+    assert rooms and {room for room in rooms if f"`{layer}/{room}`" not in text} == set()
 
 
 @pytest.mark.django_db
