@@ -231,7 +231,6 @@ class StudyForm(Base):
         return data
 
     def _fill_in(self, data: dict[str, Any]) -> None:
-        """Write the minutes into what an opened study tells people, as opening did."""
         plan = planning.plan(self.instance, times=planning.times_of(self.instance))
         data.update({name: planning.fill_in(data[name], plan) for name in TEXTS if name in data})
 

@@ -28,7 +28,6 @@ class BadMarkdown(ValueError):
 
 
 def html_field() -> Any:
-    """Return the field of a model that keeps the HTML of the text field beside it."""
     return models.TextField(blank=True, editable=False, help_text="Its HTML, after the digest of the text.")
 
 
@@ -85,7 +84,6 @@ def rendered(row: Any, name: str) -> SafeString:
 
 
 def replaced(row: Any, name: str, old: str, new: str) -> dict[str, str]:
-    """Return a row's text with a plain word in place of another, and its HTML alike, as fields to be stored."""
     html, text = rendered(row, name).replace(old, new), str(getattr(row, name)).replace(old, new)
     return {name: text, f"{name}_html": f"{_digest(text)}\n{html}"}
 

@@ -14,7 +14,6 @@ SALT = "annotations.chance"  # keeps these from whatever else is derived from SE
 
 
 def seed_of(what: str, whose: str) -> int:
-    """Return 256 bits that follow from the site's key, the kind of choice, and for whom it is made."""
     return int.from_bytes(salted_hmac(f"{SALT}.{what}", whose, algorithm="sha256").digest())
 
 

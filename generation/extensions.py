@@ -37,7 +37,6 @@ def register_link(name: str, link: LinkMaker) -> None:
 
 
 def links_for(split: Split, text: str = "") -> list[Link]:
-    """Return the links of a complete split, for all of its questions or those that pass a filter."""
     return [_LINKS[name](split, text) for name in sorted(_LINKS)]
 
 
@@ -121,18 +120,15 @@ def losses_of(splits: QuerySet[Split]) -> list[str]:
 
 
 def release(splits: QuerySet[Split]) -> None:
-    """Remove what goes with splits."""
     for name in sorted(_LOSSES):
         _LOSSES[name][1](splits)
 
 
 def referring_to(dataset: Dataset) -> list[str]:
-    """Return what refers to a dataset, in words."""
     return [thing for name in sorted(_REFERRERS) for thing in _REFERRERS[name](dataset)]
 
 
 def referring_to_split(split: Split) -> list[str]:
-    """Return what refers to a split, in words."""
     return [thing for name in sorted(_SPLIT_REFERRERS) for thing in _SPLIT_REFERRERS[name](split)]
 
 

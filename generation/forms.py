@@ -83,7 +83,6 @@ class _Several(forms.ClearableFileInput):
     allow_multiple_selected = True
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
-        """Return all files of the field."""
         return files.getlist(name)
 
 
@@ -118,7 +117,6 @@ class ImportForm(Base):
         self.fields["visibility"].widget.choices = list(SEEN_BY.items())
 
     def clean_slug(self) -> str:
-        """Return a name that is free and may stand in addresses."""
         return free_slug(self.cleaned_data["slug"])
 
 
@@ -146,7 +144,6 @@ class NewForm(AboutForm):
     field_order = ("slug", "images")  # as they stand on the page: what is wrong is said in that order
 
     def clean_slug(self) -> str:
-        """Return a name that is free and may stand in addresses."""
         return free_slug(self.cleaned_data["slug"])
 
 

@@ -13,7 +13,6 @@ SLICE = 10.0  # seconds before another task may have its turn
 
 @shared_task(name="generation.tasks.work")
 def work() -> None:
-    """Claim and run jobs until none is left, or the turn is over."""
     datasets.work(seconds=SLICE)
 
 
@@ -43,11 +42,9 @@ def draw(split: int) -> None:
 
 @shared_task(name="generation.tasks.export")
 def export() -> None:
-    """Build an export that waits."""
     export_jobs.work()
 
 
 @shared_task(name="generation.tasks.ablate")
 def ablate() -> None:
-    """Find what programs give with a step left out, for splits that wait."""
     skipped_step_jobs.RUNNER.work()

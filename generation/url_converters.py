@@ -9,11 +9,9 @@ class SplitNameConverter:
     regex = "[a-zA-Z][a-zA-Z0-9_-]{0,39}"
 
     def to_python(self, value: str) -> str:
-        """Return the name."""
         return value
 
     def to_url(self, value: str) -> str:
-        """Return the name as it stands in addresses."""
         return value
 
 
@@ -23,11 +21,9 @@ class PositionConverter:
     regex = "[0-9]{1,9}"
 
     def to_python(self, value: str) -> int:
-        """Return the position."""
         return int(value)
 
     def to_url(self, value: int) -> str:
-        """Return the position as it stands in addresses."""
         return str(value)
 
 

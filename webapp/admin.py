@@ -23,26 +23,21 @@ class AccountAdmin(UserAdmin):
 
     @admin.action(description="Make researchers: they may make datasets and run studies", permissions=["decide"])
     def make_researchers(self, request: HttpRequest, chosen: QuerySet[User]) -> None:
-        """Let the chosen accounts make datasets and run studies."""
         Group.objects.get(name=RESEARCHERS).user_set.add(*chosen)
         self.message_user(request, f"Researchers now: {_names(chosen)}.", messages.SUCCESS)
 
     @admin.action(description="No longer researchers", permissions=["decide"])
     def end_researchers(self, request: HttpRequest, chosen: QuerySet[User]) -> None:
-        """Let the chosen accounts make no more datasets and studies."""
         Group.objects.get(name=RESEARCHERS).user_set.remove(*chosen)
         self.message_user(request, f"No longer researchers: {_names(chosen)}.", messages.SUCCESS)
 
     def has_decide_permission(self, request: HttpRequest) -> bool:
-        """Return whether the user decides what accounts may do."""
         return isinstance(request.user, User) and request.user.is_superuser
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Return whether the account, its password included, may be changed."""
         return super().has_change_permission(request, obj) and is_below(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Return whether the account may be deleted."""
         return super().has_delete_permission(request, obj) and is_below(request, obj)
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:

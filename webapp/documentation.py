@@ -85,12 +85,10 @@ def grouped() -> dict[str, list[str]]:
 
 
 def names() -> list[str]:
-    """Return the names of all pages in reading order."""
     return [name for wanted in grouped().values() for name in wanted]
 
 
 def contents() -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return the groups in reading order, each with name and title of its pages."""
     return [(group, [(name, title_of(source(name))) for name in wanted]) for group, wanted in grouped().items()]
 
 
@@ -108,12 +106,10 @@ def page(name: str) -> Page:
 
 
 def source(name: str) -> str:
-    """Return the Markdown of a page, its generated parts filled in."""
     return (FOLDER / f"{name}.md").read_text(encoding="utf-8").replace(GENERATED, settings_table())
 
 
 def title_of(text: str) -> str:
-    """Return the text of the first heading."""
     return text.partition("\n")[0].lstrip("# ").strip()
 
 

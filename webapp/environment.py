@@ -115,26 +115,22 @@ def located(value: str | Path, *, base: Path) -> Path:
 
 
 def is_site(address: str) -> bool:
-    """Return whether a web address names a scheme, a host, perhaps a port, and nothing below it."""
     names_a_host = re.fullmatch(r"https?://([\w.-]+|\[[0-9a-f:.]+\])(:\d+)?/*", address, flags=re.IGNORECASE)
     return bool(names_a_host) and urlsplit(address).port != 0
 
 
 def is_web_address(address: str) -> bool:
-    """Return whether an address is one of http or https."""
     parts = urlsplit(address)
     return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
 
 
 def is_redis(address: str) -> bool:
-    """Return whether an address names a Redis, but none of its databases."""
     parts = urlsplit(address)
     named = parts.scheme in ("redis", "rediss") and bool(parts.hostname) and parts.port != 0
     return named and not parts.path.strip("/")
 
 
 def is_database(parsed: dict[str, Any]) -> bool:
-    """Return whether a database that was read from an address is of a kind we use, and named."""
     return parsed["ENGINE"] in DATABASES and bool(parsed["NAME"] or parsed.get("OPTIONS", {}).get("service"))
 
 

@@ -69,7 +69,6 @@ def _example(split: Split, asked: Question, *, user: Visitor) -> Example | None:
 
 
 def _size_of_what_is_outlined(example: Example) -> int:
-    """Return the pixels seen of the smallest thing that is outlined."""
     places = {one.element.id: one.place for one in example.shown.elements}
     outlined = [places[number] for number in example.player.pointed_at]
     return min((place.pixels if place else 0 for place in outlined), default=0)

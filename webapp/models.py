@@ -23,17 +23,14 @@ class LoginLinkQuerySet(models.QuerySet["LoginLink"]):
     """Reads and writes of login links."""
 
     def make(self, user: User, *, life: timedelta = LOGIN_LINK_LIFE) -> str:
-        """Return the token of a new link for this account. Only its digest is kept."""
         token = secrets.token_urlsafe(32)
         self.create(digest=digest_of(token), user=user, expires_at=timezone.now() + life)
         return token
 
     def usable(self, token: str) -> "LoginLinkQuerySet":
-        """Return the link that this token opens, while it still does."""
         return self.filter(digest=digest_of(token), used_at=None, expires_at__gt=timezone.now(), user__is_active=True)
 
     def spent(self) -> "LoginLinkQuerySet":
-        """Return links that open nothing any more."""
         return self.filter(models.Q(used_at__isnull=False) | models.Q(expires_at__lte=timezone.now()))
 
 
@@ -49,7 +46,6 @@ class LoginLink(models.Model):
     objects = LoginLinkQuerySet.as_manager()
 
     def __str__(self) -> str:
-        """Return whom the link is for, and until when."""
         return f"login link for {self.user} until {self.expires_at:%Y-%m-%d %H:%M}"
 
     def use(self) -> bool:
@@ -61,17 +57,14 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
     """Reads and writes of API tokens."""
 
     def make(self, user: User, name: str) -> str:
-        """Return a new token for this account. Only its digest is kept."""
         token = BEGINS + secrets.token_urlsafe(32)
         self.create(digest=digest_of(token), user=user, name=name)
         return token
 
     def usable(self, token: str) -> "ApiTokenQuerySet":
-        """Return what is kept of this token, with its account, while both are open."""
         return self.filter(digest=digest_of(token), revoked=None, user__is_active=True).select_related("user")
 
     def of(self, user: User) -> "ApiTokenQuerySet":
-        """Return an account's tokens that were not revoked, the newest first."""
         return self.filter(user=user, revoked=None).order_by("-pk")
 
 
@@ -88,7 +81,6 @@ class ApiToken(models.Model):
     objects = ApiTokenQuerySet.as_manager()
 
     def __str__(self) -> str:
-        """Return whose it is, and what for."""
         return f"API token {self.name!r} of {self.user}"
 
     def note_use(self) -> None:
@@ -98,15 +90,12 @@ class ApiToken(models.Model):
             ApiToken.objects.filter(pk=self.pk).update(last_used=now)
 
     def revoke(self) -> bool:
-        """Return whether this call is the one that closes it for good."""
         return ApiToken.objects.filter(pk=self.pk, revoked=None).update(revoked=timezone.now()) == 1
 
 
 def digest_of(token: str) -> str:
-    """Return what the database keeps of a token."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def address_of(token: str) -> str:
-    """Return the path of a token's page."""
     return reverse("login_link", args=[token])

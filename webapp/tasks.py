@@ -7,5 +7,4 @@ from webapp.running.housekeeping import tidy_up
 
 @shared_task(name="webapp.tasks.tidy")
 def tidy() -> None:
-    """Throw away what nobody needs any more."""
     tidy_up()

@@ -121,7 +121,6 @@ def favicon(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def submit_script(request: HttpRequest) -> HttpResponse:
-    """Return the program that hands in predictions, at an address that stays the same with every version."""
     return HttpResponse(SUBMIT_SCRIPT.read_bytes(), content_type="text/x-python; charset=utf-8")
 
 
@@ -137,14 +136,12 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 
 def _refused(exception: Exception | None) -> Problem:
-    """Return what a program is told of a request that makes no sense, or is too large."""
     if isinstance(exception, RequestDataTooBig):
         return Problem(413, str(exception) or "Expected a smaller request. Nothing of it was kept.")
     return Problem(400, "Expected a request that makes sense, got one whose address, headers or form can't be read.")
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Return the page for what this account may not do."""
     if is_api(request):
         return Problem(403, "Not with this account.").response
     return render(request, "403.html", status=403)

@@ -71,12 +71,10 @@ def form_of(split: Split, kind: str) -> AnswerForm:
 
 
 def media_of(split: Split) -> Media:
-    """Return what a split's questions come with."""
     return _shown(split.pk, split.index_digest)[0]
 
 
 def is_told(split: Split) -> bool:
-    """Return whether a split's scenes are told in lines."""
     return _shown(split.pk, split.index_digest)[1]
 
 
@@ -95,7 +93,6 @@ def _form(split: int, digest: str, kind: str) -> AnswerForm:
 
 
 def display_of(split: Split) -> Display:
-    """Return how a split's pictures are shown."""
     return _display(split.pk, split.index_digest)
 
 

@@ -31,7 +31,6 @@ OF_COLOURS = {"color", "colors", "colored", "colour", "colours", "coloured"}
 
 
 def without_colours(split: Split, positions: list[int]) -> list[int]:
-    """Return those of a split's questions whose words name no colour and don't ask for one."""
     return [row.position for row in items.browsed(split, positions) if not _is_coloured(split, row)]
 
 
@@ -51,7 +50,6 @@ def _say(study: Study, positions: Iterable[int], *, coloured: bool) -> None:
 
 
 def _is_coloured(split: Split, row: Question) -> bool:
-    """Return whether a question's words speak of colours, or its answers are some."""
     names = {word for name in swatches_of(split) for word in _words(name)}
     return bool(form_of(split, row.kind).swatches) or not (OF_COLOURS | names).isdisjoint(_words(row.text))
 
@@ -84,7 +82,6 @@ class Pair(NamedTuple):
 
     @property
     def is_same(self) -> bool:
-        """Return whether they are one colour."""
         return self.left == self.right
 
 
@@ -100,17 +97,14 @@ def pairs_for(participant: Participant, swatches: Mapping[str, Colour]) -> list[
 
 
 def hardest(colours: Sequence[Colour]) -> list[tuple[Colour, Colour]]:
-    """Return the pairs of different colours that people mistake most easily."""
     return sorted(combinations(colours, 2), key=lambda pair: (_distance(*pair), pair))[:DIFFERENT]
 
 
 def mistakes(pairs: Sequence[Pair], answers: Sequence[bool]) -> int:
-    """Return how many pairs were said to be the same and aren't, or the other way round."""
     return sum(pair.is_same != said for pair, said in zip(pairs, answers, strict=True))
 
 
 def is_mistaken(mistaken: int | None) -> bool:
-    """Return whether so many mistakes are more than a slip."""
     return mistaken is not None and mistaken > SLIPS
 
 
@@ -172,7 +166,6 @@ def _ball(colour: Colour) -> NDArray[np.uint8]:
 
 
 def _distance(one: Colour, other: Colour) -> float:
-    """Return how far apart two colours are to those who tell them apart worst."""
     difference = _linear(one) - _linear(other)
     return float(min(np.linalg.norm(np.array(matrix) @ difference) for matrix in SEEN_AS))
 

@@ -72,7 +72,6 @@ class Rules(NamedTuple):
 
     @property
     def on(self) -> list[str]:
-        """Return the names of the rules that are on."""
         return [name for name in NAMES if getattr(self, name) is not None]
 
 
@@ -263,6 +262,5 @@ def _place_in_words(place: Sequence[int]) -> str:
 
 
 def is_too_fast(times: Sequence[int], limits: Fast | None = None) -> bool:
-    """Return whether so many answers took so little time that the questions can't have been read."""
     limits = limits or Fast()
     return len(times) >= limits.answers and median(times) < limits.below

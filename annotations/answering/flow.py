@@ -223,7 +223,6 @@ def come_again(participant: Participant) -> bool:
 
 
 def comment(participant: Participant, text: str) -> None:
-    """Keep what a participant says of the study at the end, which completes it."""
     _move(participant, Stage.COMMENT, Stage.COMPLETED, comment=text)
 
 
@@ -275,7 +274,6 @@ def _check(found: Asked, reply: Reply) -> None:
 
 
 def _is_composed(found: Asked, text: str) -> bool:
-    """Return whether an answer is put together of the form's parts, though it is right nowhere."""
     return bool(found.form.parts) and found.form.put_together(found.form.taken_apart(text)) == text
 
 
@@ -313,7 +311,6 @@ def _keep_easy(participant: Participant, found: Asked, reply: Reply) -> None:
 
 
 def _lock(participant: Participant) -> None:
-    """Let no other answer of theirs come between, until the transaction ends."""
     list(Participant.objects.select_for_update(no_key=True).filter(pk=participant.pk).values_list("pk"))
 
 
@@ -384,6 +381,5 @@ def _turn(text: str) -> int:
 
 
 def item_named(sitting: Sitting, token: str) -> Item | None:
-    """Return the item that a token names, of all that are a participant's."""
     found = tokens.find(sitting.participant, token, among=map(str, questions.items_of(sitting)))
     return None if found is None else Item.read(found)

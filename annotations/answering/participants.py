@@ -100,7 +100,6 @@ class Person:
 
     @property
     def given(self) -> int:
-        """Return how many answers stand, reasons against among them."""
         return len(self.said)
 
     @property
@@ -110,17 +109,14 @@ class Person:
 
     @property
     def missed(self) -> int:
-        """Return how many attention items were answered wrongly."""
         return self.attention.n - self.attention.right
 
     @property
     def mistakes(self) -> int:
-        """Return how many check questions were answered wrongly."""
         return self.checks.n - self.checks.right
 
     @property
     def may_be_refused(self) -> bool:
-        """Return whether so many attention items failed that pay may be refused."""
         return self.missed >= MISSED
 
     @property
@@ -130,7 +126,6 @@ class Person:
 
     @property
     def is_waiting(self) -> bool:
-        """Return whether the stated rules leave this person out, and nobody did so yet or took them back."""
         one = self.participant
         return self.is_due and one.excluded is None and one.taken_back is None
 
@@ -162,7 +157,6 @@ class Person:
 
     @property
     def is_far_below(self) -> bool:
-        """Return whether somebody agrees with most others far less often than those do."""
         mine, others = self.agreement, self.others
         return bool(mine.n) and others.n >= OTHERS and mine.wilson.high + FAR < others.right / others.n
 
@@ -176,7 +170,6 @@ class Person:
 
     @property
     def rule_reason(self) -> str:
-        """Return what the stated rules have against this person, as a reason."""
         return "; ".join(self._say(name, self.stated) for name in self.broken)
 
     def _say(self, name: str, limits: Rules) -> str:
@@ -278,7 +271,6 @@ def _counts(participant: Participant) -> bool:
 
 
 def _judge(people: Iterable[Person], study: Study) -> None:
-    """Say of each whether the session is over."""
     now = timezone.now()
     for person in people:
         person.has_ended = exclusion_rules.has_ended(person.stated, person, is_open=study.is_open, now=now)

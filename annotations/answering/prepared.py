@@ -26,7 +26,6 @@ class _Made(NamedTuple):
     read: Callable[[list[tuple[Any, ...]]], list[tuple[Any, ...]]]
 
     def filled(self, given: Sequence[int | str]) -> list[Any]:
-        """Return the values, with those that are given."""
         return [given[_number(value)] if _is_mark(value) else value for value in self.values]
 
 
@@ -41,7 +40,6 @@ class Prepared:
         self._made: dict[Hashable, _Made] = {}
 
     def ask(self, *given: int | str, **fixed: Hashable) -> list[tuple[Any, ...]]:
-        """Return the rows."""
         return Asking(self, given, fixed).rows()
 
     def made(self, given: Sequence[int | str], fixed: Mapping[str, Hashable]) -> _Made:
@@ -61,7 +59,6 @@ class Asking(NamedTuple):
     fixed: Mapping[str, Hashable] = {}
 
     def rows(self) -> list[tuple[Any, ...]]:
-        """Return the rows."""
         made = self.what.made(self.given, self.fixed)
         with _asking(made.sql, made.filled(self.given)) as cursor:
             return made.read(cursor.fetchall())
@@ -90,7 +87,6 @@ class PreparedUpdate:
         self._made: dict[Hashable, _Made] = {}
 
     def run(self, *given: int | str, **fixed: Hashable) -> int:
-        """Return how many rows were changed."""
         made = self._of(given, fixed)
         with _asking(made.sql, made.filled(given)) as cursor:
             return int(cursor.rowcount)

@@ -74,7 +74,6 @@ def next_items(sitting: Sitting) -> list[Item]:
 
 
 def _checks_due(sitting: Sitting, answered: int) -> list[Item]:
-    """Return the check questions and attention items that come before another question, after so many answers."""
     extras = _extras(sitting.participant)
     return [item for place, item in extras if place <= answered and item not in sitting.said]
 
@@ -89,12 +88,10 @@ def _questions(sitting: Sitting, *, most: int) -> list[int]:
 
 
 def next_practice(participant: Participant) -> Item:
-    """Return the practice question that comes next."""
     return Item(EasyAnswer.Kind.PRACTICE, participant.easy_answers.filter(kind=EasyAnswer.Kind.PRACTICE).count())
 
 
 def progress(sitting: Sitting) -> Progress:
-    """Return how far a participant is with the questions and what stands between them."""
     total = sitting.study.asked_at_most + sum(1 for _ in _extras(sitting.participant))
     return Progress(len(sitting.said), total)
 
@@ -110,7 +107,6 @@ def items_of(sitting: Sitting) -> Iterator[Item]:
 
 
 def practice_of(study: Study) -> int:
-    """Return how many practice questions a try has."""
     return study.practice if study.easy_id is not None else 0
 
 
@@ -270,7 +266,6 @@ def _lengths(index: SplitIndex, limits: Mapping[str, int]) -> NDArray[np.float64
 
 
 def _numbers(facet: IndexedFacet) -> NDArray[np.float64]:
-    """Return the number that each code of a facet stands for, infinity for none."""
     table = np.full(facet.none + 1, np.inf)
     table[: len(facet.values)] = [int(value) for value in facet.values]
     return table

@@ -28,7 +28,6 @@ class Item(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> "Item":
-        """Return the item that was written so."""
         kind, _, number = text.partition(":")
         return cls(kind, int(number))
 
@@ -67,7 +66,6 @@ class Sitting:
 
     @property
     def study(self) -> Study:
-        """Return what they take part in."""
         return self.participant.study
 
     @cached_property
@@ -82,7 +80,6 @@ class Sitting:
 
     @cached_property
     def said(self) -> dict[Item, Said]:
-        """Return the answers that stand, of questions and of what stands between them."""
         return self._said(Asking(_ANSWERS, (self.participant.pk,)).rows())
 
     def read(self) -> None:
@@ -101,7 +98,6 @@ class Sitting:
 
     @property
     def answered(self) -> int:
-        """Return how many questions of the sample are answered."""
         return sum(item.kind == QUESTION for item in self.said)
 
     @cached_property

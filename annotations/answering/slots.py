@@ -118,12 +118,10 @@ class Claim(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """Return the question."""
         return Place(self.question_id, self.position, self.scene)
 
 
 def given_to(participant: Participant) -> list[Place]:
-    """Return the questions that a participant was given, in that order."""
     return list(itertools.starmap(Place, asking_given(participant).rows()))
 
 
@@ -138,7 +136,6 @@ def asking_held(participant: Participant) -> Asking:
 
 
 def held_by(participant: Participant) -> list[Claim]:
-    """Return slots that a participant claimed and did not answer, in that order."""
     return list(itertools.starmap(Claim, asking_held(participant).rows()))
 
 
@@ -170,7 +167,6 @@ def claims(participant: Participant, *, most: int, held: Iterable[Claim], given:
 
 
 def _renew(participant: Participant, one: Claim) -> bool:
-    """Return whether a slot is still theirs, for another lease."""
     study = participant.study
     return _RENEW.run(one.pk, participant.pk, study.pk, minutes=study.lease_minutes) == 1
 
@@ -225,7 +221,6 @@ def _idle(study: int, *, seconds: float | None = None) -> "QuerySet[Slot]":
 
 
 def is_anything_unanswered(study: Study) -> bool:
-    """Return whether the study still needs answers, including questions that someone is answering now."""
     return Slot.objects.filter(study=study, answered=False).exists()
 
 

@@ -16,7 +16,6 @@ ANSWER, TEST = "annotations.answer", "annotations.test"
 
 
 def token_of(participant: Participant, what: str) -> str:
-    """Return the token that names a participant and something that they were given."""
     return Signer(salt=ANSWER).signature(f"{participant.pk}:{what}")
 
 

@@ -19,7 +19,6 @@ class EasyAnswerQuerySet(models.QuerySet["EasyAnswer"]):
     """Which answers are meant."""
 
     def current(self) -> Self:
-        """Return answers that nothing supersedes."""
         return self.filter(superseded=False)
 
 
@@ -111,7 +110,6 @@ class SlotQuerySet(models.QuerySet["Slot"]):
     """Which slots somebody may have."""
 
     def free(self) -> Self:
-        """Return slots that nobody holds, or holds no longer, and that have no answer."""
         return self.filter(Q(participant=None) | Q(lease__lt=Now()), answered=False)
 
 
@@ -154,7 +152,6 @@ class AnswerQuerySet(models.QuerySet["Answer"]):
     """Which answers are meant."""
 
     def current(self) -> Self:
-        """Return answers that nothing supersedes."""
         return self.filter(superseded=False)
 
     def valid(self) -> Self:

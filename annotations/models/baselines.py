@@ -71,5 +71,4 @@ class Baseline(models.Model):
 
     @property
     def is_withdrawn(self) -> bool:
-        """Return whether its publisher took it back."""
         return self.withdrawn is not None

@@ -124,7 +124,6 @@ class Study(models.Model):
         return self.title
 
     def get_absolute_url(self) -> str:
-        """Return the address at which its owner runs it."""
         return reverse("study", args=[self.code])
 
     @property
@@ -139,12 +138,10 @@ class Study(models.Model):
 
     @property
     def is_frozen(self) -> bool:
-        """Return whether the questions that its filter finds were made a question set, complete or not yet."""
         return bool(self.filter) and self.split.is_derived
 
     @property
     def is_open(self) -> bool:
-        """Return whether people can answer."""
         return self.state == Study.State.OPEN
 
     def ending_of(self, stage: str) -> str:
@@ -154,7 +151,6 @@ class Study(models.Model):
 
     @property
     def asked_at_most(self) -> int:
-        """Return how many questions of the sample one person is asked."""
         return min(self.per_session, self.wanted)
 
 

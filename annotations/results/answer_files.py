@@ -130,7 +130,6 @@ class _Echo:
     """A file that gives back what is written."""
 
     def write(self, text: str) -> str:
-        """Return the text."""
         return text
 
 
@@ -150,6 +149,5 @@ def cell(value: object) -> object:
 
 
 def as_jsonl(rows: Iterator[Line]) -> Iterator[str]:
-    """Yield lines of JSON, an object for each answer."""
     for row in rows:
         yield json.dumps(row._asdict(), ensure_ascii=False) + "\n"

@@ -77,7 +77,6 @@ class Arrays(NamedTuple):
         return self.predictions != NONE
 
     def said(self, position: int) -> list[tuple[str, int]]:
-        """Return what people said of a question and how many did, the most frequent first."""
         codes = self.answers[self.questions == position].tolist()
         return Counter(self.words[code] for code in codes).most_common()
 
@@ -128,7 +127,6 @@ class Open(NamedTuple):
 
 
 def published(split: Split | None = None) -> BaselineQuerySet:
-    """Return the human rows that stand, of all splits or of one, the latest first."""
     found = Baseline.objects.published().select_related("split__dataset", "split__parent", "publisher")
     return found if split is None else found.filter(split=split)
 
@@ -163,7 +161,6 @@ def rescored(baseline: Baseline) -> Share:
 
 
 def name_of(digest: str) -> str:
-    """Return the name of the file that has a baseline's arrays."""
     return f"{FOLDER}/{digest}.npz"
 
 
@@ -193,7 +190,6 @@ def draft(study: Study) -> Draft:
 
 
 def arrays_of(found: Gathered) -> Arrays:
-    """Return the arrays of gathered answers."""
     parts = (results.predictions_of(found), found.votes.questions, found.votes.people, found.votes.answers)
     return _as_arrays(dict(zip(ARRAYS, parts, strict=True)), words=found.vocabulary)
 

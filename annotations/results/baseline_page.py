@@ -31,12 +31,10 @@ class Figure(NamedTuple):
 
     @property
     def is_too_small(self) -> bool:
-        """Return whether there are too few for a share."""
         return self.n < TOO_FEW
 
     @property
     def text(self) -> str:
-        """Return the share for people, or that there are too few for one."""
         return f"too few (n = {self.n:,})" if self.is_too_small else percent(self.right / self.n)
 
     @property
@@ -67,12 +65,10 @@ class PublishedFigure(NamedTuple):
 
     @property
     def is_too_small(self) -> bool:
-        """Return whether there is no share."""
         return self.share is None
 
     @property
     def text(self) -> str:
-        """Return the share for people, or why there is none."""
         return "opens with the answers" if self.share is None else percent(self.share)
 
     @property
@@ -82,11 +78,9 @@ class PublishedFigure(NamedTuple):
 
     @property
     def crossed_text(self) -> str:
-        """Return no interval."""
         return ""
 
     def data(self) -> dict[str, Any]:
-        """Return it for a file."""
         return {"n": self.n} | ({} if self.share is None else {"accuracy": self.share})
 
 
@@ -149,7 +143,6 @@ def shown(user: Visitor, baseline: Baseline) -> Shown:
 
 
 def figure_for(user: Visitor, baseline: Baseline) -> Figure | PublishedFigure:
-    """Return the majority's share as a visitor may know it."""
     if _is_open(user, baseline.split):
         return Figure("", baseline.right, baseline.asked)
     return PublishedFigure(baseline.asked, disclosure.share_of(baseline))
@@ -211,7 +204,6 @@ class _Echo:
     """A file that gives back what is written."""
 
     def write(self, text: str) -> str:
-        """Return the text."""
         return text
 
 

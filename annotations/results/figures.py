@@ -65,12 +65,10 @@ class Gathered:
 
     @functools.cached_property
     def asked(self) -> NDArray[np.bool_]:
-        """Return (votes.n,) which questions have an answer that is a word."""
         return np.bincount(self.votes.questions, minlength=self.votes.n) > 0
 
     @property
     def is_right(self) -> NDArray[np.bool_]:
-        """Return of each vote whether it is right."""
         return self.votes.answers == self.truth[self.votes.questions]
 
 
@@ -212,7 +210,6 @@ def headline(found: Gathered) -> Headline:
 
 
 def ties(found: Gathered) -> list[int]:
-    """Return the positions of questions to which several answers were given equally often."""
     return np.flatnonzero(found.asked & (found.majority < 0)).tolist()
 
 
@@ -243,7 +240,6 @@ class Breakdown(NamedTuple):
 
     @property
     def parts(self) -> list[tuple[str, str, Share]]:
-        """Return each row with its value for an address before it."""
         return [(value, *row) for value, row in zip(self.values, self.rows, strict=True)]
 
 

@@ -77,7 +77,6 @@ class Payment:
 
     @property
     def approve_text(self) -> str:
-        """Return submissions to approve, one a line."""
         return "\n".join(self.approve)
 
     @property

@@ -146,7 +146,6 @@ class Narrowed(NamedTuple):
     flags: list[tuple[str, str, bool]]
 
     def has(self, flags: Sequence[str]) -> bool:
-        """Return whether a question with these flags is asked for."""
         return self.flag == EVERY or (CHOICES[self.flag] in flags if self.flag else bool(flags))
 
 

@@ -17,12 +17,10 @@ _RULES: list[_Rule] = []
 
 
 def register(*, decide: Callable[[Baseline], object], share_of: Callable[[Baseline], float | None]) -> None:
-    """Have functions decide what is published, in place of those before them."""
     _RULES[:] = [_Rule(decide, share_of)]
 
 
 def decide(baseline: Baseline) -> None:
-    """Decide what others learn of a human row that is being published."""
     for rule in _RULES:
         rule.decide(baseline)
 

@@ -67,12 +67,10 @@ class Plan(NamedTuple):
 
     @property
     def minutes(self) -> float:
-        """Return how long a session takes."""
         return minutes_of(self.asked, self.seconds)
 
     @property
     def whole_minutes(self) -> int:
-        """Return the duration of a session that participants read, in whole minutes."""
         return math.ceil(round(self.minutes, 6))
 
     @property
@@ -82,7 +80,6 @@ class Plan(NamedTuple):
 
     @property
     def interval_text(self) -> str:
-        """Return the human row's interval for people, or that there are too few questions for one."""
         return interval_text(self.interval, self.questions)
 
 
@@ -95,7 +92,6 @@ class Slice(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return the interval for people, or that there are too few questions for one."""
         return interval_text(self.interval, self.n)
 
 
@@ -131,7 +127,6 @@ def plan(study: Study, *, times: Sequence[int] = ()) -> Plan:
 
 
 def minutes_of(asked: int, seconds: float) -> float:
-    """Return how many minutes a session of so many items takes, with what is read before the first."""
     return (READING + asked * seconds) / 60
 
 

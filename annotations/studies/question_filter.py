@@ -86,7 +86,6 @@ def address_of(study: Study) -> str:
 
 
 def offer(split: Split, text: str) -> Link:
-    """Return the link that makes a study of a split, or of those of its questions that a filter finds."""
     named = {"split": split, **({"filter": text} if text and not split.is_derived else {})}
     label = "Make a study of what is found" if "filter" in named else "Make a study of it"
     return Link(label, f"{reverse('study_new')}?{urlencode(named, safe='/')}")

@@ -199,5 +199,4 @@ def pair(request: HttpRequest, code: str, secret: str, number: int) -> HttpRespo
 
 
 def _kept(content: bytes, kind: str) -> HttpResponse:
-    """Return a picture that the participant's own browser may keep for a while."""
     return HttpResponse(content, content_type=kind, headers={"Cache-Control": f"private, max-age={AN_HOUR}"})

@@ -31,7 +31,6 @@ def people(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 @require_safe
 def version(request: HttpRequest, slug: str, name: str, number: int) -> HttpResponse:
-    """Return one published version of the human row, whether it stands or was replaced since."""
     split = _find_split(request.user, slug, name)
     return _page(request, _find(split, number), standing=list(baselines.published(split)))
 
@@ -83,7 +82,6 @@ def _check_stands(user: Visitor, baseline: Baseline) -> None:
 
 
 def _runs(user: Visitor, baseline: Baseline) -> bool:
-    """Return whether the baseline's study is this visitor's, who still may see what people said."""
     is_theirs = user.is_authenticated and (user.is_staff or baseline.study.owner_id == user.pk)
     return bool(is_theirs and may_see(user, baseline.split, What.HUMAN_ANSWERS))
 

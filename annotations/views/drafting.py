@@ -143,7 +143,6 @@ def _saved(form: StudyForm) -> Study | None:
 
 
 def _typed(data: QueryDict) -> dict[str, Any]:
-    """Return the form's fields as an address or a form has them."""
     several = {"not_from": data.getlist("not_from")} if "not_from" in data else {}
     return {name: data[name] for name in StudyForm.Meta.fields if name in data} | several
 

@@ -25,7 +25,6 @@ PAYMENT_MEGABYTES = 10  # of a platform's export
 
 
 def study_owners_only(request: HttpRequest, *, code: str) -> None:
-    """Refuse files for somebody else's study."""
     find_study(request.user, code)
 
 

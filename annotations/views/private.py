@@ -56,7 +56,6 @@ def private(view: View) -> View:
 
 
 def _fields(request: HttpRequest) -> list[tuple[str, str]]:
-    """Return the parameters of the link, which the form *It was not me* sends again."""
     return [(name, str(text)) for name, text in request.GET.items() if name != ANEW][:FIELDS]
 
 
@@ -68,12 +67,10 @@ def refuse(request: HttpRequest, message: str, *, status: int) -> HttpResponse:
 
 
 def ending(code: str) -> dict[str, Any]:
-    """Return what a page needs to show a code, or an https address to return to."""
     return {"code": code, "is_address": code.startswith("https://")}
 
 
 def too_large(request: HttpRequest) -> HttpResponse:
-    """Return that more was sent than anybody has to say."""
     return refuse(request, f"Expected at most {LARGEST:,} bytes, got more. Nothing of it was kept.", status=413)
 
 
@@ -96,7 +93,6 @@ def _early(request: HttpRequest, secret: str) -> HttpResponse | None:
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """Return whether a script asks."""
     return request.headers.get("Accept", "").startswith("application/json")
 
 

@@ -143,7 +143,6 @@ def _listed(
 @require_safe
 @never_cache
 def study_answers_csv(request: HttpRequest, code: str) -> StreamingHttpResponse:
-    """Return every answer as a CSV file."""
     study = find_study(request.user, code)
     return _file(study, as_csv(_lines(request.user, study)), kind="csv", content_type="text/csv; charset=utf-8")
 
@@ -151,7 +150,6 @@ def study_answers_csv(request: HttpRequest, code: str) -> StreamingHttpResponse:
 @require_safe
 @never_cache
 def study_answers_jsonl(request: HttpRequest, code: str) -> StreamingHttpResponse:
-    """Return every answer as lines of JSON."""
     study = find_study(request.user, code)
     return _file(study, as_jsonl(_lines(request.user, study)), kind="jsonl", content_type="application/x-ndjson")
 

@@ -39,7 +39,6 @@ def studies(request: HttpRequest) -> HttpResponse:
 
 
 def listed_for(user: Any) -> "QuerySet[Study]":
-    """Return the studies that somebody runs, staff all, with how many answers are in, the latest first."""
     found = Study.objects.select_related("split__dataset", "split__parent", "owner").order_by("-pk")
     found = found.annotate(answered=Count("slots", filter=Q(slots__answered=True)))
     return found if user.is_staff else found.filter(owner_id=user.pk)
@@ -134,7 +133,6 @@ def _overview(request: HttpRequest, study: Study, *, refused: str = "", status: 
 
 
 def _labelled(found: Iterable[tuple[str, str]]) -> list[tuple[str, str, str]]:
-    """Return what is wrong with fields, each with what people call it."""
     return [(field, str(getattr(Study._meta.get_field(field), "verbose_name", field)), text) for field, text in found]
 
 

@@ -47,7 +47,6 @@ class Row(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Return whether nothing repeats, of many more that there are."""
         return not any(self.spaces) and all(cell is None or cell.all == cell.different for cell in self.cells)
 
 
@@ -61,7 +60,6 @@ class Repeats(NamedTuple):
 
     @property
     def has_spaces(self) -> bool:
-        """Return whether it is known of anything how many different ones there are."""
         return any(any(row.spaces) for row in self.rows)
 
 
@@ -164,7 +162,6 @@ class Choices(NamedTuple):
 
 
 def newest_cards(user: Visitor, *, most: int) -> list[Card]:
-    """Return the newest complete datasets that lists show this visitor."""
     complete = Dataset.objects.visible_to(user).matching(state=[Dataset.State.COMPLETE])
     return _cards(user, complete, start=0, stop=most)
 
@@ -268,7 +265,6 @@ class ShownChart(NamedTuple):
 
     @property
     def is_tall(self) -> bool:
-        """Return whether it takes the room of two."""
         return self.is_drawable and not self.chart.is_along and self.bars > TALL
 
     @property
@@ -307,7 +303,6 @@ def sections_of(spec: dict[str, Any]) -> list[Section]:
 
 
 def singles_of(spec: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the spec's own single values, as JSON writes them."""
     singles = [(name, value) for name, value in spec.items() if not isinstance(value, dict | list)]
     return [(name, json.dumps(value, ensure_ascii=False)) for name, value in singles]
 

@@ -52,12 +52,10 @@ class Trail:
 
     @property
     def is_everything(self) -> bool:
-        """Return whether it goes through all questions of the split."""
         return not self.pairs
 
     @property
     def is_list(self) -> bool:
-        """Return whether it goes through chosen questions."""
         return any(name == LIST for name, _ in self.pairs)
 
 
@@ -87,7 +85,6 @@ def trail_of(pairs: Iterable[tuple[str, str]], *, user: Visitor, split: Split, p
 
 
 def in_order(index: SplitIndex, query: Query, positions: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return positions, given ascending, in the order that a query asks for."""
     if query.order is None:
         return positions
     return index.facets[query.order.facet.name].sort(positions, is_descending=query.order.is_descending)
@@ -192,7 +189,6 @@ class Visit:
 
     @property
     def asks_first(self) -> bool:
-        """Return whether answer and program wait until they are asked for."""
         return self.remembers if self.ask is None else self.ask
 
     @property
@@ -202,22 +198,18 @@ class Visit:
 
     @property
     def onward(self) -> str:
-        """Return what the address of another question on the way has after its path."""
         return _query(self._kept())
 
     @property
     def elsewhere(self) -> str:
-        """Return what the address of a question off the way has after its path."""
         return _query(self._stance())
 
     @property
     def scene_stance(self) -> str:
-        """Return the same, to be put behind a list."""
         return "".join(f"&{name}={value}" for name, value in self._stance())
 
     @property
     def start(self) -> str:
-        """Return the address of this question before its first step, answer and program shown."""
         return _query([*self._kept(), *([(SHOW, ON)] if self.asks_first else [])]) or "?"
 
     @property
@@ -228,12 +220,10 @@ class Visit:
 
     @property
     def other_ask(self) -> str:
-        """Return the address of this question with asking first switched."""
         return _query([*self.trail, (ASK, OFF if self.asks_first else ON), *self._presenting()])
 
     @property
     def other_present(self) -> str:
-        """Return the address of this question filling the screen, or no longer."""
         presenting = [] if self.presents else [(PRESENT, ON)]
         return _query([*self.trail, *self._asking(), *presenting, *self._here()]) or "?"
 
@@ -250,14 +240,12 @@ class Visit:
         return [(PRESENT, ON)] if self.presents else []
 
     def _here(self) -> Pairs:
-        """Return what tells how far the reader is."""
         if self.step is not None:
             return [(STEP, self.step)]
         return [(SHOW, ON)] if self.asks_first and self.shows else []
 
 
 def is_remembered(cookies: Mapping[str, str]) -> bool:
-    """Return whether a browser says that its user wants to be asked first."""
     return cookies.get(COOKIE) == ON
 
 
@@ -308,7 +296,6 @@ class Choice(NamedTuple):
 
     @property
     def leads_on(self) -> bool:
-        """Return whether the questions themselves are asked for."""
         return self.then in (STEP, PRESENT)
 
 
@@ -338,7 +325,6 @@ def read_choice(own: Pairs, *, questions: int) -> Choice:
 
 
 def address_of(split: Split, positions: list[int], *, presents: bool = False) -> str:
-    """Return the address of the first chosen question, from which the others follow."""
     listed = ",".join(map(str, positions))
     presenting = f"&{PRESENT}={ON}" if presents else ""
     return f"{split.get_absolute_url()}q/{positions[0]}/?{LIST}={listed}{presenting}"

@@ -174,5 +174,4 @@ def _distances(points: Points, start: Points, end: Points) -> NDArray[np.float64
 
 
 def _path(points: Points) -> str:
-    """Return one closed line as SVG path data, to a tenth of a pixel."""
     return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points) + "Z"

@@ -42,12 +42,10 @@ class Picture(NamedTuple):
 
     @property
     def shown_width(self) -> int:
-        """Return how wide a page shows it, in pixels of the page."""
         return round(self.width * self.scale)
 
     @property
     def shown_height(self) -> int:
-        """Return how high a page shows it, in pixels of the page."""
         return round(self.height * self.scale)
 
 
@@ -63,7 +61,6 @@ def picture_of(scene: Scene, split: Split, *, small: bool = False) -> Picture | 
 
 
 def shown_at(address: str, scene: Scene, *, display: Display, alt: str) -> Picture:
-    """Return a scene's picture, which lies at an address, as its world says that pictures are shown."""
     return Picture(address, scene.width, scene.height, alt, display.scale, not display.smooth)
 
 

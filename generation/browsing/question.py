@@ -183,7 +183,6 @@ def graph(program: Program) -> list[Lines]:
 
 
 def width_of(rows: Sequence[Row]) -> int:
-    """Return how wide the drawing of a program's lines is, in pixels."""
     columns = [column for row in rows for column in (row.lines.node, *row.lines.passes)]
     return max(columns, default=0) + LANE_WIDTH // 2 + 1
 
@@ -286,7 +285,6 @@ class Shown:
 
     @property
     def graph_width(self) -> int:
-        """Return how wide the lines beside the steps are, in pixels."""
         return width_of(self.rows)
 
     @property
@@ -311,7 +309,6 @@ class Shown:
 
     @property
     def _last(self) -> int | None:
-        """Return the last step's number."""
         return len(self.rows) - 1 if self.rows else None
 
     def _outlined(self, elements: Sequence[Element]) -> list[Outlined]:

@@ -31,7 +31,6 @@ class Column(NamedTuple):
 
     @property
     def is_too_small(self) -> bool:
-        """Return whether it has too few questions for shares."""
         return self.n < TOO_FEW
 
 
@@ -44,7 +43,6 @@ class Cell(NamedTuple):
 
     @property
     def percent(self) -> str:
-        """Return the share for people."""
         return "" if self.share is None else f"{100 * self.share:.1f} %"
 
 
@@ -79,12 +77,10 @@ class Chart(NamedTuple):
 
     @property
     def drawn(self) -> list[int]:
-        """Return the positions of the columns that are large enough to be drawn."""
         return [at for at, column in enumerate(self.columns) if not column.is_too_small]
 
     @property
     def left_out(self) -> list[str]:
-        """Return why splits are not drawn, a line for each."""
         too_small = [f"{column.split}: too few (n = {column.n:,})" for column in self.columns if column.is_too_small]
         return [*too_small, *(f"{split}: answers withheld" for split in self.withheld)]
 
@@ -121,7 +117,6 @@ def as_csv(chart: Chart) -> str:
 
 
 def as_text(value: str) -> str:
-    """Return a value that no spreadsheet takes for a formula."""
     return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
@@ -166,7 +161,6 @@ def _may_see(user: Visitor, split: Split, facet: IndexedFacet) -> bool:
 
 
 def _counts(split: Split, facet: IndexedFacet) -> dict[str, int]:
-    """Return how many questions have each value."""
     counts = counts_of_all(split.index_digest, split.seen_digest)[facet.name]
     return dict(zip(facet.values, counts.tolist(), strict=True))
 

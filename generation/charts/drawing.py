@@ -51,7 +51,6 @@ class Order(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """Return what names the drawing."""
         return hashlib.sha256(canonical([VERSION, self.kind, self.site, self.spec]).encode()).hexdigest()
 
 
@@ -131,7 +130,6 @@ def folder_of(slug: str) -> Path:
 
 
 def drop_drawings(slug: str) -> None:
-    """Delete the drawings of a dataset."""
     shutil.rmtree(folder_of(slug), ignore_errors=True)
 
 

@@ -18,7 +18,6 @@ SHOWN = 12  # values that a message lists
 
 
 def _listed(value: Any) -> Any:
-    """Return one value as a list of one, and whole numbers as texts."""
     values = value if isinstance(value, list) else [value]
     return [str(one) if type(one) is int else one for one in values]
 

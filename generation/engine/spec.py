@@ -200,7 +200,6 @@ def read(model: type[Model], data: Mapping[str, Any], *, where: str = "") -> Mod
 
 
 def _bad_spec(error: ValidationError, data: Mapping[str, Any], prefix: str) -> BadSpec:
-    """Return the first fault, an unknown key before all else, and the others with it."""
     faults = sorted(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
     first, *others = [BadSpec(_reason(fault), where=_where(fault, data, prefix)) for fault in faults]
     return BadSpec(first.reason, where=first.where, others=others)

@@ -35,7 +35,6 @@ State = Export.State
 
 
 def cancel(export: Export) -> bool:
-    """Return whether this call called off an export that waited or was being built."""
     unfinished = Export.objects.unfinished().filter(pk=export.pk)
     return unfinished.update(state=State.CANCELLED, **leases.FREE, finished=Now(), expires=_in_days()) == 1
 
@@ -96,7 +95,6 @@ def _keep_for_days(export: Export, message: str) -> None:
 
 
 def viewer_of(view: str) -> Viewer:
-    """Return whose view an export is of."""
     return Viewer(withheld=view == Export.View.ALL)
 
 
@@ -162,7 +160,6 @@ def drafts_folder() -> Path:
 
 
 def _drop_drafts(export: Export) -> None:
-    """Delete what attempts that were killed have left on this machine."""
     for draft in drafts_folder().glob(f".export-{export.pk}.*"):
         files.drop_entry(draft)
 

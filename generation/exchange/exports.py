@@ -75,11 +75,9 @@ class Viewer:
     withheld: bool = False
 
     def may_see(self, split: Split, what: What) -> bool:
-        """Return whether it may be written."""
         return self.withheld or may_see(AnonymousUser(), _published(split), what)
 
     def may_see_facet(self, split: Split, facet: Facet) -> bool:
-        """Return whether a facet may be written."""
         return self.withheld or may_see_facet(AnonymousUser(), _published(split), facet)
 
 
@@ -128,7 +126,6 @@ class StoredSplit:
 
     @property
     def spec(self) -> BaseSpec:
-        """Return the spec as this split has it."""
         return self.row.read_spec()
 
     @functools.cached_property
@@ -153,7 +150,6 @@ class StoredSplit:
         return codes
 
     def items(self) -> Iterator[ExportItem]:
-        """Yield the scenes in order."""
         for first in range(0, self.scenes, SCENES):
             for position, stored in enumerate(load_items(self.row, first, SCENES), first):
                 yield self._item(stored, position)
@@ -216,21 +212,17 @@ class StoredDataset:
 
     @property
     def scenes(self) -> int:
-        """Return how many scenes are exported."""
         return sum(split.scenes for split in self.splits)
 
     def notes(self) -> list[str]:
-        """Return what is left out and why, a sentence each."""
         return writing.notes(self)
 
     @property
     def world(self) -> World:
-        """Return how its data are read."""
         return self.row.get_world()
 
     @property
     def completed(self) -> date:
-        """Return the day on which it was complete."""
         return (self.row.completed or self.row.created).date()
 
     @property
@@ -240,7 +232,6 @@ class StoredDataset:
 
     @property
     def spec_json(self) -> Mapping[str, Any]:
-        """Return the spec, every default spelled out."""
         return self.row.spec_data
 
     @property

@@ -44,7 +44,6 @@ class Lines:
     text: str
 
     def lines(self) -> Iterator[str]:
-        """Yield a sentence for everything that is wrong."""
         yield from self.text.splitlines()
 
 

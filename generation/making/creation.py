@@ -108,7 +108,6 @@ def check_secrets(given: Mapping[str, str], *, splits: Collection[str]) -> None:
 
 
 def _secrets(spec: BaseSpec, given: Mapping[str, str]) -> dict[str, str]:
-    """Return the secret of every split that has one, as hexadecimal digits."""
     check_secrets(given, splits=spec.splits)
     made = {name: chance.token_hex(SECRET_BYTES) for name, split in spec.splits.items() if split.withheld}
     return made | {name: text.lower() for name, text in given.items()}

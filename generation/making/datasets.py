@@ -183,7 +183,6 @@ def work(
 
 
 def run(job: Job) -> bool:
-    """Do a claimed job, and return whether it makes sense to go on with others now."""
     return RUNNER.run(job)
 
 
@@ -362,7 +361,6 @@ PERFORMERS: Mapping[Job.Kind, Callable[[Job, leases.Lease], None]] = {
 
 
 def sweep() -> None:
-    """Free what dead processes held, and wake background processes while there is work."""
     RUNNER.sweep()
 
 

@@ -42,12 +42,10 @@ def drop_late_files(dataset: Dataset, *, index_digest: str = "") -> None:
 
 
 def pictures_folder(dataset: Dataset) -> str:
-    """Return the folder of a dataset's pictures in the storage."""
     return f"datasets/{dataset.pk}"
 
 
 def exports_folder(dataset: Dataset) -> str:
-    """Return the folder of a dataset's exports in the storage."""
     return f"exports/{dataset.pk}"
 
 

@@ -76,7 +76,6 @@ class Report:
                 data["first_faults"].append({**fault._asdict(), "question": position + fault.question})
 
     def add_missing(self, name: str, *, why: str) -> None:
-        """Take in a picture that isn't there or can't be read."""
         self.data["missing"] += 1
         if len(self.data["first_missing"]) < NAMED:
             self.data["first_missing"].append(f"{name}: {why}")
@@ -92,7 +91,6 @@ class Report:
                 self.data["first_odd_sizes"].append(f"{name}: {size[0]} × {size[1]}")
 
     def known(self) -> Known:
-        """Return what a spec needs of it."""
         size = self.data["size"]
         pixels = None if size is None else (size[0], size[1])
         return Known(self.data["items"], self.data["most"], pixels, tuple(self.data["words"]))
@@ -295,7 +293,6 @@ def insert_questions(split: Split, asked: Iterable[tuple[Scene, int, engine.Ques
 
 
 def files_of(origin: ImportedSplit) -> SplitFiles:
-    """Return the files that a split is read from."""
     data = origin.files_json
     return SplitFiles(data["name"], data["files"], data["images"])
 
@@ -360,12 +357,10 @@ def drop_forgotten_uploads() -> int:
 
 
 def is_read(split: Split) -> bool:
-    """Return whether an imported split, and with it its whole dataset, is read to its end."""
     imports = Job.objects.filter(dataset=split.dataset_id, kind=Job.Kind.IMPORT, split__isnull=False)
     return imports.exists() and not imports.exclude(state=Job.State.DONE).exists()
 
 
 def reports_of(dataset: Dataset) -> Iterator[tuple[Split, dict[str, Any]]]:
-    """Yield each imported split with what was found in it."""
     for origin in ImportedSplit.objects.filter(split__dataset=dataset).select_related("split").order_by("split"):
         yield origin.split, origin.report_json

@@ -143,13 +143,11 @@ class Way(NamedTuple):
 
 
 def way_of(dataset: Dataset) -> Way:
-    """Return how far an import is."""
     origins = ImportedSplit.objects.filter(split__dataset=dataset)
     return Way(**origins.aggregate(done=Coalesce(Sum("done"), 0), total=Coalesce(Sum("total"), 0)))
 
 
 def told(dataset: Dataset) -> Iterator[str]:
-    """Yield what was found, a line each, for the command line."""
     for origin in _origins(dataset):
         yield from _told(origin.split, origin.report_json)
 

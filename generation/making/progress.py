@@ -94,7 +94,6 @@ def making_of(dataset: Dataset) -> Making:
 
 
 def _is_ignored(dataset: Dataset, since: datetime) -> bool:
-    """Return whether nobody began any work for long, that of other datasets included."""
     waited = Dataset.objects.filter(pk=dataset.pk).annotate(long_ago=from_now(-IGNORED)).filter(long_ago__gt=since)
     busy = Job.objects.filter(Q(started__gte=from_now(-IGNORED)) | Q(state=Job.State.RUNNING, lease__gte=Now()))
     return waited.exists() and not busy.exists()

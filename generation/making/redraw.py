@@ -14,12 +14,10 @@ ROWS = 1000  # changed at a time
 
 
 def is_drawable(*, kind: str, engine_version: str) -> bool:
-    """Return whether this program draws the pictures of a split as they were drawn first."""
     return kind == Split.Kind.GENERATED and engine_version == ENGINE_VERSION
 
 
 def folder_of(*, dataset: int, split: str) -> str:
-    """Return the folder of a split's pictures in the storage."""
     return f"datasets/{dataset}/{split}"
 
 

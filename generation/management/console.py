@@ -27,7 +27,6 @@ class PlainCommand(BaseCommand):
     needs_tables = True
 
     def run_from_argv(self, argv: list[str]) -> None:
-        """Run as a program."""
         self.from_command_line = True
         super().run_from_argv(argv)
 
@@ -59,7 +58,6 @@ class PlainCommand(BaseCommand):
         sys.exit(refusal.returncode)
 
     def _note(self, line: str) -> None:
-        """Write a line to standard error that is no error."""
         self.stderr.write(line, str)
 
     def find_dataset(self, slug: str) -> Dataset:

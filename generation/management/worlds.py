@@ -67,5 +67,4 @@ def _check(name: str) -> None:
 
 
 def renamed(text: str, name: str) -> str:
-    """Return a text of the starter under another name."""
     return text.replace("Starter", name.capitalize()).replace("starter", name)

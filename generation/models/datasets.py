@@ -85,7 +85,6 @@ class DatasetQuerySet(models.QuerySet["Dataset"]):
         return found
 
     def newest_first(self) -> "DatasetQuerySet":
-        """Return datasets in the order of lists."""
         return self.order_by("-created", "-pk")
 
     def for_list(self) -> "DatasetQuerySet":
@@ -181,7 +180,6 @@ class Dataset(models.Model):
         return self.slug
 
     def get_absolute_url(self) -> str:
-        """Return the address of its overview."""
         return reverse("dataset", args=[self.slug])
 
     @property
@@ -191,12 +189,10 @@ class Dataset(models.Model):
 
     @property
     def spec_data(self) -> dict[str, Any]:
-        """Return the spec as JSON, keys in their order."""
         data: dict[str, Any] = json.loads(self.spec)
         return data
 
     def get_world(self) -> World:
-        """Return how its data are read."""
         return get_world(self.world)
 
     @property
@@ -255,7 +251,6 @@ class SplitQuerySet(models.QuerySet["Split"]):
     """Reads of splits."""
 
     def for_browse(self) -> "SplitQuerySet":
-        """Return splits with their dataset, reference and parent, in the spec's order."""
         return self.select_related("dataset", "reference", "parent").order_by("dataset", "ordinal")
 
     def own(self) -> "SplitQuerySet":
@@ -343,17 +338,14 @@ class Split(models.Model):
         return f"{self.dataset.slug}/{self.name}"
 
     def get_absolute_url(self) -> str:
-        """Return the address at which it is browsed."""
         return reverse("split", args=[self.dataset.slug, self.name])
 
     @property
     def is_complete(self) -> bool:
-        """Return whether it is sealed."""
         return self.state == self.State.COMPLETE
 
     @property
     def is_derived(self) -> bool:
-        """Return whether it is a choice of another split's questions, and has none of its own."""
         return self.kind == self.Kind.DERIVED
 
     @property
@@ -362,7 +354,6 @@ class Split(models.Model):
         return self.parent if self.parent is not None else self
 
     def read_spec(self) -> BaseSpec:
-        """Return the dataset's spec as this split has it, its overrides merged in."""
         return self.dataset.read_spec().for_split(self.source.name)
 
     @property

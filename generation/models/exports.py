@@ -17,24 +17,19 @@ class ExportQuerySet(AbstractJobQuerySet["Export"]):
     """Reads of exports."""
 
     def unfinished(self) -> "ExportQuerySet":
-        """Return those that wait or are being built."""
         return self.filter(state__in=[Export.State.WAITING, Export.State.RUNNING])
 
     def like(self, other: "Export") -> "ExportQuerySet":
-        """Return those of the same dataset that have the same in them, built or on their way."""
         kept = {name: getattr(other, name) for name in ("dataset", "view", "format", "splits", "options", "images")}
         return self.filter(**kept, state__in=[Export.State.WAITING, Export.State.RUNNING, Export.State.DONE])
 
     def claimable(self) -> "ExportQuerySet":
-        """Return those that wait to be built."""
         return self.ready().filter(dataset__state=Dataset.State.COMPLETE)
 
     def outdated(self) -> "ExportQuerySet":
-        """Return those that are kept no longer."""
         return self.filter(expires__lt=Now())
 
     def for_list(self, dataset: Dataset) -> list["Export"]:
-        """Return a dataset's exports, newest first, with what a list shows of each."""
         return list(self.filter(dataset=dataset).select_related("dataset", "user").order_by("-created", "-pk"))
 
 
@@ -87,12 +82,10 @@ class Export(AbstractJob):
         return f"export {self.pk} of {self.dataset.slug} as {self.format}"
 
     def get_absolute_url(self) -> str:
-        """Return the address of the page that lists it."""
         return f"{reverse('dataset_export', args=[self.dataset.slug])}#export-{self.pk}"
 
     @property
     def option_values(self) -> dict[str, Any]:
-        """Return the values of the format's options."""
         values: dict[str, Any] = json.loads(self.options)
         return values
 
@@ -109,11 +102,9 @@ class Export(AbstractJob):
 
     @property
     def file_name(self) -> str:
-        """Return what to call the file that is downloaded."""
         only = f"-{'-'.join(self.split_names)}" if self.split_names else ""
         return f"{self.dataset.slug}{only}-{self.format}.zip"
 
     @property
     def percent(self) -> int:
-        """Return how much is written, 0 .. 100."""
         return 100 * self.done // self.total if self.total else 0

@@ -16,7 +16,6 @@ class ImportQuerySet(models.QuerySet["Import"]):
     """Reads of imports."""
 
     def of(self, user: Any) -> "ImportQuerySet":
-        """Return an account's own imports, the newest first."""
         return self.filter(owner=user).select_related("dataset").order_by("-pk")
 
 
@@ -55,7 +54,6 @@ class Import(models.Model):
         return f"import of {self.slug}"
 
     def get_absolute_url(self) -> str:
-        """Return the address of the page that says how far it is."""
         return reverse("import", args=[self.pk])
 
 
@@ -81,6 +79,5 @@ class ImportedSplit(models.Model):
 
     @property
     def report_json(self) -> dict[str, Any]:
-        """Return what was found so far."""
         data: dict[str, Any] = json.loads(self.report) if self.report else {}
         return data

@@ -83,7 +83,6 @@ class Scene(models.Model):
 
     @property
     def has_picture(self) -> bool:
-        """Return whether it has a picture, stored or linked."""
         return bool(self.image or self.linked)
 
     @property
@@ -136,7 +135,6 @@ class Question(models.Model):
         return f"{self.split} question {self.position}"
 
     def get_absolute_url(self) -> str:
-        """Return the address of its page."""
         return reverse("question", args=[self.split.dataset.slug, self.split.name, self.position])
 
     @property

@@ -67,7 +67,6 @@ class Limit(models.Model):
         return f"{self.user or 'everybody'}: {self.most:,} {self.get_name_display()}"
 
     def clean(self) -> None:
-        """Refuse what the program can't do."""
         limit = LIMITS.get(self.name)
         if limit is not None and self.most is not None and not 1 <= self.most <= limit.ceiling:
             raise ValidationError({"most": f"Expected 1 to {limit.ceiling:,} {limit.unit}, got {self.most:,}."})
@@ -77,12 +76,10 @@ class QuotaQuerySet(models.QuerySet["Quota"]):
     """Reads of quotas."""
 
     def allowed(self, user: Any) -> int:
-        """Return how many scenes an account's datasets may have together."""
         found = self.filter(user=user).values_list("scenes", flat=True).first()
         return DEFAULT_SCENES if found is None else found
 
     def used(self, user: Any) -> int:
-        """Return how many scenes an account's datasets have together, made or to be made."""
         kept = Split.objects.own().filter(dataset__owner=user).exclude(dataset__state=Dataset.State.DELETING)
         used: int = kept.aggregate(n=Coalesce(Sum("scenes"), 0))["n"]
         return used
@@ -115,7 +112,6 @@ class UploadQuerySet(models.QuerySet["Upload"]):
         return digest
 
     def outdated(self) -> "UploadQuerySet":
-        """Return what is kept no longer."""
         return self.filter(created__lt=from_now(-UPLOADS_KEPT))
 
     def named_in(self, user: Any, text: str) -> Mapping[str, "Upload"]:
@@ -159,7 +155,6 @@ class PreviewTurnQuerySet(models.QuerySet["PreviewTurn"]):
         return token
 
     def give_back(self, token: str) -> None:
-        """End a turn."""
         self.filter(token=token).delete()
 
 

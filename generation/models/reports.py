@@ -13,7 +13,6 @@ class BlindReportQuerySet(AbstractJobQuerySet["BlindReport"]):
     """Reads of reports."""
 
     def waiting(self) -> "BlindReportQuerySet":
-        """Return reports that are to be made now, in the order in which they were asked for."""
         return self.ready().order_by("pk")
 
 
@@ -47,7 +46,6 @@ class BlindReport(AbstractJob):
 
     @property
     def figures_json(self) -> dict[str, Any]:
-        """Return the figures as JSON."""
         figures: dict[str, Any] = json.loads(self.figures)
         return figures
 
@@ -56,7 +54,6 @@ class AblationReportQuerySet(AbstractJobQuerySet["AblationReport"]):
     """Reads of reports."""
 
     def waiting(self) -> "AblationReportQuerySet":
-        """Return reports that are to be made now, in the order in which they were asked for."""
         return self.ready().order_by("pk")
 
 

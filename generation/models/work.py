@@ -51,15 +51,12 @@ class AbstractJobQuerySet(models.QuerySet[AnyJob]):
     """Conditional changes: each says how many rows were still as the caller believed."""
 
     def held(self, job: AnyJob) -> Self:
-        """Return the job's row as long as this holder still has it."""
         return self.filter(pk=job.pk, token=job.token, state=AbstractJob.State.RUNNING)
 
     def overdue(self) -> Self:
-        """Return running jobs that should have ended long ago, though their holder may still be heard of."""
         return self.filter(state=AbstractJob.State.RUNNING, deadline__lt=Now())
 
     def expired(self) -> Self:
-        """Return running jobs whose holder has not been heard of in time."""
         return self.filter(state=AbstractJob.State.RUNNING, lease__lt=Now())
 
     def note_taken(self, job: AnyJob) -> None:
@@ -140,7 +137,6 @@ class JobEventQuerySet(models.QuerySet["JobEvent"]):
     """Writes of counts."""
 
     def note(self, kind: str, event: str) -> None:
-        """Count one event more."""
         if not self.filter(kind=kind, event=event).update(count=F("count") + 1):
             self.bulk_create([self.model(kind=kind, event=event)], ignore_conflicts=True)
             self.filter(kind=kind, event=event).update(count=F("count") + 1)
@@ -345,7 +341,6 @@ class HeartbeatQuerySet(models.QuerySet["Heartbeat"]):
         return self.exclude(queues="").filter(seen__gte=from_now(-within))
 
     def reading(self, queue: str) -> "HeartbeatQuerySet":
-        """Return background processes that take messages from a queue."""
         return self.filter(queues__regex=f"(^|,){re.escape(queue)}(,|$)")
 
 

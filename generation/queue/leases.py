@@ -82,7 +82,6 @@ def finish(job: AbstractJob) -> None:
 
 
 def release_for_retry(job: AbstractJob, *, message: str = "") -> bool:
-    """Return whether the job, ours until now, waits again for whoever comes first."""
     waiting = {"state": AbstractJob.State.WAITING, **FREE, "message": message}
     return _move(job, **waiting)
 
@@ -120,7 +119,6 @@ def _move(job: AbstractJob, **values: Any) -> bool:
 
 
 def fail(job: AbstractJob, *, message: str) -> bool:
-    """Return whether the job, ours until now, has failed for good."""
     failed = {"state": AbstractJob.State.FAILED, **FREE, "finished": Now(), "message": message}
     return _move(job, **failed)
 
@@ -217,7 +215,6 @@ def _hold_no_rows_asleep() -> None:
 
 
 def worker_name() -> str:
-    """Return the name of this process, unlike that of any other."""
     return f"{host_name()}:{os.getpid()}"
 
 

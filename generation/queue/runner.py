@@ -82,14 +82,12 @@ class Runner(Generic[AnyJob]):
 
     @property
     def rows(self) -> AbstractJobQuerySet[AnyJob]:
-        """Return the rows of the table, with what messages need of others."""
         rows: AbstractJobQuerySet[AnyJob] = self.model._default_manager.select_related(*self.related)  # type: ignore[assignment]
         return rows
 
     # Who does it
 
     def take(self, job: AnyJob) -> bool:
-        """Return whether the waiting job is ours now."""
         return not stopping.is_asked() and leases.take(job, seconds=self.seconds(job))
 
     def claim(self, candidates: Iterable[AnyJob] | None = None) -> AnyJob | None:
@@ -218,7 +216,6 @@ class Runner(Generic[AnyJob]):
     # What was left lying
 
     def sweep(self) -> None:
-        """Free what dead processes held, fail what hangs, do the chores, wake processes while there is work."""
         self.recover()
         self.chores()
         self.wake(self.hints())
@@ -283,6 +280,5 @@ def register(runner: Runner[AnyJob]) -> Runner[AnyJob]:
 
 
 def sweep() -> None:
-    """Sweep every kind of job that is registered."""
     for runner in list(RUNNERS.values()):
         runner.sweep()

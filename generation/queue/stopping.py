@@ -27,7 +27,6 @@ class Stopped(Exception):
 
 
 def ask() -> None:
-    """Ask this process, and those that it forked, to stop."""
     _SHARED[:] = struct.pack("d", time.monotonic())
 
 
@@ -38,7 +37,6 @@ def forget() -> None:
 
 
 def is_asked() -> bool:
-    """Return whether this process should stop."""
     return bool(_HERE) or _SHARED[:] != NEVER
 
 
@@ -51,12 +49,10 @@ def seconds_left() -> float:
 
 
 def begin(name: str) -> None:
-    """Note that a job is held here."""
     _HELD.append(name)
 
 
 def end(name: str) -> None:
-    """Note that a job is not held here any more."""
     _HELD.remove(name)
 
 

@@ -43,7 +43,6 @@ def _next(busy: list[int], *, deletions: bool) -> Turn | None:
 
 
 def _waiting(dataset: int) -> JobQuerySet:
-    """Return a dataset's jobs that may be claimed, first the first, with what doing them needs."""
     jobs = Job.objects.claimable().filter(dataset=dataset).order_by("-priority", "pk")
     return jobs.select_related("dataset", "split__dataset", "chunk")
 

@@ -31,11 +31,9 @@ class Beating:
         self.thread = threading.Thread(target=self._beat_on, name="heartbeat", daemon=True)
 
     def start(self) -> None:
-        """Beat now and from now on."""
         self.thread.start()
 
     def stop(self) -> None:
-        """Beat no more, and take the row away."""
         self.ended.set()
         self.thread.join(timeout=INTERVAL)
         Heartbeat.objects.filter(name=self.name).delete()
@@ -64,7 +62,6 @@ def beat(*, name: str, queues: str) -> None:
 
 
 def sweep() -> None:
-    """Free what dead processes held, wake background processes while there is work, and note that it was done."""
     runner.sweep()
     Heartbeat.objects.note(Heartbeat.SWEEP, host=socket.gethostname(), pid=os.getpid(), queues="")
 

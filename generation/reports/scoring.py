@@ -81,7 +81,6 @@ class Scored:
 
     @property
     def unreadable(self) -> int:
-        """Return of how many answers nothing could be made."""
         return int((self.predictions.read == OUTSIDE).sum())
 
     def to_json(self) -> dict[str, Any]:

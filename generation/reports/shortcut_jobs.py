@@ -73,7 +73,6 @@ def make_now(dataset: Dataset) -> BlindReport:
 
 
 def retry(dataset: Dataset) -> bool:
-    """Return whether this call lets a report that failed be tried again."""
     failed = BlindReport.objects.filter(dataset=dataset, state=State.FAILED)
     return failed.start_over() == 1
 
@@ -88,7 +87,6 @@ def _make(report: BlindReport, lease: leases.Lease) -> None:
 
 
 def _begin_new() -> None:
-    """Begin the reports of datasets that have none."""
     new = Dataset.objects.filter(state=Dataset.State.COMPLETE, blind_report=None).order_by("pk")[:BEGUN]
     BlindReport.objects.bulk_create([BlindReport(dataset=dataset) for dataset in new], ignore_conflicts=True)
 

@@ -49,13 +49,11 @@ class Corpus:
 
 
 def first_words(text: str) -> str:
-    """Return the first words of a text, in small letters."""
     words = (match[0] for match in WORD.finditer(text.lower()))
     return " ".join(word for word, _ in zip(words, range(FIRST), strict=False))
 
 
 def texts_of(split: Split) -> Iterator[str]:
-    """Yield the texts of a split's questions, in order."""
     asked = Question.objects.filter(split=split).order_by("position")
     yield from asked.values_list("text", flat=True).iterator(chunk_size=READ)
 
@@ -77,7 +75,6 @@ class Known:
         return np.where(codes < len(self.index.answer_values), codes, shortcuts.NONE)
 
     def bags(self, vocabulary: Sequence[str]) -> nearest_questions.Bags:
-        """Return the words of its questions, as codes of a vocabulary that may lack some."""
         postings = [self.index.containing(word) for word in vocabulary]
         return nearest_questions.bags_of(postings, questions=self.index.n, sizes=self.index.word_counts())
 
@@ -169,7 +166,6 @@ class Guesser:
 
     @cached_property
     def chances(self) -> NDArray[np.float64]:
-        """Return how likely a uniform guess among the answers that each question's type admits is right."""
         return 1 / np.maximum(1, choices_of(self.own.split, self.own.index))
 
     def cues(self) -> Iterator[Cue]:
@@ -217,7 +213,6 @@ class Guesser:
         return shortcuts.score(guesses, self.answers, self.chances)
 
     def majority(self) -> Ints:
-        """Return for each question the most frequent answer of all, as a code of the reference."""
         nothing, learned = (np.full(one.index.n, -1, dtype=np.int64) for one in (self.own, self.learned))
         return self._by(nothing, learned)
 
@@ -250,6 +245,5 @@ class Guesser:
         return np.where(guesses >= 0, codes[guesses], shortcuts.UNKNOWN)
 
     def _nearest(self) -> Score:
-        """Return how the answer of the nearest question of the reference fares, on a sample."""
         guesses = self.nearest(self.sample)
         return shortcuts.score(guesses, self.answers[self.sample], self.chances[self.sample])

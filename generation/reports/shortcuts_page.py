@@ -46,7 +46,6 @@ class Guess(NamedTuple):
 
     @property
     def is_too_small(self) -> bool:
-        """Return whether there are too few questions for a share."""
         return self.n < TOO_FEW
 
     @property
@@ -56,17 +55,14 @@ class Guess(NamedTuple):
 
     @property
     def low(self) -> float:
-        """Return the lower end of the interval."""
         return wilson(self.right, self.n).low
 
     @property
     def high(self) -> float:
-        """Return the upper end of the interval."""
         return wilson(self.right, self.n).high
 
     @property
     def share_text(self) -> str:
-        """Return the share for people, or that there are too few for one."""
         return f"too few (n = {self.n:,})" if self.is_too_small else percent(self.share)
 
     @property
@@ -76,12 +72,10 @@ class Guess(NamedTuple):
 
     @property
     def chance_text(self) -> str:
-        """Return chance for people."""
         return percent(self.chance) if self.n else ""
 
     @property
     def published_text(self) -> str:
-        """Return the paper's figure for people, as roughly as it is told."""
         return "" if self.published is None else f"{100 * self.published:.3g} %"
 
     def to_json(self) -> dict[str, Any]:
@@ -108,28 +102,23 @@ class Alike(NamedTuple):
 
     @property
     def unique_text(self) -> str:
-        """Return the share of different questions for people."""
         return _share(self.unique, self.questions)
 
     @property
     def overlap_text(self) -> str:
-        """Return the share that the reference has too for people."""
         return "" if self.overlap is None else _share(self.overlap, self.questions)
 
     @property
     def published_unique(self) -> str:
-        """Return the paper's share of different questions for people."""
         return "" if self.published is None else _share(self.published.unique, self.published.questions)
 
     @property
     def published_overlap(self) -> str:
-        """Return the paper's share that the train split has too for people."""
         if self.published is None or self.published.overlap is None:
             return ""
         return _share(self.published.overlap, self.published.questions)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it for other programs."""
         paper = None if self.published is None else self.published._asdict()
         found = {"name": self.name, "questions": self.questions, "unique": self.unique}
         return {**found, "overlap": self.overlap, "reference": self.reference or None, "published": paper}
@@ -148,11 +137,9 @@ class Scored(NamedTuple):
 
     @property
     def n(self) -> int:
-        """Return how many questions were guessed at."""
         return self.cues[0].n if self.cues else 0
 
     def to_json(self) -> dict[str, Any]:
-        """Return it for other programs."""
         found = {"name": self.name, "reference": self.reference, "withheld": self.is_withheld, "sampled": self.sampled}
         rows = {"cues": [cue.to_json() for cue in self.cues], "types": [one.to_json() for one in self.types]}
         return {**found, **rows}
@@ -167,17 +154,14 @@ class Shown(NamedTuple):
 
     @property
     def drawn(self) -> list[Scored]:
-        """Return the splits whose guesses are drawn."""
         return [one for one in self.scored if one.n >= TOO_FEW][:SIDE_BY_SIDE]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it for other programs."""
         alike = [one.to_json() for one in self.alike]
         return {"texts": alike, "splits": [one.to_json() for one in self.scored], "published": self.source or None}
 
 
 def percent(share: float) -> str:
-    """Return a share for people."""
     return f"{100 * share:.1f} %"
 
 
@@ -186,12 +170,10 @@ def _share(part: int, whole: int) -> str:
 
 
 def shown_to(user: Visitor, dataset: Dataset, splits: Sequence[Split], report: BlindReport) -> Shown:
-    """Return what this visitor may see of a report on these splits."""
     return _shown(dataset, splits, report, withheld={split.pk for split in splits if not _may_know(user, split)})
 
 
 def shown_whole(dataset: Dataset, splits: Sequence[Split], report: BlindReport) -> Shown:
-    """Return all of a report on these splits, as its owner sees it."""
     return _shown(dataset, splits, report, withheld=set())
 
 

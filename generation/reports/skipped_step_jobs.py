@@ -45,12 +45,10 @@ def at_hand(split: Split) -> AblationReport:
 
 
 def read(report: AblationReport) -> Ablated:
-    """Return what a report that is done found."""
     return skipped_steps.from_bytes(bytes(report.found))
 
 
 def retry(split: Split) -> bool:
-    """Return whether this call lets a report that failed be tried again."""
     failed = AblationReport.objects.filter(split=split, state=State.FAILED)
     return failed.start_over() == 1
 

@@ -68,7 +68,6 @@ def _answers(world: World, stored: Stored, table: FunctionTable) -> Iterator[tup
 
 
 def to_bytes(found: Ablated) -> bytes:
-    """Return what was found as a compressed NumPy archive."""
     file = io.BytesIO()
     np.savez_compressed(file, names=np.array(found.names, np.str_), positions=found.positions, codes=found.codes)
     return file.getvalue()

@@ -82,7 +82,6 @@ def draft_of(
 
 
 def each(error: BadSpec) -> tuple[BadSpec, ...]:
-    """Return a fault and those that were found beside it."""
     return (error, *error.others)
 
 
@@ -104,7 +103,6 @@ def _different(faults: Sequence[BadSpec]) -> tuple[BadSpec, ...]:
 
 
 def text_of(data: Mapping[str, Any]) -> str:
-    """Return JSON for people to edit."""
     return json.dumps(data, indent=2, ensure_ascii=False)
 
 
@@ -289,12 +287,10 @@ def _rule(inside: str) -> str:
 
 
 def without_field(faults: Sequence[BadSpec], fields: Sequence[Field]) -> list[BadSpec]:
-    """Return the faults that concern no field of the form. The page shows them beside the JSON."""
     return [
         fault for fault in faults if not is_of_splits(fault) and not any(_is_about(one.knob, fault) for one in fields)
     ]
 
 
 def is_of_splits(fault: BadSpec) -> bool:
-    """Return whether the page shows a fault beside the rows of splits."""
     return fault.where.startswith("splits") and ".overrides" not in fault.where

@@ -70,12 +70,10 @@ class Estimate(NamedTuple):
 
     @property
     def size_text(self) -> str:
-        """Return the size for people."""
         return f"{self.size / GB:,.1f} GB" if self.size >= GB else f"{max(1, round(self.size / MB)):,} MB"
 
     @property
     def time_text(self) -> str:
-        """Return the time for people."""
         return duration(self.seconds)
 
 
@@ -110,7 +108,6 @@ def _seconds_a_sample(drawn: list[Job]) -> float:
 
 
 def _spec_of(job: Job) -> dict[str, Any]:
-    """Return what the spec of an images job says of its split's pictures."""
     assert job.split is not None
     return pictures_of(job.dataset.spec_data, job.split.name)
 
@@ -125,7 +122,6 @@ def _samples_drawn(job: Job) -> int:
 
 
 def scenes_of(chunk: Chunk, part: int) -> int:
-    """Return how many scenes an images job draws."""
     return max(0, min(SLICE, chunk.scenes - part * SLICE))
 
 
@@ -139,12 +135,10 @@ def pictures_of(spec: Mapping[str, Any], split: str) -> dict[str, Any]:
 
 
 def renderer_of(spec: Mapping[str, Any]) -> str:
-    """Return what draws a spec's pictures."""
     return str(spec.get("images", {}).get("renderer", BUILT_IN))
 
 
 def samples_of(spec: Mapping[str, Any]) -> int:
-    """Return how many samples of pixels one of a spec's pictures takes."""
     width, height, samples = _picture(spec)
     return width * height * samples
 

@@ -80,7 +80,6 @@ def recipe(dataset: Dataset, *, splits: list[Split], has_files: bool, sees_secre
 
 
 def spec_as_json(dataset: Dataset) -> str:
-    """Return the spec for people to read and programs to take."""
     return json.dumps(dataset.spec_data, indent=2, ensure_ascii=False) + "\n"
 
 

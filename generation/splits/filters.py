@@ -111,12 +111,10 @@ class Query:
 
     @property
     def each_word(self) -> list[str]:
-        """Return the single words that a question must have, as an index is asked for them."""
         return list(dict.fromkeys(WORD.findall(self.words.lower())))
 
     @property
     def is_plain(self) -> bool:
-        """Return whether nothing is filtered."""
         return not self.conditions and not self.words
 
     @property
@@ -156,11 +154,9 @@ class Query:
         return f"?{before}{quote_plus(facet.name)}=", "&" + urlencode(after, safe=",") if after else ""
 
     def on_page(self, page: int) -> "Query":
-        """Return the same filters on another page."""
         return replace(self, page=page)
 
     def with_words(self, words: str) -> "Query":
-        """Return the same conditions with other free words, on the first page."""
         return replace(self, words=words, page=1)
 
     def toggled(self, condition: Condition) -> "Query":
@@ -186,7 +182,6 @@ class Query:
         return replace(self, conditions=tuple(one for one in self.conditions if one.facet.name != facet), page=1)
 
     def with_chosen(self, chosen: Iterable[int]) -> "Query":
-        """Return the same filters, on the same page, with other questions chosen."""
         return replace(self, chosen=tuple(chosen))
 
     @property
@@ -276,7 +271,6 @@ def ranges_joined(pairs: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str
 
 
 def label_of(facet: Facet, code: int) -> str:
-    """Return a facet's value for people."""
     return facet.labels[code] if facet.labels else facet.values[code]
 
 
@@ -288,7 +282,6 @@ def check_names(names: Iterable[str], known: Collection[str]) -> None:
 
 
 def shortened(value: str) -> str:
-    """Return what somebody sent, in quotes and short enough for a message."""
     return repr(value if len(value) <= 60 else f"{value[:57]}...")
 
 
@@ -351,7 +344,6 @@ def _read_words(value: str) -> str:
 
 
 def _read_page(value: str) -> int:
-    """Return a page's number, from 1."""
     if not _is_number(value) or int(value) < 1:
         raise BadAddress(f"Expected a page number from 1, got {shortened(value)}.")
     return int(value)

@@ -219,7 +219,6 @@ class Draft:
 
 
 def drop_drafts(split: Split) -> None:
-    """Delete what attempts to seal a split that were killed have left on this machine."""
     for draft in _drafts_of(split):
         _drop_draft(draft, split)
 
@@ -251,7 +250,6 @@ def _code_count(facet: Facet) -> int:
 
 
 def _typecode(count: int) -> str:
-    """Return the array type for so many codes and the one that means none."""
     if count > 65535:
         raise BadScene(f"Expected at most 65,535 values, got {count}.")
     return "B" if count <= 255 else "H"

@@ -142,7 +142,6 @@ def drop_abandoned() -> int:
 
 
 def drop_abandoned_below(place: Path) -> int:
-    """Return how many temporary files and folders below a folder were deleted."""
     return _drop_old(_drafts_below(place))
 
 
@@ -201,7 +200,6 @@ def write_synced(path: Path, content: bytes) -> None:
 
 
 def get(name: str) -> bytes:
-    """Return a stored file's content."""
     with default_storage.open(name, "rb") as file:
         content: bytes = file.read()
     return content

@@ -32,7 +32,6 @@ class Entry(NamedTuple):
 
 
 def folder() -> Path:
-    """Return the folder of what this machine keeps for itself."""
     return Path(settings.VAR_DIR, "cache")
 
 
@@ -111,5 +110,4 @@ def remove(path: Path) -> bool:
 
 
 def drop_drafts() -> None:
-    """Delete what processes of this machine left behind that were killed while they wrote or removed something."""
     files.drop_abandoned_below(folder())

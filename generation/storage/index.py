@@ -117,7 +117,6 @@ class IndexedFacet:
 
     @property
     def none(self) -> int:
-        """Return the code of a question that has no value."""
         return int(np.iinfo(self.codes.dtype).max)
 
     def allowed(self, selection: Selection) -> NDArray[np.bool_]:
@@ -242,7 +241,6 @@ class SplitIndex:
 
     @functools.cached_property
     def scene_starts(self) -> NDArray[np.int64]:
-        """Return the position of each scene's first question, of those scenes that have questions here, in order."""
         changes = np.flatnonzero(np.diff(self.scenes.astype(np.int64), prepend=-1))
         return changes.astype(np.int64)
 
@@ -265,11 +263,9 @@ class SplitIndex:
         return self._postings[self._starts[code] : self._starts[code + 1]]
 
     def word_counts(self) -> NDArray[np.int64]:
-        """Return (n,) how many different words each question has."""
         return np.bincount(self._postings, minlength=self.n).astype(np.int64)
 
     def select(self, filters: Filters, words: Sequence[str] = ()) -> NDArray[np.int64]:
-        """Return the positions of the questions that pass every filter and have every word, in order."""
         return self.find(filters, words).positions
 
     def counts(self, filters: Filters, words: Sequence[str] = ()) -> dict[str, NDArray[np.int64]]:

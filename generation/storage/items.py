@@ -115,7 +115,6 @@ class Stored(NamedTuple):
 
 
 def load_item(scene: Scene) -> Stored:
-    """Return one stored scene with its questions, in order."""
     return _stored(scene.split.dataset.get_world(), scene, list(scene.question_set.order_by("position")))
 
 

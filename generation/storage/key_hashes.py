@@ -46,7 +46,6 @@ class Keys(NamedTuple):
 
     @property
     def n(self) -> int:
-        """Return the number of questions."""
         return len(self.starts) - 1
 
 
@@ -58,7 +57,6 @@ class KeyColumns:
         self.starts = {name: array("I", [0]) for name in names}
 
     def add(self, keys: Mapping[str, Sequence[str]]) -> None:
-        """Take in a question's keys."""
         for name, hashes in self.hashes.items():
             hashes.extend([hashed(key) for key in keys[name]])
             self.starts[name].append(len(hashes))

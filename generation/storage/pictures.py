@@ -112,7 +112,6 @@ class Pictures:
 
 
 def png(pixels: NDArray[np.uint8] | NDArray[np.uint16]) -> bytes:
-    """Return an image of 8-bit colour, 8-bit grey or 16-bit grey as a PNG file."""
     file = io.BytesIO()
     Image.fromarray(pixels).save(file, "PNG", compress_level=PNG_LEVEL)
     return file.getvalue()

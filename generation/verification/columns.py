@@ -111,7 +111,6 @@ class ColumnProof:
 
 
 def _value(facet: Facet, code: int) -> Any:
-    """Return what a code means, for people."""
     return facet.values[code] if 0 <= code < len(facet.values) else "none" if code < 0 else f"code {code}"
 
 

@@ -29,11 +29,9 @@ class Crew:
             self.pool.join()
 
     def prove(self, tasks: Iterable[Task]) -> Iterator[ChunkProof]:
-        """Yield what comes of each task, in their order."""
         return map(prove_chunk, tasks) if self.pool is None else self.pool.imap(prove_chunk, tasks)
 
 
 def _begin() -> None:
-    """Leave interrupting to the process that waits."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -31,7 +31,6 @@ class Scope(NamedTuple):
 
     @property
     def questions(self) -> int:
-        """Return how many questions the splits that aren't derived have."""
         return sum(split.questions for split in self.splits if not split.is_derived)
 
 
@@ -42,7 +41,6 @@ class Gathered(NamedTuple):
     repeats: Repeats
 
     def add(self, split: Split, proof: ChunkProof, *, scenes: int) -> None:
-        """Take in what came of a batch."""
         self.seen.add(split, proof.keys)
         self.repeats.add(split.name, proof.keys.hashes, items=scenes)
 
@@ -112,7 +110,6 @@ def _chosen(scope: Scope) -> dict[int, list[int]]:
 
 
 def _prove_files(dataset: Dataset, verdict: Verdict) -> None:
-    """Prove that the files a spec names are those of their names."""
     for file in dataset.files.order_by("digest"):
         digest = hashlib.sha256(bytes(file.content)).hexdigest()
         verdict.same("", "files", file.digest, digest, unit="files of the spec", what="SHA-256 ")

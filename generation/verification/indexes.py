@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 def digest_of(folder: Path) -> str:
-    """Return the name that the files of an index, or of its second part, give it."""
     names = sorted(path.name for path in folder.iterdir() if path.is_file())
     return digest([[name, hashlib.sha256((folder / name).read_bytes()).hexdigest()] for name in names])
 
@@ -37,7 +36,6 @@ class IndexProof:
         self.sources = False
 
     def add(self, proof: "ChunkProof") -> None:
-        """Take in what a batch says of the split's words."""
         self.words.update(proof.words)
         self.sources |= proof.sources
 

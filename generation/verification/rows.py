@@ -60,7 +60,6 @@ class ChunkProof(NamedTuple):
 
 
 def prove_chunk(task: Task) -> ChunkProof:
-    """Return what is proved of a batch and what is wrong with it."""
     return _ChunkProver(task).prove()
 
 

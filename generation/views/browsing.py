@@ -153,7 +153,6 @@ def _unfinished(request: HttpRequest, split: Split) -> dict[str, Any]:
 
 
 def _beside(query: Query, shown: Collection[int]) -> list[tuple[str, str]]:
-    """Return what the form of the choice sends beside the boxes of the questions on its page."""
     elsewhere = query.with_chosen(position for position in query.chosen if position not in shown)
     return [*elsewhere.pairs, *([(PAGE, str(query.page))] if query.page > 1 else [])]
 

@@ -265,7 +265,6 @@ def _beside_splits(faults: Sequence[BadSpec], rows: Sequence[editor.SplitRow], t
 
 
 def _wrong(fields: Sequence[editor.Field], beside_splits: Sequence[Wrong], beside_json: Sequence[str]) -> list[Wrong]:
-    """Return everything about the spec that has to be changed, in the order of the page."""
     beside = [Wrong(one.knob.label, f"knob-{one.knob.path}", one.error) for one in fields if one.error]
     return [*beside_splits, *beside, *(Wrong("Spec, as JSON", "spec", text) for text in beside_json)]
 

@@ -166,7 +166,6 @@ def _alike(user: Visitor, dataset: Dataset, splits: list[Split]) -> list[Alike]:
 
 
 def _download(content: bytes, name: str, *, kind: str) -> HttpResponse:
-    """Return a file to be saved under a name."""
     response = HttpResponse(content, content_type=kind)
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

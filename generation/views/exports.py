@@ -61,7 +61,6 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @never_cache
 def progress(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the part of the page that lists exports, for a page that keeps it fresh."""
     found = find_dataset(request.user, slug)
     return render(request, "generation/_exports.html", _listed(request.user, found, _splits(found)))
 
@@ -89,7 +88,6 @@ def retry(request: HttpRequest, slug: str, export: int) -> HttpResponse:
 @require_POST
 @login_required
 def delete(request: HttpRequest, slug: str, export: int) -> HttpResponse:
-    """Delete an export and its file."""
     found = _managed(request.user, slug, export)
     export_jobs.delete(found)
     return redirect("dataset_export", found.dataset.slug)

@@ -46,10 +46,8 @@ def refuse(request: HttpRequest, split: Split, message: str, *, status: int, **m
 
 
 def refuse_list(request: HttpRequest, message: str, *, status: int) -> HttpResponse:
-    """Return the page that says what is wrong with an address of the list of datasets."""
     return render(request, "generation/refused.html", {"message": message}, status=status)
 
 
 def pairs_of(request: HttpRequest) -> list[tuple[str, str]]:
-    """Return the names and values of an address, unquoted, in order."""
     return [(name, value) for name, values in request.GET.lists() for value in values]

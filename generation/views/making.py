@@ -38,7 +38,6 @@ def making_context(user: Visitor, dataset: Dataset, splits: Sequence[Split]) -> 
 @require_safe
 @never_cache
 def progress(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the part of the overview that says how the making goes, for a page that keeps it fresh."""
     found = find_dataset(request.user, slug)
     splits = list(found.splits.own().select_related("dataset"))
     return render(request, "generation/_making.html", making_context(request.user, found, splits))
@@ -152,7 +151,6 @@ def _conflict(request: HttpRequest, dataset: Dataset, *, wanted: str) -> HttpRes
 
 
 def _refuse(request: HttpRequest, dataset: Dataset, message: str) -> HttpResponse:
-    """Return the page that says why something can't be done with a dataset as it is."""
     return render(request, "generation/conflict.html", {"dataset": dataset, "message": message}, status=CONFLICT)
 
 

@@ -106,14 +106,12 @@ def _is_step(wanted: str, shown: Shown) -> bool:
 
 
 def _no_step(wanted: str, shown: Shown) -> str:
-    """Return why a step can't be shown."""
     if not shown.rows:
         return f"Expected no step, got {shortened(wanted)}: this question has no program to show."
     return f"Expected a step from 0 to {len(shown.rows) - 1}, got {shortened(wanted)}."
 
 
 def _no_question(split: Split, number: int) -> str:
-    """Return why there is no such question."""
     if not split.is_complete:
         return f"Question {number:,} isn't made yet: {split} is {split.get_state_display()}."
     return f"Expected a question from 0 to {split.questions - 1:,}, got {number:,}."

@@ -12,25 +12,20 @@ class AccountAdapter(DefaultAccountAdapter):
     """Accounts as allauth makes them, unless this site has closed its sign-up."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Return whether visitors may make accounts."""
         return settings.SIGNUP
 
     def get_reset_password_from_key_url(self, key: str) -> str:
-        """Return the link in a mail for a forgotten password."""
         return at_public_url(super().get_reset_password_from_key_url(key))
 
     def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
-        """Return the link in a mail that confirms an address."""
         return at_public_url(super().get_email_confirmation_url(request, emailconfirmation))
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send a mail in which the site's name is the host in PUBLIC_URL."""
         name = urlsplit(settings.PUBLIC_URL).netloc
         named = {"current_site": {"name": name, "domain": name}} if name else {}
         super().send_mail(template_prefix, email, named | context)
 
     def format_email_subject(self, subject: str) -> str:
-        """Return the subject of a mail after the site's name."""
         name = urlsplit(settings.PUBLIC_URL).netloc
         return f"[{name}] {subject}" if name else super().format_email_subject(subject)
 

@@ -113,12 +113,10 @@ class Chain:
         self._hash = hashlib.sha256()
 
     def add(self, name: str, size: int, digest: str) -> None:
-        """Take in a member."""
         self._hash.update(json.dumps([name, size, digest]).encode())
         self.members += 1
 
     def hexdigest(self) -> str:
-        """Return the digest so far."""
         return self._hash.hexdigest()
 
 
@@ -145,13 +143,11 @@ class Writer:
         self.files = self.file_bytes = 0
 
     def add(self, name: str, content: bytes) -> None:
-        """Write a member that is in memory."""
         self.tar.addfile(_described(name, len(content)), io.BytesIO(content))
         forget(self.tar)
         self.chain.add(name, len(content), hashlib.sha256(content).hexdigest())
 
     def add_json(self, name: str, content: Any) -> None:
-        """Write a member that is JSON."""
         self.add(name, json.dumps(content, indent=1).encode())
 
     def add_file(self, name: str, stream: IO[bytes], *, size: int) -> None:
@@ -164,7 +160,6 @@ class Writer:
         self.file_bytes += size
 
     def add_list(self, number: int, part: bytes, *, listed: Sequence[Listed]) -> None:
-        """Write a part of the list of files that are outside, given as rows and as JSON lines."""
         self.add(f"stored/{number:06d}.jsonl.gz", part)
         self.files += len(listed)
         self.file_bytes += sum(file.size for file in listed)

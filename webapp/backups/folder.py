@@ -213,6 +213,5 @@ def _alone_in(folder: Path) -> Iterator[None]:
 
 
 def _drop_drafts(folder: Path) -> None:
-    """Delete what backups left behind that were killed."""
     for left in [*folder.glob(f".{DRAFTS}"), *folder.glob(f"{OBJECTS}/{DRAFTS}")]:
         left.unlink(missing_ok=True)

@@ -68,7 +68,6 @@ def refused(path: Path) -> Iterator[None]:
 
 
 def bad(path: Path, expected: str, got: str) -> BadArchive:
-    """Return what is wrong with an archive."""
     return BadArchive(f"Expected {expected}, got {got}.", where=str(path))
 
 
@@ -189,17 +188,14 @@ class Reader:
         raise self._bad(f"{CONTENTS} at its end", "none: it is cut off")
 
     def read_json(self, member: Member) -> Any:
-        """Return a member that is JSON."""
         return self._json(member.stream, member.size, name=SECRETS)
 
     def read_rows(self, member: Member) -> Iterator[list[Any]]:
-        """Yield the rows of a part of a table."""
         with refused(self.path), gzip.open(member.stream) as lines:  # type: ignore[call-overload]  # it only reads
             while line := lines.readline(ROW_BYTES):
                 yield self._row(line, table=member.table)
 
     def _list(self, stream: Digested) -> list[Listed]:
-        """Return a part of the list of files that are outside."""
         with refused(self.path), gzip.open(stream) as lines:  # type: ignore[call-overload]  # it only reads
             return [self._listed(line) for line in iter(partial(lines.readline, ROW_BYTES), b"")]
 
@@ -341,6 +337,5 @@ class _Order:
 
 
 def _first(error: ValidationError) -> str:
-    """Return the first thing that a document gets wrong."""
     found = error.errors()[0]
     return f"{'.'.join(str(part) for part in found['loc']) or 'nothing'}: {found['msg']}"

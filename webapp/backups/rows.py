@@ -114,7 +114,6 @@ def insert(model: type[Model], rows: Iterable[list[Any]], *, using: str, note: N
 
 
 def reset_sequences(models: Models, *, using: str) -> None:
-    """Let new rows get keys after those that are there."""
     with connections[using].cursor() as cursor:
         for statement in connections[using].ops.sequence_reset_sql(no_style(), list(models.values())):
             cursor.execute(statement)

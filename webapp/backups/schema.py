@@ -49,13 +49,11 @@ def seen_by(using: str) -> Migrations:
 
 
 def unknown(migrations: Migrations) -> list[str]:
-    """Return those of some migrations that this program does not have."""
     here = known()
     return [f"{app}.{name}" for app, names in migrations.items() for name in names if name not in here.get(app, [])]
 
 
 def is_outdated(migrations: Migrations) -> bool:
-    """Return whether this program has migrations that are not among these."""
     return any(set(names) - set(migrations.get(app, [])) for app, names in known().items())
 
 
@@ -74,12 +72,10 @@ def models_at(migrations: Migrations) -> Models:
 
 
 def backed_up(models: Models) -> Models:
-    """Return those models whose rows belong into a backup."""
     return {label: model for label, model in models.items() if label not in TRANSIENT}
 
 
 def columns_of(model: type[Model]) -> list[Any]:
-    """Return the fields that a row has, in their order."""
     return [field for field in model._meta.local_concrete_fields if not field.generated]
 
 

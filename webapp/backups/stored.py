@@ -48,7 +48,6 @@ def entries(folder: str = "") -> Iterator[Entry]:
 
 
 def names() -> Iterator[str]:
-    """Yield the names of all files, in order."""
     return (entry.name for entry in entries())
 
 
@@ -94,7 +93,6 @@ def _client() -> Any:
 
 
 def is_empty() -> bool:
-    """Return whether the storage has no file that a backup would take."""
     return next(names(), None) is None
 
 
@@ -193,7 +191,6 @@ def _erase_bucket() -> None:
 
 
 def mark(digest: str) -> None:
-    """Note that the files of an archive are being put back."""
     files.put(MARK, digest.encode())
 
 
@@ -206,5 +203,4 @@ def is_marked(digest: str) -> bool:
 
 
 def unmark() -> None:
-    """Note that all files are back, or gone again."""
     files.drop(MARK)

@@ -121,7 +121,6 @@ def kinds_of(split: Split) -> list[str]:
 
 
 def fitted_on(split: Split, kind: str) -> Split | None:
-    """Return what a baseline of a split learns from."""
     about = about_of(kind)
     return split.reference if about is not None and about.needs_reference else None
 
@@ -155,7 +154,6 @@ def predictions(kind: str, split: Split, *, check: Callable[[], None]) -> Predic
 
 
 def _by_chance(split: Split) -> NDArray[np.int64]:
-    """Return for each question a guess among the answers that its type admits."""
     return GUESS - choices_of(split, SplitIndex.open(split))
 
 

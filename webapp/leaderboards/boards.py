@@ -47,7 +47,6 @@ class Passed(NamedTuple):
         return "" if self.failed is None else str(self.failed)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it for other programs."""
         return self._asdict()
 
 
@@ -127,14 +126,12 @@ class Row(NamedTuple):
 
     @property
     def runs(self) -> list[dict[str, object]]:
-        """Return each run with its accuracy."""
         return [
             {"submission": one.submission, "figure": figure(Averaged(one.n, (one.right,)))} for one in self.entry.scores
         ]
 
     @property
     def unreadable_text(self) -> str:
-        """Return how many answers could not be read, for people."""
         return "" if self.unreadable is None else f"{100 * self.unreadable:.1f} % unreadable"
 
 
@@ -149,7 +146,6 @@ class Wanted:
 
     @property
     def is_plain(self) -> bool:
-        """Return whether it is the board as it comes."""
         return self == Wanted()
 
 
@@ -185,7 +181,6 @@ class Board:
 
     @property
     def n(self) -> int:
-        """Return how many questions the split has."""
         return self.split.questions
 
 
@@ -238,7 +233,6 @@ def _published_board(split: Split, found: list[Entry], wanted: Wanted) -> Board:
 
 
 def _of_part(entry: Entry, part: PartOfSplit) -> Figure:
-    """Return the published figure of an entry on a part of the partition."""
     share = entry.parts.get(part.value)
     return Figure(part.n, 1, note=DEFERRED) if share is None else Figure(part.n, 1, share / WHOLE)
 
@@ -255,7 +249,6 @@ def columns_of(user: Visitor, split: Split, index: SplitIndex) -> tuple[Column, 
 
 
 def own_columns_of(user: Visitor, split: Split, index: SplitIndex) -> tuple[Column, ...]:
-    """Return the columns of the world's board that have questions and that this visitor may see."""
     columns = split.dataset.get_world().columns(split.read_spec())
     return tuple(column for column in columns if _has_column(user, split, index.facets.get(column.facet), column.value))
 
@@ -282,7 +275,6 @@ def _finest(user: Visitor, split: Split, index: SplitIndex) -> tuple[Column, ...
 
 
 def _are_mostly_enough(counts: Sequence[int]) -> bool:
-    """Return whether most of several slices have enough questions for a share."""
     return 2 * sum(count >= SMALLEST for count in counts) > len(counts)
 
 
@@ -411,5 +403,4 @@ def sorts_of(board: Board) -> list[tuple[str, str]]:
 
 
 def made_of() -> list[tuple[str, str]]:
-    """Return how methods can be made, as addresses and as people say it."""
     return [(str(value), str(label)) for value, label in Method.Made.choices]

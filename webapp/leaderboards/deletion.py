@@ -141,12 +141,10 @@ def release(splits: QuerySet[Split]) -> None:
 
 
 def _sent(splits: QuerySet[Split]) -> QuerySet[Submission]:
-    """Return the submissions to splits that somebody sent."""
     return Submission.objects.filter(split__in=splits, method__baseline="")
 
 
 def _trained(splits: QuerySet[Split]) -> QuerySet[Submission]:
-    """Return the submissions to other splits that were trained on these."""
     return Submission.objects.filter(trained_on__in=splits).exclude(split__in=splits)
 
 

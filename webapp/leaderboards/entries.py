@@ -45,13 +45,11 @@ def right_by(digest: str, index: str, facet: str) -> Slice:
 
 @functools.lru_cache(maxsize=20_000)
 def right_among(digest: str, people: str, index: str) -> float:
-    """Return how many of the questions that people were asked are right in predictions for the split or its parent."""
     opened = open_digest(index)
     return score(_own(digest, opened), truth_of(opened), {}, among=people_of(people).asked).right
 
 
 def _own(digest: str, opened: SplitIndex) -> NDArray[np.int32]:
-    """Return predictions for a split's own questions, be they for these or for the parent's."""
     codes = prediction_codes.load(digest).codes
     return codes if len(codes) == opened.n or opened.positions is None else codes[opened.positions]
 
@@ -141,7 +139,6 @@ class Entry(NamedTuple):
 
     @property
     def is_human(self) -> bool:
-        """Return whether it is people's."""
         return self.baseline is not None
 
     @property
@@ -158,7 +155,6 @@ class Entry(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return what it is called."""
         return PEOPLE if self.method is None else self.method.name
 
     @property
@@ -176,7 +172,6 @@ class Entry(NamedTuple):
 
     @property
     def is_site_baseline(self) -> bool:
-        """Return whether it is one of the baselines that every split has."""
         return self.method is not None and bool(self.method.baseline)
 
     @property
@@ -186,7 +181,6 @@ class Entry(NamedTuple):
 
     @property
     def is_deferred(self) -> bool:
-        """Return whether its figure opens with the answers."""
         return self.disclosure is not None and not self.disclosure.is_published
 
     @property
@@ -205,7 +199,6 @@ class Entry(NamedTuple):
 
     @property
     def figure(self) -> Figure:
-        """Return how accurate it is, as whoever reads the board may know it."""
         if self.disclosure is None:
             return figure(self.averaged)
         return published_figure(self.split.questions if self.baseline is None else self.baseline.asked, self.disclosure)
@@ -219,7 +212,6 @@ class Entry(NamedTuple):
 
     @property
     def configuration(self) -> Configuration:
-        """Return what its runs have in common."""
         return self.submissions[0].configuration if self.submissions else (None, None, None)
 
     def runs(self, *, read: bool = False) -> list[NDArray[np.int32]]:
@@ -368,7 +360,6 @@ def find_entry(user: Any, split: Split, key: str) -> Entry | None:
 
 
 def key_of(method: int, configuration: Configuration) -> str:
-    """Return the key of a method's runs under the same circumstances."""
     if configuration == (None, None, None):
         return f"m{method}"
     return f"m{method}-" + "-".join("" if part is None else str(part) for part in configuration)

@@ -212,7 +212,6 @@ class SuiteForm(SuiteBase):
         return found
 
     def clean(self) -> dict[str, Any]:
-        """Return what was typed, with its description rendered."""
         data = super().clean() or {}
         markdown.check_fields(self, ["description"])
         return data

@@ -58,17 +58,14 @@ class Left(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Return whether a file may be sent now."""
         return all(one is None or one > 0 for one in (self.scores, self.attempts, self.shared))
 
     @property
     def is_limited(self) -> bool:
-        """Return whether anything is counted at all."""
         return self.scores is not None
 
     @property
     def is_spent(self) -> bool:
-        """Return whether no more figures can be published."""
         return self.published == 0
 
 
@@ -113,7 +110,6 @@ def _shared(split: Split, same: list[int]) -> _Limit:
 
 
 def shared_limit(split: Split) -> int:
-    """Return how many submissions of all accounts together may have published figures in a day."""
     return max(SHARED, ladder.plan_of(split.source).budget // SHARE_OF_BUDGET // ladder.cost_of(split))
 
 
@@ -132,6 +128,5 @@ def together(split: Split) -> list[int]:
 
 
 def note_attempt(user: Any, split: Split) -> None:
-    """Count a file that came."""
     if ladder.is_closed(split):
         Attempt.objects.create(user=user, split=split)

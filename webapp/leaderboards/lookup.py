@@ -100,7 +100,6 @@ def find_own_submission(user: Any, number: int) -> Submission:
 
 
 def owns(user: Any, submission: Submission) -> bool:
-    """Return whether a submission is this account's, or the account is staff's."""
     return user.is_authenticated and (user.is_staff or submission.method.owner_id == user.pk)
 
 
@@ -122,7 +121,6 @@ def suite_named(user: Any, name: str) -> Suite | None:
 
 
 def owns_suite(user: Any, suite: Suite) -> bool:
-    """Return whether a suite is this account's, or the account is staff's."""
     return bool(user.is_authenticated and (user.is_staff or suite.owner_id == user.pk))
 
 

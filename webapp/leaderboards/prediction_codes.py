@@ -29,12 +29,10 @@ class Damaged(EngineError):
 
 
 def pack_all(found: Predictions) -> bytes:
-    """Return the content of the file in which predictions are kept."""
     return pack(found.codes, found.read, found.outside)
 
 
 def store(content: bytes) -> str:
-    """Return the digest under which packed predictions are kept from now on."""
     digest = hashlib.sha256(content).hexdigest()
     files.put(name_of(digest), content)
     return digest
@@ -66,7 +64,6 @@ def codes_for(submission: Submission, split: Split, *, read: bool = False) -> ND
 
 
 def name_of(digest: str) -> str:
-    """Return the name of the file that has predictions."""
     return f"{FOLDER}/{digest[:2]}/{digest}"
 
 

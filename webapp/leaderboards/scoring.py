@@ -51,7 +51,6 @@ def work() -> int:
 
 
 def _candidates(*, above: int | None = None) -> Iterable[Submission]:
-    """Return waiting submissions, of a priority above the one given."""
     waiting = Submission.objects.waiting().select_related("method", "split__dataset", "split__parent")
     return (waiting if above is None else waiting.filter(priority__gt=above))[:CANDIDATES]
 
@@ -162,7 +161,6 @@ def _hints() -> int:
 
 
 def missing() -> Any:
-    """Return the derived splits for which a submission to their parent has no score yet."""
     scored = Submission.objects.scored().filter(split=OuterRef("parent")).exclude(scores__split=OuterRef("pk"))
     return Split.objects.filter(state=Split.State.COMPLETE, kind=Split.Kind.DERIVED).filter(Exists(scored))
 

@@ -20,7 +20,6 @@ class Gap(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return it in points for people."""
         return "" if self.share is None else f"{100 * self.share:+.1f}"
 
 
@@ -48,7 +47,6 @@ class Row(NamedTuple):
 
     @property
     def mean_text(self) -> str:
-        """Return the mean in points for people."""
         return "" if self.mean is None else f"{100 * self.mean:.1f}"
 
 

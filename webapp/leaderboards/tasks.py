@@ -7,5 +7,4 @@ from webapp.leaderboards import scoring
 
 @shared_task(name="webapp.leaderboards.tasks.score")
 def score() -> None:
-    """Score the submissions that wait."""
     scoring.work()

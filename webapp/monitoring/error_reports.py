@@ -57,12 +57,10 @@ class Report:
 
     @property
     def title(self) -> str:
-        """Return the report in a few words."""
         return f"{self.errors[0].kind if self.errors else self.level} in {self.place}"
 
     @property
     def key(self) -> Any:
-        """Return what is the same for the same error."""
         return self.place, self.template, [(error.kind, error.frames[-1:]) for error in self.errors]
 
     @property

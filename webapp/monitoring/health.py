@@ -48,19 +48,16 @@ def ready_report() -> dict[str, Any]:
 
 
 def web_report() -> dict[str, Any]:
-    """Return the state of what a web process needs to answer at all."""
     parts = web_parts()
     return summary(parts) | {"parts": parts}
 
 
 def summary(parts: dict[str, Part]) -> dict[str, Any]:
-    """Return whether all is well, and what isn't."""
     failing = [name for name, part in parts.items() if not part["ok"]]
     return {"ok": not failing, "failing": failing}
 
 
 def web_parts() -> dict[str, Part]:
-    """Return the state of database and broker."""
     return {"database": _answering(database_trouble()), "broker": _answering(broker_trouble())}
 
 

@@ -39,7 +39,6 @@ class Kept(Generic[T]):
             return self.result
 
     def forget(self) -> None:
-        """Have it made anew next time."""
         self.until = 0.0
 
 

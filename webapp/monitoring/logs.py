@@ -24,5 +24,4 @@ class Masked(logging.Formatter):
     """A formatter whose lines, tracebacks included, are masked."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line."""
         return masked(super().format(record))

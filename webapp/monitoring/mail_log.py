@@ -12,7 +12,6 @@ class EmailBackend(ConsoleBackend):
     """Django's backend for the console; logs are read by more people than the one a link is for."""
 
     def write_message(self, message: EmailMessage) -> None:
-        """Write a mail down."""
         self.stream.write(HINT)
         self.stream.write(f"To: {', '.join(message.to)}\nSubject: {message.subject}\n\n")
         self.stream.write(masked(str(message.body)) + "\n")

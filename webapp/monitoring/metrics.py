@@ -49,12 +49,10 @@ requests = Histogram(
 
 
 def observe(request: HttpRequest, status: int, seconds: float) -> None:
-    """Count a request."""
     requests.labels(route_of(request), verb_of(request), f"{status // 100}xx").observe(seconds)
 
 
 def verb_of(request: HttpRequest) -> str:
-    """Return a request's verb, or that it is one that nobody knows."""
     return request.method if request.method in VERBS else "other"
 
 
@@ -85,7 +83,6 @@ def may_read(request: HttpRequest) -> bool:
 
 
 def answer() -> HttpResponse:
-    """Return the page."""
     return HttpResponse(text(), content_type=CONTENT_TYPE)
 
 
@@ -96,7 +93,6 @@ class Site(Collector):
         self.kept = Kept(lambda: list(families()), seconds=lambda: settings.HEALTH_SECONDS)
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
-        """Return what was found."""
         return self.kept.get()
 
 

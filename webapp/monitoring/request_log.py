@@ -75,7 +75,6 @@ def _about(request: HttpRequest, response: HttpResponseBase, seconds: float) -> 
 
 
 def address_of(request: HttpRequest) -> str:
-    """Return a request's address as logs may say it."""
     if request.path_info.startswith(PRIVATE):
         return masked(_without_parts(request))[:LONGEST]
     return SECRETS.sub(r"\1=…", masked(request.get_full_path()))[:LONGEST]

@@ -13,7 +13,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """
 
     def is_usable(self) -> bool:
-        """Return whether the connection can be used."""
         if self.connection is None:
             return False
         return self._lies_still() or bool(super().is_usable())

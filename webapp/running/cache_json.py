@@ -8,9 +8,7 @@ class JSONSerializer:
     """What Django's cache asks for in place of pickle."""
 
     def dumps(self, value: Any) -> bytes | int:
-        """Return what is kept of a value."""
         return value if type(value) is int else json.dumps(value).encode()
 
     def loads(self, data: bytes) -> Any:
-        """Return the value that was kept."""
         return json.loads(data)

@@ -36,5 +36,4 @@ def child_exit(server: Any, worker: Any) -> None:
 
 
 def on_exit(server: Any) -> None:
-    """Remove the folder."""
     shutil.rmtree(os.environ[FOLDER], ignore_errors=True)

@@ -76,7 +76,6 @@ def _not_ours(host: str, *, option: str = "--host") -> str:
 
 
 def machine_addresses() -> list[str]:
-    """Return the IP addresses of this machine, its loopback first."""
     found = ["127.0.0.1", *_interface_addresses(), *_own_name_addresses(), *_global_ipv6()]
     return list(dict.fromkeys(found))
 

@@ -89,7 +89,6 @@ def web_command(bind: str) -> list[str]:
 
 
 def worker_command(queue: str, processes: int) -> list[str]:
-    """Return the command of a background process for one queue."""
     command = ["celery", "--app", "webapp", "worker", "--queues", queue, "--hostname", f"{queue}@%h"]
     return [*command, "--concurrency", str(processes), "--loglevel", settings.LOG_LEVEL, *QUIET]
 

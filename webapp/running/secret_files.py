@@ -24,7 +24,6 @@ def kept_secret(path: Path) -> str:
 
 
 def put_secret(path: Path, secret: str) -> None:
-    """Keep this secret in the file from now on, in place of the one that is there."""
     draft = _drafted(path, secret)
     draft.replace(path)
 

@@ -39,12 +39,10 @@ class SharedFileCache(BaseCache):
         self._file: sqlite3.Connection | None = None
 
     def get(self, key: str, default: Any = None, version: int | None = None) -> Any:
-        """Return what is kept under a key."""
         found = self._ask("SELECT value FROM entries WHERE key = ? AND expires > ?", self._name(key, version), _now())
         return _read(found[0][0]) if found else default
 
     def set(self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> None:
-        """Keep something under a key."""
         parts = (self._name(key, version), _written(value), self._end(timeout))
         self._ask(f"{PUT} expires = excluded.expires", *parts)
         self._tidy_up()
@@ -65,18 +63,15 @@ class SharedFileCache(BaseCache):
         return int(found[0][0])
 
     def touch(self, key: str, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
-        """Return whether something is kept under a key, from now on until a new moment."""
         sql = "UPDATE entries SET expires = ? WHERE key = ? AND expires > ? RETURNING 1"
         return bool(self._ask(sql, self._end(timeout), self._name(key, version), _now()))
 
     def delete(self, key: str, version: int | None = None) -> bool:
-        """Return whether something was kept under a key, which is no longer."""
         sql = "DELETE FROM entries WHERE key = ? RETURNING expires > ?"
         found = self._ask(sql, self._name(key, version), _now())
         return bool(found and found[0][0])
 
     def clear(self) -> None:
-        """Forget everything."""
         self._ask("DELETE FROM entries")
 
     def _name(self, key: str, version: int | None) -> str:

@@ -63,12 +63,10 @@ class Child:
         return self.log.open("ab")
 
     def ask_to_end(self) -> None:
-        """Ask the process to end. It asks its own children itself, in an order that suits it."""
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
 
     def kill(self) -> None:
-        """Kill the process and its grandchildren, as far as they are still there."""
         if self.process is not None:
             with suppress(ProcessLookupError, PermissionError):  # all gone; macOS says the latter of the dead
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -176,7 +174,6 @@ def pause_after(crashes: int) -> float:
 
 
 def set_aside(log: Path) -> None:
-    """Rename a log that has grown large, over the one set aside before."""
     if log.exists() and log.stat().st_size > LARGEST_LOG:
         log.replace(log.with_suffix(".old.log"))
 

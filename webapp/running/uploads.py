@@ -76,7 +76,6 @@ class UploadLimit:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the site's answer."""
         return self.get_response(request)
 
     def process_view(
@@ -118,7 +117,6 @@ def visitor(sender: str, forwarded_for: str) -> str:
 
 
 def disbelieve(meta: dict[str, Any], sender: str) -> None:
-    """Throw away what a stranger says on behalf of others."""
     said = [name for name in FORWARDED if meta.pop(name, None) is not None]
     if said:
         _warn(sender)

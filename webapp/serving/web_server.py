@@ -68,7 +68,6 @@ class Request(HTTPRequestParser):
 
     @property
     def needs_consent(self) -> bool:
-        """Return whether the body is large, and the site was not asked yet."""
         large = max(self.content_length, self.body_bytes_received) > SMALL
         return large and self.headers_finished and not (self.asked or self.completed)
 
@@ -127,7 +126,6 @@ class Answer(WSGITask):
         return header
 
     def write(self, data: bytes) -> None:
-        """Send a piece of the body, but not as an answer to HEAD."""
         super().write(b"" if self.request.command == "HEAD" else data)
 
     def get_environment(self) -> dict[str, Any]:
@@ -166,7 +164,6 @@ class Question:
         self.connection.refuse(self.request)
 
     def cancel(self) -> None:
-        """Give up, as the server ends."""
         self.connection.cancel()
 
 
@@ -183,7 +180,6 @@ def ask(application: WSGI, variables: dict[str, Any]) -> tuple[str, list[tuple[s
 
 
 def plain(status: HTTPStatus, text: str) -> tuple[str, list[tuple[str, str]], bytes]:
-    """Return an answer of one sentence."""
     return f"{status.value} {status.phrase}", [("Content-Type", "text/plain; charset=utf-8")], text.encode()
 
 
@@ -290,11 +286,9 @@ class Connection(HTTPChannel):
     # Sending
 
     def writable(self) -> bool:
-        """Return whether there is something to send."""
         return self.drains_until is None and bool(super().writable())
 
     def handle_write(self) -> None:
-        """Send some of what waits."""
         self.budget = BURST
         super().handle_write()
 
@@ -431,7 +425,6 @@ class Server(TcpWSGIServer):
 
     @property
     def is_busy(self) -> bool:
-        """Return whether somebody is still being answered."""
         return any(connection.state[0] != "is idle" for connection in list(self.active_channels.values()))
 
     # Connections
@@ -486,7 +479,6 @@ class Server(TcpWSGIServer):
             return False
 
     def release(self, connection: Connection) -> None:
-        """Give back the room of a connection's body."""
         if connection in self.reserved:
             with self.lock:
                 self.reserved.pop(connection, None)

@@ -298,7 +298,6 @@ class _Reader:
         return tuple(differ), tuple(unequal)
 
     def _described(self) -> Iterable[Operation]:
-        """Return the operations that take a description, of which any attribute may be unset."""
         return (one for one in self.operations if one.op in (Op.FILTER, Op.RELATE_FILTER))
 
     def _outputs(self, named: Sequence[Any], where: str) -> tuple[int, int]:

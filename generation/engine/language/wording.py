@@ -119,7 +119,6 @@ def read_wording(text: object, *, params: Sequence[str], where: str) -> Wording:
 
 
 def _depth(marks: Sequence[str]) -> int:
-    """Return how many brackets stand inside one another at most."""
     return max(accumulate({"[": 1, "{": 1, "]": -1, "}": -1}.get(mark, 0) for mark in marks), default=0)
 
 

@@ -166,7 +166,6 @@ def _pairs(text: Text) -> Iterator[Batch]:
 
 
 def _batched(rows: Iterator[Row]) -> Iterator[list[Row]]:
-    """Yield rows that follow each other, few enough that little memory holds them."""
     while batch := _taken(rows):
         yield batch
 
@@ -259,7 +258,6 @@ def _tell(batch: list[Row], fields: Fields, bad: Bad) -> None:
 
 
 def _first_reply(value: Any) -> Any:
-    """Return the first of the replies that lmms-eval lists for a question."""
     while isinstance(value, list) and value:
         value = value[0]
     return value

@@ -63,7 +63,6 @@ class BadJson(ValueError):
 
 
 def _again(message: str, byte: int, line: int) -> BadJson:
-    """Return the error as it was before it travelled between processes."""
     return BadJson(message, byte=byte, line=line)
 
 

@@ -173,7 +173,6 @@ def _child() -> "Child":
 
 
 def _forget() -> None:
-    """Leave the child to the process that we were forked from, with its ends of the pipes."""
     child, _STATE.child = _STATE.child, None
     if child is not None:
         child.let_go()
@@ -340,7 +339,6 @@ def _order(stage: Stage, camera: Camera) -> dict[str, Any]:
 
 
 def _name(solid: Solid) -> str:
-    """Return what tells a solid's surface from others."""
     if solid.mesh is not None and solid.kind == MESH:
         return f"mesh {hashlib.sha256(solid.mesh.triangles.tobytes()).hexdigest()}"
     return f"{solid.kind} {' '.join(map(str, solid.par))}"

@@ -155,7 +155,6 @@ def _unit_size(points: np.ndarray, faces: np.ndarray, *, name: str) -> np.ndarra
 
 
 def _face_normals(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each triangle's normal, as long as twice its area, and whether it has an area at all."""
     corners = triangles.reshape(-1, 3, 3)
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     return normals, np.sqrt((normals**2).sum(axis=1)) > 1e-14

@@ -281,7 +281,6 @@ def pack_surroundings(around: Surroundings) -> np.ndarray:
 
 
 def _pack_light(light: Light) -> list[float]:
-    """Return one light's 17 numbers."""
     a, b, axis = _light_frame(light)
     half = light.width / 2
     return [*light.place, *(a * half), *(b * half), *axis, *light.power, float(light.spread), half * math.sqrt(2.0)]

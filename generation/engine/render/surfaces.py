@@ -120,7 +120,6 @@ def _box(a: float, b: float, c: float, bevel: float) -> Surface:
 
 
 def _grid(rows: int, columns: int) -> NDArray[np.int64]:
-    """Return two triangles for each cell of a grid of points, row after row."""
     first = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).reshape(-1, 1)
     return np.concatenate([first + np.array([0, columns, columns + 1]), first + np.array([0, columns + 1, 1])])
 

@@ -110,7 +110,6 @@ def _first_hits(packed: Packed, frame: np.ndarray, camera: Camera, height: float
 
 
 def _owners(packed: Packed, who: np.ndarray) -> np.ndarray:
-    """Return object ids (uint16, 0 for none) for solid indices (-1 for none)."""
     names = np.concatenate([packed.solids[:, OWNER] + 1, [0]]).astype(np.uint16)
     return names[who]
 

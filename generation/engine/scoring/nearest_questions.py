@@ -228,7 +228,6 @@ def _needed(both: int, best: Best, is_later: bool) -> int:
 
 @njit(cache=True)
 def _words(bags: Bags, place: int) -> NDArray[np.uint32]:
-    """Return the words of a question."""
     return bags.codes[bags.starts[place] : bags.starts[place + 1]]
 
 

@@ -125,7 +125,6 @@ class Model:
 
 
 def _grams(bag: Bag) -> Ints:
-    """Return the n-grams of a bag, each as often as it occurs."""
     return np.concatenate([one.grams for one in bag])
 
 

@@ -15,7 +15,6 @@ class Command(PlainCommand):
     help = "Stop the making of a dataset. What is made is kept; generate --resume goes on."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the dataset."""
         parser.add_argument("dataset", metavar="SLUG")
 
     def handle(self, *args: Any, **options: Any) -> None:

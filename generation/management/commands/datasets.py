@@ -16,7 +16,6 @@ class Command(PlainCommand):
     help = "List all datasets."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the form of the list."""
         parser.add_argument("--json", action="store_true", help="one JSON document: a list of objects")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -20,7 +20,6 @@ class Command(PlainCommand):
     help = "Delete a dataset with everything in it, or one of its question sets. Interrupted, it can be run again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the dataset."""
         parser.add_argument("dataset", metavar="SLUG", help="of a question set: DATASET/SPLIT")
 
     def handle(self, *args: Any, **options: Any) -> None:

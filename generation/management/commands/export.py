@@ -95,7 +95,6 @@ class Bar:
         self.bar.close()
 
     def tick(self, scenes: int) -> None:
-        """Show that so many more are written."""
         self.bar.update(scenes)
 
 

@@ -152,7 +152,6 @@ def _each_once(pairs: Sequence[tuple[str, Any]], *, option: str) -> dict[str, An
 
 
 def _slug(name: str) -> str:
-    """Return a name as it may stand in addresses."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60]
 
 

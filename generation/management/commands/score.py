@@ -19,7 +19,6 @@ class Command(PlainCommand):
     help = "Score a file of predictions for a split, overall and by every facet. Nothing is stored."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the file and the split."""
         parser.add_argument("file", metavar="FILE", help="predictions in any format that /docs/predictions/ tells")
         parser.add_argument("--split", metavar="DATASET/SPLIT", required=True, help="what they are for")
         parser.add_argument("--json", action="store_true", help="one JSON document")

@@ -21,7 +21,6 @@ class Command(PlainCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the dataset and the form of the report."""
         parser.add_argument("dataset", metavar="DATASET", help="its name in addresses")
         parser.add_argument("--json", action="store_true", help="one JSON document")
 

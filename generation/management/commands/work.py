@@ -20,7 +20,6 @@ class Command(PlainCommand):
     help = "Do waiting work in this process, until there is none."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take what to work on."""
         parser.add_argument("--dataset", metavar="SLUG", help="only this dataset, until it is made")
         parser.add_argument("--parent", type=int, metavar="PID", help="stop when this process is gone")
 

@@ -20,17 +20,14 @@ class Line(NamedTuple):
 
     @property
     def is_too_small(self) -> bool:
-        """Return whether there are too few questions for shares."""
         return self.compared.n < LEAST
 
     @property
     def first_text(self) -> str:
-        """Return the first one's share for people."""
         return f"{100 * self.compared.first:.1f} %"
 
     @property
     def second_text(self) -> str:
-        """Return the second one's share for people."""
         return f"{100 * self.compared.second:.1f} %"
 
     @property
@@ -40,28 +37,23 @@ class Line(NamedTuple):
 
     @property
     def interval_text(self) -> str:
-        """Return the interval of the difference for people."""
         low, high = self.compared.interval
         return f"{100 * low:+.1f} … {100 * high:+.1f}".replace("-", "−")
 
     @property
     def p_text(self) -> str:
-        """Return the p-value for people."""
         return _probability(self.compared.p)
 
     @property
     def p_said(self) -> str:
-        """Return the p-value with what stands before it, for people."""
         return self.p_text if self.p_text.startswith("<") else f"= {self.p_text}"
 
     @property
     def adjusted_text(self) -> str:
-        """Return the p-value after Holm for people."""
         return _probability(self.compared.adjusted)
 
     @property
     def is_certain(self) -> bool:
-        """Return whether the difference is more than chance."""
         return not self.is_too_small and self.compared.adjusted < SURE
 
 

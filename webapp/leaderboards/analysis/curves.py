@@ -68,7 +68,6 @@ class Curve(NamedTuple):
 
     @property
     def short(self) -> str:
-        """Return the label less what it says of what it was trained on."""
         return self.label.replace(f", {self.trained}", "", 1) if self.trained else self.label
 
 
@@ -125,14 +124,12 @@ def _trained(one: Run, *, along: str) -> str:
 
 
 def _reached(points: Sequence[Point], target: Fraction) -> Reached:
-    """Return the smallest size whose mean is at least the target."""
     known = [(size, cell) for size, cell in points if cell.mean is not None]
     sizes = (size for size, cell in known if exact_share(cell.averaged) >= target)
     return Reached(next(sizes, None), max((cell.mean or 0.0 for _, cell in known), default=None))
 
 
 def lines_of(found: Sequence[Curve]) -> Iterator[dict[str, float | int | str | None]]:
-    """Yield every point as a line of figures."""
     for curve in found:
         for size, cell in curve.points:
             yield {"curve": curve.label, **point_json(size, cell)}
@@ -181,7 +178,6 @@ class Needed(NamedTuple):
 
 
 def text_of(one: Reached) -> str:
-    """Return a size for people, or that it isn't reached or told."""
     if one.size is not None:
         return f"{one.size:,}"
     return UNTOLD if one.best is None else FAIL
@@ -236,7 +232,6 @@ def line_json(line: Line, curves: Sequence[str]) -> dict[str, object]:
 
 
 def reached_json(one: Reached) -> dict[str, float | int | None]:
-    """Return the smallest size that reaches the target, and the highest accuracy, for other programs."""
     return {"reached": one.size, "highest": None if one.best is None else round(one.best, 6)}
 
 

@@ -121,7 +121,6 @@ def row_json(row: Row, labels: Sequence[str]) -> dict[str, Any]:
 
 
 def _of_figures(board: Board) -> str:
-    """Return what a caption says of the figures."""
     if board.is_open:
         return "95 percent intervals by Wilson's score"
     return "answers withheld: each method's best figure by the Ladder (Blum and Hardt 2015)"
@@ -230,7 +229,6 @@ def as_csv(table: Table) -> bytes:
 
 
 def as_json(table: Table) -> bytes:
-    """Return a table as JSON with every figure."""
     return (json.dumps(table.data, ensure_ascii=False, indent=1) + "\n").encode()
 
 

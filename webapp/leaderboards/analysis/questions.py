@@ -25,13 +25,11 @@ class Show(NamedTuple):
     find: Callable[[Sequence[Contender], NDArray[np.int64]], Mask]
 
     def may(self, contenders: Sequence[Contender]) -> bool:
-        """Return whether these rows are enough for it."""
         models = sum(not one.is_human and bool(_said(one)) for one in contenders)
         return models >= self.models and (not self.people or any(one.is_human for one in contenders))
 
 
 def shares(one: Contender, truth: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return (questions,) the share of runs that are right."""
     return np.mean([right_of(run, truth) for run in one.runs], axis=0)
 
 
@@ -49,7 +47,6 @@ def _every(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> Mask:
 
 
 def _rights(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return (runs, questions) which runs are right."""
     return np.array([right_of(run, truth) for one in contenders for run in _said(one)], np.bool_).reshape(
         -1, len(truth)
     )
@@ -100,7 +97,6 @@ BETWEEN_TWO = frozenset({"first", "second"})
 
 
 def shows_for(contenders: Sequence[Contender]) -> list[Show]:
-    """Return the choices that there are for these rows."""
     return [one for one in SHOWS if one.may(contenders) and (one.name not in BETWEEN_TWO or len(contenders) == 2)]
 
 

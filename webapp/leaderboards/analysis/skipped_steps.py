@@ -24,24 +24,20 @@ class Line(NamedTuple):
 
     @property
     def share_text(self) -> str:
-        """Return the share for people, or that there are too few wrong answers for one."""
         few = self.found.n < LEAST
         return f"too few (n = {self.found.n:,})" if few else f"{100 * self.found.share:.1f} %"
 
     @property
     def interval_text(self) -> str:
-        """Return the share's interval for people."""
         low, high = self.found.interval
         return "" if self.found.n < LEAST else f"{100 * low:.1f}–{100 * high:.1f}"
 
     @property
     def chance_text(self) -> str:
-        """Return the share that chance gives for people."""
         return "" if self.found.n < LEAST else f"{100 * self.found.chance:.1f} %"
 
     @property
     def p_text(self) -> str:
-        """Return the p-value after Holm for people."""
         if self.found.n < LEAST:
             return ""
         return "< 0.0001" if self.found.adjusted < 0.0001 else f"{self.found.adjusted:.4f}"
@@ -91,17 +87,14 @@ class Skipping(NamedTuple):
 
     @property
     def is_too_small(self) -> bool:
-        """Return whether no step has wrong answers enough."""
         return all(line.found.n < LEAST for line in self.steps)
 
     @property
     def unchanged(self) -> int:
-        """Return how many wrong answers are to questions whose answer no step left out changes."""
         return max(0, self.wrong - self.of_two - self.usable)
 
     @property
     def most(self) -> int:
-        """Return how many wrong answers there are for the step with most of them."""
         return max((line.found.n for line in self.steps), default=0)
 
     def to_json(self) -> dict[str, Any]:

@@ -42,7 +42,6 @@ class Divided(NamedTuple):
 
     @property
     def is_along(self) -> bool:
-        """Return whether its parts are numbers, to be drawn along a line."""
         return self.facet.kind == FacetKind.INTEGER
 
 
@@ -54,7 +53,6 @@ class Cell(NamedTuple):
 
     @property
     def n(self) -> int:
-        """Return how many questions there are."""
         return self.averaged.n
 
     @property
@@ -65,7 +63,6 @@ class Cell(NamedTuple):
 
     @property
     def interval(self) -> Interval:
-        """Return the interval of the mean."""
         return wilson((self.mean or 0.0) * self.n, self.n)
 
     @property
@@ -75,7 +72,6 @@ class Cell(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return the mean share for people, or that there are too few questions for one."""
         if not self.n:
             return ""
         return f"too few (n = {self.n:,})" if self.mean is None else f"{100 * self.mean:.1f} %"
@@ -92,7 +88,6 @@ class Cell(NamedTuple):
 
     @property
     def said(self) -> str:
-        """Return share, interval and n for people, or that there are too few questions."""
         return f"{self.text} ({self.beside})" if self.beside else self.text
 
     @property
@@ -244,7 +239,6 @@ def within(index: SplitIndex, filters: Filters) -> Mask:
 
 
 def pairs_of(filters: Filters) -> tuple[tuple[str, str], ...]:
-    """Return filters as names and values of an address."""
     return tuple((name, value) for name, wanted in filters.items() for value in wanted)
 
 

@@ -25,11 +25,9 @@ class Weak(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Return facet and value for people."""
         return f"{self.facet_label}: {self.label}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return it for other programs."""
         interval = self.cell.interval
         figures = {"n": self.cell.n, "accuracy": self.cell.mean, "low": interval.low, "high": interval.high}
         return {"facet": self.facet, "value": self.value, "label": self.title, **figures}

@@ -21,7 +21,6 @@ State = SubmitterApproval.State
 
 
 def can_send_mail() -> bool:
-    """Return whether the site verifies e-mail addresses."""
     return bool(settings.ACCOUNT_EMAIL_VERIFICATION == "mandatory")
 
 
@@ -57,7 +56,6 @@ def reason_for(user: Any, split: Split, *, has_button: bool = False) -> str:
 
 
 def address_of(split: Split) -> str:
-    """Return the address of the form of a split, which has the button that asks for approval."""
     return f"{reverse('submission_new')}?to={split}"
 
 
@@ -74,12 +72,10 @@ def decide(split: Split, number: int, *, by: Any, is_approved: bool) -> bool:
 
 
 def approve(split: Split, account: Any, *, by: Any) -> None:
-    """Approve an account that may not have asked."""
     SubmitterApproval.objects.update_or_create(
         split=split.source, account=account, defaults={"state": State.APPROVED, "decided": Now(), "decided_by": by}
     )
 
 
 def requests_for(split: Split) -> QuerySet[SubmitterApproval]:
-    """Return the requests of a split, those that wait first."""
     return SubmitterApproval.objects.filter(split=split.source).select_related("account", "decided_by")

@@ -32,29 +32,24 @@ class Figure(NamedTuple):
 
     @property
     def is_missing(self) -> bool:
-        """Return whether there is no share."""
         return self.share is None
 
     @property
     def text(self) -> str:
-        """Return the share for people, or why there is none."""
         if self.share is None:
             return self.note or f"too few (n = {self.n:,})"
         return f"{100 * self.share:.1f} %"
 
     @property
     def points(self) -> str:
-        """Return the share in points, as columns have it."""
         return "" if self.share is None else f"{100 * self.share:.1f}"
 
     @property
     def interval_text(self) -> str:
-        """Return the interval for people."""
         return "" if self.low is None or self.high is None else f"{100 * self.low:.1f}–{100 * self.high:.1f}"
 
     @property
     def said(self) -> str:
-        """Return n and interval for people."""
         return f"n = {self.n:,}" if self.low is None else f"n = {self.n:,}, {self.interval_text}"
 
     @property

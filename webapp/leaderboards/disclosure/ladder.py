@@ -31,7 +31,6 @@ State = Disclosure.State
 
 
 def is_closed(split: Split) -> bool:
-    """Return whether a split's answers are withheld, or those of the split it was derived from."""
     return split.withheld or (split.parent is not None and split.parent.withheld)
 
 
@@ -57,7 +56,6 @@ class Plan(NamedTuple):
 
     @property
     def step_text(self) -> str:
-        """Return the step in points, for people."""
         return f"{self.step / 10:.1f}"
 
 
@@ -107,7 +105,6 @@ def parts_of(split: Split, plan: Plan) -> list[PartOfSplit]:
 
 
 def cost_of(split: Split) -> int:
-    """Return how many figures one submission to a split is."""
     return 1 + len(parts_of(split, plan_of(split)))
 
 
@@ -131,12 +128,10 @@ def spending_on(split: Split) -> Spending:
 
 
 def room_on(split: Split) -> int:
-    """Return how many more figures may be published on a split, as its own budget and its source's allow."""
     return max(0, min(plan_of(one).budget - spending_on(one).figures for one in {split, split.source}))
 
 
 def submissions_left(split: Split) -> int:
-    """Return of how many more submissions to a split a figure can be published."""
     return room_on(split) // cost_of(split) if split.questions >= SMALLEST else 0
 
 
@@ -257,7 +252,6 @@ def catch_up() -> int:
 
 
 def has_undecided() -> bool:
-    """Return whether there are scores or human rows that nobody decided upon."""
     return _undecided().exists() or _undecided_people().exists()
 
 

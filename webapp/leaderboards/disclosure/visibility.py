@@ -21,7 +21,6 @@ EXACT = (What.PER_QUESTION_RESULT, What.ANSWER, What.FACET, What.HUMAN_ANSWERS) 
 
 
 def is_open(user: Visitor, split: Split) -> bool:
-    """Return whether somebody sees everything of a split's board."""
     return all(may_see(user, split, what) for what in EXACT)
 
 
@@ -75,22 +74,18 @@ class Outcome(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Return whether everything is shown."""
         return self.score is not None
 
     @property
     def unreadable_text(self) -> str:
-        """Return for people how many answers could not be read."""
         return "" if self.unreadable is None else f"{100 * self.unreadable / max(1, self.figure.n):.1f} %"
 
     @property
     def published(self) -> Figure:
-        """Return the method's published figure after the submission."""
         return published_figure(self.split.questions, self.disclosure)
 
     @property
     def parts(self) -> list[tuple[str, Figure]]:
-        """Return label and figure of each part of the partition."""
         return part_figures(self.disclosure)
 
 

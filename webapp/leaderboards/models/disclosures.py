@@ -41,7 +41,6 @@ class DisclosureQuerySet(models.QuerySet["Disclosure"]):
     """Which disclosures are meant."""
 
     def published(self) -> Self:
-        """Return the disclosures that have a figure."""
         return self.filter(state=Disclosure.State.PUBLISHED)
 
     def counted_on(self, split: Split) -> Self:
@@ -109,7 +108,6 @@ class Disclosure(models.Model):
 
     @property
     def is_published(self) -> bool:
-        """Return whether it has a figure."""
         return self.state == self.State.PUBLISHED
 
     @cached_property

@@ -27,7 +27,6 @@ class MethodQuerySet(models.QuerySet["Method"]):
         return self.filter(owner=user.pk).order_by("name", "pk")
 
     def for_list(self) -> Self:
-        """Return methods with their owners, the latest first."""
         return self.select_related("owner").order_by("-created", "-pk")
 
 
@@ -99,12 +98,10 @@ class Method(models.Model):
         return self.name
 
     def get_absolute_url(self) -> str:
-        """Return the address of its page."""
         return reverse("method", args=[self.pk])
 
     @property
     def is_public(self) -> bool:
-        """Return whether boards show it to everybody."""
         return bool(self.baseline) or self.published is not None
 
     @property
@@ -114,6 +111,5 @@ class Method(models.Model):
 
     @property
     def made_text(self) -> str:
-        """Return how it was made for people."""
         shots = f" ({self.shots})" if self.shots is not None else ""
         return f"{self.get_made_display()}{shots}"

@@ -44,11 +44,9 @@ class SubmissionQuerySet(AbstractJobQuerySet["Submission"]):
         return known.filter(named)
 
     def waiting(self) -> Self:
-        """Return what is to be scored, in the order in which it came."""
         return self.ready().order_by("-priority", "pk")
 
     def under_way(self) -> Self:
-        """Return what came and has neither scores nor a refusal."""
         return self.filter(state__in=[AbstractJob.State.WAITING, AbstractJob.State.RUNNING])
 
     def of_last_day(self) -> Self:
@@ -122,17 +120,14 @@ class Submission(AbstractJob):
         return f"submission {self.pk} of {self.method} to {self.split}"
 
     def get_absolute_url(self) -> str:
-        """Return the address of its page."""
         return reverse("submission", args=[self.pk])
 
     @property
     def is_scored(self) -> bool:
-        """Return whether it has scores."""
         return self.state == self.State.DONE
 
     @property
     def is_under_way(self) -> bool:
-        """Return whether its score is still to come."""
         return self.state in (self.State.WAITING, self.State.RUNNING)
 
     @property
@@ -151,7 +146,6 @@ class ScoreQuerySet(models.QuerySet["Score"]):
     """Which scores are meant."""
 
     def on(self, split: Split) -> Self:
-        """Return the scores on a split with submission and method, as boards read them."""
         kept = self.filter(split=split).select_related(*(f"submission__{name}" for name in RELATED))
         return kept.order_by("submission__finished", "pk")
 

@@ -18,7 +18,6 @@ KEY_BYTES = 16
 
 
 def new_key() -> str:
-    """Return the part of a suite's address that nobody can guess."""
     return secrets.token_hex(KEY_BYTES)
 
 
@@ -64,7 +63,6 @@ class Suite(models.Model):
         return self.title
 
     def get_absolute_url(self) -> str:
-        """Return the address of its board."""
         return reverse("suite", args=[self.address_name])
 
     @property

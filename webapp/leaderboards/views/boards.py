@@ -112,7 +112,6 @@ def _wanted(request: HttpRequest) -> Wanted:
 
 
 def _under_way(user: Any, split: Split) -> list[Submission]:
-    """Return the visitor's own submissions to a split that have no score yet."""
     if not user.is_authenticated:
         return []
     return list(Submission.objects.under_way().filter(method__owner=user.pk, split=split).select_related("method"))

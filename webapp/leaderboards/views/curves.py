@@ -48,7 +48,6 @@ class Asked(NamedTuple):
 
     @property
     def share(self) -> Fraction:
-        """Return the target as a share."""
         return Fraction(self.target) / 100
 
 
@@ -154,7 +153,6 @@ def _asked(reading: Reading, tasks: Tasks | None) -> Asked:
 
 
 def _views(reading: Reading) -> list[BoardView]:
-    """Return the views whose series may be told apart."""
     return [view for view in views_for(reading.request.user, reading.split, reading.index) if view.series]
 
 

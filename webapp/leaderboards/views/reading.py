@@ -64,17 +64,14 @@ class Reading:
 
     @cached_property
     def index(self) -> SplitIndex:
-        """Return the split's index."""
         return SplitIndex.open(self.split)
 
     @cached_property
     def is_open(self) -> bool:
-        """Return whether the visitor sees everything of the board."""
         return is_open(self.request.user, self.split)
 
     @cached_property
     def entries(self) -> list[Entry]:
-        """Return the board's rows."""
         return entries_of(self.request.user, self.split)
 
     @cached_property
@@ -96,12 +93,10 @@ class Reading:
 
     @cached_property
     def contenders(self) -> list[Contender]:
-        """Return the chosen rows with their predictions."""
         return contenders_of(self.chosen)
 
     @cached_property
     def ground(self) -> Ground:
-        """Return what the chosen rows are read on."""
         return Ground(self.index, self.split.get_absolute_url(), asked_of(self.contenders))
 
     @property
@@ -114,7 +109,6 @@ class Reading:
 
     @property
     def entry_pairs(self) -> list[tuple[str, str]]:
-        """Return the chosen rows as names and values of an address."""
         return [(ENTRY, entry.key) for entry in self.chosen]
 
     def context(self, here: str) -> dict[str, Any]:
@@ -150,7 +144,6 @@ def check_open(reading: Reading) -> None:
 
 
 def about(reading: Reading) -> dict[str, str]:
-    """Return what figures are of."""
     split = reading.split
     return {"dataset": split.dataset.slug, "split": split.name, "fingerprint": split.fingerprint}
 
@@ -171,7 +164,6 @@ def contenders_of(entries: Sequence[Entry]) -> list[Contender]:
 
 
 def refused(reading: Reading, error: Unreadable) -> HttpResponse:
-    """Return the page that says what is wrong with an address."""
     context = {"split": reading.split, "dataset": reading.split.dataset, "message": str(error)}
     return render(reading.request, "generation/refused.html", context, status=error.status)
 
@@ -197,7 +189,6 @@ def drawing_of(split: Split, spec: dict[str, Any] | None) -> SafeString:
 
 
 def _drawings_of(split: Split, specs: Sequence[dict[str, Any] | None], *, wide: int) -> list[SafeString]:
-    """Return charts as parts of a page, each drawn for wide screens and for narrow ones."""
     sizes = [size for spec in specs if spec is not None for size in ({**spec, "width": wide}, spec)]
     found = iter(drawings(split.dataset.slug, [Order(size) for size in sizes]))
     return [SafeString() if spec is None else _sized(next(found), next(found)) for spec in specs]

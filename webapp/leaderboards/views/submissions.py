@@ -188,7 +188,6 @@ def _state(request: HttpRequest, found: Submission) -> dict[str, Any]:
 @never_cache
 @require_safe
 def submission_progress(request: HttpRequest, number: int) -> HttpResponse:
-    """Return the part of a submission's page that says how far it is, for a page that keeps it fresh."""
     found = find_own_submission(request.user, number)
     return render(request, "leaderboards/_submission_state.html", _state(request, found))
 

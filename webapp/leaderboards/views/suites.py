@@ -26,7 +26,6 @@ BAD, ABSENT = 400, 404
 
 @require_safe
 def suites(request: HttpRequest) -> HttpResponse:
-    """Return the list of suites that this visitor may see."""
     page = Paginator(Suite.objects.visible_to(request.user).order_by("title", "pk"), A_PAGE)
     return render(request, "leaderboards/suites.html", {"page": page.get_page(request.GET.get("page"))})
 

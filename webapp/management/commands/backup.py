@@ -87,25 +87,20 @@ class Bar:
 
     @property
     def progress(self) -> Progress:
-        """Return what shows here."""
         return Progress(expect=self.expect, rows=self.count, file=self.count_file)
 
     def expect(self, total: int) -> None:
-        """Show how much there is to do."""
         self.bar.reset(total)
 
     def count(self, more: int) -> None:
-        """Show that so much more is done."""
         self.bar.update(more)
 
     def count_file(self, size: int) -> None:
-        """Show that a file is done."""
         self.files, self.file_bytes = self.files + 1, self.file_bytes + size
         self.bar.set_postfix_str(f"{self.files:,} files, {self.file_bytes / 1e6:,.0f} MB", refresh=False)
         self.bar.update(0)
 
 
 def reason_of(error: BaseException) -> str:
-    """Return what went wrong, in one line."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return " ".join(reason.split()) or type(error).__name__

@@ -16,7 +16,6 @@ class Command(PlainCommand):
     help = "Print a link that logs an account in once, within a day."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the account's name."""
         parser.add_argument("username", nargs="?", default="admin", help="the account (default: admin)")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -23,7 +23,6 @@ class Command(PlainCommand):
     help = "Run some of the site's processes: web, generation, default (background processes), beat (the clock)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the names."""
         parser.add_argument("names", nargs="+", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
         parser.add_argument("--bind", default="127.0.0.1:8000", help="where the web server answers: host:port")
 

@@ -38,7 +38,6 @@ class Command(PlainCommand):
     help = "Set up and run everything on this machine: database, demo dataset, server, background processes."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the server's address."""
         parser.add_argument("--host", default="127.0.0.1", help="address to answer on; 0.0.0.0 is every one")
         parser.add_argument("--port", type=int, default=8000, help="port to answer on; 0 takes a free one")
 
@@ -157,7 +156,6 @@ def _listener(host: str, port: int) -> Iterator[socket.socket]:
 
 
 def _reachable(host: str, names: list[str]) -> str:
-    """Return the address at which this machine itself reaches the server."""
     return {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, names[0]) if host in ANYWHERE else names[0]  # noqa: S104
 
 

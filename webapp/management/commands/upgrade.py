@@ -13,6 +13,5 @@ class Command(PlainCommand):
     needs_tables = False
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Back up, then migrate."""
         upgrade(say=self.stdout.write)
         self.stdout.write("The database fits this release.")

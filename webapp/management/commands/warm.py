@@ -12,5 +12,4 @@ class Command(PlainCommand):
     help = "Compile the fast parts once; later starts take them from NUMBA_CACHE_DIR."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Compile."""
         warm()

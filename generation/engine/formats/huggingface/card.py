@@ -173,7 +173,6 @@ def _columns(told: Card) -> str:
 
 
 def _shown_in(told: Card) -> str:
-    """Return the columns of what questions come with."""
     return " and ".join(f"`{name}`" for name in first_of(told.dataset.world) if name in ("image", STORY))
 
 
@@ -262,6 +261,5 @@ def _escaped(text: str) -> str:
 
 
 def _flowed(text: str) -> str:
-    """Return a text of people in paragraphs, none of which can be taken for markup."""
     paragraphs = [_escaped(part) for part in text.split("\n\n")]
     return "\n\n".join(part for part in paragraphs if part)

@@ -102,7 +102,6 @@ class Rows:
         ]
 
     def _shown(self, item: ExportItem, question: Question) -> Row:
-        """Return what the question comes with, in the columns that its world has for that."""
         own: Row = {"image": item.image_name if self.world.media is Media.IMAGE else None}
         own[STORY] = list(seen_by(question, item.story or ()))
         return {name: value for name, value in own.items() if name in self._first}

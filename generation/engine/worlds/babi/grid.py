@@ -125,7 +125,6 @@ def trees(count: int) -> tuple[Layout, ...]:
 
 
 def _joints(tree: Layout) -> frozenset[tuple[Cell, Cell]]:
-    """Return which cells of a tree are joined, counted from its south-west corner."""
     west, south = min(cell[0] for cell in tree.cells), min(cell[1] for cell in tree.cells)
     cells = [(east - west, north - south) for east, north in tree.cells]
     return frozenset((min(cells[a], cells[b]), max(cells[a], cells[b])) for a, b, _ in tree.edges)

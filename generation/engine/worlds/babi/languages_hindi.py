@@ -100,7 +100,6 @@ READ = tuple(
 
 
 def _matches(reader: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """Return how a sentence fits a pattern, whose first word may want a small letter."""
     return reader.fullmatch(text) or reader.fullmatch(text[:1].lower() + text[1:])
 
 

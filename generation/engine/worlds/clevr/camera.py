@@ -280,5 +280,4 @@ def _point(values: Sequence[float]) -> Point:
 
 
 def _along(a: Point, b: Point) -> float:
-    """Return the dot product, added up in a fixed order."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]

@@ -157,7 +157,6 @@ def seen_from(scene: Scene, *, width: int, height: int) -> View | None:
 
 
 def _missed(view: View, point: Any, seen: Any) -> float:
-    """Return the square of how far off a point is, in pixels."""
     px, py, _ = project(view, point)
     return float((px - seen[0]) ** 2 + (py - seen[1]) ** 2)
 

@@ -48,7 +48,6 @@ class Palette:
         return self.given(size, shape, material)
 
     def _given(self, *chosen: str) -> tuple[str, ...]:
-        """Return the values of the next attribute, in the vocabulary's order."""
         fitting = [one for one in self.allowed if one[: len(chosen)] == chosen]
         return tuple(dict.fromkeys(one[len(chosen)] for one in fitting))
 

@@ -111,12 +111,10 @@ def outlines(family: Family) -> Iterator[Outline]:
 
 
 def _told(operation: Operation) -> tuple[bool, ...]:
-    """Return whether a description may say something, and whether it may say nothing."""
     if not _free(operation):
         return (False,)
     return (True,) if operation.op == Op.FILTER and operation.mode == Mode.SET else (True, False)
 
 
 def _free(operation: Operation) -> list[int]:
-    """Return the parameters of a description that may be set."""
     return [param for at, param in enumerate(operation.params[1:]) if not operation.null >> at & 1]

@@ -150,5 +150,4 @@ class Parser:
 
 
 def _any(words: Iterable[str]) -> str:
-    """Return the pattern of any of some words, the longest first."""
     return "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))

@@ -146,6 +146,5 @@ def _looks_alike(one: Entity, other: Entity, knobs: SceneKnobs) -> bool:
 
 
 def _covered(one: Footprint, others: list[Footprint]) -> float:
-    """Return how much of an entity the others overlap, all together, as a share of it."""
     count = sum(one.common(other) for other in others if other is not one)
     return round(count / max(one.points.all, 1), DIGITS)

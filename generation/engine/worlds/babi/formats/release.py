@@ -108,7 +108,6 @@ def _called(split: str) -> str:
 
 
 def _language(found: Found) -> str:
-    """Return the language of the release's folder that the files are in."""
     kind, path = next(((kind, path) for split in found.splits for kind, path in split.files.items()), ("", ""))
     return naming.language_of(PurePosixPath(kind.partition(finding.INSIDE)[2] or path).parent.name)
 

@@ -59,7 +59,6 @@ class Released:
 
 
 def _twins(options: Mapping[str, Any]) -> tuple[bool, ...]:
-    """Return of each folder whether its questions have supporting facts."""
     return (True, False) if options.get("nosf") else (True,)
 
 

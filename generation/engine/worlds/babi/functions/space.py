@@ -15,7 +15,6 @@ MOVES: Mapping[str, Cell] = {**COMPASS, **SIDES}
 
 
 def _step(fact: Fact, start: str) -> Cell:
-    """Return which way the other one of a fact lies, seen from the one."""
     east, north = MOVES[fact.event[2]]
     return (-east, -north) if start == fact.event[1] else (east, north)
 

@@ -121,7 +121,6 @@ class Induction:
         return COLOURS
 
     def _odd(self, peers: int, chance: Stream) -> int:
-        """Return which of the animals that are evidence differs."""
         if peers > 2 and chance.random() < LAST_DIFFERS:
             return peers - 1
         return chance.below(peers - 1 if peers > 2 else peers)

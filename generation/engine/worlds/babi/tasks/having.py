@@ -117,7 +117,6 @@ class _Belongings:
         return Query(self.task.question(person), self.task.program(person), lines[-1], person)
 
     def _recent(self) -> Sequence[str]:
-        """Return who did something with a thing in the last lines."""
         return [event[1] for event in self.tale.recent() if event[0] != "go"]
 
 

@@ -61,7 +61,6 @@ class Telling:
             self._set(person)
 
     def _is_waited_for(self, person: str) -> bool:
-        """Return whether a question about somebody is to come first, or nobody else would be left to tell of."""
         if person in self.feels:
             return any(due.program == where(person) for due in self.due)
         return len(self.feels) == len(self.people) - 1

@@ -77,7 +77,6 @@ class Rounds:
         return Told(tuple(tale.lines), tuple(asks))
 
     def _go_on(self, tale: Tale, people: Sequence[str], chance: Stream, *, until: int) -> None:
-        """Tell of these people until the story has so many lines."""
         while len(tale.lines) < until:
             self.go_on(tale, people, chance)
 

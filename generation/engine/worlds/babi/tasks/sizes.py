@@ -152,13 +152,11 @@ def chained(told: Iterable[Pair], steps: int) -> list[Pair]:
 
 
 def _chain(things: int, steps: int, chance: Stream) -> list[Pair]:
-    """Return so many facts that lead from something small to something large."""
     ranks = list(range(1, things))
     return list(pairwise(sorted([ranks.pop(chance.below(len(ranks))) for _ in range(steps + 1)])))
 
 
 def _others(things: int, chain: Sequence[Pair], chance: Stream) -> list[Pair]:
-    """Return all further facts, in random order."""
     rest = [pair for pair in combinations(range(things), 2) if pair not in chain]
     chance.shuffle(rest)
     return rest

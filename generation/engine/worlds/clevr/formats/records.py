@@ -340,7 +340,6 @@ def _check_related(scene: Scene, one: str, other: str, *, where: str) -> None:
 
 
 def _lowest(mask: int) -> int:
-    """Return the number of the first object of a mask."""
     return (mask & -mask).bit_length() - 1
 
 

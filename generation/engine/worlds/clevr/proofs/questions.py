@@ -237,5 +237,4 @@ def could_be_one(family: Family, values: Sequence[str | None]) -> bool:
 
 
 def _short(program: Program) -> str:
-    """Return a program as one line."""
     return " > ".join(f"{step.function}{list(step.values) if step.values else ''}" for step in program)

@@ -179,7 +179,6 @@ class Captioner:
         return not self.forbidden or self.forbidden.isdisjoint(named_together(program_of(meaning)))
 
     def _like(self, model: Statement, kind: str, seen: Seen, random: Stream) -> Statement | None:
-        """Return a true caption with a false one's frame."""
         found = self.sorts[kind].like(seen, random, model, exactly=True)
         return found if found is not None and self._may_say(found) else None
 

@@ -84,7 +84,6 @@ class Quantification:
         return options
 
     def _fits(self, size: int, model: Quantified | None) -> bool:
-        """Return whether a caption, or one with a model's bound, may be about so many."""
         return self.may_restrict(size) and (model is None or self.bound(size) == model.bound)
 
     def _related(
@@ -259,6 +258,5 @@ def fits(name: str, size: int, part: int, *, tolerance: float) -> bool:
 
 
 def _is_open(name: str, quantifier: Quantifier, size: int) -> bool:
-    """Return whether some number of so many would make a quantifier true and some other false."""
     truths = {truth.holds(name, quantifier, size, part, tolerance=0.0) for part in range(size + 1)}
     return {truth.TRUE, truth.FALSE} <= truths

@@ -207,7 +207,6 @@ def _own(split: ExportSplit) -> ShapeWorldSpec:
 
 
 def _tokens(text: str) -> list[str]:
-    """Return a sentence's words and marks, the first one small, as the original has them."""
     return f"{text[:1].lower()}{text[1:]}".replace(",", " ,").replace(".", " .").split()
 
 

@@ -61,6 +61,5 @@ def draw_plain(spec: ShapeWorldSpec, scene: Scene) -> NDArray[np.float64]:
 
 
 def _mark(pixels: NDArray[np.uint16], found: Patch, value: int) -> None:
-    """Set the pixels that a patch covers."""
     rows, columns = np.nonzero(found.within(len(pixels)).covered)
     pixels[rows + found.row, columns + found.column] = value
