@@ -28,11 +28,9 @@ from annotations.results.figures import Gathered, Headline
 from annotations.results.methods_text import methods_text
 from annotations.studies import disclosure
 from generation.engine.errors import EngineError
-from generation.engine.scoring.figures import Share
 from generation.engine.scoring.score import NONE, Slicing, score
 from generation.engine.scoring.statistics import Interval
 from generation.models import Split
-from generation.reports.scoring import truth_of
 from generation.storage import files
 from generation.storage.index import IndexedFacet, SplitIndex
 
@@ -150,14 +148,6 @@ def load_digest(digest: str) -> Arrays:
     for name in ARRAYS:
         getattr(arrays, name).flags.writeable = False
     return arrays
-
-
-def rescored(baseline: Baseline) -> Share:
-    """Return how right a published baseline is by the scorer of models, held against the split's answers."""
-    arrays = load(baseline)
-    truth = truth_of(SplitIndex.open(baseline.split))
-    found = score(arrays.predictions, truth, {}, among=arrays.asked)
-    return Share(int(found.right), found.n)
 
 
 def name_of(digest: str) -> str:

@@ -64,14 +64,6 @@ def shown_at(address: str, scene: Scene, *, display: Display, alt: str) -> Pictu
     return Picture(address, scene.width, scene.height, alt, display.scale, not display.smooth)
 
 
-def read_ids(scene: Scene) -> NDArray[np.uint16] | None:
-    """Return a scene's object ids, shape `(height, width)`, 0 where no object is; None where none are stored."""
-    try:
-        return _ids(scene.ids_image) if scene.ids_image else None
-    except OSError:  # lost or broken: the page shows what is left
-        return None
-
-
 def seen_in(scene: Scene, split: Split) -> Mapping[int, Seen] | None:
     """Return where each element of a scene is seen; None where that isn't known."""
     try:

@@ -5,7 +5,7 @@ whole batch. A record that can't be read ends the import for good: nothing of it
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
@@ -359,8 +359,3 @@ def drop_forgotten_uploads() -> int:
 def is_read(split: Split) -> bool:
     imports = Job.objects.filter(dataset=split.dataset_id, kind=Job.Kind.IMPORT, split__isnull=False)
     return imports.exists() and not imports.exclude(state=Job.State.DONE).exists()
-
-
-def reports_of(dataset: Dataset) -> Iterator[tuple[Split, dict[str, Any]]]:
-    for origin in ImportedSplit.objects.filter(split__dataset=dataset).select_related("split").order_by("split"):
-        yield origin.split, origin.report_json

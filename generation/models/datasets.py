@@ -71,11 +71,6 @@ class DatasetQuerySet(models.QuerySet["Dataset"]):
             return kept
         return kept.filter(listed | Q(owner=user))
 
-    def reachable_by(self, user: Viewer) -> "DatasetQuerySet":
-        """Return what a user may open when she has its address: also link-only and archived ones."""
-        open_to_all = [Dataset.Visibility.LINK, Dataset.Visibility.PUBLIC]
-        return self.visible_to(user) | self.filter(visibility__in=open_to_all).exclude(state=Dataset.State.DELETING)
-
     def matching(self, *, words: Iterable[str] = (), **values: Collection[str]) -> "DatasetQuerySet":
         """Return those whose fields have one of the values, and that name every word in what is said of them."""
         found = self.filter(**{f"{name}__in": wanted for name, wanted in values.items()})

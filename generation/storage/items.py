@@ -114,10 +114,6 @@ class Stored(NamedTuple):
     item: engine.Item
 
 
-def load_item(scene: Scene) -> Stored:
-    return _stored(scene.split.dataset.get_world(), scene, list(scene.question_set.order_by("position")))
-
-
 def load_items(split: Split, first: int, count: int) -> Iterator[Stored]:
     """Yield the stored scenes from position `first`, at most `count`, each with its questions, in order.
 

@@ -10,8 +10,11 @@ from django.utils import timezone
 
 from annotations.answering import slots
 from annotations.answering.session import QUESTION
-from annotations.models import Answer, Given, Participant, Showing, Slot, Study
+from annotations.models import Answer, Baseline, Given, Participant, Showing, Slot, Study
+from annotations.results import baseline
+from generation.engine.scoring.score import score
 from generation.models import Dataset, Split
+from generation.reports.scoring import truth_of
 from generation.storage.index import SplitIndex
 from webapp.models import User
 
@@ -91,3 +94,10 @@ def answered(dataset: Dataset, chance: random.Random, *, split: str = "val", peo
         if chance.random() < 0.3:
             put(tester, study, position, right)
     return study
+
+
+def rescored(row: Baseline) -> tuple[int, int]:
+    """Return how many answers of a published baseline are right by the scorer of models, and of how many."""
+    arrays = baseline.load(row)
+    found = score(arrays.predictions, truth_of(SplitIndex.open(row.split)), {}, among=arrays.asked)
+    return int(found.right), found.n

@@ -1,9 +1,15 @@
 """A small CLEVR dataset to look at, made in under a second."""
 
+import io
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
 from generation.making import datasets
-from generation.models import Dataset
+from generation.models import Dataset, Scene
+from generation.storage import files
 
 SPEC: dict[str, Any] = {
     "world": "clevr",
@@ -37,3 +43,9 @@ def made(slug: str = "shapes", **changes: Any) -> Dataset:
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset
+
+
+def read_ids(scene: Scene) -> NDArray[np.uint16]:
+    """Return a scene's object ids, shape `(height, width)`, 0 where no object is."""
+    with Image.open(io.BytesIO(files.get(scene.ids_image))) as image:
+        return np.asarray(image, np.uint16)

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -44,15 +43,6 @@ class Mesh:
     def reach(self) -> float:
         """The distance from the origin to the farthest corner."""
         return float(np.sqrt((self.triangles.reshape(-1, 3) ** 2).sum(axis=1)).max())
-
-
-def read_mesh(path: Path, *, up: str = "y") -> Mesh:
-    """Return the mesh in an OBJ file; see `parse_mesh`."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadMesh(f"Expected a readable OBJ text file, got {error}.", where=path.name) from error
-    return parse_mesh(text, name=path.name, up=up)
 
 
 def parse_mesh(text: str, *, name: str = "mesh", up: str = "y") -> Mesh:

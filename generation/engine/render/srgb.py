@@ -11,9 +11,3 @@ def encode_table() -> np.ndarray:
     low = 12.92 * light
     high = 1.055 * np.maximum(light, 1e-9) ** (1 / 2.4) - 0.055
     return (255.0 * np.where(light <= 0.0031308, low, high)).astype(np.float32)
-
-
-def to_linear(value: float) -> float:
-    """Return the linear light, 0 to 1, of an sRGB value from 0 to 255."""
-    share = value / 255.0
-    return share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4

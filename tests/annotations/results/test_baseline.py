@@ -45,7 +45,7 @@ def test_what_is_published_scores_as_a_models_predictions_do(run: Study) -> None
     assert len(arrays.predictions) == index.n
     scored = score(arrays.predictions, index.answers.astype(np.int64), {}, among=arrays.predictions != NONE)
     assert (scored.right, scored.n) == (row.right, row.asked)
-    assert tuple(baseline.rescored(row)) == (row.right, row.asked)
+    assert answered.rescored(row) == (row.right, row.asked)
     counted = Answer.objects.counted().filter(question__study=run).exclude(text="")
     assert row.asked == counted.values("question").distinct().count() > 0
     assert row.ties == int((arrays.predictions == TIE).sum()) > 0
@@ -147,7 +147,7 @@ def test_erasing_a_person_keeps_published_scores(run: Study) -> None:
     row = publish(run)
     for person in run.participants.all():
         participants.erase(person)
-    assert tuple(baseline.rescored(row)) == (row.right, row.asked)
+    assert answered.rescored(row) == (row.right, row.asked)
     assert not baseline.is_outdated(row, results.gather(run))
     assert publish(run) == row
 

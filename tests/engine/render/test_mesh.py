@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from generation.engine.errors import BadMesh
-from generation.engine.render.mesh import MAX_FACES, parse_mesh, read_mesh
+from generation.engine.render.mesh import MAX_FACES, parse_mesh
 
 SQUARE = "v 0 0 0\nv 4 0 0\nv 4 4 0\nv 0 4 0\n"
 
@@ -122,16 +122,3 @@ def test_more_than_five_thousand_triangles_are_refused():
     with pytest.raises(BadMesh, match="5000") as caught:
         parse_mesh(SQUARE + "f 1 2 3 4\n" * (MAX_FACES // 2 + 1), name="cup.obj")
     assert caught.value.where == f"cup.obj:{4 + MAX_FACES // 2 + 1}"
-
-
-def test_a_file_that_is_no_text_is_refused(tmp_path):
-    (tmp_path / "cup.obj").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(BadMesh, match=r"cup\.obj"):
-        read_mesh(tmp_path / "cup.obj")
-    with pytest.raises(BadMesh, match=r"none\.obj"):
-        read_mesh(tmp_path / "none.obj")
-
-
-def test_a_file_may_begin_with_a_byte_order_mark(tmp_path):
-    (tmp_path / "square.obj").write_text(SQUARE + "f 1 2 3 4\n", encoding="utf-8-sig")
-    assert read_mesh(tmp_path / "square.obj", up="z").triangles.shape == (2, 9)

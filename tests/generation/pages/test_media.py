@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from generation.browsing.pictures import picture_of, read_ids, version_of
+from generation.browsing.pictures import picture_of, version_of
 from generation.models import Dataset, Scene
 from generation.storage import files
 from generation.storage.pictures import name_of
+from tests.generation.small import read_ids
 
 
 def scene_of(dataset, split="train"):

@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from generation.browsing.pictures import read_ids
 from generation.browsing.question import counted, graph
 from generation.engine.program import Step, execute
 from generation.models import Dataset, Question, Scene, Split
 from generation.storage.items import item_of
 from tests.generation import small
+from tests.generation.small import read_ids
 
 PAGE = "/datasets/shapes/train/q/5/"
 WITHHELD = "/datasets/shapes/test/q/1/"

@@ -20,6 +20,7 @@ from generation.making import datasets, redraw
 from generation.models import Chunk, Dataset, Job, Question, Scene, Split
 from generation.storage.index import SplitIndex
 from generation.storage.pictures import thumbnail
+from tests.annotations import answered
 from tests.generation.conftest import spec_of
 from tests.services import S3
 from tests.webapp.backups.conftest import SECRET, all_files, everything, lose_everything, make_rich_site, restored
@@ -70,7 +71,7 @@ def test_a_published_human_baseline_comes_back_and_scores_as_it_did(rich: Datase
     [row] = baseline.published()
     assert row.split.dataset == rich
     baseline.load_digest.cache_clear()
-    assert tuple(baseline.rescored(row)) == (row.right, row.asked)
+    assert answered.rescored(row) == (row.right, row.asked)
 
 
 def test_each_table_is_backed_up_or_said_to_be_transient(archive: Path) -> None:
