@@ -7,6 +7,7 @@ from typing import NamedTuple
 from urllib.parse import quote_plus, urlencode
 
 import numpy as np
+from django.core.paginator import Paginator
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
@@ -74,14 +75,13 @@ def page_of(query: Query, total: int, *, size: int = PER_PAGE, of: str = "questi
 
 def _links(query: Query, pages: int) -> list[PageLink]:
     """Return the first page, the last, this one and some around it, with gaps between."""
-    near = range(query.page - AROUND, query.page + AROUND + 1)
-    shown = sorted({1, pages, *(number for number in near if 1 <= number <= pages)})
-    links: list[PageLink] = []
-    for number in shown:
-        if links and links[-1].number != number - 1:
-            links.append(PageLink(None, "", False))
-        links.append(PageLink(number, query.on_page(number).address, number == query.page))
-    return links
+    numbers = Paginator(range(pages), 1).get_elided_page_range(query.page, on_each_side=AROUND, on_ends=1)
+    return [
+        PageLink(number, query.on_page(number).address, number == query.page)
+        if isinstance(number, int)
+        else PageLink(None, "", False)
+        for number in numbers
+    ]
 
 
 Counts = Mapping[str, NDArray[np.int64]]
