@@ -87,6 +87,7 @@ def _waiting(report: BlindReport) -> dict[str, Any]:
     return {
         "is_alone": not Heartbeat.objects.reading(DEFAULT).alive().exists(),
         "start_command": START_COMMAND,
+        "command": f"python manage.py shortcuts {report.dataset.slug}",
     }
 
 

@@ -196,7 +196,7 @@ def test_somebody_signs_in_makes_a_method_checks_and_submits(val: Split, as_memb
     [row] = Submission.objects.filter(method=method)
     assert response["Location"] == row.get_absolute_url()
     assert "Waiting to be scored" in page_of(as_member, row.get_absolute_url())
-    assert "No background process is alive" in page_of(as_member, f"/submissions/{row.pk}/progress/")
+    assert "No background process is running" in page_of(as_member, f"/submissions/{row.pk}/progress/")
     scoring.work()
     page = page_of(as_member, row.get_absolute_url())
     assert "Scored" in page and f"{100 * sent.right_of(val, answers) / val.questions:.1f}" in page

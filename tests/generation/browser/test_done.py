@@ -261,7 +261,7 @@ def test_from_the_form_to_the_opened_answers(
     preview(page, scenes=3)
     expect(page.locator(".estimate")).to_contain_text(re.compile(r"Scenes\s*3\s*Questions\s*12\s*Time, about"))
     create(page, "Three by hand")
-    expect(page.locator("#making")).to_contain_text("No background process is alive")
+    expect(page.locator("#making")).to_contain_text("No background process is running")
     start("generation")
     watch_it_finish(page, "train")
 

@@ -79,7 +79,7 @@ def test_a_dataset_is_made_by_form_and_watched_to_its_end(page: Page, child: Chi
     expect(page.locator(".previews img")).to_have_count(3)
     page.get_by_role("button", name="Create dataset").click()
     expect(page.locator("h1")).to_have_text("Three by hand")
-    expect(page.locator("#making")).to_contain_text("No background process is alive")
+    expect(page.locator("#making")).to_contain_text("No background process is running")
     child(*WORKER, *QUIET)
     end = time.monotonic() + ENOUGH / 1000
     while page.locator("#making").count():

@@ -130,7 +130,7 @@ def test_a_background_process_computes_it_and_the_page_shows_it(client, shapes, 
 
 
 def test_an_owner_is_told_how_to_start_a_background_process_where_none_is_alive(client, as_owner, shapes, large):
-    assert "Whoever runs this site has to start one" in text_of(client.get(PAGE))
+    assert "The person who runs this site has to start one" in text_of(client.get(PAGE))
     assert "manage.py process default" in text_of(as_owner.get(PAGE))
     Heartbeat.objects.note("one", host="here", pid=1, queues="default")
     assert "No background process" not in text_of(as_owner.get(PAGE))

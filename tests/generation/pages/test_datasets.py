@@ -159,7 +159,7 @@ def test_spec_with_files_downloads_as_one_zip(client, shapes):
 def test_a_dataset_nobody_works_on_says_since_when_and_how_to_start(client, as_owner, owner, shapes):
     dataset = small.begun("waiting", owner=owner)
     page = text_of(as_owner.get(dataset.get_absolute_url()))
-    assert "No background process is alive" in page
+    assert "No background process is running" in page
     assert "Waiting since" in page
     assert "manage.py process generation" in page
     assert "has to start one" in text_of(client.get(dataset.get_absolute_url()))

@@ -135,12 +135,12 @@ def test_progress_needs_few_queries(page: Client, dataset: Dataset, django_asser
 
 def test_without_a_background_process_the_truth_is_told(page: Client, dataset: Dataset) -> None:
     part = text(page.get(EDIT + "progress/"))
-    assert "No background process is alive" in part and "None was ever heard of" in part
+    assert "No background process is running" in part and "No process has reported" in part
     assert "manage.py process generation" in part
     Heartbeat.objects.create(name="generation@here", host="here", pid=1, queues="generation", seen=from_now(-3600))
-    assert "The last one was heard of" in text(page.get(EDIT + "progress/"))
+    assert "The last process reported on" in text(page.get(EDIT + "progress/"))
     Heartbeat.objects.create(name="default@here", host="here", pid=2, queues="default", seen=Now())
-    assert "No background process is alive" in text(page.get(EDIT + "progress/"))
+    assert "No background process is running" in text(page.get(EDIT + "progress/"))
     Heartbeat.objects.update(seen=Now())
     assert "No background process" not in text(page.get(EDIT + "progress/"))
 
@@ -150,7 +150,7 @@ def test_a_job_whose_process_died_does_not_hide_that_none_is_alive(page: Client,
     assert job is not None
     assert "No background process" not in text(page.get(EDIT + "progress/"))  # one is at work, whoever it is
     Job.objects.filter(pk=job.pk).update(lease=from_now(-1))
-    assert "No background process is alive" in text(page.get(EDIT + "progress/"))
+    assert "No background process is running" in text(page.get(EDIT + "progress/"))
 
 
 def test_a_full_disk_is_told(page: Client, dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
