@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from annotations.models import Baseline, Participant
-from annotations.results.payment import BadExport, Submission, read_export
+from annotations.results.payment import BadExport, PlatformRow, read_export
 
 LARGEST = 5 * 2**20  # bytes; a row has about 300
 
@@ -35,7 +35,7 @@ class PaymentForm(forms.Form):
 
     file = forms.FileField(label="Prolific’s export", help_text="A CSV file of submissions; it is read, not kept.")
 
-    def clean_file(self) -> list[Submission]:
+    def clean_file(self) -> list[PlatformRow]:
         """Return the export's rows."""
         file: Any = self.cleaned_data["file"]
         if file.size > LARGEST:

@@ -80,7 +80,7 @@ class FacetLike(Protocol):
     def reveals(self) -> bool: ...
 
 
-class Asked(NamedTuple):
+class AccessCheck(NamedTuple):
     """A question that was put here: about a dataset as a whole, or about a kind of thing of one of its splits."""
 
     dataset: DatasetLike
@@ -88,13 +88,13 @@ class Asked(NamedTuple):
     what: What | None
 
 
-_ASKED: ContextVar[list[Asked] | None] = ContextVar("asked", default=None)
+_ASKED: ContextVar[list[AccessCheck] | None] = ContextVar("asked", default=None)
 
 
 @contextmanager
-def recorded() -> Iterator[list[Asked]]:
+def recorded() -> Iterator[list[AccessCheck]]:
     """Give the list of what is asked here meanwhile: so tests find the page that shows without asking."""
-    asked: list[Asked] = []
+    asked: list[AccessCheck] = []
     token = _ASKED.set(asked)
     try:
         yield asked
@@ -105,7 +105,7 @@ def recorded() -> Iterator[list[Asked]]:
 def _note(dataset: DatasetLike, split: SplitLike | None = None, what: What | None = None) -> None:
     asked = _ASKED.get()
     if asked is not None:
-        asked.append(Asked(dataset, split, what))
+        asked.append(AccessCheck(dataset, split, what))
 
 
 def is_researcher(user: Visitor) -> bool:

@@ -22,10 +22,10 @@ from annotations.answering.throttle import Throttle
 from annotations.models import Answer, Baseline, Participant, Study
 from annotations.results import baseline
 from annotations.studies import lifecycle
-from generation.access import RESEARCHERS, Asked, What, recorded
+from generation.access import RESEARCHERS, AccessCheck, What, recorded
 from generation.browsing.pictures import version_of
 from generation.charts import counts, drawing
-from generation.charts.drawing import Order
+from generation.charts.drawing import DrawingOrder
 from generation.engine.worlds import REGISTRY
 from generation.making import datasets
 from generation.models import Dataset, Export, Import, Job, Question, Scene, Split
@@ -124,7 +124,7 @@ def crawl_site(who: str, *, changes: bool) -> Crawled:
     return Crawled(replies=replies, asked=asked, told_by=told_by, **known)
 
 
-def _put(asked: Asked) -> Put:
+def _put(asked: AccessCheck) -> Put:
     return asked.dataset.slug, asked.split.name if asked.split else "", asked.what
 
 
@@ -152,7 +152,7 @@ def riddle_world() -> Iterator[None]:
         yield
 
 
-def _drawn(orders: Sequence[Order]) -> dict[str, bytes | None]:
+def _drawn(orders: Sequence[DrawingOrder]) -> dict[str, bytes | None]:
     """Return drawings that have every word and address of what they are drawn from; nothing of Vega is in them."""
     return {order.digest: f"<svg>{json.dumps(order.spec)}</svg>".encode() for order in orders}
 

@@ -50,7 +50,7 @@ FINISH = {
 PICTURE = re.compile(r'<img alt="(?P<alt>[^"]*)" src="/static/(?P<file>docs/[a-z-]+\.webp)">')
 
 
-class NoSuchPage(Exception):
+class NoSuchDocument(Exception):
     """The documentation has no page of this name."""
 
 
@@ -63,7 +63,7 @@ class Heading:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Page:
+class DocumentationPage:
     """One page: its name in the address, its title, its HTML and its headings."""
 
     name: str
@@ -71,7 +71,7 @@ class Page:
     body: str
     headings: Sequence[Heading]
 
-    def at(self, site: str) -> "Page":
+    def at(self, site: str) -> "DocumentationPage":
         """Return the page with the address of this site in its commands, `https://host`, in place of the usual one."""
         return replace(self, body=self.body.replace(USUAL_SITE, site))
 
@@ -92,7 +92,7 @@ def contents() -> list[tuple[str, list[tuple[str, str]]]]:
     return [(group, [(name, title_of(source(name))) for name in wanted]) for group, wanted in grouped().items()]
 
 
-def page(name: str) -> Page:
+def page(name: str) -> DocumentationPage:
     """Return the page of this name.
 
     Raises
@@ -101,7 +101,7 @@ def page(name: str) -> Page:
         When there is none.
     """
     if name not in names():
-        raise NoSuchPage(f"Expected the name of a page of the documentation, got {name!r}")
+        raise NoSuchDocument(f"Expected the name of a page of the documentation, got {name!r}")
     return _render(name) if not settings.DEBUG else _render.__wrapped__(name)
 
 
@@ -114,7 +114,7 @@ def title_of(text: str) -> str:
 
 
 @cache
-def _render(name: str) -> Page:
+def _render(name: str) -> DocumentationPage:
     """Return the page as HTML that nothing but text, links and tables can come through."""
     text = source(name)
     extensions = ["tables", "fenced_code", "toc", "def_list", "sane_lists"]
@@ -124,7 +124,7 @@ def _render(name: str) -> Page:
     for plain, ours in FINISH.items():
         clean = clean.replace(plain, ours)
     clean = PICTURE.sub(_framed, clean)
-    return Page(name=name, title=title_of(text), body=clean, headings=_headings(clean))
+    return DocumentationPage(name=name, title=title_of(text), body=clean, headings=_headings(clean))
 
 
 def _framed(picture: re.Match[str]) -> str:

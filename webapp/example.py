@@ -5,7 +5,7 @@ from typing import NamedTuple
 from django.core.cache import cache
 
 from generation.access import Visitor, What, may_see
-from generation.browsing.question import Player, Shown, show
+from generation.browsing.question import Player, QuestionView, show
 from generation.engine.errors import EngineError
 from generation.models import Dataset, Question, Split
 
@@ -18,7 +18,7 @@ class Example(NamedTuple):
     """A question with its picture and program."""
 
     question: Question
-    shown: Shown
+    shown: QuestionView
     player: Player
 
 

@@ -106,7 +106,7 @@ def docs(request: HttpRequest, name: str = "index") -> HttpResponse:
     """Return one page of the documentation."""
     try:
         page = documentation.page(name)
-    except documentation.NoSuchPage as error:
+    except documentation.NoSuchDocument as error:
         raise Http404(str(error)) from error
     site = site_address(request)
     return render(request, "webapp/docs.html", {"page": page.at(site), "contents": documentation.contents()})

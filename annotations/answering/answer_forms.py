@@ -57,7 +57,7 @@ KEYS = "123456789abcdefghijklmnopqrstuvwxyz"
 DIGITS = "0123456789tabcdefghijklmnopqrsuvwxyz"  # of numbers: `t` is ten
 
 
-class Choice(NamedTuple):
+class AnswerButton(NamedTuple):
     """A button, or a box to be ticked: its answer, its key, and for a colour its swatch as CSS writes it."""
 
     text: str
@@ -113,12 +113,12 @@ def swatches_of(split: Split) -> dict[str, tuple[int, int, int]]:
     return next((dict(form.swatches) for form in forms if form.swatches), {})
 
 
-def choices_of(form: AnswerForm) -> list[Choice]:
+def choices_of(form: AnswerForm) -> list[AnswerButton]:
     """Return the buttons of an answer form; who has more answers than there are keys presses the last ones by hand."""
     return _with_keys(form, form.choices, keys=DIGITS if form.kind == AnswerKind.INTEGER else KEYS)
 
 
-def places_of(form: AnswerForm) -> list[list[Choice]]:
+def places_of(form: AnswerForm) -> list[list[AnswerButton]]:
     """Return the parts that an answer is put together of, each with its key: of a set once, of a sequence by place."""
     if form.kind == AnswerKind.SEQUENCE:
         count = len(form.parts)
@@ -138,9 +138,9 @@ def plain_form(form: AnswerForm) -> AnswerForm:
     return AnswerForm(AnswerKind.WORD, (*form.parts, *([form.empty] if form.empty else [])), {})
 
 
-def _with_keys(form: AnswerForm, texts: Sequence[str], *, keys: str) -> list[Choice]:
+def _with_keys(form: AnswerForm, texts: Sequence[str], *, keys: str) -> list[AnswerButton]:
     return [
-        Choice(text, keys[number] if number < len(keys) else "", _css(form.swatches.get(text)))
+        AnswerButton(text, keys[number] if number < len(keys) else "", _css(form.swatches.get(text)))
         for number, text in enumerate(texts)
     ]
 

@@ -78,7 +78,7 @@ class Rules(NamedTuple):
 NAMES = Rules._fields[:-1]
 
 
-class Work(Protocol):
+class ParticipantWork(Protocol):
     """What of somebody's work the rules look at."""
 
     participant: Participant
@@ -204,14 +204,14 @@ def _or_more(n: int | None, noun: str) -> str:
 # Judging by them
 
 
-def has_ended(rules: Rules, work: Work, *, is_open: bool, now: datetime) -> bool:
+def has_ended(rules: Rules, work: ParticipantWork, *, is_open: bool, now: datetime) -> bool:
     """Return whether a session is over: finished, left for hours, or of a closed study."""
     if work.participant.stage in FINISHED or not is_open:
         return True
     return work.last is not None and (now - work.last).total_seconds() > 3600 * rules.hours
 
 
-def broken(rules: Rules, work: Work) -> list[str]:
+def broken(rules: Rules, work: ParticipantWork) -> list[str]:
     """Return the names of the rules that somebody's work breaks."""
     texts = [text for _, text in work.said if text]
     found = {

@@ -9,8 +9,8 @@ from django.utils import timezone
 from annotations.answering import answer_forms, color_vision, participants, questions, slots, throttle, timing, tokens
 from annotations.answering.answer_forms import swatches_of
 from annotations.answering.participants import judge
-from annotations.answering.questions import TRIES, Asked
-from annotations.answering.session import QUESTION, Item, Said, Sitting
+from annotations.answering.questions import TRIES, AskedItem
+from annotations.answering.session import QUESTION, GivenAnswer, Item, Sitting
 from annotations.answering.slots import Reply
 from annotations.models import Answer, EasyAnswer, Participant, Study
 from generation.engine.errors import EngineError
@@ -23,11 +23,11 @@ ENDS = (Stage.COMPLETED, Stage.SCREENED_OUT, Stage.FULL)
 LONGEST = 200  # characters of a platform's name for somebody
 
 
-class Refused(EngineError):
+class FlowRefused(EngineError):
     """Somebody can't take part now, or sent what nobody was asked for."""
 
 
-class TooMany(Refused):
+class TooMany(FlowRefused):
     """So many come at once that it can't be people; after `wait` seconds others are let in."""
 
     def __init__(self, reason: str, *, wait: float = throttle.A_MINUTE) -> None:
@@ -35,7 +35,7 @@ class TooMany(Refused):
         self.wait = wait
 
 
-class NoEntry(Refused):
+class NoEntry(FlowRefused):
     """Somebody new can't take part now; `code` is what they may give the platform that sent them instead."""
 
     def __init__(self, reason: str, *, title: str, code: str = "") -> None:
@@ -43,7 +43,7 @@ class NoEntry(Refused):
         self.title, self.code = title, code
 
 
-class Elsewhere(Refused):
+class Elsewhere(FlowRefused):
     """Somebody came with this identity already, and nothing shows that it is the same person."""
 
 
@@ -71,7 +71,7 @@ def join(
     names = (study.person_parameter, study.session_parameter, study.study_parameter)
     for name, text in zip(names, (identity, session, there), strict=True):
         if len(text) > LONGEST or not text.isprintable():
-            raise Refused(f"Expected at most {LONGEST} printable characters, got others.", where=name)
+            raise FlowRefused(f"Expected at most {LONGEST} printable characters, got others.", where=name)
     known = _known(study, identity, session)
     if known is None:
         _check_open(study, is_test=is_test)
@@ -229,7 +229,7 @@ def comment(participant: Participant, text: str) -> None:
 # Answering
 
 
-def take(sitting: Sitting, found: Asked, reply: Reply) -> None:
+def take(sitting: Sitting, found: AskedItem, reply: Reply) -> None:
     """Store an answer to an item that was given to a participant; the same reply again changes nothing.
 
     Raises
@@ -249,41 +249,43 @@ def take(sitting: Sitting, found: Asked, reply: Reply) -> None:
     if found.item.kind == EasyAnswer.Kind.PRACTICE:
         _judge(sitting.participant)
     else:
-        sitting.note(Said(found.item, reply.text, reply.turn, reply.client, timezone.now()))
+        sitting.note(GivenAnswer(found.item, reply.text, reply.turn, reply.client, timezone.now()))
 
 
 def _check_last(sitting: Sitting, item: Item, reply: Reply) -> None:
-    """Raise `Refused` for another answer to what was answered before the last: only the last can be undone."""
+    """Raise `FlowRefused` for another answer to what was answered before the last: only the last can be undone."""
     before = sitting.said.get(item)
     if before is None or before.client == reply.client or (sitting.last is not None and sitting.last.item == item):
         return
     mine = sitting.participant
     if not any(stored.filter(client=reply.client).exists() for stored in (mine.answers, mine.easy_answers)):
-        raise Refused(
+        raise FlowRefused(
             "Expected an answer to the last question or to a new one, got another to one before.", where="token"
         )
 
 
-def _check(found: Asked, reply: Reply) -> None:
+def _check(found: AskedItem, reply: Reply) -> None:
     if bool(reply.text) == bool(reply.refusal):
-        raise Refused("Expected an answer or a reason for none.", where="answer")
+        raise FlowRefused("Expected an answer or a reason for none.", where="answer")
     if reply.text and reply.text not in found.form.choices and not _is_composed(found, reply.text):
-        raise Refused("Expected one of the answers that the question has, got another.", where="answer")
+        raise FlowRefused("Expected one of the answers that the question has, got another.", where="answer")
     if reply.refusal and reply.refusal not in Answer.Refusal.values:
-        raise Refused(f"Expected one of {', '.join(Answer.Refusal.values)}, got another.", where="refusal")
+        raise FlowRefused(f"Expected one of {', '.join(Answer.Refusal.values)}, got another.", where="refusal")
 
 
-def _is_composed(found: Asked, text: str) -> bool:
+def _is_composed(found: AskedItem, text: str) -> bool:
     return bool(found.form.parts) and found.form.put_together(found.form.taken_apart(text)) == text
 
 
-def _keep_easy(participant: Participant, found: Asked, reply: Reply) -> None:
+def _keep_easy(participant: Participant, found: AskedItem, reply: Reply) -> None:
     """Store an answer for practice or to a check, unless it is stored; answers ahead of their time are refused."""
     item = found.item
     mine = participant.easy_answers
     is_practice = item.kind == EasyAnswer.Kind.PRACTICE
     if is_practice and item.number > mine.filter(kind=item.kind).count():
-        raise Refused("Expected an answer to a question that you were given, got one to a later one.", where="token")
+        raise FlowRefused(
+            "Expected an answer to a question that you were given, got one to a later one.", where="token"
+        )
     row = EasyAnswer(
         participant=participant,
         kind=item.kind,
@@ -299,7 +301,7 @@ def _keep_easy(participant: Participant, found: Asked, reply: Reply) -> None:
         _lock(participant)
         same = mine.filter(client=reply.client).first()
         if same is not None and (same.kind, same.number) != item:
-            raise Refused("Expected a new id for a new answer, got one that another answer has.", where="client")
+            raise FlowRefused("Expected a new id for a new answer, got one that another answer has.", where="client")
         before = mine.current().filter(kind=item.kind, number=item.number).first()
         if same is not None or (before is not None and is_practice):
             return
@@ -339,10 +341,10 @@ def practice_of(participant: Participant, number: int) -> list[EasyAnswer]:
 
 
 def put_together(form: AnswerForm, parts: list[str]) -> str:
-    """Return the answer that ticked parts make, in whatever order; raise `Refused` where they make none."""
+    """Return the answer that ticked parts make, in whatever order; raise `FlowRefused` where they make none."""
     found = answer_forms.put_together(form, parts)
     if found is None:
-        raise Refused(_wrong_parts(form), where="answer")
+        raise FlowRefused(_wrong_parts(form), where="answer")
     return found
 
 
@@ -353,7 +355,7 @@ def _wrong_parts(form: AnswerForm) -> str:
 
 
 def new_reply(*, text: str, refusal: str, client: str, numbers: dict[str, str]) -> Reply:
-    """Return what was sent as a reply; raise `Refused` where it is none.
+    """Return what was sent as a reply; raise `FlowRefused` where it is none.
 
     Of the numbers, `turn` decides which answer stands, so that a wrong one is refused. Times decide nothing by
     themselves: one that is missing or makes no sense is stored as not reported, and the answer is kept.
@@ -361,7 +363,7 @@ def new_reply(*, text: str, refusal: str, client: str, numbers: dict[str, str]) 
     try:
         made = uuid.UUID(client)
     except ValueError as error:
-        raise Refused("Expected a UUID, got something else.", where="client") from error
+        raise FlowRefused("Expected a UUID, got something else.", where="client") from error
     times = {name: timing.report_of(numbers.get(name, "")) for name in ("visible", "idle")}
     return Reply(client=made, text=text, refusal=refusal, turn=_turn(numbers.get("turn", "")), **times)
 
@@ -374,9 +376,9 @@ def _turn(text: str) -> int:
     if not text:
         return 0
     if not (text.isascii() and text.isdigit() and len(text) <= 15):
-        raise Refused("Expected a whole number, got something else.", where="turn")
+        raise FlowRefused("Expected a whole number, got something else.", where="turn")
     if int(text) > MOST_TURNS:
-        raise Refused(f"Expected a whole number up to {MOST_TURNS}, got a larger one.", where="turn")
+        raise FlowRefused(f"Expected a whole number up to {MOST_TURNS}, got a larger one.", where="turn")
     return int(text)
 
 

@@ -198,7 +198,7 @@ def pseudonym(number: int) -> str:
     return f"P{number:03}"
 
 
-def people_of(study: Study, *, times: timing.Counted | None = None) -> list[Person]:
+def people_of(study: Study, *, times: timing.CountedTime | None = None) -> list[Person]:
     """Return everybody who followed the study's link, in the order they came.
 
     `times` are the study's counted times, where they are known already.
@@ -243,7 +243,7 @@ def person_of(participant: Participant) -> Person:
     return person
 
 
-class Work(NamedTuple):
+class AnswerTimes(NamedTuple):
     """An answer, or a reason against: whose, to which question, where that stands in the split, and the answer."""
 
     person: int
@@ -252,7 +252,7 @@ class Work(NamedTuple):
     text: str
 
 
-def _add_work(people: dict[int, Person], answers: AnswerQuerySet, times: timing.Counted) -> list[Work]:
+def _add_work(people: dict[int, Person], answers: AnswerQuerySet, times: timing.CountedTime) -> list[AnswerTimes]:
     """Add to each person what they answered and how fast, and return it."""
     fields = ("participant", "question", "question__position", "text", "pk", "received")
     said = []
@@ -262,7 +262,7 @@ def _add_work(people: dict[int, Person], answers: AnswerQuerySet, times: timing.
             person.said.append((question, text))
             person.times.append(times.answers.get(answer, 0))
             person.last = received
-            said.append(Work(key, question, position, text))
+            said.append(AnswerTimes(key, question, position, text))
     return said
 
 
@@ -307,7 +307,7 @@ def _add_others(people: dict[int, Person], counted: Collection[int]) -> None:
         person.others = Share(right - mine.right, n - mine.n)
 
 
-def _add_buttons(people: Iterable[Person], study: Study, said: Iterable[Work]) -> None:
+def _add_buttons(people: Iterable[Person], study: Study, said: Iterable[AnswerTimes]) -> None:
     """Tell of each person which buttons they pressed."""
     forms = answer_forms.forms_of(study, {one.question: one.position for one in said})
     for person in people:

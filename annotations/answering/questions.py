@@ -31,7 +31,7 @@ WORDS = 5000  # questions that a process keeps at hand
 STOCK = 20  # times as many easy questions are looked through for those that need no colour
 
 
-class Asked(NamedTuple):
+class AskedItem(NamedTuple):
     """An item as a participant sees it, and what only the site knows of it: `right`.
 
     `lines` are what its question sees of a story; None where there is none.
@@ -46,7 +46,7 @@ class Asked(NamedTuple):
     lines: tuple[str, ...] | None = None
 
 
-class Progress(NamedTuple):
+class SessionProgress(NamedTuple):
     """How many of a session's questions are answered."""
 
     done: int
@@ -91,9 +91,9 @@ def next_practice(participant: Participant) -> Item:
     return Item(EasyAnswer.Kind.PRACTICE, participant.easy_answers.filter(kind=EasyAnswer.Kind.PRACTICE).count())
 
 
-def progress(sitting: Sitting) -> Progress:
+def progress(sitting: Sitting) -> SessionProgress:
     total = sitting.study.asked_at_most + sum(1 for _ in _extras(sitting.participant))
-    return Progress(len(sitting.said), total)
+    return SessionProgress(len(sitting.said), total)
 
 
 def items_of(sitting: Sitting) -> Iterator[Item]:
@@ -126,7 +126,7 @@ def _extras(participant: Participant) -> Iterator[tuple[int, Item]]:
 # What it is
 
 
-def look_up(sitting: Sitting, item: Item) -> Asked | None:
+def look_up(sitting: Sitting, item: Item) -> AskedItem | None:
     """Return an item with its text, its picture or story, and answers; None where its question is gone."""
     study = sitting.study
     if item.kind == EasyAnswer.Kind.ATTENTION:
@@ -141,7 +141,7 @@ def look_up(sitting: Sitting, item: Item) -> Asked | None:
     if split is None or row is None:
         return None
     form, lines = form_of(split, row.kind), lines_at(split, position)
-    return Asked(item, row.text, form, row.scene, position, row.answer, lines)
+    return AskedItem(item, row.text, form, row.scene, position, row.answer, lines)
 
 
 def words_at(split: Split, position: int) -> Question | None:
@@ -172,7 +172,7 @@ def _position(sitting: Sitting, question: int) -> int:
     return place.position if place is not None else StudyQuestion.objects.get(pk=question).position
 
 
-def _attention(participant: Participant, item: Item) -> Asked:
+def _attention(participant: Participant, item: Item) -> AskedItem:
     """Return words that say which button to press; the buttons are those of some question of the study."""
     study = participant.study
     chance = chance_for(participant, f"attention {item.number}")
@@ -184,7 +184,7 @@ def _attention(participant: Participant, item: Item) -> Asked:
     wanted = chance.choice(form.choices)
     noun = media_of(study.split).noun
     text = f"This one has no {noun}. It shows us that you read every question: please press “{wanted}”."
-    return Asked(item, text, form._replace(instruction=""), None, None, wanted)
+    return AskedItem(item, text, form._replace(instruction=""), None, None, wanted)
 
 
 def _easy_position(participant: Participant, item: Item) -> int:

@@ -32,7 +32,7 @@ class Item(NamedTuple):
         return cls(kind, int(number))
 
 
-class Said(NamedTuple):
+class GivenAnswer(NamedTuple):
     """An answer as it stands: to what, the answer or nothing but a reason against, how often it was given anew."""
 
     item: Item
@@ -79,7 +79,7 @@ class Sitting:
         return _by_claim(slots.asking_held(self.participant).rows())
 
     @cached_property
-    def said(self) -> dict[Item, Said]:
+    def said(self) -> dict[Item, GivenAnswer]:
         return self._said(Asking(_ANSWERS, (self.participant.pk,)).rows())
 
     def read(self) -> None:
@@ -89,11 +89,11 @@ class Sitting:
         given, held, said = ask_together(*asked)
         self.given, self.held, self.said = _by_question(given), _by_claim(held), self._said(said)
 
-    def _said(self, rows: list[tuple[Any, ...]]) -> dict[Item, Said]:
-        found = [Said(Item(QUESTION, question), *rest) for question, *rest in rows]
+    def _said(self, rows: list[tuple[Any, ...]]) -> dict[Item, GivenAnswer]:
+        found = [GivenAnswer(Item(QUESTION, question), *rest) for question, *rest in rows]
         if self.study.checks or self.study.attention:
             checks = _CHECKS.ask(self.participant.pk)
-            found += [Said(Item(kind, number), *rest) for kind, number, *rest in checks]
+            found += [GivenAnswer(Item(kind, number), *rest) for kind, number, *rest in checks]
         return {said.item: said for said in found}
 
     @property
@@ -101,11 +101,11 @@ class Sitting:
         return sum(item.kind == QUESTION for item in self.said)
 
     @cached_property
-    def last(self) -> Said | None:
+    def last(self) -> GivenAnswer | None:
         """Return what was answered last; None at the beginning."""
         return max(self.said.values(), key=lambda said: said.received, default=None)
 
-    def note(self, said: Said) -> None:
+    def note(self, said: GivenAnswer) -> None:
         """Know an answer that was stored just now."""
         self.said[said.item] = said
         self.last = said

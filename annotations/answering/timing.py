@@ -33,7 +33,7 @@ class Reported(NamedTuple):
     superseded: bool
 
 
-class Counted(NamedTuple):
+class CountedTime(NamedTuple):
     """Milliseconds that count.
 
     Attributes
@@ -61,7 +61,7 @@ def record_showing(participant: Participant, item: Item) -> None:
     insert_once(Showing(participant=participant, kind=item.kind, number=item.number))
 
 
-def counted(study: Study, *, people: Iterable[int] | None = None) -> Counted:
+def counted(study: Study, *, people: Iterable[int] | None = None) -> CountedTime:
     """Return the times of a study's answers, or of those of some participants by their keys."""
     whose: dict[str, Any] = {"participant__study": study}
     if people is not None:
@@ -72,7 +72,7 @@ def counted(study: Study, *, people: Iterable[int] | None = None) -> Counted:
     shown: dict[int, dict[Item, datetime]] = defaultdict(dict)
     for who, kind, number, at in Showing.objects.filter(**whose).values_list("participant", "kind", "number", "at"):
         shown[who][Item(kind, number)] = at
-    found = Counted({}, {}, {})
+    found = CountedTime({}, {}, {})
     for who, theirs in rows.items():
         times = count(theirs, shown[who], longest=60_000 * study.lease_minutes)
         for row in theirs:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from annotations.answering import timing
 from annotations.answering.participants import pseudonym
-from annotations.answering.timing import Counted
+from annotations.answering.timing import CountedTime
 from annotations.models import Answer, EasyAnswer, Study
 from generation.models import Split
 from generation.storage.index import SplitIndex
@@ -17,7 +17,7 @@ SOME = 2000  # rows read at a time
 RISKY = ("=", "+", "-", "@", "\t", "\r", "\n")  # what spreadsheets take for a formula
 
 
-class Line(NamedTuple):
+class AnswerLine(NamedTuple):
     """An answer as files have it.
 
     Attributes
@@ -60,7 +60,7 @@ class Line(NamedTuple):
     superseded: bool
 
 
-def lines(study: Study, *, correct: bool = True, easy_correct: bool = True) -> Iterator[Line]:
+def lines(study: Study, *, correct: bool = True, easy_correct: bool = True) -> Iterator[AnswerLine]:
     """Yield every answer but those by the test link, person by person.
 
     Parameters
@@ -78,14 +78,14 @@ def lines(study: Study, *, correct: bool = True, easy_correct: bool = True) -> I
 
 
 def _easy_lines(
-    study: Study, names: dict[int, str], kept: dict[int, bool], times: Counted, *, correct: bool
-) -> Iterator[Line]:
+    study: Study, names: dict[int, str], kept: dict[int, bool], times: CountedTime, *, correct: bool
+) -> Iterator[AnswerLine]:
     split = "" if study.easy is None else _name(study.easy)
     rows = EasyAnswer.objects.filter(participant__study=study).order_by("participant", "pk")
     for row in rows.iterator(chunk_size=SOME):
         if row.participant_id in kept:
             has_place = row.position is not None
-            yield Line(
+            yield AnswerLine(
                 names[row.participant_id], row.kind, split if has_place else "", row.position, None, row.text, "",
                 row.is_right if correct or not has_place else None, row.visible, None, times.easy.get(row.pk, 0),
                 kept[row.participant_id], surplus=False, superseded=row.superseded,
@@ -93,8 +93,8 @@ def _easy_lines(
 
 
 def _sample_lines(
-    study: Study, names: dict[int, str], kept: dict[int, bool], times: Counted, *, correct: bool
-) -> Iterator[Line]:
+    study: Study, names: dict[int, str], kept: dict[int, bool], times: CountedTime, *, correct: bool
+) -> Iterator[AnswerLine]:
     index, split = SplitIndex.open(study.split), _name(study.split)
     values, right = index.answer_values, index.answers
     rows = Answer.objects.filter(question__study=study).select_related("question", "slot")
@@ -104,7 +104,7 @@ def _sample_lines(
         position = row.question.position
         code = int(right[position])
         is_known = correct and code < len(values) and not row.refusal
-        yield Line(
+        yield AnswerLine(
             participant=names[row.participant_id],
             kind=SAMPLE,
             split=split,
@@ -133,10 +133,10 @@ class _Echo:
         return text
 
 
-def as_csv(rows: Iterator[Line]) -> Iterator[str]:
+def as_csv(rows: Iterator[AnswerLine]) -> Iterator[str]:
     """Yield lines of a CSV file that a spreadsheet opens without taking a cell for a formula."""
     writer: Any = csv.writer(_Echo())
-    yield writer.writerow(Line._fields)
+    yield writer.writerow(AnswerLine._fields)
     for row in rows:
         yield writer.writerow([cell(value) for value in row])
 
@@ -148,6 +148,6 @@ def cell(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value.startswith(RISKY) else value
 
 
-def as_jsonl(rows: Iterator[Line]) -> Iterator[str]:
+def as_jsonl(rows: Iterator[AnswerLine]) -> Iterator[str]:
     for row in rows:
         yield json.dumps(row._asdict(), ensure_ascii=False) + "\n"

@@ -79,7 +79,7 @@ class Arrays(NamedTuple):
         return Counter(self.words[code] for code in codes).most_common()
 
 
-class Draft(NamedTuple):
+class BaselineDraft(NamedTuple):
     """A baseline as it would be published now.
 
     Attributes
@@ -157,7 +157,7 @@ def name_of(digest: str) -> str:
 # What would be published
 
 
-def draft(study: Study) -> Draft:
+def draft(study: Study) -> BaselineDraft:
     """Return what publishing a study's human baseline now would publish."""
     found, people = results.gather(study), people_of(study)
     index = SplitIndex.open(study.split)
@@ -176,7 +176,7 @@ def draft(study: Study) -> Draft:
         "confused": [list(row) for row in results.confusion(found)[:MOST_CONFUSED]],
     }
     digest = digest_of(arrays)
-    return Draft(arrays, digest, _sha256(digest, _json(figures), methods), top, figures, methods)
+    return BaselineDraft(arrays, digest, _sha256(digest, _json(figures), methods), top, figures, methods)
 
 
 def arrays_of(found: Gathered) -> Arrays:

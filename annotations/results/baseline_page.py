@@ -21,7 +21,7 @@ TOLD = (What.HUMAN_ANSWERS, What.ANSWER)  # where single questions may be told: 
 PLACES = 3  # decimals of a share: a tenth of a point
 
 
-class Figure(NamedTuple):
+class BaselineFigure(NamedTuple):
     """A share of `n` with its interval, for those who may see the answers: only n where there are too few."""
 
     label: str
@@ -84,16 +84,16 @@ class PublishedFigure(NamedTuple):
         return {"n": self.n} | ({} if self.share is None else {"accuracy": self.share})
 
 
-class Part(NamedTuple):
+class FacetSlices(NamedTuple):
     """A facet with its slices."""
 
     name: str
     label: str
     reveals: bool
-    rows: list[Figure]
+    rows: list[BaselineFigure]
 
 
-class Shown(NamedTuple):
+class BaselineView(NamedTuple):
     """A published baseline as one visitor sees it.
 
     Attributes
@@ -115,22 +115,22 @@ class Shown(NamedTuple):
     """
 
     is_open: bool
-    majority: Figure | PublishedFigure
-    single: Figure | None
-    everyone: Figure | None
-    parts: list[Part]
+    majority: BaselineFigure | PublishedFigure
+    single: BaselineFigure | None
+    everyone: BaselineFigure | None
+    parts: list[FacetSlices]
     confused: list[list[Any]]
     methods: str
     figures: Mapping[str, Any]
 
 
-def shown(user: Visitor, baseline: Baseline) -> Shown:
+def shown(user: Visitor, baseline: Baseline) -> BaselineView:
     """Return a published baseline as a visitor may see it, who may open its dataset."""
     figures: dict[str, Any] = json.loads(baseline.figures)
     if not _is_open(user, baseline.split):
-        return Shown(False, figure_for(user, baseline), None, None, [], [], "", figures)
+        return BaselineView(False, figure_for(user, baseline), None, None, [], [], "", figures)
     everyone = figures["everyone"]
-    return Shown(
+    return BaselineView(
         is_open=True,
         majority=_figure(figures, "majority"),
         single=_figure(figures, "single"),
@@ -142,9 +142,9 @@ def shown(user: Visitor, baseline: Baseline) -> Shown:
     )
 
 
-def figure_for(user: Visitor, baseline: Baseline) -> Figure | PublishedFigure:
+def figure_for(user: Visitor, baseline: Baseline) -> BaselineFigure | PublishedFigure:
     if _is_open(user, baseline.split):
-        return Figure("", baseline.right, baseline.asked)
+        return BaselineFigure("", baseline.right, baseline.asked)
     return PublishedFigure(baseline.asked, disclosure.share_of(baseline))
 
 
@@ -152,23 +152,23 @@ def _is_open(user: Visitor, split: Split) -> bool:
     return all(may_see(user, split, what) for what in TOLD)
 
 
-def _figure(figures: Mapping[str, Any], name: str) -> Figure:
+def _figure(figures: Mapping[str, Any], name: str) -> BaselineFigure:
     right, n = figures[name]
     interval = figures[f"{name}_interval"]
-    return Figure("", right, n, None if interval is None else Interval(*interval))
+    return BaselineFigure("", right, n, None if interval is None else Interval(*interval))
 
 
-def _parts(figures: Mapping[str, Any]) -> Iterator[Part]:
+def _parts(figures: Mapping[str, Any]) -> Iterator[FacetSlices]:
     for one in figures["facets"]:
-        rows = [Figure(label, right, n) for label, right, n in one["values"]]
+        rows = [BaselineFigure(label, right, n) for label, right, n in one["values"]]
         if rows:
-            yield Part(one["name"], one["label"], one["reveals"], rows)
+            yield FacetSlices(one["name"], one["label"], one["reveals"], rows)
 
 
 # Files
 
 
-def as_data(baseline: Baseline, found: Shown) -> dict[str, Any]:
+def as_data(baseline: Baseline, found: BaselineView) -> dict[str, Any]:
     """Return a baseline with its slices as JSON has it."""
     figures = found.figures
     return {
@@ -187,7 +187,7 @@ def as_data(baseline: Baseline, found: Shown) -> dict[str, Any]:
     }
 
 
-def as_csv(found: Shown) -> Iterator[str]:
+def as_csv(found: BaselineView) -> Iterator[str]:
     """Yield the lines of a CSV file: the whole, and where answers are open single answers and each slice."""
     writer: Any = csv.writer(_Echo())
     yield writer.writerow(COLUMNS)

@@ -13,7 +13,7 @@ from django.db.models import Count, Max, Q
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from annotations.answering.timing import Counted
+from annotations.answering.timing import CountedTime
 from annotations.models import Answer, AnswerQuerySet, EasyAnswer, Participant, Study
 from generation.engine.canonical import digest
 from generation.engine.items import FacetKind
@@ -72,7 +72,7 @@ class Gathered:
         return self.votes.answers == self.truth[self.votes.questions]
 
 
-class Row(NamedTuple):
+class AnswerRow(NamedTuple):
     """An answer as it is read: to which question, by whom, what, why not, and its key."""
 
     position: int
@@ -103,12 +103,12 @@ def _answers(study: Study) -> AnswerQuerySet:
     return Answer.objects.filter(question__study=study, participant__is_test=False)
 
 
-def _rows_of(answers: AnswerQuerySet) -> list[Row]:
+def _rows_of(answers: AnswerQuerySet) -> list[AnswerRow]:
     fields = ("question__position", "participant", "text", "refusal", "pk")
-    return [Row(*row) for row in answers.order_by("claimed", "pk").values_list(*fields)]
+    return [AnswerRow(*row) for row in answers.order_by("claimed", "pk").values_list(*fields)]
 
 
-def _first(rows: Iterable[Row], most: int, *, without: Collection[int]) -> list[Row]:
+def _first(rows: Iterable[AnswerRow], most: int, *, without: Collection[int]) -> list[AnswerRow]:
     """Return of each question the first answers but some people's, as many as are wanted."""
     seen: dict[int, int] = {}
     kept = []
@@ -119,7 +119,7 @@ def _first(rows: Iterable[Row], most: int, *, without: Collection[int]) -> list[
     return kept
 
 
-def gathered(rows: Iterable[Row], index: SplitIndex) -> Gathered:
+def gathered(rows: Iterable[AnswerRow], index: SplitIndex) -> Gathered:
     """Return rows as arrays, held against a split."""
     truth = index.answers.astype(np.int64)
     truth[truth >= len(index.answer_values)] = NONE
@@ -306,7 +306,7 @@ def confusion(found: Gathered) -> list[Confused]:
 # How far it is
 
 
-class Progress(NamedTuple):
+class StudyProgress(NamedTuple):
     """How many answers are in of how many that are wanted, questions that have all of theirs, answers an hour."""
 
     answers: int
@@ -316,11 +316,11 @@ class Progress(NamedTuple):
     pace: int
 
 
-def progress(study: Study) -> Progress:
+def progress(study: Study) -> StudyProgress:
     """Return how far a study is; its pace is what came in the last hour, by the database's clock."""
     answers = _answers(study)
     each: Mapping[int, int] = _times(answers.counted().values_list("question", flat=True))
-    return Progress(
+    return StudyProgress(
         answers=sum(each.values()),
         wanted=study.slots.count(),
         whole=sum(times >= study.per_question for times in each.values()),
@@ -336,7 +336,7 @@ def _times(keys: Iterable[int]) -> dict[int, int]:
     return times
 
 
-def median_seconds(found: Gathered, times: Counted) -> float | None:
+def median_seconds(found: Gathered, times: CountedTime) -> float | None:
     """Return the median of the counted times of some answers, in seconds; None of nothing."""
     return median(times.answers.get(key, 0) for key in found.keys) / 1000 if found.keys else None
 

@@ -26,7 +26,7 @@ class BadExport(EngineError):
     """A file is no export of submissions."""
 
 
-class Submission(NamedTuple):
+class PlatformRow(NamedTuple):
     """A row of the platform's export: `seconds` is how long it took, None where that isn't said."""
 
     submission: str
@@ -60,13 +60,13 @@ class Payment:
         For what the unfinished did, which approving doesn't pay.
     """
 
-    finished: list[Submission] = field(default_factory=list)
-    no_code: list[Submission] = field(default_factory=list)
-    to_decide: list[Submission] = field(default_factory=list)
-    left: list[Submission] = field(default_factory=list)
-    unfinished: list[Submission] = field(default_factory=list)
-    unknown: list[Submission] = field(default_factory=list)
-    unclear: list[Submission] = field(default_factory=list)
+    finished: list[PlatformRow] = field(default_factory=list)
+    no_code: list[PlatformRow] = field(default_factory=list)
+    to_decide: list[PlatformRow] = field(default_factory=list)
+    left: list[PlatformRow] = field(default_factory=list)
+    unfinished: list[PlatformRow] = field(default_factory=list)
+    unknown: list[PlatformRow] = field(default_factory=list)
+    unclear: list[PlatformRow] = field(default_factory=list)
     missing: list[Person] = field(default_factory=list)
     bonuses: list[tuple[str, Decimal]] = field(default_factory=list)
 
@@ -100,7 +100,7 @@ class Payment:
         return None if self.seconds is None else (hourly * Decimal(self.seconds) / 3600).quantize(CENT, ROUND_UP)
 
 
-def read_export(content: bytes) -> list[Submission]:
+def read_export(content: bytes) -> list[PlatformRow]:
     """Return the rows of an export as Prolific makes it; other columns are passed over.
 
     Raises
@@ -124,7 +124,7 @@ def read_export(content: bytes) -> list[Submission]:
     return [_read(row, number) for number, row in enumerate(kept, start=2)]
 
 
-def _read(cells: Sequence[str], number: int) -> Submission:
+def _read(cells: Sequence[str], number: int) -> PlatformRow:
     submission, person, status, code, taken = (cell.strip() for cell in cells)
     try:
         seconds = float(taken) if taken else None
@@ -132,7 +132,7 @@ def _read(cells: Sequence[str], number: int) -> Submission:
         raise BadExport(f"Expected seconds as Time taken, got {taken[:40]!r} in row {number}.", where="file") from error
     if seconds is not None and not 0 <= seconds < 1e9:
         raise BadExport(f"Expected seconds as Time taken, got {taken[:40]!r} in row {number}.", where="file")
-    return Submission(submission, person, status.upper(), code, seconds)
+    return PlatformRow(submission, person, status.upper(), code, seconds)
 
 
 def code_of(ending: str) -> str:
@@ -142,7 +142,7 @@ def code_of(ending: str) -> str:
     return next(iter(parse_qs(urlsplit(ending).query).get("cc", [])), "")
 
 
-def reconcile(study: Study, submissions: list[Submission], people: list[Person]) -> Payment:
+def reconcile(study: Study, submissions: list[PlatformRow], people: list[Person]) -> Payment:
     """Return what to do about each submission. People who came by the test link are left out.
 
     A submission belongs to the participant who arrived with its submission id. If nobody did, it belongs to the
@@ -180,7 +180,7 @@ def reconcile(study: Study, submissions: list[Submission], people: list[Person])
 
 
 def _whose(
-    row: Submission, by_session: Mapping[str, list[Person]], by_identity: Mapping[str, list[Person]]
+    row: PlatformRow, by_session: Mapping[str, list[Person]], by_identity: Mapping[str, list[Person]]
 ) -> list[Person]:
     """Return who may have done the work of a submission: in its session, or else with its person's id."""
     there = by_session.get(row.submission, []) if row.submission else []
@@ -188,7 +188,7 @@ def _whose(
     return same or there or (by_identity.get(row.person, []) if row.person else [])
 
 
-def _add_bonus(found: Payment, study: Study, row: Submission, worked: float) -> None:
+def _add_bonus(found: Payment, study: Study, row: PlatformRow, worked: float) -> None:
     seconds = worked if row.seconds is None else min(worked, row.seconds)
     amount = (study.hourly_pay * Decimal(seconds) / 3600).quantize(CENT, ROUND_UP)
     if amount and row.status not in PAID:

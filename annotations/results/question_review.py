@@ -12,14 +12,14 @@ from urllib.parse import urlencode
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.answering.timing import Counted
+from annotations.answering.timing import CountedTime
 from annotations.models import Answer, Study
 from annotations.results.figures import Gathered, sliced, ties, values_of, within
 from generation.engine.errors import EngineError
 from generation.storage.index import IndexedFacet
 
 
-class Said(NamedTuple):
+class ReviewedQuestion(NamedTuple):
     """A question, what people said of it, and why to look at it again, if there is a reason.
 
     Attributes
@@ -43,7 +43,7 @@ SPLIT, WRONG, REFUSED = "people split", "all wrong", "could not answer"
 FLAGS = {"split": SPLIT, "wrong": WRONG, "refused": REFUSED}  # as addresses call them
 
 
-def by_question(found: Gathered) -> list[Said]:
+def by_question(found: Gathered) -> list[ReviewedQuestion]:
     """Return questions that have an answer or a reason against, those with most flags first."""
     said: dict[int, Counter[str]] = defaultdict(Counter)
     refused: dict[int, Counter[str]] = defaultdict(Counter)
@@ -64,7 +64,7 @@ def by_question(found: Gathered) -> list[Said]:
         given = [*said[position].most_common(), *refused[position].most_common()]
         word = found.vocabulary[int(found.truth[position])]
         most = int(found.majority[position])
-        rows.append(Said(position, word, found.vocabulary[most] if most >= 0 else "", given, flags))
+        rows.append(ReviewedQuestion(position, word, found.vocabulary[most] if most >= 0 else "", given, flags))
     return sorted(rows, key=lambda row: (-len(row.flags), row.position))
 
 
@@ -78,7 +78,7 @@ class Raw(NamedTuple):
 
 
 def raw_answers(
-    study: Study, positions: list[int], names: Mapping[int, str], *, times: Counted
+    study: Study, positions: list[int], names: Mapping[int, str], *, times: CountedTime
 ) -> dict[int, list[Raw]]:
     """Return the answers to some questions as they were given, in order of claim, those that don't count among them.
 
@@ -98,7 +98,7 @@ def raw_answers(
     return found
 
 
-def median_times(study: Study, positions: list[int], *, times: Counted) -> dict[int, float]:
+def median_times(study: Study, positions: list[int], *, times: CountedTime) -> dict[int, float]:
     """Return for some questions the median of the counted times of the answers that fill slots, in seconds."""
     counted = Answer.objects.counted().filter(question__study=study, question__position__in=positions)
     found: dict[int, list[int]] = defaultdict(list)

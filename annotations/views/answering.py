@@ -12,8 +12,8 @@ from django.views.decorators.http import require_POST, require_safe
 from annotations.answering import at_hand, color_vision, flow, pictures, questions, timing, tokens
 from annotations.answering.answer_forms import choices_of, display_of, media_of, places_of, swatches_of
 from annotations.answering.flow import Stage
-from annotations.answering.questions import Asked, Progress
-from annotations.answering.session import QUESTION, Item, Said, Sitting
+from annotations.answering.questions import AskedItem, SessionProgress
+from annotations.answering.session import QUESTION, GivenAnswer, Item, Sitting
 from annotations.answering.slots import NotGiven
 from annotations.models import Answer, EasyAnswer, Participant
 from annotations.views.private import NOTHING, find_sitting, private, wants_json
@@ -54,7 +54,7 @@ def next_question(sitting: Sitting, *, is_again: bool = False, zoom: str = "") -
 
 
 def question_context(
-    sitting: Sitting, found: Asked, *, undone: Said | None = None, ahead: Item | None = None, zoom: str = ""
+    sitting: Sitting, found: AskedItem, *, undone: GivenAnswer | None = None, ahead: Item | None = None, zoom: str = ""
 ) -> dict[str, Any]:
     """Return what the page of an item shows.
 
@@ -92,12 +92,12 @@ def question_context(
     }
 
 
-def _practice_progress(participant: Participant) -> Progress:
+def _practice_progress(participant: Participant) -> SessionProgress:
     size = questions.practice_of(participant.study)
-    return Progress(len(flow.practice_of(participant, participant.tries)), size)
+    return SessionProgress(len(flow.practice_of(participant, participant.tries)), size)
 
 
-def _picture(sitting: Sitting, found: Asked) -> Picture | None:
+def _picture(sitting: Sitting, found: AskedItem) -> Picture | None:
     """Return the picture of something that a participant is asked; None where there is none."""
     if found.scene is None or not found.scene.has_picture:
         return None
@@ -153,7 +153,7 @@ def _text(request: HttpRequest, form: AnswerForm) -> str:
     return flow.put_together(form, places or request.POST.getlist(PART))
 
 
-def _given(sitting: Sitting, token: str) -> Asked:
+def _given(sitting: Sitting, token: str) -> AskedItem:
     """Return what a token names; raise `NotGiven` for one that isn't this participant's."""
     item = flow.item_named(sitting, token)
     found = questions.look_up(sitting, item) if item is not None else None

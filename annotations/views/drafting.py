@@ -30,7 +30,7 @@ OPENED = "Expected a draft, got a study that was opened meanwhile: what is asked
 MOST_SPLITS = 200  # that are offered to begin with
 
 
-class Shown(NamedTuple):
+class PlanView(NamedTuple):
     """What stands beside the form: a plan with the slices it gives, or why there is none.
 
     `found` says in words what a filter finds, and `back` is where that is browsed. `contradictions` are the texts that
@@ -152,7 +152,7 @@ def _ticked(data: QueryDict) -> dict[str, bool]:
     return {name: name in data for name in BOXES}
 
 
-def _shown(study: Study, request: HttpRequest, typed: dict[str, Any]) -> Shown:
+def _shown(study: Study, request: HttpRequest, typed: dict[str, Any]) -> PlanView:
     """Return the plan of a study with some of its fields as they are typed."""
     copy = Study.objects.filter(pk=study.pk).first() or Study(split=study.split, owner_id=study.owner_id)
     copy.split = study.split
@@ -160,15 +160,15 @@ def _shown(study: Study, request: HttpRequest, typed: dict[str, Any]) -> Shown:
     form = PlanForm(held | typed, instance=copy, user=request.user)
     if not form.is_valid():
         said = [f"{form.fields[name].label}: {text}" for name, texts in form.errors.items() for text in texts]
-        return Shown(trouble=" ".join(said), filter_trouble=" ".join(map(str, form.errors.get(FILTER, []))))
+        return PlanView(trouble=" ".join(said), filter_trouble=" ".join(map(str, form.errors.get(FILTER, []))))
     try:
         sample = sampling.draw(copy)
     except BadSample as error:
-        return Shown(trouble=error.reason)
+        return PlanView(trouble=error.reason)
     plan = planning.plan(copy, times=planning.times_of(study))
     for name in TEXTS:
         setattr(copy, name, typed.get(name, getattr(copy, name)))
-    return Shown(
+    return PlanView(
         plan,
         planning.breakdowns(copy, sample),
         found=question_filter.said(copy),
@@ -195,7 +195,7 @@ def _offered(request: HttpRequest) -> list[Split]:
     return [split for split in latest if may_study(request.user, split)]
 
 
-def _page(request: HttpRequest, study: Study, form: StudyForm, shown: Shown, *, status: int = 200) -> HttpResponse:
+def _page(request: HttpRequest, study: Study, form: StudyForm, shown: PlanView, *, status: int = 200) -> HttpResponse:
     context = {
         "study": study,
         "split": study.split,

@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
 
 from annotations.answering import throttle
-from annotations.answering.flow import Elsewhere, NoEntry, Refused, TooMany
+from annotations.answering.flow import Elsewhere, FlowRefused, NoEntry, TooMany
 from annotations.answering.participant_lookup import participant_at
 from annotations.answering.session import Sitting
 from annotations.answering.slots import NotGiven
@@ -46,7 +46,7 @@ def private(view: View) -> View:
             response = page("elsewhere", {"fields": _fields(request)}, status=409)
         except NoEntry as error:
             response = page("no_entry", {"refused": error, **ending(error.code)}, status=409)
-        except (NotGiven, Refused) as error:
+        except (NotGiven, FlowRefused) as error:
             response = refuse(request, str(error), status=403 if isinstance(error, NotGiven) else 400)
         response.setdefault("Cache-Control", "no-store")
         response["Referrer-Policy"] = "no-referrer"

@@ -13,10 +13,10 @@ from django.views.decorators.http import require_safe
 
 from annotations.answering import exclusion_rules, timing
 from annotations.answering.participants import Person, people_of
-from annotations.answering.timing import Counted
+from annotations.answering.timing import CountedTime
 from annotations.models import Baseline, Study
 from annotations.results import baseline, dawid_skene, exclusions, figures, question_review
-from annotations.results.answer_files import Line, as_csv, as_jsonl, lines
+from annotations.results.answer_files import AnswerLine, as_csv, as_jsonl, lines
 from annotations.results.figures import Gathered
 from annotations.results.methods_text import methods_text
 from annotations.results.question_review import BadAddress
@@ -84,7 +84,7 @@ def _published(study: Study, found: Gathered) -> dict[str, Any]:
 
 
 def _figures(
-    study: Study, found: Gathered, people: list[Person], names: Mapping[int, str], *, times: Counted
+    study: Study, found: Gathered, people: list[Person], names: Mapping[int, str], *, times: CountedTime
 ) -> dict[str, Any]:
     sides = exclusions.sides(study, found, people)
     estimated = dawid_skene.estimate(found, dawid_skene.kinds_of(study, found.asked.nonzero()[0].tolist()))
@@ -117,7 +117,7 @@ def _listed(
     facets: list[IndexedFacet],
     names: Mapping[int, str],
     *,
-    times: Counted,
+    times: CountedTime,
 ) -> dict[str, Any]:
     """Return a page of the questions that are asked for; of those with any flag, where none is; or of all."""
     trouble = ""
@@ -154,7 +154,7 @@ def study_answers_jsonl(request: HttpRequest, code: str) -> StreamingHttpRespons
     return _file(study, as_jsonl(_lines(request.user, study)), kind="jsonl", content_type="application/x-ndjson")
 
 
-def _lines(user: Visitor, study: Study) -> Iterator[Line]:
+def _lines(user: Visitor, study: Study) -> Iterator[AnswerLine]:
     return lines(
         study,
         correct=may_see(user, study.split, What.ANSWER),

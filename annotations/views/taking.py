@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotations.answering import color_vision, flow, questions, slots, throttle, tokens
 from annotations.answering.answer_forms import media_of
-from annotations.answering.flow import Refused, Stage, TooMany
+from annotations.answering.flow import FlowRefused, Stage, TooMany
 from annotations.answering.session import Item, Sitting
 from annotations.markdown import rendered
 from annotations.models import EasyAnswer, Participant, Study
@@ -82,7 +82,7 @@ def go_on(request: HttpRequest, code: str, secret: str) -> HttpResponse:
     token = request.POST.get("token", "")
     stage = tokens.find(participant, token, among=[f"stage:{one}" for one in stages])
     if stage is None:
-        raise Refused("Expected the token of this page, got another. Load the page again.", where="token")
+        raise FlowRefused("Expected the token of this page, got another. Load the page again.", where="token")
     match stage.removeprefix("stage:"):
         case Stage.PALETTE:
             flow.tell_apart(participant, _told_apart(request))
@@ -160,7 +160,7 @@ def _told_apart(request: HttpRequest) -> list[bool]:
     """Return which pairs somebody says are the same."""
     answers = [request.POST.get(f"pair-{number}", "") for number in range(color_vision.PAIRS)]
     if any(answer not in (SAME, DIFFERENT) for answer in answers):
-        raise Refused(f"Expected {SAME} or {DIFFERENT} for each of {color_vision.PAIRS} pairs. Go back and choose.")
+        raise FlowRefused(f"Expected {SAME} or {DIFFERENT} for each of {color_vision.PAIRS} pairs. Go back and choose.")
     return [answer == SAME for answer in answers]
 
 

@@ -15,7 +15,7 @@ from generation.browsing.pictures import Picture, strips
 from generation.browsing.sidebar import Page, page_of
 from generation.browsing.stories import Beginning
 from generation.charts.counts import Chart, charts_of
-from generation.charts.drawing import Order, drawings
+from generation.charts.drawing import DrawingOrder, drawings
 from generation.charts.vega import OF_THE_PAGE, most_frequent, spec_of
 from generation.engine.errors import BadSpec
 from generation.engine.items import Facet as WorldFacet
@@ -24,25 +24,25 @@ from generation.engine.worlds import usable
 from generation.engine.worlds.repeats import HasRepeats, Repeatable
 from generation.models import Dataset, Split
 from generation.models.datasets import DatasetQuerySet
-from generation.splits.filters import BadAddress, Facet, Query, read_query
+from generation.splits.filters import BadAddress, FilterFacet, Query, read_query
 from generation.storage.index import NotIndexed, SplitIndex, open_digest
 
 
-class Counted(NamedTuple):
+class DistinctCount(NamedTuple):
     """Of how many things how many are different."""
 
     all: int
     different: int
 
 
-class Row(NamedTuple):
+class RepeatRow(NamedTuple):
     """A value, or all together, with a figure for each split and each thing that may repeat; None: there is none.
 
     `spaces` says of each thing how many different ones there are in all splits together; None where nobody counted.
     """
 
     label: str
-    cells: list[Counted | None]
+    cells: list[DistinctCount | None]
     spaces: list[int | None]
 
     @property
@@ -55,7 +55,7 @@ class Repeats(NamedTuple):
 
     splits: list[str]
     labels: list[str]
-    rows: list[Row]
+    rows: list[RepeatRow]
     plain: list[str]
 
     @property
@@ -77,12 +77,12 @@ def repeats_of(user: Visitor, dataset: Dataset, splits: Sequence[Split]) -> Repe
     facet = found[0][1].facets[world.repeats_by]
     spaces = _spaces(world, splits)
     counted = [_by_value(split.index_digest, one, world.repeats_by) for split, _ in found for one in world.repeats]
-    rows = [Row("all", [column[-1] for column in counted], [None] * len(world.repeats))]
+    rows = [RepeatRow("all", [column[-1] for column in counted], [None] * len(world.repeats))]
     for code, value in enumerate(facet.values):
         cells = [column[code] for column in counted]
         if any(cells):
             known = spaces.get(value, {})
-            rows.append(Row(facet.labels[code], cells, [known.get(one.facet) for one in world.repeats]))
+            rows.append(RepeatRow(facet.labels[code], cells, [known.get(one.facet) for one in world.repeats]))
     told = [row for row in rows[1:] if not row.is_plain]
     return Repeats(
         [split.name for split, _ in found],
@@ -108,14 +108,14 @@ def _index(split: Split, world: HasRepeats) -> SplitIndex | None:
 
 
 @functools.lru_cache(maxsize=256)
-def _by_value(digest: str, repeatable: Repeatable, by: str) -> Mapping[int, Counted | None]:
+def _by_value(digest: str, repeatable: Repeatable, by: str) -> Mapping[int, DistinctCount | None]:
     """Return how many there are and how many different ones, for each value's code; for all together under -1."""
     index = open_digest(digest)
     keys, codes = index.keys[repeatable.facet], index.facets[by].codes
     has_one = np.flatnonzero(np.diff(keys.starts.astype(np.int64)) == 1)
     places = keys.places[keys.starts[has_one]].astype(np.int64)
     things = index.scenes[has_one].astype(np.int64) if repeatable.is_of_item else has_one
-    found: dict[int, Counted | None] = {-1: _counted(things, places)}
+    found: dict[int, DistinctCount | None] = {-1: _counted(things, places)}
     of = codes[has_one]
     for code in range(len(index.facets[by].values)):
         some = of == code
@@ -123,8 +123,8 @@ def _by_value(digest: str, repeatable: Repeatable, by: str) -> Mapping[int, Coun
     return found
 
 
-def _counted(things: NDArray[np.int64], places: NDArray[np.int64]) -> Counted:
-    return Counted(len(np.unique(things)), len(np.unique(places)))
+def _counted(things: NDArray[np.int64], places: NDArray[np.int64]) -> DistinctCount:
+    return DistinctCount(len(np.unique(things)), len(np.unique(places)))
 
 
 PICTURES = 4
@@ -143,7 +143,7 @@ SEEN_BY = {
 }
 
 
-class Card(NamedTuple):
+class DatasetCard(NamedTuple):
     """A dataset with what a list shows of it."""
 
     dataset: Dataset
@@ -161,12 +161,12 @@ class Choices(NamedTuple):
     chosen: str
 
 
-def newest_cards(user: Visitor, *, most: int) -> list[Card]:
+def newest_cards(user: Visitor, *, most: int) -> list[DatasetCard]:
     complete = Dataset.objects.visible_to(user).matching(state=[Dataset.State.COMPLETE])
     return _cards(user, complete, start=0, stop=most)
 
 
-def cards_of(user: Visitor, query: Query) -> tuple[list[Card], Page]:
+def cards_of(user: Visitor, query: Query) -> tuple[list[DatasetCard], Page]:
     """Return the page of datasets that an address asks for, newest first; raise `NoSuchPage` past the end."""
     found = Dataset.objects.visible_to(user).matching(words=query.words.split(), **_values(query))
     page = page_of(query, found.count(), size=PER_PAGE, of="datasets")
@@ -182,7 +182,7 @@ def read_list_query(pairs: Iterable[tuple[str, str]]) -> Query:
     return query
 
 
-def facets() -> list[Facet]:
+def facets() -> list[FilterFacet]:
     """Return what datasets are filtered by."""
     worlds = {world.name: world.label for world in usable()}
     return [
@@ -211,7 +211,7 @@ def world_label(dataset: Dataset) -> str:
         return dataset.world
 
 
-def _facet(name: str, label: str, values: dict[str, str]) -> Facet:
+def _facet(name: str, label: str, values: dict[str, str]) -> FilterFacet:
     return WorldFacet(
         name=name,
         label=label,
@@ -230,13 +230,15 @@ def _values(query: Query) -> dict[str, list[str]]:
     return wanted
 
 
-def _cards(user: Visitor, found: DatasetQuerySet, *, start: int, stop: int) -> list[Card]:
+def _cards(user: Visitor, found: DatasetQuerySet, *, start: int, stop: int) -> list[DatasetCard]:
     """Return a part of these datasets, newest first, in four queries however many there are, five with stories."""
     keys = list(found.newest_first().values_list("pk", flat=True)[start:stop])
     shown = [one for one in Dataset.objects.filter(pk__in=keys).for_list() if may_list(user, one)]
     strip, told = strips(shown, user=user, pictures=PICTURES), stories.strips(shown, user=user, stories=1)
     return [
-        Card(dataset, world_label(dataset), strip.get(dataset.pk, []), next(iter(told.get(dataset.pk, [])), None))
+        DatasetCard(
+            dataset, world_label(dataset), strip.get(dataset.pk, []), next(iter(told.get(dataset.pk, [])), None)
+        )
         for dataset in shown
     ]
 
@@ -287,7 +289,7 @@ def shown_charts(
     """Return a dataset's charts with all that this visitor may know of these splits, drawn within `wait` seconds."""
     charts = charts_of(user, dataset, splits)
     specs = [spec_of(chart, colors=OF_THE_PAGE) for chart in charts]
-    drawn = iter(drawings(dataset.slug, [Order(spec) for spec in specs if spec is not None], wait=wait))
+    drawn = iter(drawings(dataset.slug, [DrawingOrder(spec) for spec in specs if spec is not None], wait=wait))
     shown = []
     for chart, spec in zip(charts, specs, strict=True):
         drawing = next(drawn) if spec is not None else None

@@ -10,7 +10,7 @@ from generation.models import Dataset, Import, ImportedSplit, Question, Scene, S
 FAULTS = 20  # shown of each split
 
 
-class Fault(NamedTuple):
+class ImportFault(NamedTuple):
     """An answer that its program does not give; `expected` is what it gives, or why it gives nothing."""
 
     position: int
@@ -19,14 +19,14 @@ class Fault(NamedTuple):
     has_answer: bool
 
 
-class Finding(NamedTuple):
+class ImportFindings(NamedTuple):
     """What was found in a split, as far as a visitor may know it.
 
     Attributes
     ----------
     split : Split
     report : mapping
-        Counts; see `generation.making.import_records.Report`.
+        Counts; see `generation.making.import_records.ImportReport`.
     absent : str
         What was not published of it, in words; empty where nothing is missing.
     faults : list of Fault
@@ -39,7 +39,7 @@ class Finding(NamedTuple):
     split: Split
     report: dict[str, Any]
     absent: str
-    faults: list[Fault]
+    faults: list[ImportFault]
     more: int
     pictures: bool
 
@@ -51,7 +51,7 @@ class Imported(NamedTuple):
     """
 
     run: Import | None
-    findings: list[Finding]
+    findings: list[ImportFindings]
     command: str
     sums: list[tuple[str, str]]
     licences: list[str]
@@ -77,15 +77,15 @@ def imported_of(user: Visitor, dataset: Dataset, splits: Sequence[Split]) -> Imp
     return Imported(run, findings, command, sums, licences)
 
 
-def _finding(user: Visitor, split: Split, origin: ImportedSplit) -> Finding:
+def _finding(user: Visitor, split: Split, origin: ImportedSplit) -> ImportFindings:
     report = origin.report_json
     faults = [
-        Fault(fault["question"], fault["got"], fault["expected"], fault["kind"] == "answer")
+        ImportFault(fault["question"], fault["got"], fault["expected"], fault["kind"] == "answer")
         for fault in report.get("first_faults", ())[:FAULTS]
     ]
     if not (may_see(user, split, What.ANSWER) and may_see(user, split, What.PROGRAM)):
         faults = []
-    return Finding(
+    return ImportFindings(
         split=split,
         report=report,
         absent=absent_of(split, report),

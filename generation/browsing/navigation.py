@@ -288,7 +288,7 @@ CHOOSE, THEN = "choose", "then"
 KEEP, STEP = "keep", "step"
 
 
-class Choice(NamedTuple):
+class PickedList(NamedTuple):
     """The chosen questions in their order, and what a form asks for; `then` is empty where nothing was sent."""
 
     positions: list[int]
@@ -308,7 +308,7 @@ def split_choice(pairs: Iterable[tuple[str, str]]) -> tuple[Pairs, Pairs]:
     return own, rest
 
 
-def read_choice(own: Pairs, *, questions: int) -> Choice:
+def read_choice(own: Pairs, *, questions: int) -> PickedList:
     """Return what is chosen of so many questions; raise `BadAddress` where that makes no sense."""
     listed = [read_list(value, questions=questions) for name, value in own if name == LIST and value]
     ticked = [read_list(value, questions=questions) for name, value in own if name == CHOOSE]
@@ -321,7 +321,7 @@ def read_choice(own: Pairs, *, questions: int) -> Choice:
         raise BadAddress(f"Expected at most {MAX_PICKED} chosen questions, got {len(positions)}.")
     if then in (STEP, PRESENT) and not positions:
         raise BadAddress("Expected chosen questions, got none: tick the box before each one that you want.")
-    return Choice(positions, then)
+    return PickedList(positions, then)
 
 
 def address_of(split: Split, positions: list[int], *, presents: bool = False) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from generation.access import What
 from generation.browsing.outlines import Place, Seen
 from generation.browsing.pictures import Picture, picture_of, seen_in
-from generation.browsing.stories import Told, supports_of, told
+from generation.browsing.stories import StoryView, supports_of, told
 from generation.engine.errors import EngineError
 from generation.engine.items import Element, Equivalent, FacetKind, Item, Media
 from generation.engine.items import Question as Asked
@@ -78,7 +78,7 @@ def tip_for(text: str, seen: Seen, picture: Picture) -> Tip:
 LANE_WIDTH = 14
 
 
-class Lines(NamedTuple):
+class GraphLines(NamedTuple):
     """How one row of the graph is drawn, in pixels: columns of the node, of what joins it, of what passes it."""
 
     node: int
@@ -87,7 +87,7 @@ class Lines(NamedTuple):
     goes_on: bool
 
 
-class Row(NamedTuple):
+class StepRow(NamedTuple):
     """One step.
 
     Attributes
@@ -111,7 +111,7 @@ class Row(NamedTuple):
     inputs: tuple[int, ...]
     outcome: str
     elements: tuple[Element, ...]
-    lines: Lines
+    lines: GraphLines
 
 
 def rows_of(
@@ -121,7 +121,7 @@ def rows_of(
     table: FunctionTable,
     elements: Sequence[Element],
     noun: str = "object",
-) -> list[Row]:
+) -> list[StepRow]:
     """Return a program's steps for people."""
     by_id = {element.id: element for element in elements}
     lines = graph(program)
@@ -129,7 +129,7 @@ def rows_of(
     for number, step in enumerate(program):
         function = table.functions.get(step.function)
         rows.append(
-            Row(
+            StepRow(
                 number=number,
                 label=(function.label if function else "") or step.function.replace("_", " "),
                 values=step.values,
@@ -164,11 +164,11 @@ def _plain(value: Any, elements: tuple[int, ...], noun: str) -> str:
     return "nothing" if value is None else str(value)
 
 
-def graph(program: Program) -> list[Lines]:
+def graph(program: Program) -> list[GraphLines]:
     """Return how the rows of a program are joined: each step in the lane of its first input, or in a new one."""
     last_use = {source: number for number, step in enumerate(program) for source in step.inputs}
     lane_of: dict[int, int] = {}
-    rows: list[Lines] = []
+    rows: list[GraphLines] = []
     for number, step in enumerate(program):
         is_open = [source for source in lane_of if last_use.get(source, -1) >= number]
         taken = {lane_of[source] for source in is_open if last_use[source] > number}
@@ -178,11 +178,11 @@ def graph(program: Program) -> list[Lines]:
         passes = sorted({lane_of[source] for source in is_open if last_use[source] > number})
         joins = [lane_of[source] for source in step.inputs]
         lane_of[number] = lane
-        rows.append(Lines(_x(lane), tuple(map(_x, joins)), tuple(map(_x, passes)), number in last_use))
+        rows.append(GraphLines(_x(lane), tuple(map(_x, joins)), tuple(map(_x, passes)), number in last_use))
     return rows
 
 
-def width_of(rows: Sequence[Row]) -> int:
+def width_of(rows: Sequence[StepRow]) -> int:
     columns = [column for row in rows for column in (row.lines.node, *row.lines.passes)]
     return max(columns, default=0) + LANE_WIDTH // 2 + 1
 
@@ -201,7 +201,7 @@ class FactValue(NamedTuple):
     address: str
 
 
-class Fact(NamedTuple):
+class FacetFact(NamedTuple):
     """A facet with the values that one question has of it: of flags several, else one."""
 
     facet: IndexedFacet
@@ -215,7 +215,7 @@ class Outlined(NamedTuple):
     path: str
 
 
-class Listed(NamedTuple):
+class ListedElement(NamedTuple):
     """An element in the table of objects."""
 
     element: Element
@@ -229,7 +229,7 @@ class Player(NamedTuple):
     What it points at: `outlined` in the picture, `pointed_at` by id, `lines` of the story by their numbers from 1.
     """
 
-    current: Row | None
+    current: StepRow | None
     outlined: list[Outlined]
     pointed_at: frozenset[int]
     lines: frozenset[int]
@@ -239,7 +239,7 @@ class Player(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class QuestionView:
     """What a page shows of a question.
 
     Attributes
@@ -271,14 +271,14 @@ class Shown:
     """
 
     picture: Picture | None
-    story: Told | None
+    story: StoryView | None
     supports: list[int]
     instruction: str
-    facts: list[Fact]
-    rows: list[Row]
+    facts: list[FacetFact]
+    rows: list[StepRow]
     equivalent: Equivalent | None
     columns: list[str]
-    elements: list[Listed]
+    elements: list[ListedElement]
     areas: list[Area]
     seen: Mapping[int, Seen] | None
     trouble: str
@@ -316,14 +316,14 @@ class Shown:
         return [Outlined(element, seen[element.id].path) for element in elements if element.id in seen]
 
 
-def show(split: Split, asked: Question, *, allowed: Collection[What]) -> Shown:
+def show(split: Split, asked: Question, *, allowed: Collection[What]) -> QuestionView:
     """Return what a page shows of a question to somebody who is allowed these kinds of things."""
     rows, elements, equivalent, trouble = _run(split, asked, allowed=allowed)
     seen = seen_in(asked.scene, split) if elements and What.IDS_IMAGE in allowed else None
     picture = picture_of(asked.scene, split) if What.IMAGE in allowed else None
     story = told(asked.scene, split.dataset, scope=asked.scope) if What.STORY in allowed else None
     columns = list(dict.fromkeys(name for element in elements for name in element.attributes))
-    return Shown(
+    return QuestionView(
         picture=picture,
         story=story,
         supports=supports_of(asked, split.dataset) if story and not rows and What.PROGRAM in allowed else [],
@@ -342,7 +342,7 @@ def show(split: Split, asked: Question, *, allowed: Collection[What]) -> Shown:
 class _Ran(NamedTuple):
     """What came of running a question's program; `trouble` says why something is missing."""
 
-    rows: list[Row]
+    rows: list[StepRow]
     elements: Sequence[Element]
     equivalent: Equivalent | None
     trouble: str
@@ -376,7 +376,7 @@ def _instruction(split: Split, asked: Question) -> str:
     return form.instruction
 
 
-def facts_of(split: Split, position: int) -> list[Fact]:
+def facts_of(split: Split, position: int) -> list[FacetFact]:
     """Return the value of every facet that a question of a sealed split has."""
     if not split.is_complete:
         return []
@@ -384,7 +384,7 @@ def facts_of(split: Split, position: int) -> list[Fact]:
     for facet in SplitIndex.open(split).facets.values():
         codes = _codes(facet, int(facet.codes[position]))
         if codes:
-            facts.append(Fact(facet, [_fact_value(split, facet, code) for code in codes]))
+            facts.append(FacetFact(facet, [_fact_value(split, facet, code) for code in codes]))
     return facts
 
 
@@ -402,7 +402,7 @@ def _codes(facet: IndexedFacet, code: int) -> list[int]:
     return [code]
 
 
-def _rows(world: World, spec: BaseSpec, *, asked: Question, item: Item, elements: Sequence[Element]) -> list[Row]:
+def _rows(world: World, spec: BaseSpec, *, asked: Question, item: Item, elements: Sequence[Element]) -> list[StepRow]:
     """Return the rows of a question's program; empty where it has none."""
     program, table = asked.steps, world.functions(spec)
     if program is None or table is None:
@@ -411,11 +411,13 @@ def _rows(world: World, spec: BaseSpec, *, asked: Question, item: Item, elements
     return rows_of(program, trace, table=table, elements=elements, noun=NOUNS[world.media])
 
 
-def _listed(elements: Sequence[Element], *, columns: Sequence[str], seen: Mapping[int, Seen] | None) -> list[Listed]:
+def _listed(
+    elements: Sequence[Element], *, columns: Sequence[str], seen: Mapping[int, Seen] | None
+) -> list[ListedElement]:
     """Return the table of a scene's elements."""
     places = {element: one.place for element, one in (seen or {}).items()}
     return [
-        Listed(element, [element.attributes.get(name, "") for name in columns], places.get(element.id))
+        ListedElement(element, [element.attributes.get(name, "") for name in columns], places.get(element.id))
         for element in elements
         if element.line is None
     ]

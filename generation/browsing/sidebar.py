@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from generation.engine.items import FacetKind
-from generation.splits.filters import HIGHEST, LOWEST, Facet, Query, label_of
+from generation.splits.filters import HIGHEST, LOWEST, FilterFacet, Query, label_of
 
 PER_PAGE = 50
 AROUND = 2  # page numbers shown on each side of this one
@@ -94,7 +94,7 @@ ITEM = (
 )
 
 
-class Choice(NamedTuple):
+class FacetValueLink(NamedTuple):
     """One value of a facet: its address puts it on or off, and `n` questions have it."""
 
     code: int
@@ -138,7 +138,7 @@ class Panel(NamedTuple):
     name: str
     label: str
     values: int
-    choices: list[Choice]
+    choices: list[FacetValueLink]
     is_open: bool
     is_range: bool
     lowest: str
@@ -168,7 +168,7 @@ class Panel(NamedTuple):
 
 
 def panels(
-    facets: Sequence[Facet], *, counts: Counts, query: Query, of_all: Counts, opened: Collection[str] = ()
+    facets: Sequence[FilterFacet], *, counts: Counts, query: Query, of_all: Counts, opened: Collection[str] = ()
 ) -> list[Panel]:
     """Return the sidebar of a query; facets of which the split's questions have no value are left out.
 
@@ -205,7 +205,9 @@ def chips(query: Query) -> list[Chip]:
     return made
 
 
-def _panel(facet: Facet, counts: Sequence[int], query: Query, *, occurring: Sequence[bool], is_opened: bool) -> Panel:
+def _panel(
+    facet: FilterFacet, counts: Sequence[int], query: Query, *, occurring: Sequence[bool], is_opened: bool
+) -> Panel:
     is_open = is_opened or facet.name in query.filters or sum(occurring) <= OPEN_UP_TO
     mine = [one for one in query.conditions if one.facet.name == facet.name]
     without = query.without(facet.name)
@@ -227,17 +229,19 @@ def _panel(facet: Facet, counts: Sequence[int], query: Query, *, occurring: Sequ
     )
 
 
-def _choices(facet: Facet, counts: Sequence[int], query: Query, *, occurring: Sequence[bool]) -> list[Choice]:
+def _choices(
+    facet: FilterFacet, counts: Sequence[int], query: Query, *, occurring: Sequence[bool]
+) -> list[FacetValueLink]:
     """Return the values of a facet that occur, or are chosen, with their addresses."""
     chosen = set(query.filters.get(facet.name, ()))
     before, after = query.around(facet)
     made = []
     for code, count in enumerate(counts):
         if code in chosen:
-            made.append(Choice(code, label_of(facet, code), count, True, query.switched(facet, code).address))
+            made.append(FacetValueLink(code, label_of(facet, code), count, True, query.switched(facet, code).address))
         elif occurring[code]:
             address = f"{before}{_quoted(facet.values[code])}{after}"
-            made.append(Choice(code, label_of(facet, code), count, False, address))
+            made.append(FacetValueLink(code, label_of(facet, code), count, False, address))
     return made
 
 

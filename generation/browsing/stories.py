@@ -15,25 +15,25 @@ BEGINNING = 4  # lines that a list shows
 READ = 256  # stories that a process keeps at hand: several questions in a row are about the same
 
 
-class Line(NamedTuple):
+class NumberedLine(NamedTuple):
     """A line as people count them, from 1."""
 
     number: int
     text: str
 
 
-class Told(NamedTuple):
+class StoryView(NamedTuple):
     """A story as a question's page shows it: what the question sees, and what comes after it was asked."""
 
-    seen: list[Line]
-    later: list[Line]
+    seen: list[NumberedLine]
+    later: list[NumberedLine]
 
 
 class Beginning(NamedTuple):
     """The first lines of a scene's story, and how many follow."""
 
     scene: int
-    lines: list[Line]
+    lines: list[NumberedLine]
     more: int
 
 
@@ -53,13 +53,13 @@ def _read(name: str, data: str) -> tuple[str, ...] | None:
     return story_of(world, world.read_scene(json.loads(data)))
 
 
-def told(scene: Scene, dataset: Dataset, *, scope: int | None) -> Told | None:
+def told(scene: Scene, dataset: Dataset, *, scope: int | None) -> StoryView | None:
     """Return a scene's story as a question sees it; None where there is none."""
     lines = lines_of(scene, dataset)
     if lines is None:
         return None
-    numbered = [Line(number, text) for number, text in enumerate(lines, 1)]
-    return Told(numbered[:scope], [] if scope is None else numbered[scope:])
+    numbered = [NumberedLine(number, text) for number, text in enumerate(lines, 1)]
+    return StoryView(numbered[:scope], [] if scope is None else numbered[scope:])
 
 
 def supports_of(asked: Question, dataset: Dataset) -> list[int]:
@@ -104,6 +104,6 @@ def _begun(scenes: Iterable[tuple[Scene, Dataset]]) -> dict[int, Beginning]:
     for scene, dataset in scenes:
         lines = lines_of(scene, dataset)
         if lines:
-            first = [Line(number, text) for number, text in enumerate(lines[:BEGINNING], 1)]
+            first = [NumberedLine(number, text) for number, text in enumerate(lines[:BEGINNING], 1)]
             found[scene.position] = Beginning(scene.position, first, len(lines) - len(first))
     return found

@@ -23,7 +23,7 @@ SIDE_BY_SIDE = 5  # splits in a chart; of more, one is looked at after the other
 log = logging.getLogger(__name__)
 
 
-class Column(NamedTuple):
+class CountColumn(NamedTuple):
     """A split that is counted, and how many questions it has."""
 
     split: str
@@ -34,7 +34,7 @@ class Column(NamedTuple):
         return self.n < TOO_FEW
 
 
-class Cell(NamedTuple):
+class CountCell(NamedTuple):
     """How many questions of a split have a value; no share where the split is too small. Its address shows them."""
 
     n: int
@@ -46,12 +46,12 @@ class Cell(NamedTuple):
         return "" if self.share is None else f"{100 * self.share:.1f} %"
 
 
-class Row(NamedTuple):
+class CountRow(NamedTuple):
     """A value, or a bin of them, as addresses and as people call it, with a cell for each column."""
 
     value: str
     label: str
-    cells: list[Cell]
+    cells: list[CountCell]
 
 
 class Chart(NamedTuple):
@@ -71,8 +71,8 @@ class Chart(NamedTuple):
 
     view: ChartView
     is_along: bool
-    columns: list[Column]
-    rows: list[Row]
+    columns: list[CountColumn]
+    rows: list[CountRow]
     withheld: list[str]
 
     @property
@@ -149,7 +149,7 @@ def _chart(view: ChartView, user: Visitor, indexed: Sequence[tuple[Split, SplitI
             counted.append((split, facet))
         else:
             withheld.append(split.name)
-    columns = [Column(split.name, len(facet.codes)) for split, facet in counted]
+    columns = [CountColumn(split.name, len(facet.codes)) for split, facet in counted]
     is_along = any(facet.kind is FacetKind.INTEGER for _, facet in counted)
     rows = list(_numbers(counted) if is_along else _categories(counted))
     return Chart(view, is_along, columns, rows, withheld)
@@ -165,7 +165,7 @@ def _counts(split: Split, facet: IndexedFacet) -> dict[str, int]:
     return dict(zip(facet.values, counts.tolist(), strict=True))
 
 
-def _categories(counted: Sequence[tuple[Split, IndexedFacet]]) -> Iterator[Row]:
+def _categories(counted: Sequence[tuple[Split, IndexedFacet]]) -> Iterator[CountRow]:
     """Yield a row for each value that occurs, in the first split's order."""
     counts = [_counts(split, facet) for split, facet in counted]
     labels = {
@@ -176,10 +176,10 @@ def _categories(counted: Sequence[tuple[Split, IndexedFacet]]) -> Iterator[Row]:
         numbers = [one.get(value, 0) for one in counts]
         if any(numbers):
             label = labels[value] if alike[labels[value]] == 1 else f"{labels[value]} ({value})"
-            yield Row(value, label, _cells(counted, value, numbers))
+            yield CountRow(value, label, _cells(counted, value, numbers))
 
 
-def _numbers(counted: Sequence[tuple[Split, IndexedFacet]]) -> Iterator[Row]:
+def _numbers(counted: Sequence[tuple[Split, IndexedFacet]]) -> Iterator[CountRow]:
     """Yield a row for each number, or bin of numbers, from the first that occurs to the last."""
     counts = [{int(value): n for value, n in _counts(split, facet).items()} for split, facet in counted]
     found = [number for one in counts for number, n in one.items() if n]
@@ -188,7 +188,7 @@ def _numbers(counted: Sequence[tuple[Split, IndexedFacet]]) -> Iterator[Row]:
         if high >= min(found):
             one = low == high
             value = str(low) if one else f"{low}..{high}"
-            yield Row(value, str(low) if one else f"{low}–{high}", _cells(counted, value, numbers))
+            yield CountRow(value, str(low) if one else f"{low}–{high}", _cells(counted, value, numbers))
 
 
 def _bins(facet: IndexedFacet, most: int) -> list[tuple[int, int]]:
@@ -198,10 +198,10 @@ def _bins(facet: IndexedFacet, most: int) -> list[tuple[int, int]]:
     return [(low, high) for low, high in zip(firsts, ends, strict=True) if low <= most]
 
 
-def _cells(counted: Sequence[tuple[Split, IndexedFacet]], value: str, numbers: Sequence[int]) -> list[Cell]:
+def _cells(counted: Sequence[tuple[Split, IndexedFacet]], value: str, numbers: Sequence[int]) -> list[CountCell]:
     cells = []
     for (split, facet), n in zip(counted, numbers, strict=True):
         of = len(facet.codes)
         share = n / of if of >= TOO_FEW else None
-        cells.append(Cell(n, share, f"{split.get_absolute_url()}?{urlencode([(facet.name, value)])}"))
+        cells.append(CountCell(n, share, f"{split.get_absolute_url()}?{urlencode([(facet.name, value)])}"))
     return cells

@@ -42,7 +42,7 @@ RETRY = 60.0  # seconds after which a drawing that failed is tried again
 log = logging.getLogger(__name__)
 
 
-class Order(NamedTuple):
+class DrawingOrder(NamedTuple):
     """What is to be drawn: a specification as `page`, `svg` or `pdf`, its bars leading to addresses of `site`."""
 
     spec: dict[str, Any]
@@ -54,7 +54,7 @@ class Order(NamedTuple):
         return hashlib.sha256(canonical([VERSION, self.kind, self.site, self.spec]).encode()).hexdigest()
 
 
-def drawings(slug: str, orders: Sequence[Order], *, wait: float | None = None) -> list[bytes | None]:
+def drawings(slug: str, orders: Sequence[DrawingOrder], *, wait: float | None = None) -> list[bytes | None]:
     """Return the drawings of a dataset's charts; None for one that can't be had now.
 
     New ones are drawn in the background of this process, one page's after another's, and `wait` (by default the
@@ -75,7 +75,7 @@ class Studio:
         self._pool: ThreadPoolExecutor | None = None
         self._process, self._waiting = 0, 0
 
-    def drawn(self, folder: Path, orders: Sequence[Order], *, wait: float) -> dict[str, bytes | None]:
+    def drawn(self, folder: Path, orders: Sequence[DrawingOrder], *, wait: float) -> dict[str, bytes | None]:
         """Return new drawings by digest; nothing where they are not there in time, or too many wait already."""
         future = self._future(folder, orders)
         with self._lock:
@@ -90,7 +90,7 @@ class Studio:
             with self._lock:
                 self._waiting -= 1
 
-    def _future(self, folder: Path, orders: Sequence[Order]) -> "Future[dict[str, bytes | None]] | None":
+    def _future(self, folder: Path, orders: Sequence[DrawingOrder]) -> "Future[dict[str, bytes | None]] | None":
         """Return what will be drawn; the same for who asks the same meanwhile, None where the queue is full."""
         name = (str(folder), *sorted(order.digest for order in orders))
         with self._lock:
@@ -112,7 +112,7 @@ class Studio:
 _studio = Studio()
 
 
-def _draw_in_turn(folder: Path, orders: Sequence[Order]) -> dict[str, bytes | None]:
+def _draw_in_turn(folder: Path, orders: Sequence[DrawingOrder]) -> dict[str, bytes | None]:
     """Return new drawings, which now are kept, when no other process has something drawn."""
     with _turn() as is_mine:
         missing = [order for order in orders if _needed(folder, order)]
@@ -162,7 +162,7 @@ def _keep(folder: Path, new: dict[str, bytes | None]) -> None:
             log.warning("Expected to keep a chart in %s, got: %s", folder, error)
 
 
-def _needed(folder: Path, order: Order) -> bool:
+def _needed(folder: Path, order: DrawingOrder) -> bool:
     """Return whether a drawing is to be made: it isn't there, and didn't fail just now."""
     if (folder / order.digest).exists():
         return False
@@ -175,14 +175,14 @@ def _failed(folder: Path, digest: str) -> Path:
     return folder / f"{digest}.failed"
 
 
-def _kept(folder: Path, order: Order) -> bytes | None:
+def _kept(folder: Path, order: DrawingOrder) -> bytes | None:
     with suppress(OSError):
         os.utime(folder / order.digest)  # it is in use
         return (folder / order.digest).read_bytes()
     return None
 
 
-def _drawn(orders: Sequence[Order]) -> dict[str, bytes | None]:
+def _drawn(orders: Sequence[DrawingOrder]) -> dict[str, bytes | None]:
     """Return new drawings by digest; None for those that failed, as the log says."""
     asked = [{**order._asdict(), "elsewhere": ELSEWHERE, "shrunk": SHRUNK} for order in orders]
     try:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from generation.charts.counts import Chart, Row
+from generation.charts.counts import Chart, CountRow
 
 MOST_BARS = 40  # values that are drawn; of more, the most frequent
 WIDTH, HEIGHT = 360, 170  # pixels: as they stand on the narrowest screen
@@ -21,7 +21,7 @@ COUNTS, SHARES, POINTS = ",~f", "~%", "+~f"  # numbers of an axis: as many decim
 ELSEWHERE = "https://site.invalid"  # stands for this site in addresses, which Vega wants whole
 
 
-class Palette(NamedTuple):
+class SvgPalette(NamedTuple):
     """Colours as an SVG names them."""
 
     ink: str
@@ -32,14 +32,14 @@ class Palette(NamedTuple):
 
 
 # The style sheet knows these names, and what they are in light and in dark.
-OF_THE_PAGE = Palette(
+OF_THE_PAGE = SvgPalette(
     ink="var(--ink)",
     soft="var(--soft)",
     line="var(--line)",
     bars=tuple(f"var(--chart-{number})" for number in range(1, 6)),
     ground=None,
 )
-OF_PAPER = Palette(
+OF_PAPER = SvgPalette(
     ink="#1f1c18",
     soft="#645d52",
     line="#ded7c8",
@@ -48,7 +48,7 @@ OF_PAPER = Palette(
 )
 
 
-def spec_of(chart: Chart, *, colors: Palette, title: str = "") -> dict[str, Any] | None:
+def spec_of(chart: Chart, *, colors: SvgPalette, title: str = "") -> dict[str, Any] | None:
     """Return the specification of a chart, with a title where it stands alone; None where there is nothing to draw."""
     drawn = chart.drawn
     rows = most_frequent(chart)
@@ -73,7 +73,7 @@ def spec_of(chart: Chart, *, colors: Palette, title: str = "") -> dict[str, Any]
     return spec
 
 
-def most_frequent(chart: Chart) -> list[Row]:
+def most_frequent(chart: Chart) -> list[CountRow]:
     """Return the rows of a chart that are drawn, in their order."""
     if chart.is_along or len(chart.rows) <= MOST_BARS:
         return chart.rows
@@ -82,7 +82,7 @@ def most_frequent(chart: Chart) -> list[Row]:
     return [row for row in chart.rows if row.value in kept]
 
 
-def _values(rows: Sequence[Row], drawn: Sequence[int], legend: Sequence[str]) -> Any:
+def _values(rows: Sequence[CountRow], drawn: Sequence[int], legend: Sequence[str]) -> Any:
     """Yield what stands behind each bar."""
     for row in rows:
         for at, split in zip(drawn, legend, strict=True):
@@ -112,7 +112,7 @@ def _places(chart: Chart) -> dict[str, Any]:
     return {"y": {**value, "title": None}, "yOffset": split, "x": share}
 
 
-def _looks(legend: Sequence[str], colors: Palette) -> dict[str, Any]:
+def _looks(legend: Sequence[str], colors: SvgPalette) -> dict[str, Any]:
     """Return colour, address and words of each bar."""
     return {
         "color": {
@@ -126,7 +126,7 @@ def _looks(legend: Sequence[str], colors: Palette) -> dict[str, Any]:
     }
 
 
-def config_of(colors: Palette) -> dict[str, Any]:
+def config_of(colors: SvgPalette) -> dict[str, Any]:
     """Return how all charts look: letters, lines, room between bars."""
     return {
         "font": FONT,

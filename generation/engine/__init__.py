@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from generation.engine.batches import Batches, Dataset
+    from generation.engine.batches import Batches, EndlessDataset
     from generation.engine.spec import BaseSpec
 
 ENGINE_VERSION = "4"
@@ -77,7 +77,7 @@ def dataset(
     seed: int | None = None,
     length: int | None = None,
     secret: bytes = b"",
-) -> "Dataset":
+) -> "EndlessDataset":
     """Return the splits of a spec, to be made batch by batch: `dataset(...).generate(n, mode, include_model=True)`.
 
     Parameters
@@ -94,6 +94,6 @@ def dataset(
     BadSpec
         If the spec is wrong, or its world doesn't know its words.
     """
-    from generation.engine.batches import Dataset, read  # importing this package stays quick
+    from generation.engine.batches import EndlessDataset, read  # importing this package stays quick
 
-    return Dataset(read(spec, seed=seed), length=length, secret=secret)
+    return EndlessDataset(read(spec, seed=seed), length=length, secret=secret)

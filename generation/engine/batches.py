@@ -40,7 +40,7 @@ class Batch(NamedTuple):
     answers: NDArray[np.int64]
 
 
-class Known(NamedTuple):
+class MadeInstance(NamedTuple):
     """An instance, with the item and the question that it was made of, where these are handed out."""
 
     instance: Instance
@@ -69,7 +69,7 @@ class ModelBatch(NamedTuple):
     caption_model: list[Any]
 
 
-class Dataset:
+class EndlessDataset:
     """All splits of a spec, without an end, batch by batch: `generation.engine.dataset` makes one.
 
     Attributes
@@ -160,7 +160,7 @@ class Batches(Iterator[Batch]):
     def __next__(self) -> Batch:
         return self.batch(list(islice(self.instances, self._size)))
 
-    def batch(self, found: Sequence[Known]) -> Batch:
+    def batch(self, found: Sequence[MadeInstance]) -> Batch:
         """Return instances as arrays."""
         words, lengths = padded([self.vocabulary.encode(one.instance.text) for one in found], length=self._length)
         answers = np.array([self.vocabulary.code(one.instance.answer) for one in found], np.int64)
@@ -217,7 +217,7 @@ def _stored(item: Item, question: Question) -> tuple[Any, Any]:
 
 def _instances(
     spec: BaseSpec, split: str, numbers: Iterable[int], *, secret: bytes, has_items: bool
-) -> Iterator[Known]:
+) -> Iterator[MadeInstance]:
     """Yield the instances of a split's chunks, also of those that it would have if it had more scenes.
 
     Those that have to come with their items are made the plain way.
@@ -229,7 +229,7 @@ def _instances(
         chunk = shape._replace(number=number, first_item=first_item, first_question=first_question)
         if isinstance(maker, HasInstances) and not has_items:
             for one in maker.instances(spec, split, chunk, secret=secret):
-                yield Known(one)
+                yield MadeInstance(one)
         else:
             yield from _plainly(maker, spec, split, chunk, secret=secret)
 
@@ -248,9 +248,9 @@ def plain_instances(
         yield known.instance
 
 
-def _plainly(maker: Maker, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes) -> Iterator[Known]:
+def _plainly(maker: Maker, spec: BaseSpec, split: str, chunk: Chunk, *, secret: bytes) -> Iterator[MadeInstance]:
     for item in maker.make(spec, split, chunk, secret=secret):
         image = maker.render(spec, split, item)[0] if item.image is None else item.image
         for question in item.questions:
             answer = question.answer.text if question.answer else None
-            yield Known(Instance(image, question.text, answer), item, question)
+            yield MadeInstance(Instance(image, question.text, answer), item, question)

@@ -33,7 +33,7 @@ Rule = Annotated[dict[str, Values], Field(min_length=1, max_length=20)]
 Rules = Annotated[list[Rule], Field(max_length=100)]
 
 
-class Known(NamedTuple):
+class RuleValues(NamedTuple):
     """The values that something may have, and whether they are numbers."""
 
     values: Sequence[str]
@@ -44,7 +44,7 @@ Meant = Mapping[str, frozenset[str]]
 """A rule as it is meant: for each name every value that fits."""
 
 
-class Wanted(NamedTuple):
+class RuleSet(NamedTuple):
     """What may be: it fits one of `only`, where there are any, and none of `never`."""
 
     only: tuple[Meant, ...] = ()
@@ -87,7 +87,7 @@ def _must_fit(rule: Meant, possible: Mapping[str, frozenset[str]]) -> bool:
 
 
 def read_rules(
-    rules: Sequence[Mapping[str, Sequence[str]]], *, known: Mapping[str, Known], where: str
+    rules: Sequence[Mapping[str, Sequence[str]]], *, known: Mapping[str, RuleValues], where: str
 ) -> tuple[Meant, ...]:
     """Return rules as they are meant; raise `BadSpec` for a name or value that isn't known."""
     return tuple(
@@ -96,7 +96,7 @@ def read_rules(
     )
 
 
-def _read(name: str, values: Sequence[str], known: Mapping[str, Known], *, where: str) -> frozenset[str]:
+def _read(name: str, values: Sequence[str], known: Mapping[str, RuleValues], *, where: str) -> frozenset[str]:
     if name not in known:
         raise BadSpec(f"Expected rules about {', '.join(known)}, got {name[:60]!r}.", where=where)
     found: set[str] = set()
@@ -108,7 +108,7 @@ def _read(name: str, values: Sequence[str], known: Mapping[str, Known], *, where
     return frozenset(found)
 
 
-def _meant(value: str, known: Known) -> set[str]:
+def _meant(value: str, known: RuleValues) -> set[str]:
     ends = RANGE.fullmatch(value) if known.are_numbers else None
     if ends is None or value == "..":
         return {value} & set(known.values)
@@ -116,7 +116,7 @@ def _meant(value: str, known: Known) -> set[str]:
     return {number for number in known.values if low <= int(number) <= high}
 
 
-def _expected(known: Known) -> str:
+def _expected(known: RuleValues) -> str:
     if known.are_numbers:
         return f"a number of {known.values[0]}..{known.values[-1]}, or a range of them such as 8..12, 8.. or ..12"
     if len(known.values) <= SHOWN:

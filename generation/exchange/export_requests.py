@@ -161,7 +161,7 @@ VIEWS = {
 }
 
 
-class Choice(NamedTuple):
+class FormatChoice(NamedTuple):
     """A format as the page offers it, with the fields of its options."""
 
     format: Format
@@ -194,11 +194,11 @@ class ExportForm(forms.Form):
             del self.fields["images"]
 
     @property
-    def choices(self) -> list[Choice]:
+    def choices(self) -> list[FormatChoice]:
         """Return the formats with their options' fields."""
         chosen = self["format"].value()
         return [
-            Choice(each, each.name == chosen, [self[f"{each.name}.{option.name}"] for option in each.options])
+            FormatChoice(each, each.name == chosen, [self[f"{each.name}.{option.name}"] for option in each.options])
             for each in self.known
         ]
 

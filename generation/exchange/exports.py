@@ -23,7 +23,7 @@ from PIL import Image
 
 from generation.access import What, may_see, may_see_facet
 from generation.charts.counts import charts_of, side_by_side
-from generation.charts.drawing import Order, drawings
+from generation.charts.drawing import DrawingOrder, drawings
 from generation.charts.vega import OF_PAPER, spec_of
 from generation.engine.errors import BadExport
 from generation.engine.formats import ExportItem, ExportSplit, Format, Tick, writing
@@ -47,7 +47,7 @@ def figures_of(dataset: Dataset, splits: Sequence[Split]) -> dict[str, bytes]:
     """
     charts = charts_of(AnonymousUser(), dataset, side_by_side(splits, None))
     named = [(f"{chart.view.name}.svg", spec_of(chart, colors=OF_PAPER, title=dataset.name)) for chart in charts]
-    orders = {name: Order(_linked(spec), kind="svg", site=settings.PUBLIC_URL) for name, spec in named if spec}
+    orders = {name: DrawingOrder(_linked(spec), kind="svg", site=settings.PUBLIC_URL) for name, spec in named if spec}
     drawn = drawings(dataset.slug, list(orders.values()), wait=EXPORT_WAIT)
     return {name: drawing for name, drawing in zip(orders, drawn, strict=True) if drawing is not None}
 

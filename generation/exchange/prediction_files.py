@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 from generation.engine.errors import BadPredictions, EngineError
 from generation.engine.predictions import Expected
 from generation.engine.predictions.unpacking import GZIP, ZIP
-from generation.exchange.predictions_process import Request, answer
+from generation.exchange.predictions_process import CheckRequest, answer
 from generation.queue import sandbox
 from generation.storage import files
 
@@ -37,7 +37,7 @@ class TooSlow(EngineError):
 
 
 @dataclass(frozen=True)
-class Lines:
+class RefusedLines:
     """The findings of a file that is refused, as `generation.engine.predictions.Findings` has them."""
 
     counts: Mapping[str, int]
@@ -73,9 +73,9 @@ def read_file(path: Path, expected: Expected, *, wait: float | None = None) -> R
     """
     size = path.stat().st_size
     if size <= SMALL and not _is_packed(path):
-        return _result(*answer(Request(path, expected)))
+        return _result(*answer(CheckRequest(path, expected)))
     seconds = SECONDS + size // BYTES_A_SECOND
-    given = pickle.dumps(tuple(Request(path, expected)))
+    given = pickle.dumps(tuple(CheckRequest(path, expected)))
     try:
         said = sandbox.run(CHILD, given, seconds=seconds, memory=MEMORY + EACH_MEMORY * expected.n, wait=wait)
     except sandbox.TooLong as error:
@@ -99,7 +99,7 @@ def _result(head: Mapping[str, object], content: bytes) -> ReadFile:
     if "refused" in head:
         counts = head["counts"]
         assert isinstance(counts, Mapping)
-        findings = Lines(counts, content.decode())
+        findings = RefusedLines(counts, content.decode())
         raise BadPredictions(str(head["refused"]), where=str(head["where"]), findings=findings)
     return ReadFile(content, str(head["format"]))
 

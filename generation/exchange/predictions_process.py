@@ -14,14 +14,14 @@ from generation.engine.predictions import Expected, read_predictions
 from generation.engine.predictions.packed import pack
 
 
-class Request(NamedTuple):
+class CheckRequest(NamedTuple):
     """A file, and the questions that it has to answer."""
 
     path: Path
     expected: Expected
 
 
-def answer(request: Request) -> tuple[dict[str, object], bytes]:
+def answer(request: CheckRequest) -> tuple[dict[str, object], bytes]:
     """Return the head of the answer, and the file's predictions or findings."""
     try:
         with request.path.open("rb") as file:
@@ -36,7 +36,7 @@ def answer(request: Request) -> tuple[dict[str, object], bytes]:
 
 def main() -> None:
     """Answer the request of the parent process."""
-    request = Request(*pickle.load(sys.stdin.buffer))  # noqa: S301 - our own process wrote it
+    request = CheckRequest(*pickle.load(sys.stdin.buffer))  # noqa: S301 - our own process wrote it
     head, content = answer(request)
     sys.stdout.buffer.write(json.dumps(head).encode() + b"\n")
     sys.stdout.buffer.write(content)

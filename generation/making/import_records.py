@@ -19,7 +19,7 @@ from generation.engine import worlds as engine
 from generation.engine.canonical import canonical
 from generation.engine.errors import BadRecord
 from generation.engine.program import to_text
-from generation.engine.reading.published import Found, Known, Read, Reader, SplitFiles, find_reader
+from generation.engine.reading.published import Found, Read, Reader, SplitFiles, SplitSummary, find_reader
 from generation.engine.spec import LIMITS
 from generation.making import reading
 from generation.models import Chunk, Dataset, Import, ImportedSplit, Job, Question, Quota, Scene, Split
@@ -41,7 +41,7 @@ STORED = (  # of a question, in the order of `insert_questions`
 )
 
 
-class Report:
+class ImportReport:
     """What is there, what is missing and what isn't so in a split; a JSON object that grows."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
@@ -90,10 +90,10 @@ class Report:
             if len(self.data["first_odd_sizes"]) < NAMED:
                 self.data["first_odd_sizes"].append(f"{name}: {size[0]} × {size[1]}")
 
-    def known(self) -> Known:
+    def known(self) -> SplitSummary:
         size = self.data["size"]
         pixels = None if size is None else (size[0], size[1])
-        return Known(self.data["items"], self.data["most"], pixels, tuple(self.data["words"]))
+        return SplitSummary(self.data["items"], self.data["most"], pixels, tuple(self.data["words"]))
 
 
 def run(job: Job, lease: leases.Lease, *, then: Callable[[Dataset], None]) -> None:
@@ -147,7 +147,7 @@ class _Intake:
         self.imported: Import = Import.objects.get(dataset=self.split.dataset)
         self.reader = find_reader(self.imported.format)
         self.files = files_of(self.origin)
-        self.report = Report(self.origin.report_json)
+        self.report = ImportReport(self.origin.report_json)
         self.read_bytes = 0
         self.scenes: list[Scene] = []
         self.questions: list[tuple[Scene, int, engine.Question]] = []
@@ -334,7 +334,7 @@ def settle_spec(dataset: Dataset, reader: Reader) -> None:
         spec=dataset.spec_data if has_spec else {},
         contents={file.digest: bytes(file.content) for file in dataset.files.order_by("digest")},
     )
-    known = {origin.split.name: Report(origin.report_json).known() for origin in origins}
+    known = {origin.split.name: ImportReport(origin.report_json).known() for origin in origins}
     spec = {**reader.spec(found, known), "title": dataset.title, "description": dataset.description}
     Dataset.objects.filter(pk=dataset.pk).update(spec=json.dumps(spec, ensure_ascii=False))
 

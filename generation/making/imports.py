@@ -22,7 +22,7 @@ UNSORTED = "main"  # the split in the spec of a dataset whose files nobody has l
 SHOWN = 10  # faults, of each split, that are printed
 
 
-class Wanted(NamedTuple):
+class ImportRequest(NamedTuple):
     """What somebody says of an import. What isn't said is unstated, and private.
 
     Attributes
@@ -46,7 +46,7 @@ class Wanted(NamedTuple):
     stored: str = ""
 
 
-def begin(found: Found, wanted: Wanted) -> Dataset:
+def begin(found: Found, wanted: ImportRequest) -> Dataset:
     """Return a new dataset whose splits wait to be read; raise `BadRecord`, or `BadSpec` for a name that won't do."""
     spec = find_reader(wanted.format).spec(found)
     about = {name: _text(value) for name, value in found.about.items()}
@@ -65,7 +65,7 @@ def begin(found: Found, wanted: Wanted) -> Dataset:
     return dataset
 
 
-def order(names: Sequence[str], wanted: Wanted) -> Import:
+def order(names: Sequence[str], wanted: ImportRequest) -> Import:
     """Return a new import of stored files, which a background process will look into; raise `BadSpec` for its name."""
     spec = find_reader(wanted.format).spec(Found((SplitFiles(UNSORTED, {}),)))  # until it is known what the files are
     with _created(wanted, spec, about={}) as imported:
@@ -77,7 +77,7 @@ def order(names: Sequence[str], wanted: Wanted) -> Import:
 
 
 @contextmanager
-def _created(wanted: Wanted, spec: Mapping[str, Any], *, about: Mapping[str, str]) -> Iterator[Import]:
+def _created(wanted: ImportRequest, spec: Mapping[str, Any], *, about: Mapping[str, str]) -> Iterator[Import]:
     """Make the rows of a dataset and its import, in one transaction with what the caller makes of them."""
     check_slug(wanted.slug)
     try:
@@ -113,7 +113,7 @@ def _text(value: Any) -> str:
     return "\n".join(map(str, value)) if isinstance(value, list) else str(value or "")
 
 
-def check_same(dataset: Dataset, found: Found, wanted: Wanted) -> None:
+def check_same(dataset: Dataset, found: Found, wanted: ImportRequest) -> None:
     """Raise `BadRecord` unless an import that was begun is the one now asked for."""
     imported = Import.objects.filter(dataset=dataset).first()
     if imported is None:

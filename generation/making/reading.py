@@ -27,7 +27,7 @@ FOLDER_MB = 10  # as large as this a folder counts, of which little more than th
 Check = Callable[[], None]
 
 
-class Order(NamedTuple):
+class ReadingOrder(NamedTuple):
     """What the child is to do.
 
     Attributes
@@ -53,7 +53,7 @@ class Order(NamedTuple):
     skip: int = 0
 
 
-class Part(NamedTuple):
+class ReadBatch(NamedTuple):
     """A few items that the child has read, and how many bytes it has read by then."""
 
     reads: list[Read]
@@ -73,7 +73,7 @@ def nothing() -> None:
 def find(format_: str, paths: Sequence[Path]) -> Found:
     """Return what lies in files and folders of this machine; raise `BadRecord`."""
     size = sum(path.stat().st_size if path.is_file() else FOLDER_MB * 10**6 for path in paths)
-    order = Order("find", format_, [str(path) for path in paths])
+    order = ReadingOrder("find", format_, [str(path) for path in paths])
     return _only(_answers(order, size=size, check=nothing))
 
 
@@ -81,7 +81,7 @@ def sort(format_: str, names: Sequence[str], *, check: Check = nothing) -> Found
     """Return what stored files are, by what is in them; raise `BadRecord`."""
     with ExitStack() as stack:
         places = {name: _place(name, stack) for name in names}
-        return _only(_answers(Order("sort", format_, names, places), size=_size(places), check=check))
+        return _only(_answers(ReadingOrder("sort", format_, names, places), size=_size(places), check=check))
 
 
 class SplitReading:
@@ -98,7 +98,7 @@ class SplitReading:
     """
 
     def __init__(self, format_: str, split: SplitFiles, *, spec: BaseSpec, skip: int = 0, check: Check = nothing):
-        self.order = Order("read", format_, split=split, spec=spec, skip=skip)
+        self.order = ReadingOrder("read", format_, split=split, spec=spec, skip=skip)
         self.check = check
         self.licence, self.bytes = "", 0
         self.sha256: dict[str, str] = {}
@@ -118,7 +118,7 @@ class SplitReading:
                     yield from answer.reads
 
 
-def _answers(order: Order, *, size: int, check: Check) -> Generator[Any, None, None]:
+def _answers(order: ReadingOrder, *, size: int, check: Check) -> Generator[Any, None, None]:
     """Yield what the child answers; raise what it raises, and `BadRecord` where it was stopped."""
     seconds = SECONDS + SECONDS_PER_MB * (size // 10**6)
     where = ", ".join(map(str, order.names or (order.split.files.values() if order.split else ())))

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from generation.engine.errors import BadRecord, EngineError
-from generation.engine.reading.published import Counted, Read, find_reader
-from generation.making.reading import End, Order, Part
+from generation.engine.reading.published import CountingFile, Read, find_reader
+from generation.making.reading import End, ReadBatch, ReadingOrder
 from generation.queue import sandbox
 
 QUESTIONS = 500  # in one part of the answer, about
 
 
-def answers(order: Order) -> Iterator[Any]:
+def answers(order: ReadingOrder) -> Iterator[Any]:
     """Yield what answers an order: what was found, or the licence, items part by part, and the end."""
     reader, opened = find_reader(order.format), _Opened(order)
     if order.action == "find":
@@ -34,10 +34,10 @@ def answers(order: Order) -> Iterator[Any]:
 class _Opened:
     """Opens the files of an order; `files` are those whose bytes were counted."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: ReadingOrder) -> None:
         self.places = order.places
         self.bytes = 0
-        self.files: list[tuple[str, Counted]] = []
+        self.files: list[tuple[str, CountingFile]] = []
 
     def plainly(self, name: str) -> BinaryIO:
         try:
@@ -46,7 +46,7 @@ class _Opened:
             raise BadRecord(f"Expected a file that can be read, got: {error.strerror}.", where=name) from error
 
     def counted(self, name: str) -> BinaryIO:
-        file = Counted(self.plainly(name), tick=self._tick)
+        file = CountingFile(self.plainly(name), tick=self._tick)
         self.files.append((name, file))
         return cast("BinaryIO", file)
 
@@ -54,16 +54,16 @@ class _Opened:
         self.bytes += count
 
 
-def _parts(reads: Iterator[Read], opened: _Opened) -> Iterator[Part]:
+def _parts(reads: Iterator[Read], opened: _Opened) -> Iterator[ReadBatch]:
     part: list[Read] = []
     questions = 0
     for read in reads:
         part.append(read)
         questions += 1 + len(read.item.questions)
         if questions >= QUESTIONS:
-            yield Part(part, opened.bytes)
+            yield ReadBatch(part, opened.bytes)
             part, questions = [], 0
-    yield Part(part, opened.bytes)
+    yield ReadBatch(part, opened.bytes)
 
 
 def main() -> None:

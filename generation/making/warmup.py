@@ -5,7 +5,7 @@ from importlib import import_module
 import numpy as np
 from django.conf import settings
 
-from generation.engine.scoring.nearest_questions import Known, bags_of
+from generation.engine.scoring.nearest_questions import KnownQuestions, bags_of
 from generation.storage.index import count_codes, mark_codes
 
 
@@ -18,7 +18,7 @@ def warm() -> None:
     """Compile every numba kernel that is not compiled yet; NUMBA_CACHE_DIR keeps them."""
     _warm_pages()
     bags = bags_of([np.arange(2, dtype=np.uint32)], questions=2)
-    Known(bags, np.ones(2, dtype=np.bool_), words=1).nearest(bags, np.arange(2))
+    KnownQuestions(bags, np.ones(2, dtype=np.bool_), words=1).nearest(bags, np.arange(2))
     import_module("generation.engine.warm").warm()
 
 

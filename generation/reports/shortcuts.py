@@ -26,7 +26,7 @@ READ = 5000  # texts at a time
 PIECE = 200  # questions of different words, whose nearest ones are looked for at a time
 
 
-class Text(NamedTuple):
+class QuestionTexts(NamedTuple):
     """Texts of a split's questions, in order: the hash of each, and the number of its first words among all."""
 
     hashes: NDArray[np.uint64]
@@ -39,9 +39,9 @@ class Corpus:
     def __init__(self) -> None:
         self.openings: dict[str, int] = {}
 
-    def read(self, texts: Iterator[str], *, n: int) -> Text:
+    def read(self, texts: Iterator[str], *, n: int) -> QuestionTexts:
         """Return what is kept of `n` texts."""
-        found = Text(np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.int64))
+        found = QuestionTexts(np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.int64))
         for place, text in enumerate(texts):
             found.hashes[place] = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
             found.openings[place] = self.openings.setdefault(first_words(text), len(self.openings))
@@ -58,13 +58,13 @@ def texts_of(split: Split) -> Iterator[str]:
     yield from asked.values_list("text", flat=True).iterator(chunk_size=READ)
 
 
-NO_TEXT = Text(np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64))
+NO_TEXT = QuestionTexts(np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64))
 
 
-class Known:
+class SplitTexts:
     """A split as it is learned from or scored on: its index, and its texts where they are needed."""
 
-    def __init__(self, split: Split, text: Text = NO_TEXT) -> None:
+    def __init__(self, split: Split, text: QuestionTexts = NO_TEXT) -> None:
         self.split, self.text = split, text
         self.index = SplitIndex.open(split)
 
@@ -114,7 +114,7 @@ def report(world: World, splits: Sequence[Split], *, check: Callable[[], None] =
     corpus, known = Corpus(), {}
     for split in splits:
         check()
-        known[split.pk] = Known(split, corpus.read(texts_of(split), n=split.questions))
+        known[split.pk] = SplitTexts(split, corpus.read(texts_of(split), n=split.questions))
     everything = [one.text.hashes for one in known.values()]
     found: dict[str, Any] = {"texts": shortcuts.distinct(np.concatenate(everything)) if everything else 0, "splits": []}
     for split in splits:
@@ -123,7 +123,7 @@ def report(world: World, splits: Sequence[Split], *, check: Callable[[], None] =
     return found
 
 
-def _of_split(world: World, known: dict[int, Known], split: Split) -> dict[str, Any]:
+def _of_split(world: World, known: dict[int, SplitTexts], split: Split) -> dict[str, Any]:
     own = known[split.pk]
     found = {
         "name": split.name,
@@ -152,7 +152,7 @@ def _json(cue: Cue) -> dict[str, Any]:
 class Guesser:
     """Guesses at the questions of a split, learned from its reference; answers are the reference's codes."""
 
-    def __init__(self, world: World, learned: Known, own: Known) -> None:
+    def __init__(self, world: World, learned: SplitTexts, own: SplitTexts) -> None:
         self.world, self.learned, self.own = world, learned, own
         self.answers = self._translated()
         self.sample = shortcuts.sampled(own.index.n, SAMPLE)
@@ -229,7 +229,9 @@ class Guesser:
         `check` is called between pieces of a fraction of a second, and may raise to stop.
         """
         vocabulary = self.learned.index.vocabulary
-        known = nearest_questions.Known(self.learned.bags(vocabulary), self.learned.answers >= 0, words=len(vocabulary))
+        known = nearest_questions.KnownQuestions(
+            self.learned.bags(vocabulary), self.learned.answers >= 0, words=len(vocabulary)
+        )
         bags = self.own.bags(vocabulary)
         firsts, groups = nearest_questions.grouped(bags, asked)
         found = np.empty(len(firsts), dtype=np.int64)

@@ -12,8 +12,18 @@ from django.utils.safestring import SafeString, mark_safe
 
 from generation.access import Visitor, What, may_see
 from generation.charts.counts import TOO_FEW
-from generation.charts.drawing import Order, drawings
-from generation.charts.vega import ELSEWHERE, OF_THE_PAGE, SHARES, THICKNESS, THINNEST, WIDE, WIDTH, Palette, config_of
+from generation.charts.drawing import DrawingOrder, drawings
+from generation.charts.vega import (
+    ELSEWHERE,
+    OF_THE_PAGE,
+    SHARES,
+    THICKNESS,
+    THINNEST,
+    WIDE,
+    WIDTH,
+    SvgPalette,
+    config_of,
+)
 from generation.engine.errors import BadSpec
 from generation.engine.scoring.statistics import LEVEL, wilson
 from generation.engine.worlds.published import Published, published_of
@@ -33,7 +43,7 @@ CUES = {
 }
 
 
-class Guess(NamedTuple):
+class GuessScore(NamedTuple):
     """How guesses fared that go by one thing: `right` of `n`, beside chance and, where a paper tells it, its figure."""
 
     name: str
@@ -131,8 +141,8 @@ class Scored(NamedTuple):
     reference: str
     is_withheld: bool
     sampled: int
-    cues: list[Guess]
-    types: list[Guess]
+    cues: list[GuessScore]
+    types: list[GuessScore]
     address: str
 
     @property
@@ -145,7 +155,7 @@ class Scored(NamedTuple):
         return {**found, **rows}
 
 
-class Shown(NamedTuple):
+class ShortcutsView(NamedTuple):
     """A report as somebody sees it: questions that are alike, all splits together last, and what guesses score."""
 
     source: str
@@ -169,11 +179,11 @@ def _share(part: int, whole: int) -> str:
     return percent(part / whole) if whole >= TOO_FEW else ""
 
 
-def shown_to(user: Visitor, dataset: Dataset, splits: Sequence[Split], report: BlindReport) -> Shown:
+def shown_to(user: Visitor, dataset: Dataset, splits: Sequence[Split], report: BlindReport) -> ShortcutsView:
     return _shown(dataset, splits, report, withheld={split.pk for split in splits if not _may_know(user, split)})
 
 
-def shown_whole(dataset: Dataset, splits: Sequence[Split], report: BlindReport) -> Shown:
+def shown_whole(dataset: Dataset, splits: Sequence[Split], report: BlindReport) -> ShortcutsView:
     return _shown(dataset, splits, report, withheld=set())
 
 
@@ -196,12 +206,12 @@ def _may_know(user: Visitor, split: Split) -> bool:
     return seen and (split.reference is None or may_see(user, split.reference, What.ANSWER))
 
 
-def _shown(dataset: Dataset, splits: Sequence[Split], report: BlindReport, *, withheld: set[int]) -> Shown:
+def _shown(dataset: Dataset, splits: Sequence[Split], report: BlindReport, *, withheld: set[int]) -> ShortcutsView:
     published, figures = _published(dataset), report.figures_json
     found = {one["name"]: one for one in figures["splits"]}
     measured = [split for split in splits if found[split.name]["reference"] is not None]
     scored = [_scored(split, found[split.name], published, is_withheld=split.pk in withheld) for split in measured]
-    return Shown(published.source, _alike(splits, found, published, together=figures["texts"]), scored)
+    return ShortcutsView(published.source, _alike(splits, found, published, together=figures["texts"]), scored)
 
 
 def _published(dataset: Dataset) -> Published:
@@ -240,8 +250,8 @@ def _scored(split: Split, figures: Mapping[str, Any], published: Published, *, i
     return Scored(split.name, reference, False, figures["sampled"], cues, types, address)
 
 
-def _guess(figures: Mapping[str, Any]) -> Guess:
-    return Guess(figures["name"], figures["label"], figures["n"], figures["right"], figures["chance"])
+def _guess(figures: Mapping[str, Any]) -> GuessScore:
+    return GuessScore(figures["name"], figures["label"], figures["n"], figures["right"], figures["chance"])
 
 
 ROOM = 3  # pixels that a bar is thicker than in other charts: two lines lie across it
@@ -254,7 +264,9 @@ class Drawn(NamedTuple):
     narrow: SafeString
 
 
-def spec_of(scored: Sequence[Scored], *, colors: Palette, title: str = "", width: int = WIDTH) -> dict[str, Any] | None:
+def spec_of(
+    scored: Sequence[Scored], *, colors: SvgPalette, title: str = "", width: int = WIDTH
+) -> dict[str, Any] | None:
     """Return the chart's specification, with a title where it stands alone; None where there is nothing to draw."""
     if not scored:
         return None
@@ -305,7 +317,7 @@ def _share_axis(field: str) -> dict[str, Any]:
     }
 
 
-def _bars(legend: Sequence[str], colors: Palette) -> dict[str, Any]:
+def _bars(legend: Sequence[str], colors: SvgPalette) -> dict[str, Any]:
     color = {
         "field": "split",
         "type": "nominal",
@@ -316,19 +328,22 @@ def _bars(legend: Sequence[str], colors: Palette) -> dict[str, Any]:
     return {"mark": "bar", "encoding": {"x": _share_axis("share"), "color": color, **links}}
 
 
-def _intervals(colors: Palette) -> dict[str, Any]:
+def _intervals(colors: SvgPalette) -> dict[str, Any]:
     mark = {"type": "rule", "color": colors.soft, "strokeWidth": 1}
     return {"mark": mark, "encoding": {"x": _share_axis("low"), "x2": {"field": "high"}}}
 
 
-def _chances(colors: Palette) -> dict[str, Any]:
+def _chances(colors: SvgPalette) -> dict[str, Any]:
     mark = {"type": "tick", "color": colors.ink, "thickness": 2}
     return {"mark": mark, "encoding": {"x": _share_axis("chance")}}
 
 
-def drawn(dataset: Dataset, shown: Shown, *, wait: float | None = None) -> Drawn:
+def drawn(dataset: Dataset, shown: ShortcutsView, *, wait: float | None = None) -> Drawn:
     """Return the chart as parts of the page; empty where there is nothing to draw or drawing failed."""
     specs = [spec_of(shown.drawn, colors=OF_THE_PAGE, width=width) for width in (WIDE, WIDTH)]
-    found = drawings(dataset.slug, [Order(spec) for spec in specs if spec is not None], wait=wait) or [None, None]
+    found = drawings(dataset.slug, [DrawingOrder(spec) for spec in specs if spec is not None], wait=wait) or [
+        None,
+        None,
+    ]
     # Of elements that charts_child knows, each text escaped.
     return Drawn(*(mark_safe((drawing or b"").decode()) for drawing in found))  # noqa: S308

@@ -24,7 +24,7 @@ EMPTY_ROWS = 1
 BUNDLED = "bundled"  # what a box says that takes sent files back
 
 
-class SplitRow(NamedTuple):
+class SplitField(NamedTuple):
     """A split as the form shows it; `was` is its name in the JSON beside it, empty for a new one.
 
     `overrides` names the knobs that it changes, in the JSON alone.
@@ -38,7 +38,7 @@ class SplitRow(NamedTuple):
     overrides: str
 
 
-class Draft(NamedTuple):
+class SpecDraft(NamedTuple):
     """A spec's JSON as it stands on the page, and what the engine says of it.
 
     Attributes
@@ -66,7 +66,7 @@ class Draft(NamedTuple):
 
 def draft_of(
     data: Mapping[str, Any], *, files: Mapping[str, bytes], most: Mapping[str, int], images: bool = True
-) -> Draft:
+) -> SpecDraft:
     """Return a spec's JSON as a draft; `most` are the limits of whoever writes it, `images` whether they want any."""
     kept = dict(data)
     beyond: tuple[BadSpec, ...] = ()
@@ -76,9 +76,9 @@ def draft_of(
         limits.check(spec.to_json(), most)  # defaults too
         if images:
             spec.check_here()
-        return Draft(text_of(kept), kept, spec)
+        return SpecDraft(text_of(kept), kept, spec)
     except BadSpec as error:
-        return Draft(text_of(kept), kept, None, _different([*beyond, *each(error)]))
+        return SpecDraft(text_of(kept), kept, None, _different([*beyond, *each(error)]))
 
 
 def each(error: BadSpec) -> tuple[BadSpec, ...]:
@@ -167,12 +167,12 @@ def changed_by_form(shown: Mapping[str, Any], post: Mapping[str, str]) -> dict[s
     return result
 
 
-def rows_of(data: Mapping[str, Any]) -> list[SplitRow]:
+def rows_of(data: Mapping[str, Any]) -> list[SplitField]:
     """Return the splits as rows of the form, and one more for another split."""
     full = knobs.expanded(data)
     splits = full.get("splits")
     rows = [
-        SplitRow(
+        SplitField(
             was=name,
             name=name,
             scenes=str(split.get("scenes", "")),
@@ -183,7 +183,7 @@ def rows_of(data: Mapping[str, Any]) -> list[SplitRow]:
         for name, split in (splits.items() if isinstance(splits, dict) else ())
         if isinstance(split, dict)
     ]
-    return [*rows[:SPLIT_ROWS], *[SplitRow("", "", "", False, "", "")] * EMPTY_ROWS]
+    return [*rows[:SPLIT_ROWS], *[SplitField("", "", "", False, "", "")] * EMPTY_ROWS]
 
 
 def _named(overrides: Any) -> list[str]:

@@ -18,7 +18,7 @@ class BeyondLimit(BadSpec):
     """A spec asks for more than somebody may have; staff may allow it."""
 
 
-class Asked(NamedTuple):
+class LimitedValue(NamedTuple):
     """What a spec asks of something limited: where it stands, the limit's name, how much."""
 
     where: str
@@ -57,7 +57,7 @@ def _who_can_raise(name: str, most: Mapping[str, int]) -> str:
     )
 
 
-def _asked(data: Mapping[str, Any]) -> Iterator[Asked]:
+def _asked(data: Mapping[str, Any]) -> Iterator[LimitedValue]:
     """Yield what is asked for with a number; the rest has its default, or is no spec."""
     limited = {knob.path: knob.limit for knob in fields.knobs_of(loading.world_of(data)) if knob.limit}
     found = data.get("splits")
@@ -71,6 +71,6 @@ def _asked(data: Mapping[str, Any]) -> Iterator[Asked]:
         yield from _number(fields.value_at(split, "scenes"), f"splits.{name}.scenes", "scenes")
 
 
-def _number(value: Any, where: str, limit: str) -> Iterator[Asked]:
+def _number(value: Any, where: str, limit: str) -> Iterator[LimitedValue]:
     if isinstance(value, int) and not isinstance(value, bool):
-        yield Asked(where, limit, value)
+        yield LimitedValue(where, limit, value)

@@ -22,7 +22,7 @@ class NoPreview(EngineError):
     """A preview was stopped, or has to wait."""
 
 
-class Asked(NamedTuple):
+class PreviewQuestion(NamedTuple):
     """A question of a previewed scene; `after` is how many lines of its story it sees, None for all."""
 
     text: str
@@ -37,7 +37,7 @@ class Previewed(NamedTuple):
     image: str
     width: int
     height: int
-    questions: list[Asked]
+    questions: list[PreviewQuestion]
 
 
 def preview(user: Any, data: Mapping[str, Any], *, split: str, files: Mapping[str, bytes]) -> list[Previewed]:
@@ -84,5 +84,5 @@ def _made(data: Mapping[str, Any], *, split: str, files: Mapping[str, bytes]) ->
 
 
 def _previewed(scene: Mapping[str, Any]) -> Previewed:
-    questions = [Asked(one["text"], one["answer"], one["after"]) for one in scene["questions"]]
+    questions = [PreviewQuestion(one["text"], one["answer"], one["after"]) for one in scene["questions"]]
     return Previewed(scene["story"], scene["image"], scene["width"], scene["height"], questions)

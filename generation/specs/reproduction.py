@@ -14,7 +14,7 @@ from generation.splits.recipes import command, read_recipe
 A_LONG_TIME_AGO = (1980, 1, 1, 0, 0, 0)  # a zip file's date; one date gives one file
 
 
-class Recipe(NamedTuple):
+class Reproduction(NamedTuple):
     """How a dataset is made again.
 
     Attributes
@@ -42,7 +42,7 @@ class Recipe(NamedTuple):
     missing: str
 
 
-def recipe(dataset: Dataset, *, splits: list[Split], has_files: bool, sees_secrets: bool) -> Recipe:
+def recipe(dataset: Dataset, *, splits: list[Split], has_files: bool, sees_secrets: bool) -> Reproduction:
     """Return how a dataset is made again.
 
     Parameters
@@ -62,7 +62,7 @@ def recipe(dataset: Dataset, *, splits: list[Split], has_files: bool, sees_secre
     known = [split for split in splits if split.secret and (sees_secrets or not split.withheld)]
     secrets = "".join(f" --secret {split.name}={split.secret}" for split in known)
     images = "" if dataset.with_images else " --no-images"
-    return Recipe(
+    return Reproduction(
         file_name=f"{stem}-spec.zip" if has_files else f"{stem}.json",
         script="\n".join(
             [

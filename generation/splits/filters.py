@@ -24,7 +24,7 @@ class BadAddress(Exception):
     """What an address asks for can't be shown; the text says what was expected and what came."""
 
 
-class Facet(Protocol):
+class FilterFacet(Protocol):
     """What filters need of a facet, be it a world's or an index's."""
 
     @property
@@ -51,7 +51,7 @@ class Facet(Protocol):
 class Condition(NamedTuple):
     """One value, or one range of values, that a facet may have."""
 
-    facet: Facet
+    facet: FilterFacet
     value: str
     codes: tuple[int, ...]
 
@@ -66,10 +66,10 @@ class Condition(NamedTuple):
         return f"{low} to {high}" if low and high else f"{low} or more" if low else f"up to {high}"
 
 
-class Order(NamedTuple):
+class ListOrder(NamedTuple):
     """By which numbers questions are listed, the lowest or the highest first."""
 
-    facet: Facet
+    facet: FilterFacet
     is_descending: bool
 
     @property
@@ -99,7 +99,7 @@ class Query:
     words: str = ""
     page: int = 1
     chosen: tuple[int, ...] = ()
-    order: Order | None = None
+    order: ListOrder | None = None
 
     @property
     def filters(self) -> dict[str, list[int]]:
@@ -143,7 +143,7 @@ class Query:
         """Return what leads a question's reader through what passes the filters: its address without what is chosen."""
         return "" if self.is_plain and self.order is None else replace(self, page=1, chosen=()).address
 
-    def around(self, facet: Facet) -> tuple[str, str]:
+    def around(self, facet: FilterFacet) -> tuple[str, str]:
         """Return what stands before and after a value of a facet in the address that has it added.
 
         A list of a hundred values needs a hundred addresses that differ in the value alone.
@@ -165,7 +165,7 @@ class Query:
         conditions = kept if len(kept) < len(self.conditions) else (*kept, condition)
         return replace(self, conditions=conditions, page=1)
 
-    def switched(self, facet: Facet, code: int) -> "Query":
+    def switched(self, facet: FilterFacet, code: int) -> "Query":
         """Return the filters with one value of a facet on if it was off, else off; on the first page.
 
         A range that holds the value gives way to the single values that are left of it.
@@ -195,8 +195,8 @@ class Query:
 def read_query(
     pairs: Iterable[tuple[str, str]],
     *,
-    facets: Sequence[Facet],
-    hidden: Sequence[Facet] = (),
+    facets: Sequence[FilterFacet],
+    hidden: Sequence[FilterFacet] = (),
     is_sortable: bool = False,
 ) -> Query:
     """Return what the names and values of an address ask for.
@@ -220,7 +220,7 @@ def read_query(
     known = {facet.name: facet for facet in facets}
     conditions: list[Condition] = []
     words, page = "", 1
-    order: Order | None = None
+    order: ListOrder | None = None
     for name, value in pairs:
         if name == WORDS:
             words = _read_words(value)
@@ -237,7 +237,7 @@ def read_query(
     return Query(tuple(dict.fromkeys(conditions)), words, page, order=order)
 
 
-def read_condition(facet: Facet, value: str) -> Condition:
+def read_condition(facet: FilterFacet, value: str) -> Condition:
     """Return one condition: a value of the facet, or for whole numbers a range such as `8..12`, `8..` or `..12`.
 
     A number or a range that no question can have is a condition that none passes.
@@ -270,7 +270,7 @@ def ranges_joined(pairs: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str
     return plain, bool(ends)
 
 
-def label_of(facet: Facet, code: int) -> str:
+def label_of(facet: FilterFacet, code: int) -> str:
     return facet.labels[code] if facet.labels else facet.values[code]
 
 
@@ -285,7 +285,7 @@ def shortened(value: str) -> str:
     return repr(value if len(value) <= 60 else f"{value[:57]}...")
 
 
-def _read_range(facet: Facet, value: str) -> Condition:
+def _read_range(facet: FilterFacet, value: str) -> Condition:
     """Return the condition for `low..high`, either end of which may be left open."""
     low, _, high = (part.strip() for part in value.partition(".."))
     if not (low or high) or not all(part == "" or _is_number(part) for part in (low, high)):
@@ -302,7 +302,7 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= MAX_NUMBER
 
 
-def _expected(facet: Facet) -> str:
+def _expected(facet: FilterFacet) -> str:
     """Return in words what values a facet has: all of a few, an example of many."""
     if facet.kind is FacetKind.INTEGER and facet.values:
         return f"numbers of {facet.values[0]}..{facet.values[-1]}"
@@ -311,26 +311,26 @@ def _expected(facet: Facet) -> str:
     return f"one of its {len(facet.values)} values, as {facet.values[0]} or {facet.values[-1]}"
 
 
-def _unknown(name: str, known: Mapping[str, Facet], hidden: Sequence[Facet]) -> str:
+def _unknown(name: str, known: Mapping[str, FilterFacet], hidden: Sequence[FilterFacet]) -> str:
     """Return why a name can't be filtered by."""
     if any(facet.name == name for facet in hidden):
         return f"Answers of this split are withheld, and a filter by {name} would give part of them away."
     return f"Expected a filter ({', '.join([*known, WORDS])}) or a page, got {shortened(name)}."
 
 
-def sortable(facets: Iterable[Facet]) -> list[Facet]:
+def sortable(facets: Iterable[FilterFacet]) -> list[FilterFacet]:
     """Return the facets that questions can be sorted by: those whose values are numbers."""
     return [facet for facet in facets if facet.kind is FacetKind.INTEGER]
 
 
-def _read_order(value: str, known: Mapping[str, Facet], hidden: Sequence[Facet]) -> Order:
+def _read_order(value: str, known: Mapping[str, FilterFacet], hidden: Sequence[FilterFacet]) -> ListOrder:
     name = value.removeprefix("-")
     if name not in known and any(facet.name == name for facet in hidden):
         raise BadAddress(_unknown(name, known, hidden))
     numbers = {facet.name: facet for facet in sortable(known.values())}
     if name not in numbers:
         raise BadAddress(f"Expected {SORT} to be one of {', '.join(numbers)}, got {shortened(value)}.")
-    return Order(numbers[name], is_descending=value.startswith("-"))
+    return ListOrder(numbers[name], is_descending=value.startswith("-"))
 
 
 def _read_words(value: str) -> str:

@@ -32,21 +32,21 @@ MOST = 200  # derived splits of one dataset
 AT_ONCE = 5000  # questions of which a derived split is made while somebody waits
 
 
-class Choice(NamedTuple):
+class ChosenQuestions(NamedTuple):
     """What a recipe gives: the recipe in its plain form, and positions in the parent."""
 
     recipe: Recipe
     positions: Positions
 
 
-def choose(parent: Split, recipe: Recipe) -> Choice:
+def choose(parent: Split, recipe: Recipe) -> ChosenQuestions:
     """Return which questions of a sealed split a recipe takes; raise `BadRecipe` where it can't be followed."""
     check_parent(parent)
     index = SplitIndex.open(parent)
     chooser = Chooser(parent, index)
     positions = chooser.choose(recipe)
     plain = plain_filter(chooser.read_filter(recipe.filter))
-    return Choice(recipe.model_copy(update={"filter": plain}), positions)
+    return ChosenQuestions(recipe.model_copy(update={"filter": plain}), positions)
 
 
 def check_parent(parent: Split) -> None:

@@ -10,7 +10,7 @@ from generation.access import Visitor, What, may_see
 from generation.models import Dataset, Split
 
 
-class Guarded(NamedTuple):
+class WithheldSplit(NamedTuple):
     """A split that withholds its answers, or did.
 
     Attributes
@@ -24,13 +24,13 @@ class Guarded(NamedTuple):
     secret: str
 
 
-def guarded(user: Visitor, splits: Iterable[Split]) -> list[Guarded]:
+def guarded(user: Visitor, splits: Iterable[Split]) -> list[WithheldSplit]:
     """Return the splits that withhold their own answers, or did, with the secrets that this visitor may know.
 
     Whoever knows the secret can make the split again: it is shown to those who may see its answers.
     """
     return [
-        Guarded(split, split.secret if may_see(user, split, What.ANSWER) else "")
+        WithheldSplit(split, split.secret if may_see(user, split, What.ANSWER) else "")
         for split in splits
         if (split.withheld or split.secret) and not split.is_derived
     ]

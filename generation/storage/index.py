@@ -71,14 +71,14 @@ WORD = re.compile(r"\w+(?:'\w+)*")  # what is searched for, of lower-cased texts
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
 
-class Range(NamedTuple):
+class IntegerRange(NamedTuple):
     """Integers from `low` to `high`, both included; None leaves a side open."""
 
     low: int | None = None
     high: int | None = None
 
 
-Selection = Collection[int] | Range
+Selection = Collection[int] | IntegerRange
 """What a filter lets through: a set of value codes or, for integer facets, a range of values."""
 
 Filters = Mapping[str, Selection]
@@ -131,7 +131,7 @@ class IndexedFacet:
         return table
 
     def _chosen(self, selection: Selection) -> list[int]:
-        if not isinstance(selection, Range):
+        if not isinstance(selection, IntegerRange):
             return [code for code in set(selection) if 0 <= code < len(self.values)]
         if self.kind != FacetKind.INTEGER:
             raise ValueError(f"Expected single values of {self.name}, got a range: its values are no integers.")
@@ -156,7 +156,7 @@ class IndexedFacet:
         )
 
 
-class Found(NamedTuple):
+class Matches(NamedTuple):
     """What passes filters and words: positions in order, and a function that counts as `SplitIndex.counts` does."""
 
     positions: NDArray[np.int64]
@@ -276,11 +276,11 @@ class SplitIndex:
         """
         return self.find(filters, words).counts()
 
-    def find(self, filters: Filters, words: Sequence[str] = ()) -> "Found":
+    def find(self, filters: Filters, words: Sequence[str] = ()) -> "Matches":
         """Return what passes, in one pass over the filtered facets; counts cost more, and only who asks for them."""
         marks, numbers = self._marks(filters, words)
         positions = np.flatnonzero(marks == 0)
-        return Found(positions, functools.partial(self._counts, positions, marks, numbers))
+        return Matches(positions, functools.partial(self._counts, positions, marks, numbers))
 
     def _counts(
         self, positions: NDArray[np.int64], marks: NDArray[np.uint8], numbers: Mapping[str, int]

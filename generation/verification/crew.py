@@ -7,17 +7,17 @@ from multiprocessing.pool import Pool
 
 from django.db import connections
 
-from generation.verification.rows import ChunkProof, Task, prove_chunk
+from generation.verification.rows import BatchTask, ChunkProof, prove_chunk
 
 
-class Crew:
+class VerificationCrew:
     """Some processes; with one, work is done in this process."""
 
     def __init__(self, size: int) -> None:
         self.size = size
         self.pool: Pool | None = None
 
-    def __enter__(self) -> "Crew":
+    def __enter__(self) -> "VerificationCrew":
         if self.size > 1:
             connections.close_all()  # what is forked must open its own
             self.pool = multiprocessing.get_context("fork").Pool(self.size, initializer=_begin)
@@ -28,7 +28,7 @@ class Crew:
             self.pool.terminate()
             self.pool.join()
 
-    def prove(self, tasks: Iterable[Task]) -> Iterator[ChunkProof]:
+    def prove(self, tasks: Iterable[BatchTask]) -> Iterator[ChunkProof]:
         return map(prove_chunk, tasks) if self.pool is None else self.pool.imap(prove_chunk, tasks)
 
 

@@ -15,15 +15,15 @@ from generation.engine.verification.repeats import Repeats
 from generation.engine.verification.verdict import Finding, Verdict
 from generation.engine.worlds import get_maker
 from generation.models import Chunk, Dataset, Split
-from generation.verification.crew import Crew
+from generation.verification.crew import VerificationCrew
 from generation.verification.derived import prove_derived
 from generation.verification.indexes import IndexProof, SeenProof
-from generation.verification.rows import ChunkProof, Task
+from generation.verification.rows import BatchTask, ChunkProof
 
 Tick = Callable[[int], None]
 
 
-class Scope(NamedTuple):
+class VerificationScope(NamedTuple):
     """What is to be verified: these splits, and so many pictures drawn again."""
 
     splits: Sequence[Split]
@@ -34,7 +34,7 @@ class Scope(NamedTuple):
         return sum(split.questions for split in self.splits if not split.is_derived)
 
 
-class Gathered(NamedTuple):
+class SplitFacts(NamedTuple):
     """What concerns several splits together."""
 
     seen: SeenProof
@@ -45,7 +45,7 @@ class Gathered(NamedTuple):
         self.repeats.add(split.name, proof.keys.hashes, items=scenes)
 
 
-def scope_of(dataset: Dataset, *, names: Sequence[str] = (), rerender: int = 0) -> Scope:
+def scope_of(dataset: Dataset, *, names: Sequence[str] = (), rerender: int = 0) -> VerificationScope:
     """Return the splits of these names, or all complete ones; raise `BadSpec` where there is none to verify."""
     complete = [split for split in dataset.splits.for_browse() if split.is_complete]
     known = {split.name: split for split in complete}
@@ -56,10 +56,10 @@ def scope_of(dataset: Dataset, *, names: Sequence[str] = (), rerender: int = 0) 
             )
     if not complete:
         raise BadSpec(f"Expected a dataset with a complete split, got one that is {dataset.state}.", where=dataset.slug)
-    return Scope([split for split in complete if not names or split.name in names], rerender)
+    return VerificationScope([split for split in complete if not names or split.name in names], rerender)
 
 
-def verify(dataset: Dataset, scope: Scope, *, workers: int = 1, tick: Tick = lambda _: None) -> Verdict:
+def verify(dataset: Dataset, scope: VerificationScope, *, workers: int = 1, tick: Tick = lambda _: None) -> Verdict:
     """Return what is proved and what is wrong.
 
     Parameters
@@ -79,9 +79,9 @@ def verify(dataset: Dataset, scope: Scope, *, workers: int = 1, tick: Tick = lam
         verdict.find(Finding("", "files", "a spec that can be read", str(error)))
         return verdict
     found: dict[str, str] = {}
-    gathered = Gathered(SeenProof(), Repeats(dataset.get_world()))
+    gathered = SplitFacts(SeenProof(), Repeats(dataset.get_world()))
     again = _chosen(scope)
-    with Crew(workers) as crew:
+    with VerificationCrew(workers) as crew:
         for split in scope.splits:
             if split.is_derived:
                 prove_derived(split, verdict)
@@ -97,7 +97,7 @@ def verify(dataset: Dataset, scope: Scope, *, workers: int = 1, tick: Tick = lam
     return verdict
 
 
-def _chosen(scope: Scope) -> dict[int, list[int]]:
+def _chosen(scope: VerificationScope) -> dict[int, list[int]]:
     """Return, for each split's id, the scenes whose pictures are to be drawn again, spread evenly over all."""
     drawn = [split for split in scope.splits if not split.is_derived]
     chosen: dict[int, list[int]] = {}
@@ -116,7 +116,7 @@ def _prove_files(dataset: Dataset, verdict: Verdict) -> None:
 
 
 def _prove_split(
-    split: Split, crew: Crew, verdict: Verdict, gathered: Gathered, *, again: Sequence[int], tick: Tick
+    split: Split, crew: VerificationCrew, verdict: Verdict, gathered: SplitFacts, *, again: Sequence[int], tick: Tick
 ) -> str:
     """Return the content hash of a split's rows; prove all that is stored of it."""
     if split.kind == Split.Kind.GENERATED:
@@ -139,10 +139,10 @@ def _prove_split(
     return hashed.hexdigest()
 
 
-def _tasks(split: Split, chunks: Sequence[Chunk], again: Sequence[int]) -> Iterator[Task]:
+def _tasks(split: Split, chunks: Sequence[Chunk], again: Sequence[int]) -> Iterator[BatchTask]:
     for chunk in chunks:
         last = chunk.first_scene + chunk.scenes
-        yield Task(split, chunk, tuple(scene for scene in again if chunk.first_scene <= scene < last))
+        yield BatchTask(split, chunk, tuple(scene for scene in again if chunk.first_scene <= scene < last))
 
 
 def _prove_plan(split: Split, verdict: Verdict) -> None:

@@ -25,7 +25,7 @@ from generation.verification.columns import ColumnProof
 UNREADABLE = (EngineError, ValueError, KeyError, TypeError, AttributeError)  # what a tampered row can lead to
 
 
-class Task(NamedTuple):
+class BatchTask(NamedTuple):
     """A batch to prove, and which of its scenes' pictures to draw again."""
 
     split: Split
@@ -59,14 +59,14 @@ class ChunkProof(NamedTuple):
     keys: KeyColumns
 
 
-def prove_chunk(task: Task) -> ChunkProof:
+def prove_chunk(task: BatchTask) -> ChunkProof:
     return _ChunkProver(task).prove()
 
 
 class _ChunkProver:
     """Proves one batch, row by row."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: BatchTask) -> None:
         self.split, self.chunk, self.again = task
         self.spec = self.split.read_spec()
         self.world = self.split.dataset.get_world()

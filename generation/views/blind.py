@@ -11,12 +11,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from generation.access import Visitor, owns
-from generation.charts.drawing import Order, drawings
+from generation.charts.drawing import DrawingOrder, drawings
 from generation.charts.vega import OF_PAPER
 from generation.models import BlindReport, Dataset, Heartbeat
 from generation.queue import DEFAULT
 from generation.reports import shortcut_jobs
-from generation.reports.shortcuts_page import LEVEL_TEXT, Shown, drawn, shown_to, spec_of
+from generation.reports.shortcuts_page import LEVEL_TEXT, ShortcutsView, drawn, shown_to, spec_of
 from generation.views.finding import NOTHING, find_dataset
 
 KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}
@@ -71,7 +71,7 @@ def shortcuts_file(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     return response
 
 
-def _shown(user: Visitor, dataset: Dataset) -> Shown:
+def _shown(user: Visitor, dataset: Dataset) -> ShortcutsView:
     """Return what this visitor may see of a report that is made already."""
     splits = shortcut_jobs.complete_splits(dataset)
     report = shortcut_jobs.find(dataset, splits)
@@ -91,15 +91,15 @@ def _waiting(report: BlindReport) -> dict[str, Any]:
     }
 
 
-def _for_paper(request: HttpRequest, dataset: Dataset, shown: Shown, *, kind: str) -> bytes | None:
+def _for_paper(request: HttpRequest, dataset: Dataset, shown: ShortcutsView, *, kind: str) -> bytes | None:
     spec = spec_of(shown.drawn, colors=OF_PAPER, title=dataset.name)
     if spec is None:
         return None
-    [drawing] = drawings(dataset.slug, [Order(spec, kind=kind, site=settings.PUBLIC_URL)])
+    [drawing] = drawings(dataset.slug, [DrawingOrder(spec, kind=kind, site=settings.PUBLIC_URL)])
     return drawing
 
 
-def _as_csv(shown: Shown) -> str:
+def _as_csv(shown: ShortcutsView) -> str:
     """Return all figures, a line for each cue, or type, and split."""
     text = io.StringIO()
     lines = csv.writer(text)

@@ -120,7 +120,7 @@ def _page(
     return render(request, "generation/browse.html", context)
 
 
-class Sort(NamedTuple):
+class SortChoice(NamedTuple):
     """A way to sort questions: as the address has it, as people call it, whether it is on."""
 
     value: str
@@ -128,15 +128,15 @@ class Sort(NamedTuple):
     is_on: bool
 
 
-def _sorts(facets: Sequence[IndexedFacet], query: Query) -> list[Sort]:
+def _sorts(facets: Sequence[IndexedFacet], query: Query) -> list[SortChoice]:
     """Return the ways to sort; none where the split has no numbers to sort by."""
     on = "" if query.order is None else query.order.value
     ways = [
-        Sort(sign + facet.name, f"{facet.label}, {first} first", on == sign + facet.name)
+        SortChoice(sign + facet.name, f"{facet.label}, {first} first", on == sign + facet.name)
         for facet in sortable(facets)
         for sign, first in (("", "lowest"), ("-", "highest"))
     ]
-    return [Sort("", "number", not on), *ways] if ways else []
+    return [SortChoice("", "number", not on), *ways] if ways else []
 
 
 def _unfinished(request: HttpRequest, split: Split) -> dict[str, Any]:

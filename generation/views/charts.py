@@ -10,7 +10,7 @@ from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
 
 from generation.charts.counts import Chart, as_csv, charts_of
-from generation.charts.drawing import Order, drawings
+from generation.charts.drawing import DrawingOrder, drawings
 from generation.charts.vega import OF_PAPER, spec_of
 from generation.models import Dataset
 from generation.splits.filters import shortened
@@ -59,7 +59,7 @@ def _drawing(request: HttpRequest, dataset: Dataset, chart: Chart, *, kind: str)
     spec = spec_of(chart, colors=OF_PAPER, title=dataset.name)
     if spec is None:
         raise NoChart(f"Expected enough questions for shares, got {', '.join(chart.left_out) or 'none'}.")
-    order = Order(spec, kind=kind, site=settings.PUBLIC_URL)
+    order = DrawingOrder(spec, kind=kind, site=settings.PUBLIC_URL)
     [drawing] = drawings(dataset.slug, [order])
     if drawing is None:
         raise NoChart("This chart is not drawn yet. Load it again in a moment. Its figures are in the CSV file.")

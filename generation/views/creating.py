@@ -23,7 +23,7 @@ from generation.models import Dataset, Upload
 from generation.models.makers import UPLOAD_BYTES
 from generation.specs import editor, estimates, limits, loading, previews
 from generation.specs import fields as knobs
-from generation.specs.editor import Draft
+from generation.specs.editor import SpecDraft
 from generation.specs.estimates import Estimate
 
 FIRST = "-mini"  # the preset to begin with: one that is made in a minute
@@ -84,14 +84,14 @@ class Sent:
             return self._page(status=BAD)
         return self._preview() if self.action == "preview" else self._page(is_updated=True)
 
-    def _draft(self) -> Draft:
+    def _draft(self) -> SpecDraft:
         last = self.action if self.action in ("form", "json") else self.request.POST.get("last", "")
         typed = self.request.POST.get("spec", "")
         try:
             data, contradict = editor.read(self.request.POST.dict(), last=last)
             data = self._with_uploads(data)
         except BadSpec as error:
-            return Draft(typed, self._shown(), None, editor.each(error))
+            return SpecDraft(typed, self._shown(), None, editor.each(error))
         images = "images" in self.request.POST
         draft = editor.draft_of(data, files=self._files(data), most=self.most, images=images)
         if contradict and draft.refused is None:
@@ -184,7 +184,7 @@ class Sent:
 
 def _page(
     request: HttpRequest,
-    draft: Draft,
+    draft: SpecDraft,
     *,
     about: NewForm,
     most: Mapping[str, int],
@@ -224,7 +224,7 @@ def _page(
     return render(request, "generation/new.html", context, status=status)
 
 
-def _showable(draft: Draft) -> tuple[dict[str, Any], Sequence[BadSpec]]:
+def _showable(draft: SpecDraft) -> tuple[dict[str, Any], Sequence[BadSpec]]:
     """Return the JSON that the form is filled from, and what is wrong; of an unknown world, the first preset's."""
     try:
         knobs.knobs_of(loading.world_of(knobs.expanded(draft.data)))
@@ -233,7 +233,7 @@ def _showable(draft: Draft) -> tuple[dict[str, Any], Sequence[BadSpec]]:
     return draft.data, draft.faults
 
 
-def _estimate(draft: Draft, request: HttpRequest) -> tuple[Estimate | None, str]:
+def _estimate(draft: SpecDraft, request: HttpRequest) -> tuple[Estimate | None, str]:
     """Return what a draft will take, and why that is too much; nothing of a draft that is refused."""
     if draft.spec is None:
         return None, ""
@@ -251,7 +251,7 @@ class Wrong(NamedTuple):
     text: str
 
 
-def _beside_splits(faults: Sequence[BadSpec], rows: Sequence[editor.SplitRow], too_much: str) -> list[Wrong]:
+def _beside_splits(faults: Sequence[BadSpec], rows: Sequence[editor.SplitField], too_much: str) -> list[Wrong]:
     """Return what is wrong with splits, or that they are too much."""
     numbers = {row.name: number for number, row in enumerate(rows) if row.name}
     found = []

@@ -24,7 +24,7 @@ FIELDS = {"name": "name", "sample": "amount", "first": "amount", "share": "amoun
 BAD, CONFLICT = 400, 409
 
 
-class Counted(NamedTuple):
+class QuestionSetSize(NamedTuple):
     """What a question set would have: in words, or why it can't be made."""
 
     said: str = ""
@@ -42,7 +42,7 @@ def derive(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     split = _find_own(request.user, slug, name)
     try:
         question_sets.check_parent(split)
-        asked = Asked(split, urlencode(split_choice(pairs_of(request))[1]))
+        asked = QuestionSetRequest(split, urlencode(split_choice(pairs_of(request))[1]))
     except BadRecipe as error:
         return refuse(request, split, error.reason, status=CONFLICT if error.where == "parent" else BAD)
     if request.method != "POST":
@@ -60,7 +60,7 @@ def derive(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     return _page(request, asked, form=form, amount=AmountForm(request.POST), status=BAD)
 
 
-class Asked:
+class QuestionSetRequest:
     """The questions of which a set is to be made: those of a split that pass a filter."""
 
     def __init__(self, split: Split, text: str) -> None:
@@ -75,17 +75,17 @@ class Asked:
             return {"how": "sample", "amount": max(1, self.found // 10), "seed": 0}
         return {"how": "all", "amount": "", "seed": 0}
 
-    def counted(self, amount: AmountForm) -> Counted:
+    def counted(self, amount: AmountForm) -> QuestionSetSize:
         """Return what the set would have."""
         if not amount.is_valid():
-            return Counted(trouble=" ".join(str(text) for texts in amount.errors.values() for text in texts))
+            return QuestionSetSize(trouble=" ".join(str(text) for texts in amount.errors.values() for text in texts))
         try:
             recipe: Recipe = amount.recipe(self.split, self.filter)
             n = len(question_sets.choose(self.split, recipe).positions)
         except BadRecipe as error:
-            return Counted(trouble=error.reason)
+            return QuestionSetSize(trouble=error.reason)
         said = in_words(recipe, n=n, parent=self.split, index=self.index)
-        return Counted(said, is_large=n > question_sets.AT_ONCE)
+        return QuestionSetSize(said, is_large=n > question_sets.AT_ONCE)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -122,7 +122,7 @@ def _find_own(user: Visitor, slug: str, name: str) -> Split:
 
 
 def _page(
-    request: HttpRequest, asked: Asked, *, form: DeriveForm, amount: AmountForm, status: int = 200
+    request: HttpRequest, asked: QuestionSetRequest, *, form: DeriveForm, amount: AmountForm, status: int = 200
 ) -> HttpResponse:
     context = {
         "split": asked.split,

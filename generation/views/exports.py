@@ -26,7 +26,7 @@ START_COMMAND = "python manage.py process default"
 NOTHING = "There is no such export, or it isn't for you."
 
 
-class Row(NamedTuple):
+class ExportRow(NamedTuple):
     """An export as the page lists it."""
 
     export: Export
@@ -163,12 +163,12 @@ def _is_listed(user: Visitor, one: Export, splits: list[Split]) -> bool:
     return export_requests.may_list(user, one, splits=splits)
 
 
-def _row(user: Visitor, one: Export, splits: list[Split]) -> Row:
+def _row(user: Visitor, one: Export, splits: list[Split]) -> ExportRow:
     details = [", ".join(one.split_names) or "all splits", *([] if one.images else ["without images"])]
     details += [f"{name}: {value}" for name, value in one.option_values.items() if value not in (False, "")]
     if one.view == Export.View.ALL:
         details.append("with what is withheld")
-    return Row(
+    return ExportRow(
         one,
         _label(one),
         ", ".join(details).replace(": True", ""),

@@ -94,7 +94,7 @@ def _ordered(request: HttpRequest, said: dict[str, Any]) -> Import:
     try:
         names = [_kept(file, folder) for file in said["files"]]
         about = {name: said[name] for name in ("slug", "format", "licence", "visibility", "title")}
-        return imports.order(names, imports.Wanted(**about, owner=request.user, stored=folder))
+        return imports.order(names, imports.ImportRequest(**about, owner=request.user, stored=folder))
     except BaseException:
         storage.drop_folder(folder)
         raise

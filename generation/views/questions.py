@@ -14,7 +14,7 @@ from generation.access import OPEN_WHILE_WITHHELD, Visitor, What, may_see, may_s
 from generation.browsing.imports import lacking, why_no_picture
 from generation.browsing.keyboard import OF_STORY, QUESTION
 from generation.browsing.navigation import COOKIE, LIST, ON, Visit, is_remembered, read_visit, split_visit, trail_of
-from generation.browsing.question import Shown, show
+from generation.browsing.question import QuestionView, show
 from generation.models import Question, Split
 from generation.splits.filters import BadAddress, shortened
 from generation.storage import items
@@ -101,11 +101,11 @@ def _scene_list(asked: Question, others: list[Question]) -> str:
     return f"?{LIST}=" + ",".join(map(str, sorted([asked.position, *(other.position for other in others)])))
 
 
-def _is_step(wanted: str, shown: Shown) -> bool:
+def _is_step(wanted: str, shown: QuestionView) -> bool:
     return wanted.isascii() and wanted.isdigit() and len(wanted) <= MAX_DIGITS and int(wanted) < len(shown.rows)
 
 
-def _no_step(wanted: str, shown: Shown) -> str:
+def _no_step(wanted: str, shown: QuestionView) -> str:
     if not shown.rows:
         return f"Expected no step, got {shortened(wanted)}: this question has no program to show."
     return f"Expected a step from 0 to {len(shown.rows) - 1}, got {shortened(wanted)}."

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from generation.engine.scoring.nearest_questions import Bags, Known, bags_of, grouped
+from generation.engine.scoring.nearest_questions import Bags, KnownQuestions, bags_of, grouped
 from generation.engine.seeding import Stage, stream
 from generation.engine.worlds import get_world
 from generation.engine.worlds.clevr.asking import Asker
@@ -23,9 +23,9 @@ def figures_of(known: int) -> list[dict[str, Any]]:
     bags, words = _bags_of(_texts(known + ASKED))
     asked = np.arange(known, known + ASKED)
     usable = np.arange(known + ASKED) < known
-    Known(bags, usable, words=words).nearest(bags, asked[:1])  # warm-up: compiles, or loads what was compiled
+    KnownQuestions(bags, usable, words=words).nearest(bags, asked[:1])  # warm-up: compiles, or loads what was compiled
     before = time.perf_counter()
-    searched = Known(bags, usable, words=words)
+    searched = KnownQuestions(bags, usable, words=words)
     prepared = time.perf_counter()
     firsts, _ = grouped(bags, asked)
     searched.nearest(bags, firsts)

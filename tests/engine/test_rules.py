@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generation.engine.errors import BadSpec
-from generation.engine.rules import Known, Meant, Wanted, as_lines, of_lines, read_rules
+from generation.engine.rules import Meant, RuleSet, RuleValues, as_lines, of_lines, read_rules
 
 NAMES = {"one": ("a", "b", "c"), "two": ("x", "y"), "three": ("0", "1", "2")}
-KNOWN = {name: Known(values, are_numbers=name == "three") for name, values in NAMES.items()}
+KNOWN = {name: RuleValues(values, are_numbers=name == "three") for name, values in NAMES.items()}
 
 
 def some(values: tuple[str, ...]) -> st.SearchStrategy[frozenset[str]]:
@@ -23,25 +23,25 @@ def some(values: tuple[str, ...]) -> st.SearchStrategy[frozenset[str]]:
 RULES = st.lists(
     st.fixed_dictionaries({}, optional={name: some(values) for name, values in NAMES.items()}).filter(bool), max_size=3
 ).map(tuple)
-WANTED = st.builds(Wanted, RULES, RULES)
+WANTED = st.builds(RuleSet, RULES, RULES)
 POSSIBLE = st.fixed_dictionaries({name: some(values) for name, values in NAMES.items()})
 
 
-def twin(wanted: Wanted, values: Mapping[str, str]) -> bool:
+def twin(wanted: RuleSet, values: Mapping[str, str]) -> bool:
     """Return whether some rule of `only` and none of `never` has all of the values."""
     fits = [[all(values[name] in rule[name] for name in rule) for rule in rules] for rules in wanted]
     return (not fits[0] or True in fits[0]) and True not in fits[1]
 
 
 @given(WANTED)
-def test_what_may_be_is_what_the_twin_allows(wanted: Wanted):
+def test_what_may_be_is_what_the_twin_allows(wanted: RuleSet):
     for values in product(*NAMES.values()):
         thing = dict(zip(NAMES, values, strict=True))
         assert wanted.allows(thing) == twin(wanted, thing)
 
 
 @given(WANTED, POSSIBLE, st.frozensets(st.sampled_from(sorted(NAMES))))
-def test_what_is_said_of_many_holds_of_each(wanted: Wanted, possible: Meant, told: frozenset[str]):
+def test_what_is_said_of_many_holds_of_each(wanted: RuleSet, possible: Meant, told: frozenset[str]):
     """Of what isn't told, anything may be."""
     each = [
         wanted.allows(dict(zip(NAMES, values, strict=True)))
@@ -53,8 +53,8 @@ def test_what_is_said_of_many_holds_of_each(wanted: Wanted, possible: Meant, tol
 
 
 def test_what_has_no_value_fits_no_rule_about_it():
-    assert not Wanted(only=({"one": frozenset("a")},)).allows({"one": None})
-    assert Wanted(never=({"one": frozenset("a")},)).allows({"one": None})
+    assert not RuleSet(only=({"one": frozenset("a")},)).allows({"one": None})
+    assert RuleSet(never=({"one": frozenset("a")},)).allows({"one": None})
 
 
 @pytest.mark.parametrize(

@@ -149,15 +149,15 @@ def nearest_of(split: Split) -> Submission:
 def between_pieces(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[int], None]], None]:
     """Give a function that has another called before each piece of ten questions, with the piece's number."""
     monkeypatch.setattr(shortcuts, "PIECE", 10)
-    kept = nearest_questions.Known.nearest
+    kept = nearest_questions.KnownQuestions.nearest
 
     def have_called(what: Callable[[int], None]) -> None:
         pieces = count()
 
-        def searched(self: nearest_questions.Known, *args: Any) -> Any:
+        def searched(self: nearest_questions.KnownQuestions, *args: Any) -> Any:
             what(next(pieces))
             return kept(self, *args)
 
-        monkeypatch.setattr(nearest_questions.Known, "nearest", searched)
+        monkeypatch.setattr(nearest_questions.KnownQuestions, "nearest", searched)
 
     return have_called

@@ -16,7 +16,7 @@ from generation.storage import files
 from tests.leaderboards import sent
 from webapp.leaderboards import deletion, prediction_codes, scoring, uploads
 from webapp.leaderboards.models import Method, Score, Submission
-from webapp.leaderboards.uploads import Order, Refused
+from webapp.leaderboards.uploads import Order, UploadRefused
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -93,7 +93,7 @@ def test_the_same_key_gives_the_first_submission(method: Method, val: Split) -> 
     assert again.is_repeat and [row.pk for row in again.submissions] == [row.pk for row in first.submissions]
     assert Submission.objects.filter(method=method).count() == 1
     other = Method.objects.create(name="Another", owner=method.owner)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(UploadRefused) as refused:
         uploads.receive(method.owner, Order(other, val, key="abc"), sent.as_file([]), "a.json")
     assert refused.value.code == "key_reused"
 
@@ -112,7 +112,7 @@ def test_an_order_that_makes_no_sense_is_refused_before_anything_is_kept(
     method: Method, val: Split, change: dict[str, object], code: str
 ) -> None:
     before = stored()
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(UploadRefused) as refused:
         uploads.receive(method.owner, Order(method, val)._replace(**change), sent.as_file([]), "a.json")
     assert refused.value.code == code
     assert stored() == before and not Submission.objects.filter(method=method).exists()
@@ -121,7 +121,7 @@ def test_an_order_that_makes_no_sense_is_refused_before_anything_is_kept(
 def test_a_file_that_is_too_large_leaves_nothing(method: Method, val: Split, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads, "LARGEST", 1000)
     before = stored()
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(UploadRefused) as refused:
         uploads.receive(method.owner, Order(method, val), io.BytesIO(bytes(5000)), "a.json")
     assert refused.value.status == 413
     assert stored() == before and not list(uploads._drafts().glob(".*"))
@@ -130,12 +130,12 @@ def test_a_file_that_is_too_large_leaves_nothing(method: Method, val: Split, mon
 def test_nobody_submits_for_somebody_elses_method_or_to_what_they_may_not_see(
     method: Method, val: Split, scored: Dataset, admin_user: object
 ) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(UploadRefused) as refused:
         uploads.receive(admin_user, Order(method, val), sent.as_file([]), "a.json")
     assert refused.value.status == 404
     Dataset.objects.filter(pk=scored.pk).update(visibility=Dataset.Visibility.PRIVATE)
     hidden = Split.objects.select_related("dataset", "parent").get(pk=val.pk)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(UploadRefused) as refused:
         uploads.receive(method.owner, Order(method, hidden), sent.as_file([]), "a.json")
     assert refused.value.code == "no_split"
 

@@ -203,7 +203,7 @@ def it_is_exported_in_every_format_and_read_again(site: Site) -> None:
 
 def _read_again(site: Site, name: str, folder: Path) -> None:
     found = find_reader(name).find([folder])
-    dataset = imports.begin(found, imports.Wanted(slug=f"read-{name}", format=name, images="none"))
+    dataset = imports.begin(found, imports.ImportRequest(slug=f"read-{name}", format=name, images="none"))
     datasets.work(dataset=dataset)
     hashes = dict(dataset.splits.values_list("name", "fingerprint"))
     for split in ("train", "val"):

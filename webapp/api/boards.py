@@ -14,7 +14,7 @@ from webapp.api.shapes import submissions as shapes
 from webapp.api.shapes.general import Page
 from webapp.leaderboards import suites as suite_boards
 from webapp.leaderboards.analysis import downloads
-from webapp.leaderboards.boards import ACCURACY, ASKED, Wanted, board_of, sorts_of
+from webapp.leaderboards.boards import ACCURACY, ASKED, BoardRequest, board_of, sorts_of
 from webapp.leaderboards.lookup import find_board, find_suite
 from webapp.leaderboards.models import Suite
 from webapp.leaderboards.views.submissions import template_file
@@ -38,7 +38,7 @@ def board(
     """Return a split's board: `show` says which of a method's submissions, `made` and `q` which methods."""
     split = find_board(request.user, slug, name)
     check_names(request.GET, ASKED)
-    found = board_of(request.user, split, Wanted(show, tuple(made), sort, q))
+    found = board_of(request.user, split, BoardRequest(show, tuple(made), sort, q))
     if sort not in dict(sorts_of(found)):
         raise BadAddress(f"Expected to sort by one of {', '.join(dict(sorts_of(found)))}, got {shortened(sort)}.")
     return dict(downloads.of_board(found, site="").data)

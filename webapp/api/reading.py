@@ -22,7 +22,7 @@ from webapp.leaderboards.entries import Contender
 from webapp.leaderboards.views.comparing import sheet_for
 from webapp.leaderboards.views.curves import OVER, TARGET, learned_for
 from webapp.leaderboards.views.questions import SHOW, Listed, listed_of, wanted_of
-from webapp.leaderboards.views.reading import Reading, Unreadable, about, opened
+from webapp.leaderboards.views.reading import BoardReading, UnreadableAddress, about, opened
 from webapp.leaderboards.views.slices import panels_for
 from webapp.leaderboards.views.steps import steps_for
 
@@ -47,11 +47,11 @@ SERIES = _text("view", "A view that the world has ready, whose series are curves
 
 
 @contextmanager
-def _read(request: HttpRequest, slug: str, name: str) -> Iterator[Reading]:
+def _read(request: HttpRequest, slug: str, name: str) -> Iterator[BoardReading]:
     """Give a board as whoever asks reads it; what pages refuse is refused here in the same words."""
     try:
         yield opened(request, slug, name)
-    except Unreadable as error:
+    except UnreadableAddress as error:
         raise Problem(error.status, str(error)) from error
 
 
@@ -120,7 +120,7 @@ def _curve(one: Curve, columns: list[str]) -> dict[str, Any]:
     return {"label": one.label, "reached": one.reached, "points": points, "columns": parts}
 
 
-def _answered(reading: Reading, one: Listed) -> dict[str, Any]:
+def _answered(reading: BoardReading, one: Listed) -> dict[str, Any]:
     """Return a question with what each row says of it."""
     at, split = one.question.position, reading.split
     said = zip(reading.contenders, one.given, strict=True)

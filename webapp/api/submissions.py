@@ -22,7 +22,7 @@ from webapp.api.pages import PAGE, page_json
 from webapp.api.shapes import submissions as shapes
 from webapp.api.shapes.general import Page
 from webapp.leaderboards import limits, scoring, uploads
-from webapp.leaderboards.analysis.slices import Cell, Ground, by_one, divided
+from webapp.leaderboards.analysis.slices import Ground, SliceCell, by_one, divided
 from webapp.leaderboards.analysis.summary import slices_of, weakest
 from webapp.leaderboards.boards import own_columns_of
 from webapp.leaderboards.disclosure.figures import figure
@@ -31,7 +31,7 @@ from webapp.leaderboards.entries import find_entry
 from webapp.leaderboards.forms import split_named
 from webapp.leaderboards.lookup import HIDDEN, find_submission, owns, suite_named, trained_on
 from webapp.leaderboards.models import Method, Submission, Suite
-from webapp.leaderboards.uploads import Order, Refused
+from webapp.leaderboards.uploads import Order, UploadRefused
 from webapp.leaderboards.views.reading import contenders_of
 from webapp.leaderboards.views.submissions import submission_findings
 
@@ -84,7 +84,7 @@ def submission_slices(request: HttpRequest, number: int) -> dict[str, Any]:
     return {"split": str(split), "facets": facets, "weakest": [one.to_json() for one in weak]}
 
 
-def _cell_json(cell: Cell) -> dict[str, Any]:
+def _cell_json(cell: SliceCell) -> dict[str, Any]:
     """Return an accuracy with its interval; of too few questions `n` alone."""
     if cell.mean is None:
         return {"n": cell.n}
@@ -116,7 +116,7 @@ def submit(
             found = uploads.checked(request.user, order, content, file.name or "")
             return Status(200, {"checked": [one._asdict() | {"split": str(one.split)} for one in found]})
         received = uploads.receive(request.user, order, content, file.name or "")
-    except Refused as error:
+    except UploadRefused as error:
         raise _problem(error) from error
     scoring.RUNNER.wake()
     made = [_submission_json(request.user, one) | _own(one) for one in received.submissions]
@@ -179,7 +179,7 @@ def _split(user: Any, named: str, *, where: str) -> Split:
         raise Problem(404, error.messages[0], code="no_split", details={"field": where}) from error
 
 
-def _problem(error: Refused) -> Problem:
+def _problem(error: UploadRefused) -> Problem:
     """Return why a file isn't taken; with the first lines that are wrong, and how many there are of each kind."""
     details = {name: value for name, value in error.details.items() if name != "findings"}
     told: Findings | None = error.details.get("findings")

@@ -91,7 +91,7 @@ class Contents(BaseModel):
     file_bytes: int
 
 
-class Listed(NamedTuple):
+class OutsideFile(NamedTuple):
     """A file whose content is outside of the archive, among the objects beside it."""
 
     name: str
@@ -159,7 +159,7 @@ class Writer:
         self.files += 1
         self.file_bytes += size
 
-    def add_list(self, number: int, part: bytes, *, listed: Sequence[Listed]) -> None:
+    def add_list(self, number: int, part: bytes, *, listed: Sequence[OutsideFile]) -> None:
         self.add(f"stored/{number:06d}.jsonl.gz", part)
         self.files += len(listed)
         self.file_bytes += sum(file.size for file in listed)

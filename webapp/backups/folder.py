@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from webapp.backups import stored
-from webapp.backups.archive import BLOCK, OBJECTS, SHARING, BadArchive, Contents, Listed, Writer, object_path
+from webapp.backups.archive import BLOCK, OBJECTS, SHARING, BadArchive, Contents, OutsideFile, Writer, object_path
 from webapp.backups.pool import in_order
-from webapp.backups.reading import Reader
-from webapp.backups.writing import SILENT, NotWritten, Progress, draft_of, write_archive
+from webapp.backups.reading import ArchiveReader
+from webapp.backups.writing import SILENT, BackupProgress, NotWritten, draft_of, write_archive
 
 STEM = "site-"
 LOCK = ".lock"
@@ -34,7 +34,7 @@ DRAFTS = "*.part"
 PART = 20_000  # files in a part of the list
 
 
-class Written(NamedTuple):
+class BackupFiles(NamedTuple):
     """A backup in a folder: its path, what it has, and how many of its files had to be read."""
 
     path: Path
@@ -43,8 +43,8 @@ class Written(NamedTuple):
 
 
 def write_into(
-    folder: Path, *, stem: str = STEM, keep: int | None = None, pictures: bool = True, progress: Progress = SILENT
-) -> Written:
+    folder: Path, *, stem: str = STEM, keep: int | None = None, pictures: bool = True, progress: BackupProgress = SILENT
+) -> BackupFiles:
     """Return the backup that was written into a folder; it appears there whole, or not at all.
 
     Parameters
@@ -74,7 +74,7 @@ def write_into(
             stored.sync()  # the objects are on the disk before the backup that lists them has its name
         if keep is not None:
             drop_old(folder, stem=stem, keep=keep)
-        return Written(path, contents, files.read)
+        return BackupFiles(path, contents, files.read)
 
 
 def drop_old(folder: Path, *, stem: str, keep: int) -> None:
@@ -108,7 +108,7 @@ class Shared:
 
     def write(self, writer: Writer, entries: Iterator[stored.Entry], *, note: Callable[[int], object]) -> None:
         """Keep the files, several at once, and write the list of them."""
-        part: list[Listed] = []
+        part: list[OutsideFile] = []
         number = 0
         for file in in_order(self._jobs(entries)):
             if file is None:  # deleted since: a restore draws the picture again
@@ -121,7 +121,7 @@ class Shared:
         if part:
             writer.add_list(number, _compressed(part), listed=part)
 
-    def _jobs(self, entries: Iterator[stored.Entry]) -> Iterator[Callable[[], Listed | None]]:
+    def _jobs(self, entries: Iterator[stored.Entry]) -> Iterator[Callable[[], OutsideFile | None]]:
         last = Last(self.folder)
         for entry in entries:
             known = last.find(entry)
@@ -139,10 +139,10 @@ class Last:
         self.folder = folder
         backups = sorted(_backups(folder, ""), key=lambda path: path.stat().st_mtime)
         self.rest = _listed_in(backups[-1]) if backups else iter(())
-        self.next: Listed | None = None
+        self.next: OutsideFile | None = None
         self._step()
 
-    def find(self, entry: stored.Entry) -> Listed | None:
+    def find(self, entry: stored.Entry) -> OutsideFile | None:
         """Return what the last backup says of a file, if it is unchanged and still there."""
         place = entry.name.split("/")
         while self.next is not None and self.next.name.split("/") < place:
@@ -161,17 +161,17 @@ class Last:
             self.next = None
 
 
-def _listed_in(path: Path) -> Iterator[Listed]:
+def _listed_in(path: Path) -> Iterator[OutsideFile]:
     """Yield the files that a backup lists; raise `BadArchive`."""
-    for part in Reader(path).parts():
+    for part in ArchiveReader(path).parts():
         yield from part.listed
 
 
-def _same(file: Listed) -> Listed:
+def _same(file: OutsideFile) -> OutsideFile:
     return file
 
 
-def _keep(folder: Path, entry: stored.Entry, job: Callable[[], IO[bytes] | None]) -> Listed | None:
+def _keep(folder: Path, entry: stored.Entry, job: Callable[[], IO[bytes] | None]) -> OutsideFile | None:
     """Return a file whose content is now among the objects; None where it was deleted since."""
     stream = job()
     if stream is None:
@@ -189,10 +189,10 @@ def _keep(folder: Path, entry: stored.Entry, job: Callable[[], IO[bytes] | None]
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
-    return Listed(entry.name, size, entry.version, digest.hexdigest())
+    return OutsideFile(entry.name, size, entry.version, digest.hexdigest())
 
 
-def _compressed(part: list[Listed]) -> bytes:
+def _compressed(part: list[OutsideFile]) -> bytes:
     return gzip.compress("".join(json.dumps(file) + "\n" for file in part).encode(), mtime=0)
 
 

@@ -33,7 +33,7 @@ from webapp.backups.archive import (
     Contents,
     Digested,
     Header,
-    Listed,
+    OutsideFile,
     forget,
     is_plain_name,
     object_path,
@@ -90,10 +90,10 @@ class Member(NamedTuple):
     file: str
     size: int
     stream: Digested
-    listed: Sequence[Listed] = ()
+    listed: Sequence[OutsideFile] = ()
 
 
-class Reader:
+class ArchiveReader:
     """An archive, read from its first byte to its last, each time `members` is called."""
 
     def __init__(self, path: Path) -> None:
@@ -135,7 +135,7 @@ class Reader:
             else:
                 yield member
 
-    def _outside(self, listed: Sequence[Listed]) -> Iterator[Member]:
+    def _outside(self, listed: Sequence[OutsideFile]) -> Iterator[Member]:
         """Yield files whose content is outside, found as it was written."""
         for file in listed:
             path = object_path(self.path.parent, file.digest)
@@ -195,11 +195,11 @@ class Reader:
             while line := lines.readline(ROW_BYTES):
                 yield self._row(line, table=member.table)
 
-    def _list(self, stream: Digested) -> list[Listed]:
+    def _list(self, stream: Digested) -> list[OutsideFile]:
         with refused(self.path), gzip.open(stream) as lines:  # type: ignore[call-overload]  # it only reads
             return [self._listed(line) for line in iter(partial(lines.readline, ROW_BYTES), b"")]
 
-    def _listed(self, line: bytes) -> Listed:
+    def _listed(self, line: bytes) -> OutsideFile:
         try:
             name, size, version, digest = json.loads(line)
         except (ValueError, TypeError, RecursionError) as error:
@@ -207,7 +207,7 @@ class Reader:
         fits = isinstance(name, str) and isinstance(version, str) and isinstance(digest, str) and type(size) is int
         if not (fits and is_plain_name(name) and size >= 0 and SHA256.fullmatch(digest)):
             raise self._bad("name, size, version and SHA-256 of a file", f"{line[:40]!r}")
-        return Listed(name, size, version, digest)
+        return OutsideFile(name, size, version, digest)
 
     def _row(self, line: bytes, *, table: str) -> list[Any]:
         width = len(self.header.tables[table])
@@ -318,7 +318,7 @@ class _Order:
             return (3, *name.removeprefix(FILES).split("/"))
         return None
 
-    def check_names(self, listed: Sequence[Listed], *, bad: Callable[[str, str], BadArchive]) -> None:
+    def check_names(self, listed: Sequence[OutsideFile], *, bad: Callable[[str, str], BadArchive]) -> None:
         """Raise what `bad` makes unless each file comes after the one before, so that none is there twice."""
         for file in listed:
             place = tuple(file.name.split("/"))

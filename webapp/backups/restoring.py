@@ -21,8 +21,8 @@ from generation.splits import sealing
 from webapp.backups import rows, schema, stored
 from webapp.backups.archive import BadArchive, Contents
 from webapp.backups.pool import in_order
-from webapp.backups.reading import Member, Reader
-from webapp.backups.writing import SILENT, Progress
+from webapp.backups.reading import ArchiveReader, Member
+from webapp.backups.writing import SILENT, BackupProgress
 from webapp.running import secret_files
 from webapp.settings import env
 
@@ -36,7 +36,7 @@ class NotEmpty(EngineError):
     """There is something where the backup would go."""
 
 
-class Proof(NamedTuple):
+class SealProof(NamedTuple):
     """A sealed split, and whether its rows, or its parent's, still give the fingerprint that it was sealed with."""
 
     split: Split
@@ -75,9 +75,9 @@ class Missing(NamedTuple):
     lost: dict[str, int]
 
 
-def check_archive(path: Path, *, show: Callable[[int], object] = lambda size: None) -> Reader:
+def check_archive(path: Path, *, show: Callable[[int], object] = lambda size: None) -> ArchiveReader:
     """Return an archive that is whole and that this release can read; raise `BadArchive`. Nothing is changed."""
-    archive = Reader(path)
+    archive = ArchiveReader(path)
     header = archive.header
     if strange := schema.unknown(header.migrations):
         raise BadArchive(
@@ -93,7 +93,7 @@ def check_archive(path: Path, *, show: Callable[[int], object] = lambda size: No
     return archive
 
 
-def restore(archive: Reader, *, keep_files: bool = False, progress: Progress = SILENT) -> Restored:
+def restore(archive: ArchiveReader, *, keep_files: bool = False, progress: BackupProgress = SILENT) -> Restored:
     """Return what was restored from an archive that was checked, into an empty site.
 
     Parameters
@@ -160,7 +160,7 @@ def _undone_on_failure(contents: Contents, *, keep_files: bool) -> Iterator[None
 class Filling:
     """An archive on its way into tables and storage, within a transaction."""
 
-    def __init__(self, archive: Reader, *, progress: Progress) -> None:
+    def __init__(self, archive: ArchiveReader, *, progress: BackupProgress) -> None:
         self.archive, self.progress = archive, progress
         self.models = schema.models_at(archive.header.migrations)
         self.keeps_key = False
@@ -234,7 +234,7 @@ def look_for_pictures() -> Missing:
     return missing
 
 
-def proofs() -> Iterator[Proof]:
+def proofs() -> Iterator[SealProof]:
     """Yield each sealed split, and whether its rows give its fingerprint."""
     sealed = Split.objects.filter(state=Split.State.COMPLETE)
     for split in sealed.select_related("dataset", "parent__dataset").order_by("dataset__slug", "ordinal"):
@@ -243,4 +243,4 @@ def proofs() -> Iterator[Proof]:
         except EngineError as error:
             log.error("%s", error)
             holds = False
-        yield Proof(split, holds)
+        yield SealProof(split, holds)

@@ -28,7 +28,7 @@ class NotWritten(EngineError):
     """There is no backup: what was asked for can't be done."""
 
 
-class Progress(NamedTuple):
+class BackupProgress(NamedTuple):
     """Who is told how far it is.
 
     Attributes
@@ -46,11 +46,11 @@ class Progress(NamedTuple):
     file: Callable[[int], object] = lambda size: None
 
 
-SILENT = Progress()
+SILENT = BackupProgress()
 
 
 def write_backup(
-    path: Path, *, overwrite: bool = False, pictures: bool = True, progress: Progress = SILENT
+    path: Path, *, overwrite: bool = False, pictures: bool = True, progress: BackupProgress = SILENT
 ) -> Contents:
     """Return what was written into a new file at this path; it appears there whole, or not at all.
 
@@ -83,7 +83,7 @@ class Files(Protocol):
         """Write the files; `note` is called with the size of each."""
 
 
-def write_archive(file: IO[bytes], *, files: Files, pictures: bool, progress: Progress) -> Contents:
+def write_archive(file: IO[bytes], *, files: Files, pictures: bool, progress: BackupProgress) -> Contents:
     """Return what was written into an open file."""
     with rows.snapshot(DEFAULT_DB_ALIAS) as using:
         migrations = _migrations(using)
@@ -124,7 +124,7 @@ def _header(migrations: schema.Migrations, models: schema.Models, *, number: int
     )
 
 
-def _write_table(writer: Writer, model: Any, *, using: str, progress: Progress) -> int:
+def _write_table(writer: Writer, model: Any, *, using: str, progress: BackupProgress) -> int:
     """Return how many rows of a table were written."""
     count = 0
 

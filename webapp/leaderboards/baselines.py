@@ -18,7 +18,7 @@ from generation.engine.scoring.score import GUESS, OUTSIDE, is_guess
 from generation.engine.worlds import get_world, usable
 from generation.engine.worlds.guessing import Baseline, baselines_of, unanswered
 from generation.models import Dataset, Scene, Split
-from generation.reports.shortcuts import Guesser, Known, choices_of
+from generation.reports.shortcuts import Guesser, SplitTexts, choices_of
 from generation.storage.index import SplitIndex
 from generation.storage.items import load_items
 from webapp.leaderboards.models import Method, Submission
@@ -159,7 +159,7 @@ def _by_chance(split: Split) -> NDArray[np.int64]:
 
 def _fitted(kind: str, split: Split, check: Callable[[], None]) -> NDArray[np.int64]:
     assert split.reference is not None
-    guesser = Guesser(split.dataset.get_world(), Known(split.reference), Known(split))
+    guesser = Guesser(split.dataset.get_world(), SplitTexts(split.reference), SplitTexts(split))
     if kind == Kind.MAJORITY:
         return guesser.in_own_codes(guesser.majority())
     if kind == Kind.TYPE_MODE:

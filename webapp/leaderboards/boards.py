@@ -74,7 +74,7 @@ MEAN, FAILED = "tasks-mean", "tasks-failed"
 ASKED = ("show", "made", "sort", "q")  # what addresses of boards say
 
 
-class Row(NamedTuple):
+class BoardRow(NamedTuple):
     """An entry as a board shows it.
 
     Attributes
@@ -136,7 +136,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class BoardRequest:
     """What of a board is asked for: whose rows, made how, and in which order."""
 
     choose: str = entries.BEST
@@ -146,7 +146,7 @@ class Wanted:
 
     @property
     def is_plain(self) -> bool:
-        return self == Wanted()
+        return self == BoardRequest()
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class Board:
     split: Split
     columns: tuple[Column, ...]
     tasks: Tasks | None
-    rows: list[Row]
+    rows: list[BoardRow]
     hidden: int
     is_open: bool
     asked: int
@@ -184,9 +184,9 @@ class Board:
         return self.split.questions
 
 
-def board_of(user: Visitor, split: Split, wanted: Wanted | None = None) -> Board:
+def board_of(user: Visitor, split: Split, wanted: BoardRequest | None = None) -> Board:
     """Return a split's board with all that this visitor may see of it, ranked before it is filtered."""
-    wanted = wanted or Wanted()
+    wanted = wanted or BoardRequest()
     found = entries.entries_of(user, split, choose=wanted.choose)
     if not is_open(user, split):
         return _published_board(split, found, wanted)
@@ -207,12 +207,12 @@ def board_of(user: Visitor, split: Split, wanted: Wanted | None = None) -> Board
     return board if wanted.sort == ACCURACY else replace(board, rows=_sorted(board, wanted.sort))
 
 
-def _published_board(split: Split, found: list[Entry], wanted: Wanted) -> Board:
+def _published_board(split: Split, found: list[Entry], wanted: BoardRequest) -> Board:
     """Return the board of a split whose answers are withheld: one figure for each method, and nothing else."""
     plan, ranks = ladder.plan_of(split), ranked(found)
     parts = ladder.parts_of(split, plan)
     rows = [
-        Row(
+        BoardRow(
             entry,
             ranks.get(entry.key),
             entry.figure,
@@ -298,7 +298,7 @@ def ranked(found: Iterable[Entry]) -> dict[str, int]:
     return {key: first[share] for key, share in shares.items()}
 
 
-def _passes(entry: Entry, wanted: Wanted) -> bool:
+def _passes(entry: Entry, wanted: BoardRequest) -> bool:
     if wanted.made and entry.made not in wanted.made:
         return False
     told = " ".join([entry.name, entry.circumstances, entry.method.by if entry.method else ""]).lower()
@@ -318,11 +318,11 @@ class Looks(NamedTuple):
     are_own: bool
 
 
-def _row(entry: Entry, rank: int | None, looks: Looks, human: Entry | None, index: SplitIndex) -> Row:
+def _row(entry: Entry, rank: int | None, looks: Looks, human: Entry | None, index: SplitIndex) -> BoardRow:
     has_text = any(score.submission.outside for score in entry.scores)
     scores = entry.scores
     columns = [on_column(entry, column, index, is_own=looks.are_own) for column in looks.columns]
-    return Row(
+    return BoardRow(
         entry,
         rank,
         entry.figure,
@@ -370,7 +370,7 @@ def _shared(entry: Entry, human: Entry) -> Averaged:
     return Averaged(human.baseline.asked, rights)
 
 
-def _sorted(board: Board, by: str) -> list[Row]:
+def _sorted(board: Board, by: str) -> list[BoardRow]:
     """Return the rows in another order: by a column, the highest first, by name, or by date, the latest first."""
     if by == DATE:
         return sorted(board.rows, key=lambda row: row.entry.date, reverse=True)
@@ -380,7 +380,7 @@ def _sorted(board: Board, by: str) -> list[Row]:
         return sorted(board.rows, key=lambda row: _worth(row.passed, by), reverse=True)
     labels = [column.label for column in board.columns]
 
-    def height(row: Row) -> float:
+    def height(row: BoardRow) -> float:
         found = row.shared if by == SHARED else row.columns[labels.index(by)] if by in labels else None
         return -1.0 if found is None or found.share is None else found.share
 

@@ -28,14 +28,14 @@ SWEPT = 600.0  # seconds between two looks for files without a row
 _LAST = {"swept": -SWEPT}
 
 
-class Counted(Exception):
+class CountsToday(Exception):
     """A submission to a withheld split that counts today can't be deleted: its place would be free again."""
 
 
 def delete_submission(submission: Submission) -> None:
-    """Delete a submission with its scores and files; raise `Counted` where it still counts for a limit."""
+    """Delete a submission with its scores and files; raise `CountsToday` where it still counts for a limit."""
     if ladder.is_closed(submission.split) and _counts(submission):
-        raise Counted(
+        raise CountsToday(
             "Expected a submission that no longer counts for the limit of its split, got one of the last day, or one "
             "that is under way. Delete it later."
         )
@@ -49,11 +49,11 @@ def _counts(submission: Submission) -> bool:
 
 
 def delete_method(method: Method) -> None:
-    """Delete a method with its submissions; raise `Counted` where one of them still counts for a limit."""
+    """Delete a method with its submissions; raise `CountsToday` where one of them still counts for a limit."""
     with transaction.atomic():
         mine = list(method.submissions.select_related("split__parent"))
         if any(ladder.is_closed(one.split) and _counts(one) for one in mine):
-            raise Counted(
+            raise CountsToday(
                 "Expected a method none of whose submissions counts for a limit, got one with scores of the last day. "
                 "Delete it later, or hide it now."
             )

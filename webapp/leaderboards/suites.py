@@ -12,7 +12,7 @@ from webapp.leaderboards.models import Suite, SuiteGap, SuiteMember
 MEAN = "mean"
 
 
-class Gap(NamedTuple):
+class MemberGap(NamedTuple):
     """The difference between an entry's accuracies on two members; None where one of them is missing."""
 
     label: str
@@ -23,7 +23,7 @@ class Gap(NamedTuple):
         return "" if self.share is None else f"{100 * self.share:+.1f}"
 
 
-class Row(NamedTuple):
+class SuiteRow(NamedTuple):
     """A method under the same circumstances on every member of a suite.
 
     Attributes
@@ -43,7 +43,7 @@ class Row(NamedTuple):
     rank: int | None
     figures: tuple[Figure | None, ...]
     mean: float | None
-    gaps: tuple[Gap, ...]
+    gaps: tuple[MemberGap, ...]
 
     @property
     def mean_text(self) -> str:
@@ -57,7 +57,7 @@ class SuiteBoard(NamedTuple):
     members: list[SuiteMember]
     missing: int
     gaps: list[SuiteGap]
-    rows: list[Row]
+    rows: list[SuiteRow]
 
 
 def board_of(user: Any, suite: Suite) -> SuiteBoard:
@@ -107,20 +107,20 @@ def _key(entry: Entry) -> str:
     return f"baseline-{entry.method.baseline}" if entry.is_site_baseline else entry.key
 
 
-def _row(parts: Parts, members: Sequence[SuiteMember], gaps: Sequence[SuiteGap]) -> Row:
+def _row(parts: Parts, members: Sequence[SuiteMember], gaps: Sequence[SuiteGap]) -> SuiteRow:
     figures = tuple(parts[member.pk][1] if member.pk in parts else None for member in members)
     shares = {member.pk: one.share for member, one in zip(members, figures, strict=True) if one is not None}
     known = [share for share in shares.values() if share is not None]
     mean = round(sum(known) / len(known), DECIMALS) if known and len(known) == len(members) else None
-    return Row(next(iter(parts.values()))[0], None, figures, mean, tuple(_gap(gap, shares) for gap in gaps))
+    return SuiteRow(next(iter(parts.values()))[0], None, figures, mean, tuple(_gap(gap, shares) for gap in gaps))
 
 
-def _gap(gap: SuiteGap, shares: Mapping[int, float | None]) -> Gap:
+def _gap(gap: SuiteGap, shares: Mapping[int, float | None]) -> MemberGap:
     high, low = shares.get(gap.minuend_id), shares.get(gap.subtrahend_id)
-    return Gap(gap.label, None if high is None or low is None else round(high - low, DECIMALS))
+    return MemberGap(gap.label, None if high is None or low is None else round(high - low, DECIMALS))
 
 
-def _ranked(rows: Sequence[Row]) -> list[Row]:
+def _ranked(rows: Sequence[SuiteRow]) -> list[SuiteRow]:
     """Return rows by their mean with ranks; what lacks a member stands below, people above all."""
     means = [row.mean for row in rows if row.mean is not None and _may_rank(row)]
     ranked = [
@@ -132,5 +132,5 @@ def _ranked(rows: Sequence[Row]) -> list[Row]:
     return sorted(ranked, key=lambda row: (not row.entry.is_human, -(row.mean if row.mean is not None else -1.0)))
 
 
-def _may_rank(row: Row) -> bool:
+def _may_rank(row: SuiteRow) -> bool:
     return not row.entry.is_human and not row.entry.is_site_baseline

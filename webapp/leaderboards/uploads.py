@@ -21,7 +21,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from generation.access import What, may_see
-from generation.engine.predictions import BadPredictions, Member
+from generation.engine.predictions import BadPredictions, UploadedMember
 from generation.engine.predictions import members as carried
 from generation.engine.predictions.packed import PackedPredictions
 from generation.engine.predictions.unpacking import GZIP, room
@@ -49,7 +49,7 @@ RETRY = 5  # seconds
 _CHECKS = threading.BoundedSemaphore(MOST_CHECKS)
 
 
-class Refused(Exception):
+class UploadRefused(Exception):
     """What was sent is not taken.
 
     Attributes
@@ -82,7 +82,7 @@ class Order(NamedTuple):
     note: str = ""
 
 
-class Kept(NamedTuple):
+class StoredUpload(NamedTuple):
     """A file that is stored: its name in the storage, size and digest."""
 
     name: str
@@ -97,7 +97,7 @@ class Received(NamedTuple):
     is_repeat: bool
 
 
-class Part(NamedTuple):
+class UploadedFile(NamedTuple):
     """A file of an upload, the split that it is for, and how many bytes it has."""
 
     split: Split
@@ -131,7 +131,7 @@ def receive(user: Any, order: Order, file: BinaryIO, filename: str) -> Received:
         check_limits(user, split)  # before anything is written; once more under a lock
     parts = parts_of(user, order, file, filename)
     check_storage(user, sum(part.size for part in parts))
-    kept: list[Kept] = []
+    kept: list[StoredUpload] = []
     try:
         for part in parts:
             kept.append(_keep(part.file))  # noqa: PERF401 - when one is refused, those before it are dropped
@@ -141,7 +141,7 @@ def receive(user: Any, order: Order, file: BinaryIO, filename: str) -> Received:
         _drop(kept)
         before = _repeated(user, order)
         if not before:
-            raise Refused(409, "conflict", "Expected a new submission, got one that was just made.") from error
+            raise UploadRefused(409, "conflict", "Expected a new submission, got one that was just made.") from error
         return Received(before, True)
     except BaseException:
         _drop(kept)
@@ -149,7 +149,7 @@ def receive(user: Any, order: Order, file: BinaryIO, filename: str) -> Received:
     return Received(made, False)
 
 
-class Checked(NamedTuple):
+class CheckedUpload(NamedTuple):
     """What a file is, had it been submitted: nothing is kept, and nothing said of what is right.
 
     Attributes
@@ -172,8 +172,8 @@ class Checked(NamedTuple):
     examples: list[tuple[int, str]]
 
 
-def checked(user: Any, order: Order, file: BinaryIO, filename: str) -> list[Checked]:
-    """Return what an upload would be taken for; raise `Refused` where it would be refused.
+def checked(user: Any, order: Order, file: BinaryIO, filename: str) -> list[CheckedUpload]:
+    """Return what an upload would be taken for; raise `UploadRefused` where it would be refused.
 
     A page waits for it at most `LONGEST_CHECK` seconds, and few files are checked at once.
     """
@@ -183,7 +183,7 @@ def checked(user: Any, order: Order, file: BinaryIO, filename: str) -> list[Chec
         message = (
             f"Expected fewer than {MOST_CHECKS} files being checked now, got {MOST_CHECKS}. Try again in a moment."
         )
-        raise Refused(503, "busy", message, retry_after=RETRY)
+        raise UploadRefused(503, "busy", message, retry_after=RETRY)
     try:
         until = time.monotonic() + LONGEST_CHECK
         return [_checked(user, part, wait=max(0.1, until - time.monotonic())) for part in parts]
@@ -191,48 +191,50 @@ def checked(user: Any, order: Order, file: BinaryIO, filename: str) -> list[Chec
         _CHECKS.release()
 
 
-def _checked(user: Any, part: Part, *, wait: float) -> Checked:
+def _checked(user: Any, part: UploadedFile, *, wait: float) -> CheckedUpload:
     """Return what a file would be taken for, read under the limits that a submission has."""
     limits.note_attempt(user, part.split)
     try:
         with prediction_files.copy_on_disk(part.file) as path:
             content, written_as = prediction_files.read_file(path, expected_of(part.split), wait=wait)
     except BadPredictions as error:
-        raise Refused(422, "bad_predictions", str(error), field="file", findings=error.findings) from error
+        raise UploadRefused(422, "bad_predictions", str(error), field="file", findings=error.findings) from error
     except prediction_files.TooSlow as error:
         message = f"{error} Submit it instead: a background process reads it and says what is wrong with it."
-        raise Refused(422, "too_slow", message, field="file") from error
+        raise UploadRefused(422, "too_slow", message, field="file") from error
     except prediction_files.NotRead as error:
-        raise Refused(503, "not_read", str(error), retry_after=RETRY) from error
+        raise UploadRefused(503, "not_read", str(error), retry_after=RETRY) from error
     found = PackedPredictions(content)
     outside = found.outside
     unreadable = int((found.read == OUTSIDE).sum())
     examples = [(at, text[:LONGEST_SHOWN]) for at, text in itertools.islice(outside.items(), NAMED)]
-    return Checked(part.split, len(found.codes), written_as, len(outside), unreadable, examples)
+    return CheckedUpload(part.split, len(found.codes), written_as, len(outside), unreadable, examples)
 
 
 def check(user: Any, order: Order) -> None:
-    """Raise `Refused` for an order that makes no sense or isn't this account's to give."""
+    """Raise `UploadRefused` for an order that makes no sense or isn't this account's to give."""
     if order.method.owner_id != user.pk:
-        raise Refused(404, "no_method", "Expected a method of yours, got none or somebody else's.", field="method")
+        raise UploadRefused(
+            404, "no_method", "Expected a method of yours, got none or somebody else's.", field="method"
+        )
     for split in targets(user, order):
         if not may_see(user, split, What.QUESTION):
-            raise Refused(404, "no_split", "There is no such split, or it isn't yours to see.", field="split")
+            raise UploadRefused(404, "no_split", "There is no such split, or it isn't yours to see.", field="split")
         if not approvals.may_submit(user, split):
-            raise Refused(403, "not_approved", approvals.reason_for(user, split), field="split")
+            raise UploadRefused(403, "not_approved", approvals.reason_for(user, split), field="split")
         if not split.is_complete:
             state = split.get_state_display()
-            raise Refused(409, "not_complete", f"Expected a complete split, got {split}, which is {state}.")
+            raise UploadRefused(409, "not_complete", f"Expected a complete split, got {split}, which is {state}.")
     _check_fingerprint(order)
     _check_words(order)
     trained_on = order.trained_on
     if trained_on is not None and not may_see(user, trained_on, What.QUESTION):
-        raise Refused(404, "no_split", "There is no such split to be trained on, or it isn't yours to see.")
+        raise UploadRefused(404, "no_split", "There is no such split to be trained on, or it isn't yours to see.")
     for name in ("train_size", "examples_seen"):
         number = getattr(order, name)
         if number is not None and not 0 < number <= LARGEST_NUMBER:
             message = f"Expected a whole number from 1 to {LARGEST_NUMBER:,}, got {number:,}."
-            raise Refused(422, "bad_number", message, field=name)
+            raise UploadRefused(422, "bad_number", message, field=name)
 
 
 def targets(user: Any, order: Order) -> list[Split]:
@@ -246,13 +248,15 @@ def _check_fingerprint(order: Order) -> None:
     if not order.fingerprint:
         return
     if not isinstance(order.target, Split):
-        raise Refused(422, "bad_fingerprint", "Expected no content hash with a suite, got one.", field="fingerprint")
+        raise UploadRefused(
+            422, "bad_fingerprint", "Expected no content hash with a suite, got one.", field="fingerprint"
+        )
     if order.fingerprint.strip().lower() != order.target.fingerprint:
         message = (
             f"Expected the content hash {order.target.fingerprint} of {order.target}, got "
             f"{order.fingerprint[:80]!r}: the predictions are for another version. Download the questions again."
         )
-        raise Refused(409, "other_fingerprint", message, field="fingerprint")
+        raise UploadRefused(409, "other_fingerprint", message, field="fingerprint")
 
 
 def _check_words(order: Order) -> None:
@@ -260,11 +264,13 @@ def _check_words(order: Order) -> None:
     for name, most in longest.items():
         text = getattr(order, name)
         if len(text) > most or not text.isprintable():
-            raise Refused(422, "bad_text", f"Expected at most {most} printable characters, got others.", field=name)
+            raise UploadRefused(
+                422, "bad_text", f"Expected at most {most} printable characters, got others.", field=name
+            )
 
 
 def _repeated(user: Any, order: Order) -> list[Submission]:
-    """Return what came with the same key before; raise `Refused` where that was something else."""
+    """Return what came with the same key before; raise `UploadRefused` where that was something else."""
     if not order.key:
         return []
     rows = Submission.objects.filter(method__owner=user, key=order.key).select_related("method", "split__dataset")
@@ -272,18 +278,18 @@ def _repeated(user: Any, order: Order) -> list[Submission]:
     wanted = {split.pk for split in targets(user, order)}
     if any(row.method_id != order.method.pk or row.split_id not in wanted for row in found):
         message = "Expected a new Idempotency-Key for a new submission, got one that another submission has."
-        raise Refused(422, "key_reused", message, field="Idempotency-Key")
+        raise UploadRefused(422, "key_reused", message, field="Idempotency-Key")
     return found
 
 
-def parts_of(user: Any, order: Order, file: BinaryIO, filename: str) -> list[Part]:
+def parts_of(user: Any, order: Order, file: BinaryIO, filename: str) -> list[UploadedFile]:
     """Return the files of an upload with their splits: of a suite, those that a zip names by split or label."""
     if isinstance(order.target, Split):
-        return [Part(order.target, filename, file, _size_of(file))]
+        return [UploadedFile(order.target, filename, file, _size_of(file))]
     return _matched(user, order.target, file)
 
 
-def _matched(user: Any, suite: Suite, file: BinaryIO) -> list[Part]:
+def _matched(user: Any, suite: Suite, file: BinaryIO) -> list[UploadedFile]:
     """Return the files of a zip with the members of a suite that they are named after."""
     members = members_for(user, suite)[1]
     found, unknown = [], []
@@ -292,16 +298,18 @@ def _matched(user: Any, suite: Suite, file: BinaryIO) -> list[Part]:
         meant = [member for member in members if name in names_of(member)]
         if len(meant) == 1:
             _check_size(one, meant[0].split)
-            found.append(Part(meant[0].split, one.name, one.open(), one.size))
+            found.append(UploadedFile(meant[0].split, one.name, one.open(), one.size))
         else:
             unknown.append(one.name or "a file that isn't a zip")
     wanted = ", ".join(sorted(names_of(member))[0] for member in members)
     if unknown or not found:
         got = ", ".join(unknown[:NAMED]) or "nothing"
         message = f"Expected a zip with files named after the suite's splits ({wanted}), got {got}."
-        raise Refused(422, "bad_suite_file", message, field="file")
+        raise UploadRefused(422, "bad_suite_file", message, field="file")
     if len({part.split.pk for part in found}) < len(found):
-        raise Refused(422, "bad_suite_file", "Expected one file for each split, got two for the same.", field="file")
+        raise UploadRefused(
+            422, "bad_suite_file", "Expected one file for each split, got two for the same.", field="file"
+        )
     return found
 
 
@@ -314,33 +322,33 @@ def _size_of(file: BinaryIO) -> int:
 
 
 def check_storage(user: Any, size: int) -> None:
-    """Raise `Refused` where the disk is nearly full, or the account may not keep so many bytes more."""
+    """Raise `UploadRefused` where the disk is nearly full, or the account may not keep so many bytes more."""
     shortage = files.disk_shortage()
     if shortage:
-        raise Refused(503, "disk_full", shortage, retry_after=RETRY)
+        raise UploadRefused(503, "disk_full", shortage, retry_after=RETRY)
     try:
         account_storage.check(user, size)
     except account_storage.AccountFull as error:
-        raise Refused(413, "account_full", str(error), field="file") from error
+        raise UploadRefused(413, "account_full", str(error), field="file") from error
 
 
-def _carried(file: BinaryIO) -> list[Member]:
-    """Return the files of a zip; raise `Refused` where it can't be read."""
+def _carried(file: BinaryIO) -> list[UploadedMember]:
+    """Return the files of a zip; raise `UploadRefused` where it can't be read."""
     try:
         return carried(file)
     except BadPredictions as error:
-        raise Refused(422, "bad_suite_file", str(error), field="file") from error
+        raise UploadRefused(422, "bad_suite_file", str(error), field="file") from error
 
 
-def _check_size(one: Member, split: Split) -> None:
-    """Raise `Refused` for a file that unpacks to far more than answers to a split's questions take."""
+def _check_size(one: UploadedMember, split: Split) -> None:
+    """Raise `UploadRefused` for a file that unpacks to far more than answers to a split's questions take."""
     most = min(LARGEST, room(split.questions, one.packed))
     with one.open() as file:
         if file.read(len(GZIP)) == GZIP:  # packed twice: what gzip packs hardly gets smaller in a zip
             most = SMALL + 2 * one.packed
     if one.size > most:
         message = f"Expected at most {most:,} bytes in {one.name[:60]!r}, got {one.size:,}: pack it once."
-        raise Refused(413, "too_large", message, field="file")
+        raise UploadRefused(413, "too_large", message, field="file")
 
 
 def names_of(member: SuiteMember) -> list[str]:
@@ -349,8 +357,8 @@ def names_of(member: SuiteMember) -> list[str]:
     return [split.name.lower(), f"{split.dataset.slug}-{split.name}".lower(), member.label.lower()]
 
 
-def _keep(file: BinaryIO) -> Kept:
-    """Store a file whole, on the disk when this returns; raise `Refused` for one that is too large."""
+def _keep(file: BinaryIO) -> StoredUpload:
+    """Store a file whole, on the disk when this returns; raise `UploadRefused` for one that is too large."""
     name = f"{FOLDER}/{secrets.token_hex(16)}"
     size, digest = 0, hashlib.sha256()
     path = _drafts() / files.draft_name("upload")
@@ -360,7 +368,7 @@ def _keep(file: BinaryIO) -> Kept:
                 size += len(piece)
                 if size > LARGEST:
                     message = f"Expected at most {LARGEST // 10**6} MB, got more. Pack it with gzip."
-                    raise Refused(413, "too_large", message)
+                    raise UploadRefused(413, "too_large", message)
                 digest.update(piece)
                 draft.write(piece)
             draft.flush()
@@ -368,7 +376,7 @@ def _keep(file: BinaryIO) -> Kept:
         files.adopt(name, path)
     finally:
         path.unlink(missing_ok=True)
-    return Kept(name, size, digest.hexdigest())
+    return StoredUpload(name, size, digest.hexdigest())
 
 
 def _drafts() -> Path:
@@ -378,7 +386,7 @@ def _drafts() -> Path:
     return folder
 
 
-def _insert(user: Any, order: Order, parts: Sequence[Part], kept: Sequence[Kept]) -> list[Submission]:
+def _insert(user: Any, order: Order, parts: Sequence[UploadedFile], kept: Sequence[StoredUpload]) -> list[Submission]:
     """Insert the rows, once the limits of each split are known to have room for them."""
     batch = uuid.uuid4() if len(parts) > 1 else None
     sources = sorted({part.split.source.pk for part in parts})
@@ -410,7 +418,7 @@ def _insert(user: Any, order: Order, parts: Sequence[Part], kept: Sequence[Kept]
 
 
 def check_limits(user: Any, split: Split) -> None:
-    """Raise `Refused` where an account may not submit to a split at this moment."""
+    """Raise `UploadRefused` where an account may not submit to a split at this moment."""
     left = limits.left(user, split)
     if left.is_open:
         return
@@ -426,7 +434,7 @@ def check_limits(user: Any, split: Split) -> None:
     when = f"The next may come at {left.next_at:%Y-%m-%d %H:%M} UTC." if left.next_at else "Some are still under way."
     retry = max(1, int((left.next_at - timezone.now()).total_seconds())) if left.next_at else 60
     message = f"Expected at most {what}, got one more. {when}"
-    raise Refused(429, "limit_reached", message, next_at=next_at, retry_after=retry)
+    raise UploadRefused(429, "limit_reached", message, next_at=next_at, retry_after=retry)
 
 
 def _plain(name: str) -> str:
@@ -434,6 +442,6 @@ def _plain(name: str) -> str:
     return "".join(letter for letter in name.replace("\\", "/").rpartition("/")[2] if letter.isprintable())[-200:]
 
 
-def _drop(kept: Sequence[Kept]) -> None:
+def _drop(kept: Sequence[StoredUpload]) -> None:
     for file in kept:
         files.drop(file.name)

@@ -36,7 +36,7 @@ class Raised:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
+class ErrorReport:
     """What is reported of an error.
 
     Attributes
@@ -74,7 +74,7 @@ class Report:
         return "\n".join([*lines, "Messages and values are left out; the site's log has them."])
 
 
-def describe(record: logging.LogRecord) -> Report:
+def describe(record: logging.LogRecord) -> ErrorReport:
     """Return what may be reported of a log's record."""
     is_ours = record.name.partition(".")[0] in OURS
     template = str(record.msg) if record.args or is_ours else "(left out)"
@@ -82,7 +82,7 @@ def describe(record: logging.LogRecord) -> Report:
     match = getattr(request, "resolver_match", None)
     place = f"{request.method} {match.view_name}" if match is not None and request is not None else record.name
     error = record.exc_info[1] if record.exc_info else None
-    return Report(
+    return ErrorReport(
         logger=record.name,
         level=record.levelname,
         template=masked(template)[:500],
@@ -125,7 +125,7 @@ class Reporter(logging.Handler):
         except Exception:  # an error must not come from reporting one
             self.handleError(record)
 
-    def _is_new(self, report: Report) -> bool:
+    def _is_new(self, report: ErrorReport) -> bool:
         now, key = time.monotonic(), repr(report.key)
         with self.turn:
             self.sent = {known: at for known, at in self.sent.items() if now - at < AGAIN}
@@ -135,7 +135,7 @@ class Reporter(logging.Handler):
             return True
 
 
-def send(report: Report) -> None:
+def send(report: ErrorReport) -> None:
     """Send a report to where the settings say."""
     if settings.ERROR_EMAILS:
         subject = f"[Horsesense] {report.title}"[:200]
@@ -144,7 +144,7 @@ def send(report: Report) -> None:
         _sentry(settings.SENTRY_DSN).capture_event(event_of(report))
 
 
-def event_of(report: Report) -> dict[str, Any]:
+def event_of(report: ErrorReport) -> dict[str, Any]:
     """Return a report as Sentry takes it: the first error last."""
     values = [
         {

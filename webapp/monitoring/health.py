@@ -16,7 +16,7 @@ from generation.models.work import ago
 from generation.queue import DEFAULT, GENERATION
 from generation.storage import files
 from webapp.monitoring import health_probes
-from webapp.monitoring.health_probes import Kept
+from webapp.monitoring.health_probes import KeptResult
 
 TIMEOUT = 2.0  # seconds; whoever asks is waiting
 SILENCE = 60  # seconds after which a background process, or the sweep, counts as gone
@@ -150,5 +150,5 @@ def disk() -> Part:
     }
 
 
-kept = Kept(report, seconds=lambda: settings.HEALTH_SECONDS)
-kept_of_web = Kept(web_report, seconds=lambda: settings.HEALTH_SECONDS)
+kept = KeptResult(report, seconds=lambda: settings.HEALTH_SECONDS)
+kept_of_web = KeptResult(web_report, seconds=lambda: settings.HEALTH_SECONDS)

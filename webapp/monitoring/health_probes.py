@@ -21,7 +21,7 @@ PROBE = files.draft_name("health")  # hidden, so that no backup takes it; what a
 CONTENT = b"Can be written, read and removed.\n"
 
 
-class Kept(Generic[T]):
+class KeptResult(Generic[T]):
     """A result that is kept for some seconds; while it is made anew, others wait for it and make none."""
 
     def __init__(self, make: Callable[[], T], *, seconds: Callable[[], float]) -> None:
@@ -114,5 +114,5 @@ def _cache_trouble() -> str:
     return "" if found == value else "Expected the cache to keep what it is given, got something else."
 
 
-store = Kept(StoreProbe().trouble, seconds=lambda: settings.STORE_PROBE_SECONDS)
-ready = Kept(readiness, seconds=lambda: settings.HEALTH_SECONDS)
+store = KeptResult(StoreProbe().trouble, seconds=lambda: settings.STORE_PROBE_SECONDS)
+ready = KeptResult(readiness, seconds=lambda: settings.HEALTH_SECONDS)

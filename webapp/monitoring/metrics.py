@@ -27,7 +27,7 @@ from generation.engine import ENGINE_VERSION
 from generation.models import AbstractJob, Heartbeat, Job, JobEvent
 from generation.models.work import ago
 from generation.storage import files
-from webapp.monitoring.health_probes import Kept
+from webapp.monitoring.health_probes import KeptResult
 from webapp.running.gunicorn_config import FOLDER
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -90,7 +90,7 @@ class Site(Collector):
     """The state of the site, read from the database and the disk once in some seconds."""
 
     def __init__(self) -> None:
-        self.kept = Kept(lambda: list(families()), seconds=lambda: settings.HEALTH_SECONDS)
+        self.kept = KeptResult(lambda: list(families()), seconds=lambda: settings.HEALTH_SECONDS)
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         return self.kept.get()

@@ -6,7 +6,7 @@ from pathlib import Path
 from django.conf import settings
 
 from generation.queue import DEFAULT, GENERATION
-from webapp.running.supervise import Child
+from webapp.running.supervise import SupervisedProcess
 
 KEEP_ALIVE = 15  # seconds that a browser's connection waits for its next request: longer than most people think
 WORKER = "webapp.serving.web_worker.BufferedWorker"  # in which slow connections hold no thread
@@ -17,7 +17,7 @@ GENERATION_NICENESS = 10  # pages stay quick while datasets are made
 NAMES = ("web", "generation", "default", "beat")
 
 
-def children(*, listener: int, hosts: list[str]) -> list[Child]:
+def children(*, listener: int, hosts: list[str]) -> list[SupervisedProcess]:
     """Return the processes to keep alive.
 
     Parameters
@@ -36,12 +36,12 @@ def children(*, listener: int, hosts: list[str]) -> list[Child]:
     return [web, *others]
 
 
-def child(name: str, *, bind: str = "", log: Path | None = None, processes: int | None = None) -> Child:
+def child(name: str, *, bind: str = "", log: Path | None = None, processes: int | None = None) -> SupervisedProcess:
     """Return one of the four processes, not started; without a log it writes where we write.
 
     `processes` says how many make datasets, where it is not `GENERATION_PROCESSES`.
     """
-    return Child(
+    return SupervisedProcess(
         name=name,
         command=command(name, bind=bind, processes=processes),
         log=log,

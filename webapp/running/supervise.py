@@ -22,7 +22,7 @@ PR_SET_PDEATHSIG = 1
 
 
 @dataclass(kw_only=True)
-class Child:
+class SupervisedProcess:
     """One process to keep alive, with its grandchildren in a group of its own.
 
     Its output goes to the file `log`, or where ours goes.
@@ -111,7 +111,7 @@ class Supervisor:
         Seconds that the children have to stop before they are killed.
     """
 
-    def __init__(self, children: Sequence[Child], *, say: Callable[[str], object], grace: float) -> None:
+    def __init__(self, children: Sequence[SupervisedProcess], *, say: Callable[[str], object], grace: float) -> None:
         self.children = children
         self.grace = grace
         self.say = say
@@ -150,7 +150,7 @@ class Supervisor:
             if child.process is not None:
                 child.process.wait()
 
-    def _look_after(self, child: Child) -> None:
+    def _look_after(self, child: SupervisedProcess) -> None:
         now = time.monotonic()
         if child.start_again is not None:
             if now >= child.start_again:

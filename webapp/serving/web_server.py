@@ -51,7 +51,7 @@ log = logging.getLogger(__name__)
 WSGI = Callable[..., Iterable[bytes]]
 
 
-class Request(HTTPRequestParser):
+class WebRequest(HTTPRequestParser):
     """A request while it is read, with the limits on its address and its body."""
 
     error: Any
@@ -95,7 +95,7 @@ class Request(HTTPRequestParser):
         return super().get_body_stream() if self.completed else io.BytesIO()
 
 
-class Answer(WSGITask):
+class SiteTask(WSGITask):
     """The site's work on a request. Answers to HEAD have no body."""
 
     def execute(self) -> None:
@@ -137,16 +137,16 @@ class Answer(WSGITask):
         return variables
 
 
-class Question:
+class UploadCheck:
     """The question to the site whether it takes a large body, asked by a thread while the body is not read."""
 
-    def __init__(self, connection: "Connection", request: Request) -> None:
+    def __init__(self, connection: "Connection", request: WebRequest) -> None:
         self.connection, self.request = connection, request
 
     def service(self) -> None:
         """Go on reading, or refuse the request."""
         server = self.connection.server
-        variables = Answer(self.connection, self.request).get_environment() | {HEADERS_ONLY: True}
+        variables = SiteTask(self.connection, self.request).get_environment() | {HEADERS_ONLY: True}
         try:
             refusal = ask(server.application, variables)
         except Exception:
@@ -186,7 +186,7 @@ def plain(status: HTTPStatus, text: str) -> tuple[str, list[tuple[str, str]], by
 class Connection(HTTPChannel):
     """A connection, whose speed is watched while it sends a request or reads an answer."""
 
-    parser_class, task_class = Request, Answer
+    parser_class, task_class = WebRequest, SiteTask
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         self.sendbuf_len: int
@@ -261,10 +261,10 @@ class Connection(HTTPChannel):
         taken = bool(super().received(data))
         if self.request is not None and self.request.needs_consent and not self.is_asking:
             self.is_asking = True
-            self.server.add_task(Question(self, self.request))
+            self.server.add_task(UploadCheck(self, self.request))
         return taken
 
-    def read_on(self, request: Request) -> None:
+    def read_on(self, request: WebRequest) -> None:
         """Read the rest of a body that the site takes."""
         request.asked = True
         if request.continue_later and self.connected:
@@ -272,7 +272,7 @@ class Connection(HTTPChannel):
         self.is_asking = False
         self.server.pull_trigger()
 
-    def refuse(self, request: Request) -> None:
+    def refuse(self, request: WebRequest) -> None:
         """Answer a request whose body is not read, and read nothing more."""
         self.is_refusing = True
         with self.requests_lock:
@@ -359,7 +359,7 @@ class Server(TcpWSGIServer):
         threads: int,
         keep_alive: float,
         largest: int,
-        access: Callable[[Answer], object] = lambda _: None,
+        access: Callable[[SiteTask], object] = lambda _: None,
     ) -> None:
         adjustments = Adjustments(
             sockets=[listener],

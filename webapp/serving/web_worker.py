@@ -10,7 +10,7 @@ from django.conf import settings
 from gunicorn.workers.base import Worker
 
 from generation.access import MEGABYTE
-from webapp.serving.web_server import Answer, Server
+from webapp.serving.web_server import Server, SiteTask
 
 TURN = 1.0  # seconds between two looks at the clock
 LINGER = 2.0  # seconds that an idle connection stays open while the process stops: a request may be on its way
@@ -72,7 +72,7 @@ class BufferedWorker(Worker):
         for server in self.servers:
             server.pull_trigger()
 
-    def _log_access(self, answer: Answer) -> None:
+    def _log_access(self, answer: SiteTask) -> None:
         if answer.environ is None or not self.log.access_log_enabled:
             return
         sent = SimpleNamespace(status=answer.status, sent=answer.content_bytes_written, headers=answer.response_headers)

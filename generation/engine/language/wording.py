@@ -70,14 +70,14 @@ class Slot(NamedTuple):
     plural: bool
 
 
-class Choice(NamedTuple):
+class Alternatives(NamedTuple):
     """Alternatives, one of which is said; an optional part has two, the second empty."""
 
     options: tuple["Parts", ...]
     optional: bool
 
 
-Parts = tuple["Word | Thing | Slot | Choice", ...]
+Parts = tuple["Word | Thing | Slot | Alternatives", ...]
 
 
 class Wording(NamedTuple):
@@ -128,14 +128,14 @@ def _always_said(parts: Parts) -> set[int]:
     for part in parts:
         if isinstance(part, Slot):
             said.add(part.param)
-        elif isinstance(part, Choice):
+        elif isinstance(part, Alternatives):
             said |= set.intersection(*(_always_said(option) for option in part.options))
     return said
 
 
 def _parse(marks: Sequence[str], at: int, slots: Mapping[str, int], closer: str, where: str) -> tuple[Parts, int]:
     """Return the parts from `at` to the closing bracket (or `|`), and where that stands."""
-    parts: list[Word | Thing | Slot | Choice] = []
+    parts: list[Word | Thing | Slot | Alternatives] = []
     while at < len(marks):
         mark = marks[at]
         if mark in ("]", "}", "|"):
@@ -144,7 +144,7 @@ def _parse(marks: Sequence[str], at: int, slots: Mapping[str, int], closer: str,
             break
         if mark == "[":
             inner, at = _parse(marks, at + 1, slots, "]", where)
-            parts.append(Choice((inner, ()), optional=True))
+            parts.append(Alternatives((inner, ()), optional=True))
         elif mark == "{":
             options = []
             while True:
@@ -152,7 +152,7 @@ def _parse(marks: Sequence[str], at: int, slots: Mapping[str, int], closer: str,
                 options.append(inner)
                 if marks[at] == "}":
                     break
-            parts.append(Choice(tuple(options), optional=False))
+            parts.append(Alternatives(tuple(options), optional=False))
         else:
             parts.append(_part(mark, slots))
         at += 1
@@ -180,10 +180,10 @@ def _most(parts: Parts, lexicon: Lexicon, types: Sequence[str]) -> int:
     return stray + sum(_most_of(part, lexicon, types) for part in parts)
 
 
-def _most_of(part: "Word | Thing | Slot | Choice", lexicon: Lexicon, types: Sequence[str]) -> int:
+def _most_of(part: "Word | Thing | Slot | Alternatives", lexicon: Lexicon, types: Sequence[str]) -> int:
     if isinstance(part, Word):
         return 0 if part.glued else len(part.text.split())
-    if isinstance(part, Choice):
+    if isinstance(part, Alternatives):
         return max(_most(option, lexicon, types) for option in part.options)
     if isinstance(part, Thing):
         said = lexicon.things[part.plural]
@@ -291,7 +291,7 @@ def _words_said(parts: Parts) -> Iterator[str]:
     for part in parts:
         if isinstance(part, Word):
             yield part.text
-        elif isinstance(part, Choice):
+        elif isinstance(part, Alternatives):
             for option in part.options:
                 yield from _words_said(option)
 

@@ -6,7 +6,7 @@ synonyms, alternatives and optional words makes it slow.
 
 from collections.abc import Sequence
 
-from generation.engine.language.wording import Choice, Lexicon, Parts, Slot, Thing, Word, Wording
+from generation.engine.language.wording import Alternatives, Lexicon, Parts, Slot, Thing, Word, Wording
 
 _PUNCTUATION = ".,;:?!"
 _ARTICLES = ("a", "an", "A", "An")
@@ -59,10 +59,10 @@ class _Heard:
             places = self.part(part, places)
         return places
 
-    def part(self, part: "Word | Thing | Slot | Choice", places: set[int]) -> set[int]:
+    def part(self, part: "Word | Thing | Slot | Alternatives", places: set[int]) -> set[int]:
         if isinstance(part, Word):
             return self.glued(part.text, places) if part.glued else self.word(part.text, places)
-        if isinstance(part, Choice):
+        if isinstance(part, Alternatives):
             return self.choice(part, places)
         things = self.listener.lexicon.things
         if isinstance(part, Thing):
@@ -72,7 +72,7 @@ class _Heard:
             return self.any_of(self.listener.lexicon.forms[kind][value][part.plural], places)
         return self.any_of(things[part.plural], places) if kind == self.listener.lexicon.noun else places
 
-    def choice(self, part: Choice, places: set[int]) -> set[int]:
+    def choice(self, part: Alternatives, places: set[int]) -> set[int]:
         if not part.optional:
             return set().union(*(self.parts(option, places) for option in part.options))
         said = self.parts(part.options[0], places) if self.listener.may_say else set()

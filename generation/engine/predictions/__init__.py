@@ -13,13 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.errors import BadPredictions
-from generation.engine.predictions.checking import PUBLISHED, Checker, Expected
+from generation.engine.predictions.checking import PUBLISHED, Expected, PredictionChecker
 from generation.engine.predictions.findings import DOCS, Findings
-from generation.engine.predictions.rows import Rows, rows_of
+from generation.engine.predictions.rows import PredictionRows, rows_of
 from generation.engine.predictions.template import template
-from generation.engine.predictions.unpacking import ZIP, Packed, Unreadable, opened, packed_files, unpacked
+from generation.engine.predictions.unpacking import ZIP, PackedFile, UnreadableFile, opened, packed_files, unpacked
 
-__all__ = ["BadPredictions", "Expected", "Findings", "Member", "Predictions", "members", "read_predictions", "template"]
+__all__ = [
+    "BadPredictions",
+    "Expected",
+    "Findings",
+    "Predictions",
+    "UploadedMember",
+    "members",
+    "read_predictions",
+    "template",
+]
 
 
 class Predictions(NamedTuple):
@@ -44,7 +53,7 @@ class Predictions(NamedTuple):
     packing: str
 
 
-class Member(NamedTuple):
+class UploadedMember(NamedTuple):
     """A file that an upload carries: its name, empty where it is the upload itself, and what opens it.
 
     `size` and `packed` are the bytes that it has and that it takes in a zip; 0 where it is the upload itself.
@@ -74,19 +83,19 @@ def read_predictions(file: BinaryIO, expected: Expected) -> Predictions:
     BadPredictions
         If the file can't be read, or doesn't have one answer for each question.
     """
-    checker = Checker(expected)
+    checker = PredictionChecker(expected)
     try:
         text, packing = unpacked(file, n=expected.n)
         rows = rows_of(text, checker.bad, n=expected.n)
         checker.unit = rows.unit
         for batch in rows.batches:
             checker.add(batch)
-    except Unreadable as error:
+    except UnreadableFile as error:
         raise _refusal(error, where=expected.name) from error
     return _settled(checker, rows, packing)
 
 
-def _settled(checker: Checker, rows: Rows, packing: str) -> Predictions:
+def _settled(checker: PredictionChecker, rows: PredictionRows, packing: str) -> Predictions:
     """Return what was read, ids taken for what fits; raise `BadPredictions` with what is wrong where nothing does."""
     ways = list(range(len(checker.namings)))
     if rows.id in PUBLISHED:
@@ -102,14 +111,14 @@ def _settled(checker: Checker, rows: Rows, packing: str) -> Predictions:
     return Predictions(codes, read, checker.outside.by(positions), rows.format, packing)
 
 
-def _refusal(error: Unreadable, *, where: str = "") -> BadPredictions:
+def _refusal(error: UnreadableFile, *, where: str = "") -> BadPredictions:
     found = Findings(unit=error.unit, malformed=[] if error.line is None else [(error.line, error.reason)])
     place = "" if error.line is None else f"{error.unit} {error.line:,}: "
     message = f"{place}{error.reason}. Format: {DOCS}"
     return BadPredictions(message[:1].upper() + message[1:], where=where, findings=found)
 
 
-def members(file: BinaryIO) -> list[Member]:
+def members(file: BinaryIO) -> list[UploadedMember]:
     """Return the files that an upload carries: those of a zip by their names, or the file itself.
 
     Raises
@@ -120,22 +129,23 @@ def members(file: BinaryIO) -> list[Member]:
     file.seek(0)
     head = file.read(len(ZIP[0]))
     if not head.startswith(ZIP):
-        return [Member("", partial(_again, file))]
+        return [UploadedMember("", partial(_again, file))]
     try:
         archive, found = packed_files(file)
-    except Unreadable as error:
+    except UnreadableFile as error:
         raise _refusal(error) from error
     if not found:
         raise BadPredictions(f"Expected files in the zip, got none. Format: {DOCS}")
     return [
-        Member(one.name, partial(_opened, archive, one), one.info.file_size, one.info.compress_size) for one in found
+        UploadedMember(one.name, partial(_opened, archive, one), one.info.file_size, one.info.compress_size)
+        for one in found
     ]
 
 
-def _opened(archive: ZipFile, member: Packed) -> BinaryIO:
+def _opened(archive: ZipFile, member: PackedFile) -> BinaryIO:
     try:
         return opened(archive, member.info)
-    except Unreadable as error:
+    except UnreadableFile as error:
         raise _refusal(error, where=member.name) from error
 
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from generation.engine.items import AnswerForm
 from generation.engine.predictions.findings import Again, Findings
 from generation.engine.predictions.reply import ReplyReader
-from generation.engine.predictions.rows import Batch
-from generation.engine.predictions.said import Gathered
-from generation.engine.predictions.unpacking import Unreadable
-from generation.engine.predictions.vocabulary import NoAnswer, Vocabulary, shown, text_of
+from generation.engine.predictions.rows import PredictionRowBatch
+from generation.engine.predictions.said import TextBuffer
+from generation.engine.predictions.unpacking import UnreadableFile
+from generation.engine.predictions.vocabulary import AnswerVocabulary, NoAnswer, shown, text_of
 from generation.engine.scoring.score import OUTSIDE
 
 EXTRA = 100_000  # rows that a file may have beyond its questions
@@ -57,7 +57,7 @@ class Expected:
     @cached_property
     def reader(self) -> ReplyReader:
         """Return what reads replies to these questions."""
-        return ReplyReader(Vocabulary(self.vocabulary, self.forms), self.admitted)
+        return ReplyReader(AnswerVocabulary(self.vocabulary, self.forms), self.admitted)
 
 
 class Naming:
@@ -95,7 +95,7 @@ def namings(expected: Expected) -> list[Naming]:
     return found
 
 
-class Checker:
+class PredictionChecker:
     """Takes rows in, and says in the end what they are: an answer to each question, or what is wrong.
 
     What a question's id means is settled by the file as a whole: its positions, or the ids under which questions were
@@ -108,7 +108,7 @@ class Checker:
         self.positions = [array("i") for _ in self.namings]
         self.read = [array("i") for _ in self.namings]
         self.codes, self.lines = array("i"), array("i")
-        self.outside, self.ids = Gathered(), Gathered()
+        self.outside, self.ids = TextBuffer(), TextBuffer()
         self.malformed: list[tuple[int, str]] = []
         self.unit = "line"
         self.known = dict(self.reader.vocabulary.exact)
@@ -123,10 +123,10 @@ class Checker:
         self.malformed.append((line, reason))
         if len(self.malformed) > EXTRA:
             reason = f"expected rows that can be read, got more than {EXTRA:,} that can't: reading stopped"
-            raise Unreadable(reason, line=line, unit=self.unit)
+            raise UnreadableFile(reason, line=line, unit=self.unit)
         self._check_room(line)
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: PredictionRowBatch) -> None:
         """Take in rows that can be read."""
         batch = self._plain(batch)
         if not batch.lines:
@@ -152,7 +152,7 @@ class Checker:
         self.lines.extend(batch.lines)
         self._check_room(batch.lines[-1])
 
-    def _plain(self, batch: Batch) -> Batch:
+    def _plain(self, batch: PredictionRowBatch) -> PredictionRowBatch:
         """Return the rows whose ids and answers can be such, as texts and numbers."""
         if set(map(type, batch.said)) <= {str} and set(map(type, batch.ids)) <= {str, int}:
             return batch
@@ -165,9 +165,9 @@ class Checker:
             except NoAnswer as error:
                 self.bad(line, str(error))
         lines, ids, said, choices_of = [list(column) for column in zip(*kept, strict=True)] or ([], [], [], [])
-        return Batch(lines, ids, said, choices_of if batch.choices else None)
+        return PredictionRowBatch(lines, ids, said, choices_of if batch.choices else None)
 
-    def _code(self, batch: Batch, row: int) -> int:
+    def _code(self, batch: PredictionRowBatch, row: int) -> int:
         text = batch.said[row]
         if batch.choices and (chosen := batch.choices[row].get(text.strip(AROUND_LETTERS))) is not None:
             return self.reader.vocabulary.code(chosen)
@@ -176,7 +176,7 @@ class Checker:
             self.known[text] = code
         return code
 
-    def _read(self, batch: Batch, row: int, position: int) -> int:
+    def _read(self, batch: PredictionRowBatch, row: int, position: int) -> int:
         choices = batch.choices[row] if batch.choices else None
         return self.reader.code(batch.said[row], int(self.expected.kinds[position]), choices=choices)
 
@@ -184,7 +184,7 @@ class Checker:
         most = self.expected.n + EXTRA
         if self.got > most:
             reason = f"expected {self.expected.n:,} answers, got more than {most:,}: reading stopped"
-            raise Unreadable(reason, line=line, unit=self.unit)
+            raise UnreadableFile(reason, line=line, unit=self.unit)
 
     def wrong(self, meant: int) -> int:
         """Return how many ids are none, or questions not answered, where ids are meant in one of the ways."""

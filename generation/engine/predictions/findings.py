@@ -21,7 +21,7 @@ class Again(NamedTuple):
     first: int
 
 
-class Gap(NamedTuple):
+class AnswerGap(NamedTuple):
     """Questions in a row that have no answer: the positions of the first and the last, and how many they are."""
 
     first: int
@@ -77,7 +77,7 @@ class Findings:
         for line, reason in heapq.merge(self.malformed, unknown, again):
             yield f"{self.unit.capitalize()} {line:,}: {reason}."
 
-    def _gaps(self) -> Iterator[Gap]:
+    def _gaps(self) -> Iterator[AnswerGap]:
         """Yield the missing answers, those to questions whose names are numbers in a row as one."""
         if not len(self.missing):
             return
@@ -85,7 +85,7 @@ class Findings:
         breaks = np.ones(len(self.missing), np.bool_) if numbers is None else np.diff(numbers, prepend=-2) != 1
         starts = np.flatnonzero(breaks)
         for first, after in zip(starts, [*starts[1:], len(self.missing)], strict=True):
-            yield Gap(int(self.missing[first]), int(self.missing[after - 1]), int(after - first))
+            yield AnswerGap(int(self.missing[first]), int(self.missing[after - 1]), int(after - first))
 
     def _numbers(self) -> NDArray[np.int64] | None:
         """Return what missing questions are called, as numbers; None where a name is none."""
@@ -94,7 +94,7 @@ class Findings:
         names = self.names[self.missing]
         return names.astype(np.int64) if np.char.isdigit(names).all() else None
 
-    def _without_answer(self, gaps: Sequence[Gap]) -> str:
+    def _without_answer(self, gaps: Sequence[AnswerGap]) -> str:
         """Return the sentence that names questions without an answer."""
         ends = [(self.name(gap.first), self.name(gap.last)) for gap in gaps]
         told = [first if first == last else f"{first}–{last}" for first, last in ends]

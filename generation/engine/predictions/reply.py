@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from generation.engine.predictions.vocabulary import Vocabulary, plain
+from generation.engine.predictions.vocabulary import AnswerVocabulary, plain
 from generation.engine.scoring.score import OUTSIDE
 
 OPEN, CLOSE = "<think>", "</think>"
@@ -18,7 +18,7 @@ WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:[-']\w+)*")
 class ReplyReader:
     """Reads replies against a vocabulary; `admitted` says which codes answer each kind of question."""
 
-    def __init__(self, vocabulary: Vocabulary, admitted: Sequence[Iterable[int]]) -> None:
+    def __init__(self, vocabulary: AnswerVocabulary, admitted: Sequence[Iterable[int]]) -> None:
         self.vocabulary = vocabulary
         self.admitted = tuple(frozenset(codes) for codes in admitted)
         self.known: dict[str, tuple[int, frozenset[int]]] = {}

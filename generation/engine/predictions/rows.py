@@ -1,7 +1,7 @@
 """Rows of a prediction file: the id of a question and what was said, in each format that there is.
 
 Formats are told apart by what is in the file. A reader yields batches; a row that can't be read is handed to `bad`,
-what ends the reading raises `Unreadable`.
+what ends the reading raises `UnreadableFile`.
 """
 
 import codecs
@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from generation.engine.predictions.unpacking import PIECE, Text, Unreadable
+from generation.engine.predictions.unpacking import PIECE, TextReader, UnreadableFile
 from generation.engine.predictions.vocabulary import shown
 from generation.engine.reading.json_stream import JsonText
 
@@ -27,7 +27,7 @@ Bad = Callable[[int, str], None]
 """Takes the line of a row that can't be read, and why."""
 
 
-class Batch(NamedTuple):
+class PredictionRowBatch(NamedTuple):
     """Rows that follow each other.
 
     Attributes
@@ -46,7 +46,7 @@ class Batch(NamedTuple):
     choices: Sequence[dict[str, str]] | None = None
 
 
-class Row(NamedTuple):
+class PredictionRow(NamedTuple):
     """A row as it stands in the file: its line or number from 1, what it is, and how many characters it takes."""
 
     line: int
@@ -62,14 +62,14 @@ class Fields(NamedTuple):
     format: str
 
 
-class Rows(NamedTuple):
+class PredictionRows(NamedTuple):
     """What a file has.
 
     Attributes
     ----------
     format : str
     unit : str
-        What `Batch.lines` counts: lines or records.
+        What `PredictionRowBatch.lines` counts: lines or records.
     id : str
         The name under which ids stand; empty where they have none.
     batches : iterator of Batch
@@ -78,25 +78,25 @@ class Rows(NamedTuple):
     format: str
     unit: str
     id: str
-    batches: Iterator[Batch]
+    batches: Iterator[PredictionRowBatch]
 
 
-def rows_of(text: Text, bad: Bad, *, n: int) -> Rows:
-    """Return the rows of a file for `n` questions, told by its beginning; raise `Unreadable` for an empty one."""
+def rows_of(text: TextReader, bad: Bad, *, n: int) -> PredictionRows:
+    """Return the rows of a file for `n` questions, told by its beginning; raise `UnreadableFile` for an empty one."""
     head = text.head.decode("utf-8-sig", errors="ignore").lstrip()
     if not head:
-        raise Unreadable("expected predictions, got an empty file")
+        raise UnreadableFile("expected predictions, got an empty file")
     if head[0] == "[":
         return _of_records("json", "record", _elements(text), bad)
     if head[0] == "{":
         if _is_record(head):
             return _of_records("jsonl", "line", _parsed_lines(text, bad), bad)
-        return Rows("json-object", "record", "", _pairs(text))
+        return PredictionRows("json-object", "record", "", _pairs(text))
     line = head.partition("\n")[0].rstrip("\r")
     table = _table(line)
     if table is not None:
         return _of_table(text, *table, bad)
-    return Rows("lines", "line", "", _plain(text, n))
+    return PredictionRows("lines", "line", "", _plain(text, n))
 
 
 # JSON
@@ -132,18 +132,18 @@ def _is_record(head: str) -> bool:
         return False
 
 
-def _elements(text: Text) -> Iterator[Row]:
+def _elements(text: TextReader) -> Iterator[PredictionRow]:
     whole = JsonText(text, decoder=DECODER, longest=LONGEST)
     return _numbered(whole, whole.elements())
 
 
-def _numbered(whole: JsonText, records: Iterator[Any]) -> Iterator[Row]:
+def _numbered(whole: JsonText, records: Iterator[Any]) -> Iterator[PredictionRow]:
     number = 0
     try:
         for number, record in enumerate(records, 1):
-            yield Row(number, record, whole.length)
+            yield PredictionRow(number, record, whole.length)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(_json_trouble(error), line=number + 1, unit="record") from error
+        raise UnreadableFile(_json_trouble(error), line=number + 1, unit="record") from error
 
 
 def _json_trouble(error: Exception) -> str:
@@ -153,7 +153,7 @@ def _json_trouble(error: Exception) -> str:
     return f"expected JSON, got something else ({reason})"
 
 
-def _pairs(text: Text) -> Iterator[Batch]:
+def _pairs(text: TextReader) -> Iterator[PredictionRowBatch]:
     """Yield the pairs of one object: ids and answers."""
     whole = JsonText(text, decoder=DECODER, longest=LONGEST)
 
@@ -162,15 +162,17 @@ def _pairs(text: Text) -> Iterator[Batch]:
         whole.end()
 
     for batch in _batched(_numbered(whole, pairs())):
-        yield Batch([row.line for row in batch], [row.value[0] for row in batch], [row.value[1] for row in batch])
+        yield PredictionRowBatch(
+            [row.line for row in batch], [row.value[0] for row in batch], [row.value[1] for row in batch]
+        )
 
 
-def _batched(rows: Iterator[Row]) -> Iterator[list[Row]]:
+def _batched(rows: Iterator[PredictionRow]) -> Iterator[list[PredictionRow]]:
     while batch := _taken(rows):
         yield batch
 
 
-def _taken(rows: Iterator[Row]) -> list[Row]:
+def _taken(rows: Iterator[PredictionRow]) -> list[PredictionRow]:
     batch, size = [], 0
     for row in rows:
         batch.append(row)
@@ -180,7 +182,7 @@ def _taken(rows: Iterator[Row]) -> list[Row]:
     return batch
 
 
-def _parsed_lines(text: Text, bad: Bad) -> Iterator[Row]:
+def _parsed_lines(text: TextReader, bad: Bad) -> Iterator[PredictionRow]:
     scan = DECODER.raw_decode
     for number, line in enumerate(_lines(text), 1):
         said = line.strip(" \t\r")
@@ -195,18 +197,18 @@ def _parsed_lines(text: Text, bad: Bad) -> Iterator[Row]:
         except (ValueError, RecursionError) as error:
             bad(number, _json_trouble(error))
         else:
-            yield Row(number, record, len(said))
+            yield PredictionRow(number, record, len(said))
 
 
-def _of_records(container: str, unit: str, records: Iterator[Row], bad: Bad) -> Rows:
+def _of_records(container: str, unit: str, records: Iterator[PredictionRow], bad: Bad) -> PredictionRows:
     """Return the rows of records; the first one that says what it is tells what all are."""
     first = _taken(records)
     fields = next((found for row in first if (found := _fields(row.value, container)) is not None), None)
     if fields is None:
         for row in first:
             bad(row.line, _no_fields(row.value))
-        return Rows(container, unit, "", iter(()))
-    return Rows(fields.format, unit, fields.id, _batches(first, records, fields, bad))
+        return PredictionRows(container, unit, "", iter(()))
+    return PredictionRows(fields.format, unit, fields.id, _batches(first, records, fields, bad))
 
 
 def _fields(record: Any, container: str) -> Fields | None:
@@ -228,14 +230,16 @@ def _no_fields(record: Any) -> str:
     return f'expected "question_id" and "answer", got {names}'
 
 
-def _batches(first: list[Row], records: Iterator[Row], fields: Fields, bad: Bad) -> Iterator[Batch]:
+def _batches(
+    first: list[PredictionRow], records: Iterator[PredictionRow], fields: Fields, bad: Bad
+) -> Iterator[PredictionRowBatch]:
     yield _batch(first, fields, bad)
     first.clear()
     for batch in _batched(records):
         yield _batch(batch, fields, bad)
 
 
-def _batch(batch: list[Row], fields: Fields, bad: Bad) -> Batch:
+def _batch(batch: list[PredictionRow], fields: Fields, bad: Bad) -> PredictionRowBatch:
     kept = [row for row in batch if isinstance(row.value, dict) and fields.id in row.value and fields.said in row.value]
     if len(kept) != len(batch):
         _tell(batch, fields, bad)
@@ -244,10 +248,10 @@ def _batch(batch: list[Row], fields: Fields, bad: Bad) -> Batch:
     if fields.format == "lmms-eval":
         said = [_first_reply(one) for one in said]
     has_letters = fields.format.startswith("vlmevalkit") and any("A" in record for record in records)
-    return Batch(lines, ids, said, [_choices(record) for record in records] if has_letters else None)
+    return PredictionRowBatch(lines, ids, said, [_choices(record) for record in records] if has_letters else None)
 
 
-def _tell(batch: list[Row], fields: Fields, bad: Bad) -> None:
+def _tell(batch: list[PredictionRow], fields: Fields, bad: Bad) -> None:
     for line, record, _ in batch:
         if not isinstance(record, dict):
             bad(line, _no_fields(record))
@@ -282,19 +286,21 @@ def _table(line: str) -> tuple[str, list[str]] | None:
     return None
 
 
-def _of_table(text: Text, delimiter: str, names: list[str], bad: Bad) -> Rows:
+def _of_table(text: TextReader, delimiter: str, names: list[str], bad: Bad) -> PredictionRows:
     container = "tsv" if delimiter == "\t" else "csv"
     if len(set(names)) != len(names):
-        raise Unreadable(f"expected every column once, got {shown(_first_again(names))} twice", line=1)
+        raise UnreadableFile(f"expected every column once, got {shown(_first_again(names))} twice", line=1)
     fields = _fields(dict.fromkeys(names, ""), container)
     if fields is None:
         got = ", ".join(shown(name) for name in names[:8])
-        raise Unreadable(f"expected the columns question_id and answer, got {got}", line=1)
+        raise UnreadableFile(f"expected the columns question_id and answer, got {got}", line=1)
     label = fields.format if fields.format != "tsv" else "csv"
-    return Rows(label, "line", fields.id, _cells(text, delimiter, names, fields, bad))
+    return PredictionRows(label, "line", fields.id, _cells(text, delimiter, names, fields, bad))
 
 
-def _cells(text: Text, delimiter: str, names: list[str], fields: Fields, bad: Bad) -> Iterator[Batch]:
+def _cells(
+    text: TextReader, delimiter: str, names: list[str], fields: Fields, bad: Bad
+) -> Iterator[PredictionRowBatch]:
     at_id, at_said = names.index(fields.id), names.index(fields.said)
     letters = [(letter, names.index(letter)) for letter in LETTERS if letter in names and fields.said == "prediction"]
     rows = _table_rows(text, delimiter)
@@ -306,7 +312,7 @@ def _cells(text: Text, delimiter: str, names: list[str], fields: Fields, bad: Ba
                 if len(row.value) != len(names):
                     bad(row.line, f"expected {len(names)} columns, got {len(row.value)}")
         cells = [row.value for row in kept]
-        yield Batch(
+        yield PredictionRowBatch(
             [row.line for row in kept],
             [row[at_id] for row in cells],
             [row[at_said] for row in cells],
@@ -324,11 +330,11 @@ class _Measured:
         for line in self.lines:
             self.size += len(line) + 1
             if self.size > LONGEST + 1:
-                raise Unreadable(f"expected at most {LONGEST:,} characters in a row, got more", line=self.line)
+                raise UnreadableFile(f"expected at most {LONGEST:,} characters in a row, got more", line=self.line)
             yield f"{line}\n"
 
 
-def _table_rows(text: Text, delimiter: str) -> Iterator[Row]:
+def _table_rows(text: TextReader, delimiter: str) -> Iterator[PredictionRow]:
     """Yield the rows of a table, each with the line at which it begins; empty lines are none."""
     csv.field_size_limit(LONGEST)
     measured = _Measured(_lines(text))
@@ -337,22 +343,22 @@ def _table_rows(text: Text, delimiter: str) -> Iterator[Row]:
     try:
         for row in reader:
             if row:
-                yield Row(line, row, measured.size)
+                yield PredictionRow(line, row, measured.size)
             measured.line = line = reader.line_num + 1
             measured.size = 0
     except csv.Error as error:
-        raise Unreadable(f"expected a table, got a row that can't be read ({error})", line=line) from error
+        raise UnreadableFile(f"expected a table, got a row that can't be read ({error})", line=line) from error
 
 
-def _plain(text: Text, n: int) -> Iterator[Batch]:
+def _plain(text: TextReader, n: int) -> Iterator[PredictionRowBatch]:
     """Yield the answers of a file that has one a line, in question order; empty lines after the last are none."""
     lines = enumerate((line.rstrip("\r") for line in _lines(text)), 1)
-    for batch in _batched(Row(number, line, len(line)) for number, line in lines if number <= n or line):
+    for batch in _batched(PredictionRow(number, line, len(line)) for number, line in lines if number <= n or line):
         numbers = [row.line for row in batch]
-        yield Batch(numbers, [number - 1 for number in numbers], [row.value for row in batch])
+        yield PredictionRowBatch(numbers, [number - 1 for number in numbers], [row.value for row in batch])
 
 
-def _lines(text: Text) -> Iterator[str]:
+def _lines(text: TextReader) -> Iterator[str]:
     """Yield the lines of a text, without what ends them."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     rest, number, blank = "", 0, 0
@@ -361,9 +367,9 @@ def _lines(text: Text) -> Iterator[str]:
         number += len(whole)
         blank += whole.count("")
         if len(rest) > LONGEST or (whole and len(whole[0]) > LONGEST):
-            raise Unreadable(f"expected at most {LONGEST:,} characters in a line, got more", line=number + 1)
+            raise UnreadableFile(f"expected at most {LONGEST:,} characters in a line, got more", line=number + 1)
         if blank > BLANK:
-            raise Unreadable(f"expected at most {BLANK:,} empty lines, got more: reading stopped", line=number + 1)
+            raise UnreadableFile(f"expected at most {BLANK:,} empty lines, got more: reading stopped", line=number + 1)
         yield from whole
     if rest:
         yield rest

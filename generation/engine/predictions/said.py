@@ -12,7 +12,7 @@ ROOM = 8 << 20  # bytes of texts; past them only their beginnings are kept
 BEGINNING = 50  # characters
 
 
-class Gathered:
+class TextBuffer:
     """Texts as they come, each with the number of its row."""
 
     def __init__(self) -> None:
@@ -27,13 +27,13 @@ class Gathered:
         self.rows.append(row)
         self.starts.append(len(self.content))
 
-    def by(self, positions: NDArray[np.int32]) -> "Said":
+    def by(self, positions: NDArray[np.int32]) -> "PackedTexts":
         """Return the texts by what each row's position is."""
         places = positions[np.frombuffer(self.rows, np.int32)] if self.rows else np.zeros(0, np.int32)
-        return Said(places, self.starts, self.content)
+        return PackedTexts(places, self.starts, self.content)
 
 
-class Said(Mapping[int, str]):
+class PackedTexts(Mapping[int, str]):
     """Texts by position, ascending; `starts` says where each one's bytes begin, and where the last one's end."""
 
     def __init__(self, positions: NDArray[np.int32], starts: Sequence[int], content: bytearray) -> None:

@@ -49,7 +49,7 @@ MARKS = (
 UTF_8 = codecs.BOM_UTF8
 
 
-class Unreadable(Exception):
+class UnreadableFile(Exception):
     """What is in a file can't be read; `line` is where, counted in `unit`s, None where there is nothing to count."""
 
     def __init__(self, reason: str, *, line: int | None = None, unit: str = "line") -> None:
@@ -57,7 +57,7 @@ class Unreadable(Exception):
         self.reason, self.line, self.unit = reason, line, unit
 
 
-class Packed(NamedTuple):
+class PackedFile(NamedTuple):
     """A file in a zip: its name without folders that enclose all of them."""
 
     name: str
@@ -113,7 +113,9 @@ class Inflated:
             if not self.inflater.eof and not self.waiting:
                 self.waiting = self.file.read(PACKED_PIECE)
                 if not self.waiting:
-                    raise Unreadable("expected the end of what is packed with gzip, got the file's end: it was cut off")
+                    raise UnreadableFile(
+                        "expected the end of what is packed with gzip, got the file's end: it was cut off"
+                    )
 
     def _goes_on(self) -> bool:
         """Return whether another member follows; zeros at the end are none."""
@@ -125,7 +127,7 @@ class Inflated:
         return bool(rest)
 
 
-class Text:
+class TextReader:
     """A reader of UTF-8 text. It refuses another encoding, a NUL and too many bytes, and names the line.
 
     Parameters
@@ -165,40 +167,42 @@ class Text:
             reason = f"expected at most {most >> 20:,} MB of text, got more"
             if most < LARGEST:
                 reason += f" in {taken:,} packed bytes: send it with less packing"
-            raise Unreadable(reason, line=self.line)
+            raise UnreadableFile(reason, line=self.line)
         if b"\0" in piece:
             line = self.line + piece.count(b"\n", 0, piece.index(b"\0"))
-            raise Unreadable("expected text, got a NUL byte: save the file as UTF-8", line=line)
+            raise UnreadableFile("expected text, got a NUL byte: save the file as UTF-8", line=line)
         try:
             self.decoder.decode(piece, final=not piece)
         except UnicodeDecodeError as error:
             line, byte = self.line + error.object.count(b"\n", 0, error.start), error.object[error.start]
             reason = f"expected UTF-8 text, got the byte 0x{byte:02x}: save the file as UTF-8"
-            raise Unreadable(reason, line=line) from error
+            raise UnreadableFile(reason, line=line) from error
         self.line += piece.count(b"\n")
 
 
 def check_mark(head: bytes) -> None:
-    """Raise `Unreadable` for what is no text by its first bytes, naming what it is."""
+    """Raise `UnreadableFile` for what is no text by its first bytes, naming what it is."""
     for mark, what in MARKS:
         if head.startswith(mark):
-            raise Unreadable(f"expected predictions, got {what}")
+            raise UnreadableFile(f"expected predictions, got {what}")
     start = head.removeprefix(UTF_8).lstrip()[:1]
     if start == b"<":
-        raise Unreadable("expected predictions, got HTML or XML", line=1)
+        raise UnreadableFile("expected predictions, got HTML or XML", line=1)
     if head[257:262] == b"ustar":
-        raise Unreadable("expected predictions, got a tar archive: pack the one file with gzip or zip")
+        raise UnreadableFile("expected predictions, got a tar archive: pack the one file with gzip or zip")
 
 
 @contextmanager
 def readable() -> Iterator[None]:
-    """Turn what reading an archive raises into `Unreadable`."""
+    """Turn what reading an archive raises into `UnreadableFile`."""
     try:
         yield
     except (zlib.error, BadZipFile, EOFError) as error:
-        raise Unreadable(f"expected a whole archive, got a broken one ({in_words(error)}): pack it again") from error
+        raise UnreadableFile(
+            f"expected a whole archive, got a broken one ({in_words(error)}): pack it again"
+        ) from error
     except (NotImplementedError, RuntimeError, struct.error, OverflowError, ValueError) as error:
-        raise Unreadable(f"expected an archive that can be read, got one that can't ({in_words(error)})") from error
+        raise UnreadableFile(f"expected an archive that can be read, got one that can't ({in_words(error)})") from error
 
 
 def room(n: int, packed: int) -> int:
@@ -206,45 +210,45 @@ def room(n: int, packed: int) -> int:
     return min(LARGEST, LEAST_ROOM + EACH_ROOM * n + RATIO * packed)
 
 
-def unpacked(file: BinaryIO, *, n: int) -> tuple[Text, str]:
-    """Return the text in a file for `n` questions and how it was packed: "", "gzip" or "zip"; raise `Unreadable`."""
+def unpacked(file: BinaryIO, *, n: int) -> tuple[TextReader, str]:
+    """Return the text of a file for `n` questions and how it was packed ("", "gzip", "zip"); raise `UnreadableFile`."""
     with readable():
         head = file.read(len(ZIP[0]))
     if head.startswith(GZIP):
-        return Text(Inflated(Pieces(file, head)), n=n), "gzip"
+        return TextReader(Inflated(Pieces(file, head)), n=n), "gzip"
     if not head.startswith(ZIP):
-        return Text(Pieces(file, head), n=n), ""
+        return TextReader(Pieces(file, head), n=n), ""
     if isinstance(file, ZipExtFile):
-        raise Unreadable("expected a file of predictions in the zip, got another zip")
+        raise UnreadableFile("expected a file of predictions in the zip, got another zip")
     archive, found = packed_files(file)
     if len(found) != 1:
         names = ", ".join(one.name[:60] for one in found[:5]) or "none"
-        raise Unreadable(f"expected one file in the zip, got {len(found)} ({names})")
+        raise UnreadableFile(f"expected one file in the zip, got {len(found)} ({names})")
     inner = opened(archive, found[0].info)
     with readable():
         head = inner.read(len(GZIP))
     pieces = Pieces(inner, head)
-    return Text(Inflated(pieces) if head == GZIP else pieces, n=n, packed=found[0].info.compress_size), "zip"
+    return TextReader(Inflated(pieces) if head == GZIP else pieces, n=n, packed=found[0].info.compress_size), "zip"
 
 
-def packed_files(file: BinaryIO) -> tuple[ZipFile, list[Packed]]:
-    """Return a zip and its files, those that macOS adds and hidden ones left out; raise `Unreadable`."""
+def packed_files(file: BinaryIO) -> tuple[ZipFile, list[PackedFile]]:
+    """Return a zip and its files, those that macOS adds and hidden ones left out; raise `UnreadableFile`."""
     _check_directory(file)
     with readable():
         archive = ZipFile(file)
     infos = [info for info in archive.infolist() if not _is_folder(info) and not _is_hidden(info.filename)]
     if any(info.filename == "[Content_Types].xml" for info in infos):
-        raise Unreadable("expected predictions, got an Office document: save the table as TSV or CSV")
+        raise UnreadableFile("expected predictions, got an Office document: save the table as TSV or CSV")
     for info in infos:
         _check_entry(info)
     paths = [PurePosixPath(info.filename).parts for info in infos]
     folders = {parts[:1] for parts in paths}
     skipped = 1 if len(folders) == 1 and all(len(parts) > 1 for parts in paths) else 0
-    return archive, [Packed("/".join(parts[skipped:]), info) for parts, info in zip(paths, infos, strict=True)]
+    return archive, [PackedFile("/".join(parts[skipped:]), info) for parts, info in zip(paths, infos, strict=True)]
 
 
 def opened(archive: ZipFile, info: ZipInfo) -> BinaryIO:
-    """Return a file of a zip to read from; raise `Unreadable`."""
+    """Return a file of a zip to read from; raise `UnreadableFile`."""
     with readable():
         return archive.open(info)  # type: ignore[return-value]
 
@@ -262,27 +266,27 @@ def _is_hidden(name: str) -> bool:
 def _check_entry(info: ZipInfo) -> None:
     name = info.filename[:60]
     if stat.S_ISLNK(info.external_attr >> 16):
-        raise Unreadable(f"expected files in the zip, got a link: {name!r}")
+        raise UnreadableFile(f"expected files in the zip, got a link: {name!r}")
     if ".." in PurePosixPath(info.filename).parts or info.filename.startswith("/") or "\\" in info.filename:
-        raise Unreadable(f"expected plain names in the zip, got {name!r}")
+        raise UnreadableFile(f"expected plain names in the zip, got {name!r}")
     if info.flag_bits & 1:
-        raise Unreadable(f"expected files that anybody can read in the zip, got {name!r}, which has a password")
+        raise UnreadableFile(f"expected files that anybody can read in the zip, got {name!r}, which has a password")
     if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-        raise Unreadable(f"expected files packed as usual in the zip, got {name!r} packed otherwise: pack it again")
+        raise UnreadableFile(f"expected files packed as usual in the zip, got {name!r} packed otherwise: pack it again")
     if info.file_size > LARGEST:
-        raise Unreadable(f"expected at most {LARGEST >> 20:,} MB in {name!r}, got {info.file_size >> 20:,} MB")
+        raise UnreadableFile(f"expected at most {LARGEST >> 20:,} MB in {name!r}, got {info.file_size >> 20:,} MB")
 
 
 def _check_directory(file: BinaryIO) -> None:
-    """Raise `Unreadable` for a zip whose list of files is too long to be read at all."""
+    """Raise `UnreadableFile` for a zip whose list of files is too long to be read at all."""
     size = file.seek(0, SEEK_END)
     file.seek(max(0, size - END.size - (1 << 16)))
     tail = file.read()
     at = tail.rfind(b"PK\x05\x06")
     if at < 0 or len(tail) - at < END.size:
-        raise Unreadable("expected a whole archive, got a broken one (no end of a zip): pack it again")
+        raise UnreadableFile("expected a whole archive, got a broken one (no end of a zip): pack it again")
     record = END.unpack_from(tail, at)
     if tail[max(0, at - 20) : at].startswith(b"PK\x06\x07"):
-        raise Unreadable("expected a plain zip, got zip64: pack it again, or use gzip")
+        raise UnreadableFile("expected a plain zip, got zip64: pack it again, or use gzip")
     if record[4] > MOST_FILES or record[5] > DIRECTORY:
-        raise Unreadable(f"expected at most {MOST_FILES:,} files in the zip, got {record[4]:,}")
+        raise UnreadableFile(f"expected at most {MOST_FILES:,} files in the zip, got {record[4]:,}")

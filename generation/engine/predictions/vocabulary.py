@@ -28,7 +28,7 @@ class NoAnswer(ValueError):
     """A value that can't be an answer, as a list."""
 
 
-class Vocabulary:
+class AnswerVocabulary:
     """Knows every way in which the answers of a vocabulary may be said; `forms` are those in which they are given."""
 
     def __init__(self, answers: Sequence[str], forms: Sequence[AnswerForm] = ()) -> None:

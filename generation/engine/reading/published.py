@@ -105,7 +105,7 @@ class Read(NamedTuple):
     words: tuple[str, ...] = ()
 
 
-class Known(NamedTuple):
+class SplitSummary(NamedTuple):
     """What is known of a split once it is read: how many scenes, the most objects or largest count, its pictures' size.
 
     `size` is (width, height) in pixels, or None; `words` are answers that the world doesn't foresee.
@@ -131,7 +131,7 @@ class Reader(Protocol):
     def sort(self, names: Sequence[str], *, opened: Open) -> Found:
         """Return what single files are, by what is in them; raise `BadRecord` for one of no use."""
 
-    def spec(self, found: Found, known: Mapping[str, Known] | None = None) -> dict[str, Any]:
+    def spec(self, found: Found, known: Mapping[str, SplitSummary] | None = None) -> dict[str, Any]:
         """Return the spec of a dataset of what was found; before anything is `known`, one with room for everything."""
 
     def stated(self, split: SplitFiles, *, opened: Open) -> str:
@@ -150,7 +150,7 @@ def find_reader(name: str) -> Reader:
     return reader
 
 
-class Counted:
+class CountingFile:
     """A file that is read once from its start: `tick` hears how many bytes came, `hash` is their SHA-256."""
 
     def __init__(self, file: BinaryIO, *, tick: Callable[[int], None] = lambda count: None) -> None:

@@ -12,7 +12,7 @@ OURS = ("dataset.json", "spec.json")
 ABOUT = ("title", "description", "authors", "version", "citation")
 
 
-class Told(NamedTuple):
+class SideFacts(NamedTuple):
     """What it says of the dataset, the spec as JSON, and the files that the spec names, by digest."""
 
     about: dict[str, Any]
@@ -34,11 +34,11 @@ def beside(paths: Sequence[Path]) -> Path | None:
     return None
 
 
-def told(ours: Path) -> Told:
+def told(ours: Path) -> SideFacts:
     """Return what our own folder tells; raise `BadRecord` for what can't be read."""
     folder = ours / "files"
     contents = {path.name: path.read_bytes() for path in sorted(folder.iterdir())} if folder.is_dir() else {}
-    return Told(_object(ours / OURS[0]), _object(ours / OURS[1]), contents)
+    return SideFacts(_object(ours / OURS[0]), _object(ours / OURS[1]), contents)
 
 
 def _object(path: Path) -> dict[str, Any]:

@@ -32,7 +32,7 @@ GROOVES = 0.4  # how far a lathe's grooves tilt the surface here, as a share of 
 BACKDROP = (0.35, 0.77)  # cosines from the middle of the glow between which it fades
 
 
-class Studio:
+class BlenderScene:
     """Blender's scene, in which one order after the other is set up and drawn."""
 
     def __init__(self, folder: Path) -> None:
@@ -326,7 +326,7 @@ def main() -> None:
     orders: queue.Queue[str] = queue.Queue()
     folder = Path(sys.argv[1])
     threading.Thread(target=_read, args=[orders, folder], daemon=True).start()
-    studio = Studio(folder)
+    studio = BlenderScene(folder)
     answer: dict[str, Any] = {"ready": bpy.app.version_string}
     while True:
         answers.write(json.dumps(answer) + "\n")

@@ -168,7 +168,7 @@ class Stage:
     surroundings: Surroundings = field(default_factory=Surroundings)
 
 
-class Packed(NamedTuple):
+class PackedSolids(NamedTuple):
     """A stage's solids as three float64 arrays; compiled code takes them in this order.
 
     Parameters
@@ -193,7 +193,7 @@ COLUMNS = 23
 SHARPEST = 1e-3  # the least bevel: on a truly sharp edge a normal would be a matter of rounding
 
 
-def pack_solids(stage: Stage) -> Packed:
+def pack_solids(stage: Stage) -> PackedSolids:
     """Return the stage's solids as arrays.
 
     Raises
@@ -208,7 +208,7 @@ def pack_solids(stage: Stage) -> Packed:
     roots, nodes, faces = _pack_meshes(list(meshes.values()))
     first = dict(zip(meshes, roots, strict=True))
     rows = [_pack_solid(solid, first.get(id(solid.mesh), 0)) for solid in solids]
-    return Packed(np.array(rows, dtype=np.float64).reshape(len(rows), COLUMNS), nodes, faces)
+    return PackedSolids(np.array(rows, dtype=np.float64).reshape(len(rows), COLUMNS), nodes, faces)
 
 
 def _pack_solid(solid: Solid, root: int) -> tuple[float, ...]:

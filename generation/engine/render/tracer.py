@@ -20,7 +20,7 @@ from generation.engine.render.srgb import encode_table
 from generation.engine.render.stage import (
     OWNER,
     Camera,
-    Packed,
+    PackedSolids,
     Stage,
     pack_camera,
     pack_lights,
@@ -100,7 +100,9 @@ def render(stage: Stage, camera: Camera, *, samples: int = 16, seed: int = 0) ->
     return rgb, _owners(packed, who)
 
 
-def _first_hits(packed: Packed, frame: np.ndarray, camera: Camera, height: float) -> tuple[np.ndarray, np.ndarray]:
+def _first_hits(
+    packed: PackedSolids, frame: np.ndarray, camera: Camera, height: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Return (height, width) which solid each pixel shows (int32, -1 for none) and how far it or the ground is."""
     who = np.full((camera.height, camera.width), -1, dtype=np.int32)
     depth = np.empty((camera.height, camera.width))
@@ -109,7 +111,7 @@ def _first_hits(packed: Packed, frame: np.ndarray, camera: Camera, height: float
     return who, depth
 
 
-def _owners(packed: Packed, who: np.ndarray) -> np.ndarray:
+def _owners(packed: PackedSolids, who: np.ndarray) -> np.ndarray:
     names = np.concatenate([packed.solids[:, OWNER] + 1, [0]]).astype(np.uint16)
     return names[who]
 

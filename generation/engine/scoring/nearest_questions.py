@@ -107,7 +107,7 @@ def grouped(bags: Bags, places: Ints) -> tuple[Ints, Ints]:
     return places[order[begins]], numbers
 
 
-class Known:
+class KnownQuestions:
     """Questions among which the nearest one is looked for."""
 
     def __init__(self, bags: Bags, usable: NDArray[np.bool_], *, words: int) -> None:

@@ -29,7 +29,7 @@ Matrix = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Read(NamedTuple):
+class ReadQuestion(NamedTuple):
     """A question with the sentences that it sees; each group is learned for itself."""
 
     group: str
@@ -37,14 +37,14 @@ class Read(NamedTuple):
     question: str
 
 
-class Sentence(NamedTuple):
+class SentenceNgrams(NamedTuple):
     """The different words of a sentence, and its n-grams by number."""
 
     words: frozenset[str]
     grams: Ints
 
 
-Bag = list[Sentence]
+Bag = list[SentenceNgrams]
 
 
 class Sentences:
@@ -52,17 +52,17 @@ class Sentences:
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
-        self.known: dict[str, Sentence] = {}
+        self.known: dict[str, SentenceNgrams] = {}
 
-    def __getitem__(self, text: str) -> Sentence:
+    def __getitem__(self, text: str) -> SentenceNgrams:
         found = self.known.get(text)
         if found is None:
             words = [word for word in split_words(text) if word[0].isalnum()]
             parts = [self.numbers.setdefault(gram, len(self.numbers)) for gram in grams_of(words)]
-            found = self.known[text] = Sentence(frozenset(words), np.array(parts, np.int64))
+            found = self.known[text] = SentenceNgrams(frozenset(words), np.array(parts, np.int64))
         return found
 
-    def bag(self, asked: Read) -> Bag:
+    def bag(self, asked: ReadQuestion) -> Bag:
         """Return a question and the sentences that share a word with it, each as often as there."""
         question = self[asked.question]
         seen = [self[text] for text in asked.sentences]
@@ -136,7 +136,10 @@ def _most_frequent(bags: Sequence[Bag]) -> Ints:
 
 
 def guesses(
-    learned: Iterable[tuple[Read, str]], asked: Iterable[Read], *, check: Callable[[], None] = lambda: None
+    learned: Iterable[tuple[ReadQuestion, str]],
+    asked: Iterable[ReadQuestion],
+    *,
+    check: Callable[[], None] = lambda: None,
 ) -> Iterator[str]:
     """Yield a guess for each question, in order: of its group's model; of a group never learned, the commonest answer.
 
@@ -166,7 +169,9 @@ def guesses(
         yield from _of_block(block, sentences, models, otherwise)
 
 
-def _of_block(block: Sequence[Read], sentences: Sentences, models: dict[str, Model], otherwise: str) -> Iterator[str]:
+def _of_block(
+    block: Sequence[ReadQuestion], sentences: Sentences, models: dict[str, Model], otherwise: str
+) -> Iterator[str]:
     found = [otherwise] * len(block)
     for group in dict.fromkeys(one.group for one in block):
         model = models.get(group)

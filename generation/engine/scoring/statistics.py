@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.scoring.votes import Counted, Votes, counted
+from generation.engine.scoring.votes import VoteCounts, Votes, counted
 
 LEVEL = 0.95
 RESAMPLES = 2000
@@ -133,7 +133,7 @@ def crossed_bootstrap(
     return Shares(_percentiles(majority, level), _percentiles(single, level))
 
 
-def _places(votes: Votes, pairs: Counted) -> NDArray[np.int64]:
+def _places(votes: Votes, pairs: VoteCounts) -> NDArray[np.int64]:
     """Return for each answer where it stands among the pairs of question and answer."""
     width = int(votes.answers.max()) + 1
     return np.searchsorted(pairs.questions * width + pairs.answers, votes.questions * width + votes.answers)

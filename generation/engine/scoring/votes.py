@@ -35,7 +35,7 @@ class Votes(NamedTuple):
     n: int
 
 
-class Counted(NamedTuple):
+class VoteCounts(NamedTuple):
     """How often each answer was given to each question, by question and then by code.
 
     Attributes
@@ -51,11 +51,11 @@ class Counted(NamedTuple):
     times: NDArray[np.float64]
 
 
-def counted(votes: Votes, weights: NDArray[np.float64] | None = None) -> Counted:
+def counted(votes: Votes, weights: NDArray[np.float64] | None = None) -> VoteCounts:
     """Return how often each answer was given to each question; `weights` (answers,) counts some more than others."""
     width = int(votes.answers.max(initial=0)) + 1
     pairs, places = np.unique(votes.questions * width + votes.answers, return_inverse=True)
-    return Counted(
+    return VoteCounts(
         pairs // width, pairs % width, np.bincount(places, weights=weights, minlength=len(pairs)).astype(float)
     )
 
@@ -75,7 +75,7 @@ def majority(votes: Votes) -> NDArray[np.int64]:
     return found
 
 
-class Estimate(NamedTuple):
+class VoteModel(NamedTuple):
     """What Dawid and Skene's model makes of answers of one kind.
 
     Attributes
@@ -98,7 +98,7 @@ class Estimate(NamedTuple):
     passes: int
 
 
-def dawid_skene(votes: Votes, classes: Sequence[int], *, enough: int = ENOUGH) -> Estimate:
+def dawid_skene(votes: Votes, classes: Sequence[int], *, enough: int = ENOUGH) -> VoteModel:
     """Return the likeliest true answers, by expectation maximisation from the shares of votes.
 
     Who gave `enough` answers has a confusion matrix; who gave fewer errs with one probability, to all other classes
@@ -143,7 +143,7 @@ def dawid_skene(votes: Votes, classes: Sequence[int], *, enough: int = ENOUGH) -
     right = np.bincount(people, weights=belief[rows, given], minlength=crowd)
     with np.errstate(invalid="ignore"):
         skill = np.where(each > 0, right / each, np.nan)
-    return Estimate(answers, sure, skill, is_simple, passes)
+    return VoteModel(answers, sure, skill, is_simple, passes)
 
 
 def _confusion(

@@ -65,7 +65,7 @@ class Rules(NamedTuple):
     median_floor: int
 
 
-class Asked(NamedTuple):
+class SceneQuery(NamedTuple):
     """What a scene was asked.
 
     Attributes
@@ -181,7 +181,7 @@ class Searcher:
         self.answers = np.zeros((len(families), max(len(family.answers) for family in families)), np.int64)
         self.refused = [0] * len(families)
 
-    def ask(self, objects: Objects, *, wanted: int) -> Asked | None:
+    def ask(self, objects: Objects, *, wanted: int) -> SceneQuery | None:
         """Return `wanted` questions of different families, the least used first; None if there aren't as many.
 
         Nothing is remembered of a scene that gives None.
@@ -203,7 +203,7 @@ class Searcher:
         self.used[families] += 1
         self.idle[families] += idle
         self.answers[families, answers] += 1
-        return Asked(families, values, answers)
+        return SceneQuery(families, values, answers)
 
     def ask_such(self, objects: Objects, *, wanted: int, accept: Accept, tries: int) -> bool:
         """Return whether `wanted` questions of different families were accepted, the least used families first.

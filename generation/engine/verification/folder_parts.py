@@ -62,7 +62,7 @@ class FolderSplit(NamedTuple):
         return bool(self.stated) and not self.stated.get("imported") and not self.own.scene_files
 
 
-class Part(NamedTuple):
+class FolderBatch(NamedTuple):
     """A batch: its items, the positions of its first item and question, what is said of facets, what to draw again."""
 
     split: str
@@ -140,12 +140,12 @@ class Crew:
             self.pool.terminate()
             self.pool.join()
 
-    def prove(self, parts: Iterable[Part]) -> Iterator[tuple[Part, PartProof]]:
+    def prove(self, parts: Iterable[FolderBatch]) -> Iterator[tuple[FolderBatch, PartProof]]:
         """Yield each part with what comes of it, in order; few are read ahead."""
         if self.pool is None:
             yield from ((part, prove_part(part)) for part in parts)
             return
-        waiting: deque[tuple[Part, AsyncResult[PartProof]]] = deque()
+        waiting: deque[tuple[FolderBatch, AsyncResult[PartProof]]] = deque()
         for part in parts:
             waiting.append((part, self.pool.apply_async(prove_part, (part,))))
             if len(waiting) > AHEAD * self.size:
@@ -163,13 +163,13 @@ def _begin() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def prove_part(part: Part) -> PartProof:
+def prove_part(part: FolderBatch) -> PartProof:
     """Return what is proved of a batch and what is wrong with it."""
     return _PartProver(_SPLITS[part.split], part).prove()
 
 
 class _PartProver:
-    def __init__(self, split: FolderSplit, part: Part) -> None:
+    def __init__(self, split: FolderSplit, part: FolderBatch) -> None:
         self.split, self.part = split, part
         self.world: World = get_world(split.world)
         self.checker = Checker(self.world, split.own, made=split.is_made)

@@ -21,7 +21,7 @@ from generation.engine.reading.side_folder import BESIDE
 from generation.engine.spec import BaseSpec
 from generation.engine.verification.checks import spread
 from generation.engine.verification.folder_overlap import SeenInTrain
-from generation.engine.verification.folder_parts import Crew, FolderSplit, Part, facet_rows
+from generation.engine.verification.folder_parts import Crew, FolderBatch, FolderSplit, facet_rows
 from generation.engine.verification.repeats import Repeats
 from generation.engine.verification.verdict import Finding, Verdict
 from generation.engine.worlds import READERS, get_world
@@ -182,7 +182,7 @@ class _Folder:
             return self.stated[name].get("reference")
         return "train" if name != "train" else None
 
-    def _parts(self, split: FolderSplit) -> Iterator[Part]:
+    def _parts(self, split: FolderSplit) -> Iterator[FolderBatch]:
         """Yield the split's items, batch by batch, with what is stated of their facets."""
         reads = self.reader.read(split.files, spec=split.own, opened=_open)
         rows = facet_rows(self.scope.folder / BESIDE / "facets", split.name)
@@ -198,7 +198,9 @@ class _Folder:
                 break
             count = sum(len(read.item.questions) for read in taken)
             told = [row for row, _ in zip(rows, range(count), strict=False)] if rows is not None else None
-            yield Part(split.name, tuple(taken), first, asked, told, frozenset(again & {*range(first, first + size)}))
+            yield FolderBatch(
+                split.name, tuple(taken), first, asked, told, frozenset(again & {*range(first, first + size)})
+            )
             first, asked = first + len(taken), asked + count
 
     def _sizes(self, split: FolderSplit) -> Iterator[int]:

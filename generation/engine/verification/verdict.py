@@ -51,7 +51,7 @@ class Open:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownFault:
     """A fault that published data are known to have, in words, and how often a split has it."""
 
     split: str
@@ -60,7 +60,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Note:
+class CountNote:
     """What was counted of a split and is neither right nor wrong."""
 
     split: str
@@ -72,7 +72,7 @@ class Verdict:
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []
-        self.notes: list[Note] = []
+        self.notes: list[CountNote] = []
         self.left_out = 0
         self._proved: Counter[tuple[str, str, str]] = Counter()
         self._open: Counter[tuple[str, str]] = Counter()
@@ -120,7 +120,7 @@ class Verdict:
 
     def note(self, split: str, what: str) -> None:
         """Take in what was counted."""
-        self.notes.append(Note(split, what))
+        self.notes.append(CountNote(split, what))
 
     @property
     def holds(self) -> bool:
@@ -141,9 +141,9 @@ class Verdict:
         return [Open(split, what, count) for (split, what), count in self._open.items()]
 
     @property
-    def known(self) -> list[Known]:
+    def known(self) -> list[KnownFault]:
         """Return the known faults."""
-        return [Known(split, what, count) for (split, what), count in self._known.items()]
+        return [KnownFault(split, what, count) for (split, what), count in self._known.items()]
 
     def to_json(self) -> dict[str, Any]:
         """Return all of it as JSON."""

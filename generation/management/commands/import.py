@@ -58,7 +58,7 @@ class Command(WatchingCommand):
         check_slug(options["name"])
         if len(options["licence"]) > 100 or len(options["title"]) > 200:
             raise CommandError("Expected at most 100 characters of licence, 200 of title.", returncode=BAD_INPUT)
-        wanted = imports.Wanted(
+        wanted = imports.ImportRequest(
             slug=options["name"],
             **{
                 name: options[name] for name in ("format", "images", "licence", "visibility", "images_visible", "title")

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from generation.management.console import BAD_INPUT, FAILED, PlainCommand
 from generation.models import BlindReport, Dataset
 from generation.reports import shortcut_jobs
-from generation.reports.shortcuts_page import LEVEL_TEXT, Alike, Guess, Scored, Shown, shown_whole
+from generation.reports.shortcuts_page import LEVEL_TEXT, Alike, GuessScore, Scored, ShortcutsView, shown_whole
 
 
 class Command(PlainCommand):
@@ -45,7 +45,7 @@ class Command(PlainCommand):
             self.stdout.write("\n".join(_lines(shown)))
 
 
-def _lines(shown: Shown) -> Iterator[str]:
+def _lines(shown: ShortcutsView) -> Iterator[str]:
     """Yield the report as text."""
     yield from _aligned([_ALIKE, *(_alike_row(row) for row in shown.alike)])
     if not shown.scored:
@@ -77,7 +77,7 @@ def _alike_row(row: Alike) -> tuple[str, ...]:
     return (row.name, f"{row.questions:,}", unique, overlap, row.published_unique, row.published_overlap)
 
 
-def _guess_row(row: Guess, *, paper: bool = False) -> tuple[str, ...]:
+def _guess_row(row: GuessScore, *, paper: bool = False) -> tuple[str, ...]:
     told = (row.published_text,) if paper else ()
     return (row.label, row.share_text, row.interval_text, row.chance_text, f"{row.n:,}", *told)
 

@@ -19,7 +19,7 @@ from annotations.answering.session import Sitting
 from annotations.models import Answer, EasyAnswer, Participant, Slot, Study
 from annotations.results import exclusions, figures
 from annotations.results.methods_text import methods_text
-from annotations.results.payment import Submission, reconcile
+from annotations.results.payment import PlatformRow, reconcile
 from annotations.studies import lifecycle
 from generation.engine.scoring.figures import Share
 from generation.models import Dataset
@@ -237,7 +237,7 @@ def test_whom_the_rules_leave_out_is_left_out_as_the_session_ends(asked: Study, 
 
 def test_who_is_left_out_is_paid_like_everybody_else(asked: Study, careless: Participant) -> None:
     flow.finish_questions(Sitting(careless))
-    row = Submission("s1", "5f0", "AWAITING REVIEW", "C1DONE", 600)
+    row = PlatformRow("s1", "5f0", "AWAITING REVIEW", "C1DONE", 600)
     assert reconcile(asked, [row], people_of(asked)).approve == ["s1"]
 
 

@@ -17,7 +17,7 @@ from annotations.answering.timing import MILLISECOND, Reported, count
 from annotations.models import Answer, EasyAnswer, Given, Participant, Showing, Slot, Study
 from annotations.results import figures, payment
 from annotations.results.answer_files import lines
-from annotations.results.payment import Submission, reconcile
+from annotations.results.payment import PlatformRow, reconcile
 from annotations.studies.planning import times_of
 from generation.models import Dataset
 from tests.annotations.visitors import Visitor, study_of
@@ -68,7 +68,7 @@ def push_back(seconds: float) -> None:
 
 def bonus(study: Study, *, seconds: float | None = None) -> Decimal:
     """Return what an unfinished session is paid, as the platform's export has it."""
-    row = Submission("v1", "p1", "RETURNED", "", seconds)
+    row = PlatformRow("v1", "p1", "RETURNED", "", seconds)
     return sum((amount for _, amount in reconcile(study, [row], people_of(study)).bonuses), Decimal(0))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from annotations.answering import slots
 from annotations.models import Answer, EasyAnswer, Participant, Study
-from annotations.results.answer_files import Line, as_csv, as_jsonl, lines
+from annotations.results.answer_files import AnswerLine, as_csv, as_jsonl, lines
 from generation.models import Dataset
 from generation.storage.index import SplitIndex
 from tests.annotations import answered
@@ -53,12 +53,12 @@ def test_each_answer_is_a_line(asked: Study) -> None:
     answered.put(other, asked, second, "no", superseded=True)
     right = right_of(asked, first)
     assert list(lines(asked)) == [
-        Line("P001", "check", "rows/train", 5, None, "no", "", False, 9, None, 9, False, False, False),
-        Line("P001", "attention", "", None, None, "red", "", True, None, None, 0, False, False, False),
-        Line("P001", "sample", "rows/val", first, 0, right, "", True, 1200, 30, 1200, False, False, False),
-        Line("P001", "sample", "rows/val", second, 0, "", "unclear", None, 4000, 0, 4000, False, False, False),
-        Line("P002", "sample", "rows/val", first, None, "perhaps", "", False, 4000, 0, 4000, False, True, False),
-        Line("P002", "sample", "rows/val", second, None, "no", "", False, 4000, 0, 0, False, False, True),
+        AnswerLine("P001", "check", "rows/train", 5, None, "no", "", False, 9, None, 9, False, False, False),
+        AnswerLine("P001", "attention", "", None, None, "red", "", True, None, None, 0, False, False, False),
+        AnswerLine("P001", "sample", "rows/val", first, 0, right, "", True, 1200, 30, 1200, False, False, False),
+        AnswerLine("P001", "sample", "rows/val", second, 0, "", "unclear", None, 4000, 0, 4000, False, False, False),
+        AnswerLine("P002", "sample", "rows/val", first, None, "perhaps", "", False, 4000, 0, 4000, False, True, False),
+        AnswerLine("P002", "sample", "rows/val", second, None, "no", "", False, 4000, 0, 0, False, False, True),
     ]
 
 

@@ -11,7 +11,7 @@ from annotations.answering import flow, participants, slots, throttle
 from annotations.answering.participants import people_of
 from annotations.answering.throttle import Throttle
 from annotations.models import Answer, Participant, Slot, Study
-from annotations.results.payment import Submission, reconcile
+from annotations.results.payment import PlatformRow, reconcile
 from generation.models import Dataset
 from tests.annotations.visitors import Visitor, study_of
 
@@ -160,8 +160,8 @@ def test_what_the_platform_approves_is_the_work_of_its_own_session(shapes: Datas
     study = study_of(shapes)
     Visitor(study, "?PROLIFIC_PID=p1&SESSION_ID=made-up")
     to_the_end(Visitor(study, "?PROLIFIC_PID=p1&SESSION_ID=v1&anew=1"))
-    done = Submission("v1", "p1", "AWAITING REVIEW", "DONE-1", 60.0)
-    rows = [done, Submission("v9", "p1", "AWAITING REVIEW", "", 9.0)]
+    done = PlatformRow("v1", "p1", "AWAITING REVIEW", "DONE-1", 60.0)
+    rows = [done, PlatformRow("v9", "p1", "AWAITING REVIEW", "", 9.0)]
     found = reconcile(study, rows, people_of(study))
     assert found.approve == ["v1"]
     assert [row.submission for row in found.unclear] == ["v9"]
@@ -209,7 +209,7 @@ def test_who_was_erased_is_still_kept_out_of_later_studies(shapes: Dataset) -> N
     participants.erase(person)
     assert (person.identity, person.session) == ("", "") and "p1" not in person.erased_identity
     for link in ("?PROLIFIC_PID=p1&SESSION_ID=v2", "?PROLIFIC_PID=p1"):
-        with pytest.raises(flow.Refused, match="you were"):
+        with pytest.raises(flow.FlowRefused, match="you were"):
             flow.join(later, identity="p1", session=link[-2:])
         assert Visitor(later, link).joined.status_code == Visitor(study, link).joined.status_code == 409
         assert Visitor(free, link + "&anew=1").joined.status_code == 303

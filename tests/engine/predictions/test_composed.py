@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from generation.engine.items import AnswerForm, AnswerKind
 from generation.engine.predictions import Expected, read_predictions
 from generation.engine.predictions.reply import ReplyReader
-from generation.engine.predictions.vocabulary import Vocabulary
+from generation.engine.predictions.vocabulary import AnswerVocabulary
 from generation.engine.scoring.score import OUTSIDE
 from tests import proof
 from tests.worlds.baskets import EMPTY, FRUIT, NUMBERS, SETS
@@ -26,7 +26,7 @@ FORMS = (
     AnswerForm(AnswerKind.SEQUENCE, PATHS, {}, parts=LETTERS, length=2),
     AnswerForm(AnswerKind.WORD, (*FRUIT, *NUMBERS), {}),
 )
-VOCABULARY = Vocabulary(ANSWERS, FORMS)
+VOCABULARY = AnswerVocabulary(ANSWERS, FORMS)
 ADMITTED = tuple(tuple(ANSWERS.index(answer) for answer in form.choices) for form in FORMS)
 READER = ReplyReader(VOCABULARY, ADMITTED)
 JOINTS = (",", ", ", " ", "  ", " and ", ", and ", ";", "; ", " & ", " then ", " -> ", "\n")

@@ -15,7 +15,7 @@ from generation.engine.errors import BadPredictions
 from generation.engine.predictions import checking, members, read_predictions, rows, template, unpacking
 from generation.engine.predictions import said as said_
 from generation.engine.predictions.findings import Findings
-from generation.engine.predictions.said import Gathered
+from generation.engine.predictions.said import TextBuffer
 from generation.engine.scoring.score import OUTSIDE
 from tests import proof
 from tests.engine.predictions.asked import (
@@ -297,7 +297,7 @@ def test_a_zip_within_a_zip_is_not_opened() -> None:
 @settings(max_examples=proof.size(1000))
 @given(texts=st.dictionaries(st.integers(0, 500), st.text(st.characters(exclude_categories=["Cs"]), max_size=5)))
 def test_texts_by_position_are_those_of_a_dictionary(texts: dict[int, str]) -> None:
-    gathered = Gathered()
+    gathered = TextBuffer()
     for row, text in enumerate(texts.values()):
         gathered.add(row, text)
     found = gathered.by(np.array(list(texts), np.int32))

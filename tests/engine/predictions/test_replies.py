@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from generation.engine.predictions.reply import ReplyReader, without_thoughts
-from generation.engine.predictions.vocabulary import Vocabulary
+from generation.engine.predictions.vocabulary import AnswerVocabulary
 from generation.engine.scoring.score import OUTSIDE
 from tests import proof
 from tests.engine.predictions.asked import ADMITTED, KINDS, VOCABULARY
 
-READER = ReplyReader(Vocabulary(VOCABULARY), ADMITTED)
+READER = ReplyReader(AnswerVocabulary(VOCABULARY), ADMITTED)
 
 REPLIES: list[tuple[str, str, str | None]] = [
     # said plainly, in a sentence
@@ -154,10 +154,10 @@ def test_long_texts_take_no_longer_than_their_length(text: str) -> None:
     ],
 )
 def test_bits_are_yes_and_no_where_no_answer_is_a_number(answers: tuple[str, ...], said: str, meant: str | None):
-    code = Vocabulary(answers).code(said)
+    code = AnswerVocabulary(answers).code(said)
     assert (answers[code] if code != OUTSIDE else None) == meant
 
 
 @pytest.mark.parametrize(("said", "meant"), [("Answer: 1", 0), ("No, there is only 1.", 1), ("There is 1.", OUTSIDE)])
 def test_bits_count_as_a_whole_answer_alone(said: str, meant: int):
-    assert ReplyReader(Vocabulary(("yes", "no")), [(0, 1)]).code(said, 0) == meant
+    assert ReplyReader(AnswerVocabulary(("yes", "no")), [(0, 1)]).code(said, 0) == meant

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.engine.scoring.nearest_questions import Known, bags_of, grouped
+from generation.engine.scoring.nearest_questions import KnownQuestions, bags_of, grouped
 
 FEW, MANY = (
     [f"w{number}" for number in range(6)],
@@ -34,7 +34,7 @@ def stored(questions, words):
 
 
 def found_by_search(known, asked, usable, words):
-    looked = Known(bags_of(postings(known, words), questions=len(known)), usable, words=len(words))
+    looked = KnownQuestions(bags_of(postings(known, words), questions=len(known)), usable, words=len(words))
     return looked.nearest(stored(asked, words), np.arange(len(asked)))
 
 

@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from generation.engine.scoring import ngram_classifier
-from generation.engine.scoring.ngram_classifier import RIDGE, Read, guesses
+from generation.engine.scoring.ngram_classifier import RIDGE, ReadQuestion, guesses
 
 WORDS = ("anna", "bert", "box", "cat", "door", "the")
 SENTENCE = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
-READ = st.builds(Read, st.sampled_from("ab"), st.lists(SENTENCE, max_size=4).map(tuple), SENTENCE)
+READ = st.builds(ReadQuestion, st.sampled_from("ab"), st.lists(SENTENCE, max_size=4).map(tuple), SENTENCE)
 LEARNED = st.lists(st.tuples(READ, st.sampled_from(("no", "so", "yes"))), max_size=12)
 
 
-def bag_of(one: Read) -> Counter[str]:
+def bag_of(one: ReadQuestion) -> Counter[str]:
     """Return how often a question has each n-gram, by its definition."""
     kept = [text.split() for text in one.sentences if set(text.split()) & set(one.question.split())]
     found = Counter[str]()
@@ -28,7 +28,7 @@ def bag_of(one: Read) -> Counter[str]:
     return found
 
 
-def scores_of(learned: list[tuple[Read, str]], asked: Read) -> dict[str, float]:
+def scores_of(learned: list[tuple[ReadQuestion, str]], asked: ReadQuestion) -> dict[str, float]:
     """Return the score of each answer of the group: least squares of examples and of a penalty on each weight."""
     mine = [(bag_of(one), answer) for one, answer in learned if one.group == asked.group]
     columns = sorted({gram for bag, _ in mine for gram in bag})
@@ -46,7 +46,9 @@ def scores_of(learned: list[tuple[Read, str]], asked: Read) -> dict[str, float]:
 
 @settings(deadline=None, max_examples=60)
 @given(LEARNED, st.lists(READ, max_size=6))
-def test_each_guess_is_an_answer_of_the_highest_score(learned: list[tuple[Read, str]], asked: list[Read]) -> None:
+def test_each_guess_is_an_answer_of_the_highest_score(
+    learned: list[tuple[ReadQuestion, str]], asked: list[ReadQuestion]
+) -> None:
     found = list(guesses(iter(learned), iter(asked)))
     assert len(found) == len(asked)
     for one, guess in zip(asked, found, strict=True):
@@ -60,23 +62,27 @@ def test_each_guess_is_an_answer_of_the_highest_score(learned: list[tuple[Read, 
 
 def test_what_a_bag_tells_is_learned_and_the_order_of_sentences_is_not() -> None:
     places = ("barn", "mill", "port", "well")
-    learned = [(Read("a", (f"anna is in the {place}", "bert naps"), "where is anna"), place) for place in places * 25]
+    learned = [
+        (ReadQuestion("a", (f"anna is in the {place}", "bert naps"), "where is anna"), place) for place in places * 25
+    ]
     assert list(guesses(learned, [one for one, _ in learned])) == [answer for _, answer in learned]
     pairs = [(one, two) for one in places for two in places if one != two]
-    ordered = [(Read("a", (f"anna saw {one}", f"anna saw {two}"), "what did anna see"), two) for one, two in pairs * 9]
+    ordered = [
+        (ReadQuestion("a", (f"anna saw {one}", f"anna saw {two}"), "what did anna see"), two) for one, two in pairs * 9
+    ]
     right = sum(map(str.__eq__, guesses(ordered, [one for one, _ in ordered]), [answer for _, answer in ordered]))
     assert Fraction(right, len(ordered)) <= Fraction(1, 2)
 
 
 def test_a_sentence_that_shares_no_word_with_the_question_counts_for_nothing() -> None:
-    learned = [(Read("a", ("bert naps",) * (n % 2), "where is anna"), ("no", "yes")[n % 2]) for n in range(60)]
+    learned = [(ReadQuestion("a", ("bert naps",) * (n % 2), "where is anna"), ("no", "yes")[n % 2]) for n in range(60)]
     assert set(guesses(learned, [one for one, _ in learned])) == {"no"}
 
 
 def test_blocks_and_the_number_of_examples_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = np.random.default_rng(3)
     made = [
-        (Read("ab"[n % 2], tuple(" ".join(chance.choice(WORDS, 3)) for _ in range(3)), "the box"), WORDS[n % 3])
+        (ReadQuestion("ab"[n % 2], tuple(" ".join(chance.choice(WORDS, 3)) for _ in range(3)), "the box"), WORDS[n % 3])
         for n in range(90)
     ]
     whole = list(guesses(made, [one for one, _ in made]))
@@ -85,9 +91,9 @@ def test_blocks_and_the_number_of_examples_change_nothing(monkeypatch: pytest.Mo
 
 
 def test_of_many_phrases_the_most_frequent_ones_are_gone_by(monkeypatch: pytest.MonkeyPatch) -> None:
-    learned = [(Read("a", (), text), text) for text in ("box",) * 5 + ("cat",) * 4 + ("door",)]
+    learned = [(ReadQuestion("a", (), text), text) for text in ("box",) * 5 + ("cat",) * 4 + ("door",)]
     monkeypatch.setattr(ngram_classifier, "MOST", 2)
-    assert list(guesses(learned, [Read("a", (), "door"), Read("a", (), "cat")])) == ["box", "cat"]
+    assert list(guesses(learned, [ReadQuestion("a", (), "door"), ReadQuestion("a", (), "cat")])) == ["box", "cat"]
 
 
 def test_it_may_be_stopped_between_models_and_blocks() -> None:
@@ -99,4 +105,4 @@ def test_it_may_be_stopped_between_models_and_blocks() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        list(guesses([(Read(group, (), "box"), "yes") for group in "abc"], [], check=check))
+        list(guesses([(ReadQuestion(group, (), "box"), "yes") for group in "abc"], [], check=check))

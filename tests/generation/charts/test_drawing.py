@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from generation.charts import drawing as charts_drawing
-from generation.charts.counts import Cell, Chart, Column, Row
-from generation.charts.drawing import Order, drawings, folder_of
+from generation.charts.counts import Chart, CountCell, CountColumn, CountRow
+from generation.charts.drawing import DrawingOrder, drawings, folder_of
 from generation.charts.vega import ELSEWHERE, MOST_BARS, OF_PAPER, OF_THE_PAGE, most_frequent, spec_of
 from generation.engine.items import ChartView
 from generation.making import datasets
@@ -30,16 +30,20 @@ HOSTILE = ("<script>alert(1)</script>", 'a"b', "&amp;", "</svg>", "é–行")
 def chart_of(labels: tuple[str, ...], *, is_along: bool = False) -> Chart:
     """Return a chart of two splits, in which each value is as frequent as the others."""
     rows = [
-        Row(str(at), label, [Cell(40, 0.4, f"/datasets/x/{name}/?answer={at}&q=a%20b") for name in ("train", "val")])
+        CountRow(
+            str(at),
+            label,
+            [CountCell(40, 0.4, f"/datasets/x/{name}/?answer={at}&q=a%20b") for name in ("train", "val")],
+        )
         for at, label in enumerate(labels)
     ]
-    return Chart(VIEW, is_along, [Column("train", 100), Column("val", 100)], rows, ["test"])
+    return Chart(VIEW, is_along, [CountColumn("train", 100), CountColumn("val", 100)], rows, ["test"])
 
 
-def order_of(chart: Chart, *, kind: str = "page", site: str = "") -> Order:
+def order_of(chart: Chart, *, kind: str = "page", site: str = "") -> DrawingOrder:
     spec = spec_of(chart, colors=OF_THE_PAGE if kind == "page" else OF_PAPER, title="" if kind == "page" else "Mine")
     assert spec is not None
-    return Order(spec, kind=kind, site=site)
+    return DrawingOrder(spec, kind=kind, site=site)
 
 
 @pytest.fixture
@@ -58,7 +62,7 @@ def refuse(*_: object, **limits: int) -> bytes:
 @pytest.mark.slow
 def test_drawings_for_a_page_for_paper_and_for_print(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
     chart = chart_of(HOSTILE)
-    broken = Order({**order_of(chart).spec, "mark": "no such mark"})
+    broken = DrawingOrder({**order_of(chart).spec, "mark": "no such mark"})
     orders = [
         order_of(chart),
         order_of(chart, kind="svg", site="https://example.org"),
@@ -120,7 +124,7 @@ def test_a_page_waits_a_stated_time_and_the_drawing_is_there_for_the_next(
 ) -> None:
     order, go_on = order_of(chart_of(("a",))), threading.Event()
 
-    def drawn(orders: list[Order]) -> dict[str, bytes | None]:
+    def drawn(orders: list[DrawingOrder]) -> dict[str, bytes | None]:
         assert go_on.wait(60)
         return {order.digest: b"<svg/>" for order in orders}
 
@@ -207,8 +211,8 @@ def test_drawings_go_with_their_dataset(patient: None, begin: Callable[..., Data
 
 
 def test_of_very_many_values_the_most_frequent_are_drawn_in_their_order() -> None:
-    rows = [Row(str(at), f"v{at}", [Cell(at % 50, (at % 50) / 4000, "/")]) for at in range(100)]
-    drawn = most_frequent(Chart(VIEW, False, [Column("train", 4000)], rows, []))
+    rows = [CountRow(str(at), f"v{at}", [CountCell(at % 50, (at % 50) / 4000, "/")]) for at in range(100)]
+    drawn = most_frequent(Chart(VIEW, False, [CountColumn("train", 4000)], rows, []))
     assert len(drawn) == MOST_BARS
     assert [int(row.value) for row in drawn] == sorted(int(row.value) for row in drawn)
     left = [row for row in rows if row not in drawn]
@@ -217,7 +221,7 @@ def test_of_very_many_values_the_most_frequent_are_drawn_in_their_order() -> Non
 
 def test_a_chart_of_nothing_has_no_specification() -> None:
     assert spec_of(chart_of(()), colors=OF_PAPER) is None
-    small = chart_of(("a",))._replace(columns=[Column("train", 2), Column("val", 3)])
+    small = chart_of(("a",))._replace(columns=[CountColumn("train", 2), CountColumn("val", 3)])
     assert spec_of(small, colors=OF_PAPER) is None
 
 

@@ -9,7 +9,7 @@ from django.core.management import call_command
 from pytest_django.plugin import DjangoDbBlocker
 
 from generation.charts import counts, drawing
-from generation.charts.drawing import Order
+from generation.charts.drawing import DrawingOrder
 from generation.exchange.exports import StoredDataset, Viewer
 from generation.models import Dataset
 from tests.generation import small
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 EVERYTHING = {"types.svg", "answers.svg", "words.svg", "programs.svg", "objects.svg"}
 
 
-def drawn(orders: Sequence[Order]) -> dict[str, bytes | None]:
+def drawn(orders: Sequence[DrawingOrder]) -> dict[str, bytes | None]:
     """Return, for each drawing, what stands in it."""
     return {order.digest: f"<svg>{order.site} {order.spec}</svg>".encode() for order in orders}
 

@@ -29,7 +29,7 @@ def exported(dataset: Dataset, folder: Path, *, name: str = "clevr", images: boo
 
 def imported(path: Path, *, images: str = "none", slug: str = "again") -> Dataset:
     found = find_reader("clevr").find([path])
-    dataset = imports.begin(found, imports.Wanted(slug=slug, format="clevr", images=images))
+    dataset = imports.begin(found, imports.ImportRequest(slug=slug, format="clevr", images=images))
     datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db
 
 def begun(*paths: Path, slug: str = "theirs", **wanted: Any) -> Dataset:
     found = find_reader("clevr").find(list(paths))
-    return imports.begin(found, imports.Wanted(slug=slug, format="clevr", **wanted))
+    return imports.begin(found, imports.ImportRequest(slug=slug, format="clevr", **wanted))
 
 
 def imported(*paths: Path, slug: str = "theirs", **wanted: Any) -> Dataset:

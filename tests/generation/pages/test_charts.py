@@ -16,7 +16,7 @@ from django.test import Client
 
 from generation.charts import counts as charts
 from generation.charts import drawing
-from generation.charts.drawing import Order
+from generation.charts.drawing import DrawingOrder
 from generation.engine.items import ChartView
 from generation.engine.worlds.clevr.world import ClevrWorld
 from generation.models import Dataset, Question, Split
@@ -34,7 +34,7 @@ def text_of(response: HttpResponse) -> str:
     return response.content.decode()
 
 
-def drawn(orders: Sequence[Order]) -> dict[str, bytes | None]:
+def drawn(orders: Sequence[DrawingOrder]) -> dict[str, bytes | None]:
     """Return, for each drawing, the words and addresses that stand in it."""
     return {order.digest: f"<svg>{order.kind} {order.spec['data']}</svg>".encode() for order in orders}
 
@@ -210,15 +210,15 @@ def test_csv_has_every_number(client: Client, enough: Dataset) -> None:
 
 def test_csv_holds_no_formula() -> None:
     view = ChartView("v", "V", "f", "f")
-    row = charts.Row("=1+1", "@SUM(A1)", [charts.Cell(5, 0.5, "/")])
-    text = charts.as_csv(charts.Chart(view, False, [charts.Column("a", 10)], [row], []))
+    row = charts.CountRow("=1+1", "@SUM(A1)", [charts.CountCell(5, 0.5, "/")])
+    text = charts.as_csv(charts.Chart(view, False, [charts.CountColumn("a", 10)], [row], []))
     assert text.splitlines()[1] == "a,'=1+1,'@SUM(A1),5,10,0.500000"
 
 
 def test_bars_of_a_file_lead_to_the_public_address_or_are_relative(
     client: Client, enough: Dataset, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    asked: list[Order] = []
+    asked: list[DrawingOrder] = []
     monkeypatch.setattr(drawing, "_drawn", lambda orders: asked.extend(orders) or drawn(orders))
     for host in ("localhost", "127.0.0.1", "localhost:443"):
         client.get(FILES + "programs.pdf", headers={"Host": host})

@@ -40,7 +40,7 @@ def form(*uploads: SimpleUploadedFile, **changed: str) -> dict[str, Any]:
 
 def imported(root: Path, **wanted: Any) -> Dataset:
     found = find_reader("clevr").find([root])
-    dataset = imports.begin(found, imports.Wanted(slug="theirs", format="clevr", **wanted))
+    dataset = imports.begin(found, imports.ImportRequest(slug="theirs", format="clevr", **wanted))
     datasets.work(dataset=dataset)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error

@@ -16,7 +16,7 @@ from generation.making import datasets
 from generation.models import Dataset, Question
 from generation.splits import sealing
 from generation.storage import files, index, items
-from generation.storage.index import FOLDER, IndexedFacet, NotIndexed, Range, SplitIndex
+from generation.storage.index import FOLDER, IndexedFacet, IntegerRange, NotIndexed, SplitIndex
 from tests.generation import fake_world
 
 TRAIN_WORDS = ("what", "largest", "sum", "the", "any", "s")
@@ -49,7 +49,7 @@ class Twin:
     def passes(self, row: dict[str, Any], filters: index.Filters, words: list[str]) -> bool:
         chosen = {
             name: set(range(selection.low or 0, 400 if selection.high is None else selection.high + 1))
-            if isinstance(selection, Range)
+            if isinstance(selection, IntegerRange)
             else set(selection)
             for name, selection in filters.items()
         }
@@ -89,7 +89,7 @@ def filters() -> st.SearchStrategy[dict[str, Any]]:
         {},
         optional={
             "type": st.sets(st.integers(0, 3)),
-            "total": st.sets(st.integers(0, 36)) | st.builds(Range, ends, ends),
+            "total": st.sets(st.integers(0, 36)) | st.builds(IntegerRange, ends, ends),
             "has": st.sets(st.integers(0, 2)),
         },
     )
@@ -117,7 +117,7 @@ def test_an_unknown_facet_is_named(both: Any) -> None:
 
 def test_a_range_of_what_is_no_number_is_refused(both: Any) -> None:
     with pytest.raises(ValueError, match="type"):
-        both[0].select({"type": Range(1, 2)})
+        both[0].select({"type": IntegerRange(1, 2)})
 
 
 @pytest.mark.django_db
@@ -213,5 +213,5 @@ def test_an_index_elsewhere_is_fetched_once(
 
 def test_no_value_is_never_chosen() -> None:
     facet = IndexedFacet("f", "F", FacetKind.INTEGER, ("0", "1"), ("0", "1"), True, np.array([0, 255], np.uint8))
-    assert facet.allowed(Range()).tolist() == [True, True] + [False] * 254
+    assert facet.allowed(IntegerRange()).tolist() == [True, True] + [False] * 254
     assert facet.allowed({255, 7, -1}).sum() == 0

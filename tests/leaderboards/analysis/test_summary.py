@@ -8,8 +8,8 @@ from generation.engine.scoring.comparison import MCNEMAR, Compared
 from generation.engine.scoring.statistics import Averaged, Interval
 from generation.models import Split
 from tests.leaderboards import sent
-from webapp.leaderboards.analysis.comparison import Line, Part, Sheet
-from webapp.leaderboards.analysis.slices import Cell
+from webapp.leaderboards.analysis.comparison import ComparedFacet, ComparedValue, Sheet
+from webapp.leaderboards.analysis.slices import SliceCell
 from webapp.leaderboards.analysis.summary import Weak, largest, told_of_row, told_of_two, weakest
 from webapp.leaderboards.disclosure.figures import figure
 from webapp.leaderboards.models import Method, Submission
@@ -17,14 +17,14 @@ from webapp.leaderboards.models import Method, Submission
 NAMES = ("A", "B")
 
 
-def line(label: str, first: float, second: float, *, n: int = 200, p: float = 0.001, only: int = 40) -> Line:
+def line(label: str, first: float, second: float, *, n: int = 200, p: float = 0.001, only: int = 40) -> ComparedValue:
     difference = first - second
     interval = Interval(difference - 0.0446, difference + 0.0434)
-    return Line(label, (("type", label),), Compared(n, first, second, only, n - only, interval, p, p))
+    return ComparedValue(label, (("type", label),), Compared(n, first, second, only, n - only, interval, p, p))
 
 
-def sheet(whole: Line, *lines: Line) -> Sheet:
-    return Sheet(whole, [Part("type", "type", list(lines), False)], MCNEMAR)
+def sheet(whole: ComparedValue, *lines: ComparedValue) -> Sheet:
+    return Sheet(whole, [ComparedFacet("type", "type", list(lines), False)], MCNEMAR)
 
 
 def test_who_is_better_stands_first_with_where() -> None:
@@ -57,7 +57,7 @@ def test_the_largest_differences_are_certain_and_each_of_other_questions() -> No
 
 
 def weak(label: str, right: int, n: int = 100) -> Weak:
-    return Weak("type", "type", label, label, Cell(Averaged(n, (right,)), "/there/?type=x"))
+    return Weak("type", "type", label, label, SliceCell(Averaged(n, (right,)), "/there/?type=x"))
 
 
 def test_a_row_is_told_with_chance_and_its_best_and_weakest() -> None:

@@ -13,17 +13,17 @@ import pytest
 import generation
 from generation.charts import drawing as charts_drawing
 from generation.charts import vega
-from generation.charts.counts import Cell, Chart, Column, Row
-from generation.charts.drawing import Order, drawings
+from generation.charts.counts import Chart, CountCell, CountColumn, CountRow
+from generation.charts.drawing import DrawingOrder, drawings
 from generation.charts.vega import OF_THE_PAGE
 from generation.engine.items import ChartView
 from generation.engine.scoring.comparison import Compared
 from generation.engine.scoring.statistics import Averaged, Interval
 from generation.reports import shortcuts_page
-from generation.reports.shortcuts_page import Guess, Scored
+from generation.reports.shortcuts_page import GuessScore, Scored
 from webapp.leaderboards.analysis import curves_chart, differences_chart, panels_chart, slices
-from webapp.leaderboards.analysis.comparison import Line, Part
-from webapp.leaderboards.analysis.curves import Curve, Point
+from webapp.leaderboards.analysis.comparison import ComparedFacet, ComparedValue
+from webapp.leaderboards.analysis.curves import Curve, CurvePoint
 
 pytestmark = pytest.mark.slow
 
@@ -34,24 +34,26 @@ HIGHEST = (0.0008, 0.004, 0.021, 0.3, 1.0)
 
 
 def shares(highest: float, *, is_along: bool) -> Any:
-    rows = [Row(str(at), f"value {at}", [Cell(9, part * highest, "/there/")]) for at, part in enumerate((1, 0.4))]
-    return vega.spec_of(Chart(VIEW, is_along, [Column("val", 90_000)], rows, []), colors=OF_THE_PAGE)
+    rows = [
+        CountRow(str(at), f"value {at}", [CountCell(9, part * highest, "/there/")]) for at, part in enumerate((1, 0.4))
+    ]
+    return vega.spec_of(Chart(VIEW, is_along, [CountColumn("val", 90_000)], rows, []), colors=OF_THE_PAGE)
 
 
 def guesses(highest: float) -> Any:
-    cue = Guess("majority", "nothing", 100_000, int(highest * 100_000), highest / 2)
+    cue = GuessScore("majority", "nothing", 100_000, int(highest * 100_000), highest / 2)
     return shortcuts_page.spec_of([Scored("val", "train", False, 0, [cue], [], "/there/")], colors=OF_THE_PAGE)
 
 
 def panel(*, is_along: bool) -> Any:
-    cells = [slices.Cell(Averaged(100, (right,)), "/there/") for right in (12, 97)]
-    rows = [slices.Row(str(at), f"value {at}", [cell]) for at, cell in enumerate(cells)]
-    one = slices.Panel("Panel", "value", ["Mine"], slices.Row("", "all", cells[:1]), rows, is_along)
+    cells = [slices.SliceCell(Averaged(100, (right,)), "/there/") for right in (12, 97)]
+    rows = [slices.SliceRow(str(at), f"value {at}", [cell]) for at, cell in enumerate(cells)]
+    one = slices.SlicePanel("Panel", "value", ["Mine"], slices.SliceRow("", "all", cells[:1]), rows, is_along)
     return panels_chart.spec_of(one, colors=OF_THE_PAGE)
 
 
 def curve(*sizes: int) -> Any:
-    points = [Point(size, slices.Cell(Averaged(100, (40 + at,)), "/there/")) for at, size in enumerate(sizes)]
+    points = [CurvePoint(size, slices.SliceCell(Averaged(100, (40 + at,)), "/there/")) for at, size in enumerate(sizes)]
     return curves_chart.spec_of([Curve("Mine", points, None)], axis="examples", target=0.9, is_paper=False)
 
 
@@ -60,8 +62,8 @@ def differences(*points: float, is_along: bool) -> Any:
     for at, difference in enumerate(points):
         share = difference / 100
         one = Compared(90, 0.5 + share / 2, 0.5 - share / 2, 3, 4, Interval(share - 0.04, share + 0.04), 0.5, 0.5)
-        lines.append(Line(f"value {at}", (("type", str(at)),), one))
-    part = Part("type", "type", lines, is_along)
+        lines.append(ComparedValue(f"value {at}", (("type", str(at)),), one))
+    part = ComparedFacet("type", "type", lines, is_along)
     there = {str(at): "/there/" for at in range(len(points))}
     return differences_chart.spec_of(part, ("Mine", "Yours"), there, colors=OF_THE_PAGE)
 
@@ -103,7 +105,7 @@ def number_of(label: str) -> float:
 
 
 def test_axes_of_numbers_have_plain_ones_in_even_steps(patient: None) -> None:
-    drawn = drawings("axes", [Order(spec) for spec in SPECS.values()])
+    drawn = drawings("axes", [DrawingOrder(spec) for spec in SPECS.values()])
     for name, drawing in zip(SPECS, drawn, strict=True):
         assert drawing is not None, name
         axes = list(labels_of(drawing))

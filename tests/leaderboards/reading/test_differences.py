@@ -8,14 +8,14 @@ from django.test import Client
 from django.urls import reverse
 
 from generation.charts import drawing
-from generation.charts.drawing import Order, drawings
+from generation.charts.drawing import DrawingOrder, drawings
 from generation.charts.vega import ELSEWHERE, OF_PAPER, OF_THE_PAGE, WIDE
 from generation.models import Split
 from generation.storage.index import SplitIndex
 from tests.leaderboards.reading.conftest import contenders, noisy
 from tests.leaderboards.reading.rows import method, submit
 from webapp.leaderboards.analysis import comparison, differences_chart, panels_chart, slices
-from webapp.leaderboards.analysis.comparison import Part, Sheet, lines_of, sheet
+from webapp.leaderboards.analysis.comparison import ComparedFacet, Sheet, lines_of, sheet
 from webapp.leaderboards.analysis.slices import Ground, divided
 from webapp.models import User
 
@@ -33,7 +33,7 @@ def compared(val: Split, monkeypatch: pytest.MonkeyPatch) -> Sheet:
     return sheet(ground, first, second, [divided(index.facets[name]) for name in WHOLE.values()])
 
 
-def addresses(part: Part) -> dict[str, str]:
+def addresses(part: ComparedFacet) -> dict[str, str]:
     return {value: f"/there/?{name}={value}" for line in part.lines for name, value in line.pairs}
 
 
@@ -71,7 +71,7 @@ def test_a_map_of_two_facets_is_drawn_with_every_cell(val: Split, monkeypatch: p
     two = [divided(index.facets[name]) for name in ("type", "group")]
     [panel] = slices.by_two(Ground(index, "/there/"), contenders(index)[1:], *two)
     spec = panels_chart.spec_of(panel, colors=OF_PAPER, title="read/val")
-    [svg] = drawings("drawn", [Order(spec or {}, kind="svg", site="https://example.org")])
+    [svg] = drawings("drawn", [DrawingOrder(spec or {}, kind="svg", site="https://example.org")])
     assert svg is not None
     told = [cell for row in panel.rows for cell in row.cells if cell.mean is not None]
     assert len(told) > 3 and svg.count(b"<a ") == len(told)
@@ -85,7 +85,11 @@ def test_it_is_drawn_for_page_and_paper(compared: Sheet) -> None:
         paper = differences_chart.spec_of(part, NAMES, addresses(part), colors=OF_PAPER, title="read/val")
         assert spec is not None and paper is not None
         page, svg, pdf = drawings(
-            "drawn", [Order(spec), *(Order(paper, kind=kind, site="https://example.org") for kind in ("svg", "pdf"))]
+            "drawn",
+            [
+                DrawingOrder(spec),
+                *(DrawingOrder(paper, kind=kind, site="https://example.org") for kind in ("svg", "pdf")),
+            ],
         )
         assert page is not None and svg is not None and pdf is not None
         for one in spec["data"]["values"]:
@@ -97,9 +101,9 @@ def test_it_is_drawn_for_page_and_paper(compared: Sheet) -> None:
 def test_each_point_of_the_page_leads_to_as_many_questions_as_it_stands_for(
     val: Split, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    orders: list[Order] = []
+    orders: list[DrawingOrder] = []
 
-    def keep(asked: list[Order]) -> dict[str, bytes]:
+    def keep(asked: list[DrawingOrder]) -> dict[str, bytes]:
         orders.extend(asked)
         return {order.digest: b"<svg/>" for order in asked}
 

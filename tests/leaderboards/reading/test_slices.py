@@ -150,7 +150,7 @@ def test_of_withheld_answers_strangers_get_no_facet_and_no_view(withheld, django
 def test_panels_are_drawn_for_page_and_paper(ground, val):
     from fractions import Fraction
 
-    from generation.charts.drawing import Order, drawings
+    from generation.charts.drawing import DrawingOrder, drawings
     from generation.charts.vega import OF_PAPER, OF_THE_PAGE
     from generation.engine.scoring.statistics import Averaged
     from webapp.leaderboards.analysis import curves_chart, panels_chart
@@ -164,7 +164,7 @@ def test_panels_are_drawn_for_page_and_paper(ground, val):
     learned = curves(runs, along=TRAIN_SIZE, target=Fraction(1, 2))
     specs = [panels_chart.spec_of(one, colors=OF_THE_PAGE) for one in (listed, along)]
     specs.append(curves_chart.spec_of(learned, axis="training examples", target=0.5, is_paper=False))
-    pages = drawings("drawn", [Order(spec) for spec in specs])
+    pages = drawings("drawn", [DrawingOrder(spec) for spec in specs])
     for spec, drawing in zip(specs, pages, strict=True):
         assert drawing is not None and drawing.startswith(b"<svg")
         said = {value["said"] for value in spec["data"]["values"]}
@@ -173,5 +173,5 @@ def test_panels_are_drawn_for_page_and_paper(ground, val):
     assert b'href="/datasets/read/val/?type=count"' in pages[0]
     for kind, start in (("svg", b"<svg"), ("pdf", b"%PDF")):
         spec = panels_chart.spec_of(along, colors=OF_PAPER, title="read/val")
-        [drawing] = drawings("drawn", [Order(spec, kind=kind, site="https://example.org")])
+        [drawing] = drawings("drawn", [DrawingOrder(spec, kind=kind, site="https://example.org")])
         assert drawing is not None and drawing.startswith(start)

@@ -20,7 +20,7 @@ from tests.webapp.backups.test_round_trip import bucket_of, freed
 from webapp.backups import folder, stored
 from webapp.backups.archive import OBJECTS, BadArchive
 from webapp.backups.folder import write_into
-from webapp.backups.reading import Reader
+from webapp.backups.reading import ArchiveReader
 from webapp.backups.restoring import check_archive
 from webapp.backups.writing import NotWritten, write_backup
 
@@ -181,7 +181,7 @@ def test_list_of_files_that_are_made_up_is_refused(rich: Dataset, tmp_path: Path
         monkeypatch.setattr(folder, "_compressed", lambda rows, change=change: real(change(rows)))
         path = write_into(place).path
         with pytest.raises(BadArchive) as caught:
-            Reader(path).verify()
+            ArchiveReader(path).verify()
         assert "\n" not in str(caught.value)
         path.unlink()
 

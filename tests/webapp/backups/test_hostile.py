@@ -18,7 +18,7 @@ from tests import proof
 from tests.webapp.backups.conftest import all_files, everything, lose_everything, restored
 from webapp.backups import rows, schema, writing
 from webapp.backups.archive import BadArchive, Writer
-from webapp.backups.reading import Reader
+from webapp.backups.reading import ArchiveReader
 from webapp.backups.restoring import check_archive, proofs, restore
 from webapp.models import User
 
@@ -241,7 +241,7 @@ def test_every_bit_of_what_an_archive_says_of_itself_matters(archive: Path) -> N
                 file.seek(begin + place)
                 file.write(bytes([text[place]]))
             with suppress(EngineError):
-                Reader(archive).verify()
+                ArchiveReader(archive).verify()
                 if json.loads(bytes(text)) != json.loads(contents):
                     undetected.add((place, bit))
         archive.write_bytes(good)
@@ -258,7 +258,7 @@ def test_a_flipped_bit_is_found_wherever_it_matters(archive: Path, before: Any, 
             file.seek(place)
             file.write(bytes([good[place] ^ bit]))
         try:
-            Reader(archive).verify()
+            ArchiveReader(archive).verify()
             read = [(info.name, content) for info, content in members_of(archive)]
             assert same(read, kept)  # what changed says nothing
         except EngineError:
@@ -274,9 +274,9 @@ def test_what_is_no_archive_is_refused(tmp_path: Path, archive: Path) -> None:
     for content in (b"", b"PK\x03\x04" * 300, b"\0" * 10240, gzip.compress(archive.read_bytes())):
         (tmp_path / "other").write_bytes(content)
         with pytest.raises(BadArchive):
-            Reader(tmp_path / "other")
+            ArchiveReader(tmp_path / "other")
     with pytest.raises(BadArchive, match="got no file"):
-        Reader(tmp_path / "none.tar")
+        ArchiveReader(tmp_path / "none.tar")
 
 
 def test_an_archive_that_changes_after_it_was_checked_is_refused(archive: Path, before: Any, own_folder: Path) -> None:

@@ -25,9 +25,9 @@ from tests.generation.conftest import spec_of
 from tests.services import S3
 from tests.webapp.backups.conftest import SECRET, all_files, everything, lose_everything, make_rich_site, restored
 from webapp.backups import restoring, rows, schema, stored, writing
-from webapp.backups.reading import Reader
+from webapp.backups.reading import ArchiveReader
 from webapp.backups.restoring import NotEmpty
-from webapp.backups.writing import NotWritten, Progress, write_backup
+from webapp.backups.writing import BackupProgress, NotWritten, write_backup
 from webapp.models import User
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -77,7 +77,7 @@ def test_a_published_human_baseline_comes_back_and_scores_as_it_did(rich: Datase
 def test_each_table_is_backed_up_or_said_to_be_transient(archive: Path) -> None:
     labels = {model._meta.label for model in apps.get_models(include_auto_created=True)}
     assert set(schema.TRANSIENT) <= labels
-    assert set(Reader(archive).header.tables) == labels - set(schema.TRANSIENT)
+    assert set(ArchiveReader(archive).header.tables) == labels - set(schema.TRANSIENT)
     for model in apps.get_models(include_auto_created=True):
         assert list(model._meta.local_concrete_fields) == list(model._meta.concrete_fields), "a row in two tables"
 
@@ -109,7 +109,7 @@ def test_it_is_one_moment_while_others_write(rich: Dataset, tmp_path: Path) -> N
         User.objects.create_user(f"late-{User.objects.count()}")
         Dataset.objects.filter(pk=rich.pk).update(title="late")
 
-    write_backup(tmp_path / "own.tar", progress=Progress(rows=write_something))
+    write_backup(tmp_path / "own.tar", progress=BackupProgress(rows=write_something))
     assert User.objects.filter(username__startswith="late-").count() > 10
     lose_everything()
     restored(tmp_path / "own.tar")

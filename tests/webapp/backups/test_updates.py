@@ -21,7 +21,7 @@ from tests.webapp.running.test_quickstart import (
 from webapp.backups import before_migrating, schema
 from webapp.backups.before_migrating import KEPT, STEM, back_up_before_migrating, upgrade
 from webapp.backups.folder import drop_old
-from webapp.backups.reading import Reader
+from webapp.backups.reading import ArchiveReader
 from webapp.models import User
 
 pytestmark = pytest.mark.slow
@@ -62,7 +62,7 @@ def test_an_archive_of_an_older_release_comes_back_and_is_brought_up_to_date(old
     archive, new = tmp_path / "old.tar", tmp_path / "new"
     ended = manage("backup", str(archive), environment=environment_of(old_site), seconds=300)
     assert ended.returncode == 0, ended.stderr
-    header = Reader(archive).header
+    header = ArchiveReader(archive).header
     assert header.migrations["generation"] == [FIRST]
     assert "generation.Quota" not in header.tables and "licence" not in header.tables["generation.Dataset"]
     assert seen(old_site) == FIRST  # a backup changes nothing
@@ -92,7 +92,7 @@ def test_a_start_backs_up_before_it_changes_the_database_or_changes_nothing(
     site.wait_until_ready()
     (backup,) = folder.glob("*.tar")
     assert f"The database waits for an update. Writing a backup into {folder} first." in site.lines
-    assert Reader(backup).header.migrations["generation"] == [FIRST]
+    assert ArchiveReader(backup).header.migrations["generation"] == [FIRST]
     assert seen(old_site) == LATEST
 
     site.process.terminate()

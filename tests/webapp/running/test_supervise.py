@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.webapp.commands import ROOT
-from webapp.running.supervise import LARGEST_LOG, Child, Supervisor, cut, pause_after, set_aside
+from webapp.running.supervise import LARGEST_LOG, SupervisedProcess, Supervisor, cut, pause_after, set_aside
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
 # A parent that has a child of its own and writes down both numbers.
@@ -55,7 +55,9 @@ def supervise(tmp_path: Path, said: list[str]) -> Iterator[Callable[..., Supervi
     started: list[Supervisor] = []
 
     def start(command: list[str], *, grace: float = 20, **options: object) -> Supervisor:
-        child = Child(name="worker", command=command, log=tmp_path / "log" / "worker.log", folder=tmp_path, **options)
+        child = SupervisedProcess(
+            name="worker", command=command, log=tmp_path / "log" / "worker.log", folder=tmp_path, **options
+        )
         supervisor = Supervisor([child], say=said.append, grace=grace)
         started.append(supervisor)
         supervisor.start()
@@ -124,8 +126,8 @@ def test_a_child_is_as_nice_as_asked(supervise: Callable[..., Supervisor]) -> No
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells children that their parent died")
 def test_children_do_not_outlive_a_supervisor_that_was_killed(tmp_path: Path) -> None:
     code = (
-        "import sys, pathlib; from webapp.running.supervise import Child, Supervisor\n"
-        f"child = Child(name='c', command={SLEEP!r}, folder=pathlib.Path({str(tmp_path)!r}))\n"
+        "import sys, pathlib; from webapp.running.supervise import SupervisedProcess, Supervisor\n"
+        f"child = SupervisedProcess(name='c', command={SLEEP!r}, folder=pathlib.Path({str(tmp_path)!r}))\n"
         "s = Supervisor([child], say=print, grace=10); s.start(); print(child.process.pid, flush=True); s.watch()"
     )
     supervisor = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)

@@ -20,8 +20,8 @@ from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.simulation import Simulation, all_ways
 from generation.engine.worlds.babi.story import Event
 from generation.engine.worlds.babi.tasks import BY_NUMBER
-from generation.engine.worlds.babi.tasks.carrying import Odds, Tale
-from generation.engine.worlds.babi.telling import Told
+from generation.engine.worlds.babi.tasks.carrying import CarryingTale, Odds
+from generation.engine.worlds.babi.telling import ToldStory
 from tests.proof import size
 from tests.worlds.babi.carried import TWINS, Reader, events, gifts_that_fit, words
 from tests.worlds.babi.told import TABLE, Asked, answered, assert_shares, chance, knobs, questions, stories, tell
@@ -36,7 +36,7 @@ def asked(task: int, *, faithful: bool = False) -> list[Asked]:
 
 
 @cache
-def told(task: int, *, faithful: bool = False) -> list[Told]:
+def told(task: int, *, faithful: bool = False) -> list[ToldStory]:
     return stories(task, COUNT // 5, faithful=faithful)
 
 
@@ -157,7 +157,7 @@ def test_lines_are_told_in_ways_that_are_as_likely() -> None:
 def test_kinds_of_actions_are_as_likely_wherever_they_are_possible() -> None:
     """Beside the simulation's own way to act, which lists all that is possible."""
     kinds = ("go", "get", "drop")
-    tale, random = Tale(Knobs(), chance(1), people="mary", odds=Odds()), chance(2)
+    tale, random = CarryingTale(Knobs(), chance(1), people="mary", odds=Odds()), chance(2)
     world = Simulation(tale.world.ways, tale.world.at, people=tale.people)
     lean = Counter(tale.go_on()[0] for _ in range(COUNT))
     slow = Counter(str((world.act(random.choice(world.people), random, kinds=kinds) or "-")[0]) for _ in range(COUNT))

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from generation.engine import formats
 from generation.engine.errors import BadRecord
-from generation.engine.reading.published import Known, find_reader
+from generation.engine.reading.published import SplitSummary, find_reader
 from generation.exchange import exports
 from generation.making import datasets, imports
 from generation.models import Dataset, Import, ImportedSplit, Question, Scene
@@ -43,7 +43,7 @@ def exported(dataset: Dataset, folder: Path, **options: Any) -> Path:
 
 def imported(*paths: Path) -> Dataset:
     found = find_reader("babi").find(list(paths))
-    dataset = imports.begin(found, imports.Wanted(slug="again", format="babi"))
+    dataset = imports.begin(found, imports.ImportRequest(slug="again", format="babi"))
     datasets.work(dataset=dataset)
     assert not Import.objects.get(slug="again").message
     dataset.refresh_from_db()
@@ -79,7 +79,7 @@ def test_a_split_derived_from_ours_is_read_beside_it(tmp_path: Path) -> None:
     reader = find_reader("babi")
     found = reader.find([exported(ours, tmp_path / "out") / ROOT / "en"])
     assert [split.name for split in found.splits] == ["train", "test"] and found.spec
-    told = reader.spec(found, {"train": Known(9), "test": Known(9), "hard": Known(4)})
+    told = reader.spec(found, {"train": SplitSummary(9), "test": SplitSummary(9), "hard": SplitSummary(4)})
     assert {name: split["scenes"] for name, split in told["splits"].items()} == {"train": 9, "test": 9, "hard": 4}
     assert told["told"] == ours.spec_data["told"]
 
@@ -281,7 +281,7 @@ def test_an_archive_is_read_as_its_folder_is(tmp_path: Path) -> None:
     theirs = imported(path / ROOT / "en")
     (tmp_path / "release.tar.gz").unlink()
     own = find_reader("babi").find([folder])
-    dataset = imports.begin(own, imports.Wanted(slug="plain", format="babi"))
+    dataset = imports.begin(own, imports.ImportRequest(slug="plain", format="babi"))
     datasets.work(dataset=dataset)
     assert hashes(dataset) == hashes(theirs)
 
@@ -354,7 +354,7 @@ def refused(path: Path) -> str:
     """Return with which words files are refused."""
     reader = find_reader("babi")
     found = reader.find([path])
-    spec = imports.begin(found, imports.Wanted(slug="again", format="babi")).read_spec()
+    spec = imports.begin(found, imports.ImportRequest(slug="again", format="babi")).read_spec()
     with pytest.raises(BadRecord) as caught:
         for split in found.splits:
             for _ in reader.read(split, spec=spec, opened=lambda name: Path(name).open("rb")):  # noqa: SIM115

@@ -11,8 +11,8 @@ from generation.engine.seeding import Stream
 from generation.engine.worlds.babi.found import Prefix
 from generation.engine.worlds.babi.functions import ANSWERS, function_table, text_of
 from generation.engine.worlds.babi.reading import sentences
-from generation.engine.worlds.babi.reading.reader import Reader
-from generation.engine.worlds.babi.telling import Told
+from generation.engine.worlds.babi.reading.reader import StoryReader
+from generation.engine.worlds.babi.telling import ToldStory
 from tests import proof
 from tests.worlds.babi.told import chance, tell
 
@@ -24,9 +24,9 @@ WAYS: dict[str, dict[str, Any]] = {"default": {}, "faithful": {"faithful": True}
 TABLE = function_table()
 
 
-def disagreements(told: Told) -> Counter[str]:
+def disagreements(told: ToldStory) -> Counter[str]:
     """Return in how many lines, answers and supporting facts of a story the reader and its maker differ."""
-    reader = Reader([line.text for line in told.lines])
+    reader = StoryReader([line.text for line in told.lines])
     found = Counter[str]()
     for line, events, antecedent in zip(told.lines, reader.events, reader.antecedents, strict=True):
         found["lines"] += (line.events, line.antecedent) != (events, antecedent)
@@ -147,13 +147,13 @@ READ = {  # a story in the released data's words, of our own making: its lines, 
 @pytest.mark.parametrize("case", READ)
 def test_the_released_datas_sentences_are_read(case: str) -> None:
     lines, text, answer, facts = READ[case]
-    reader, asked = Reader(lines), sentences.question(text)
+    reader, asked = StoryReader(lines), sentences.question(text)
     assert asked is not None and not reader.unread
     assert reader.answer(asked) == (answer, facts)
 
 
 def test_what_is_not_told_has_no_answer() -> None:
-    reader = Reader(["Mary got the milk.", "John is not in the office."])
+    reader = StoryReader(["Mary got the milk.", "John is not in the office."])
     for text in ("Where is the milk now?", "Where is Mary now?", "Is John in the garden now?", "Where is John now?"):
         asked = sentences.question(text)
         assert asked is not None and reader.answer(asked) is None
@@ -167,5 +167,5 @@ def test_what_nobody_can_read_is_named_and_harms_nothing() -> None:
         "Mary went to the office.",
         "Then they left.",
     ]
-    assert Reader(texts).unread == [0, 1, 2, 4]
+    assert StoryReader(texts).unread == [0, 1, 2, 4]
     assert sentences.question("What now?") is None

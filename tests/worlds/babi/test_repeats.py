@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from generation.browsing.dataset import Counted, repeats_of
+from generation.browsing.dataset import DistinctCount, repeats_of
 from generation.engine.items import Item
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.tasks import BY_NUMBER
@@ -48,7 +48,7 @@ def dataset_of(**spec: Any) -> Dataset:
     return dataset
 
 
-def twins(split: Split) -> dict[str, tuple[Counted, Counted]]:
+def twins(split: Split) -> dict[str, tuple[DistinctCount, DistinctCount]]:
     """Return of each task's stories and questions how many are different, counted as texts."""
     stories: dict[str, Counter[str]] = {}
     asked: dict[str, Counter[str]] = {}
@@ -60,7 +60,10 @@ def twins(split: Split) -> dict[str, tuple[Counted, Counted]]:
             asked.setdefault(question.kind, Counter())[seen] += 1
         stories.setdefault(stored.item.questions[0].kind, Counter())["\n".join(texts)] += 1
     return {
-        kind: (Counted(stories[kind].total(), len(stories[kind])), Counted(asked[kind].total(), len(asked[kind])))
+        kind: (
+            DistinctCount(stories[kind].total(), len(stories[kind])),
+            DistinctCount(asked[kind].total(), len(asked[kind])),
+        )
         for kind in stories
     }
 

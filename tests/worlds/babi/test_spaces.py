@@ -12,7 +12,7 @@ from generation.engine.worlds.babi.kinds import MOTIVES, SHAPES
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.tasks import BY_NUMBER
 from generation.engine.worlds.babi.tasks.motives import prefixes
-from generation.engine.worlds.babi.telling import Counted, Space
+from generation.engine.worlds.babi.telling import CountableTask, Space
 from tests import proof
 from tests.worlds.babi import facts_twin
 from tests.worlds.babi.told import chance, stories
@@ -24,7 +24,7 @@ Events = tuple[tuple[str, ...], ...]
 def space(task: int, **knobs: Any) -> Space | None:
     """Return how many stories of a task there are."""
     counted = BY_NUMBER[task]
-    assert isinstance(counted, Counted)
+    assert isinstance(counted, CountableTask)
     return counted.space(Knobs(**knobs))
 
 

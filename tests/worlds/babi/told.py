@@ -16,7 +16,7 @@ from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.layout import stories_of
 from generation.engine.worlds.babi.story import Event, Line, Story
 from generation.engine.worlds.babi.tasks import BY_NUMBER
-from generation.engine.worlds.babi.telling import Told
+from generation.engine.worlds.babi.telling import ToldStory
 
 TABLE = function_table()
 COUNTS = ("people", "places", "things", "animals", "shapes", "sizes")  # knobs that bring further words
@@ -49,7 +49,7 @@ def chance(index: int = 0) -> Stream:
     return stream(seed=8, split="train", index=index, stage=Stage.SCENE)
 
 
-def answered(task: int, told: Told) -> Iterator[Asked]:
+def answered(task: int, told: ToldStory) -> Iterator[Asked]:
     """Yield a story's questions, each with what its program gives."""
     for scope, text, program in told.asks:
         assert typecheck(program, table=TABLE) in ANSWERS
@@ -57,7 +57,7 @@ def answered(task: int, told: Told) -> Iterator[Asked]:
         yield Asked(told.lines[:scope], text, program, last.value, last.elements)
 
 
-def tell(task: int, random: Stream, *, questions: int | None = None, **knobs: Any) -> Told:
+def tell(task: int, random: Stream, *, questions: int | None = None, **knobs: Any) -> ToldStory:
     """Return the next story that a task tells, with so many questions, or as many as its first one has."""
     teller = BY_NUMBER[task]
     while True:
@@ -66,7 +66,7 @@ def tell(task: int, random: Stream, *, questions: int | None = None, **knobs: An
             return told
 
 
-def stories(task: int, count: int, **knobs: Any) -> list[Told]:
+def stories(task: int, count: int, **knobs: Any) -> list[ToldStory]:
     """Return so many stories of a task."""
     random, lengths = chance(task), islice(cycle(BY_NUMBER[task].lengths), count)
     return [tell(task, random, questions=length, **knobs) for length in lengths]

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from generation.engine.worlds.shapeworld.meaning import (
-    Compared,
+    ComparedCounts,
     Joined,
     Meaning,
     Noun,
@@ -26,9 +26,9 @@ from generation.engine.worlds.shapeworld.phrases import (
     SELECTORS,
 )
 from generation.engine.worlds.shapeworld.scene import Entity, Scene
-from generation.engine.worlds.shapeworld.vocabulary import Vocabulary
+from generation.engine.worlds.shapeworld.vocabulary import ShapeVocabulary
 
-VOCABULARY = Vocabulary()
+VOCABULARY = ShapeVocabulary()
 FEW_SHAPES, FEW_COLORS = ("square", "cross", "ellipse"), ("red", "green")
 PLACES = (0.1, 0.2, 0.25, 0.3, 0.45, 0.7, 0.9)
 SIZES = (0.1, 0.12, 0.15, 0.2)
@@ -108,7 +108,7 @@ def statements(*, few: bool = False) -> SearchStrategy[Statement]:
         st.builds(Quantified, st.sampled_from(tuple(QUANTIFIERS)), noun, body, st.none()),
         st.builds(Quantified, st.just("the"), picked, body, st.none()),
         st.builds(Quantified, st.sampled_from(PLAIN), noun, body, st.integers(2, MOST_BOUND)),
-        st.builds(Compared, st.sampled_from(tuple(COMPARISONS)), noun, noun, attribute),
+        st.builds(ComparedCounts, st.sampled_from(tuple(COMPARISONS)), noun, noun, attribute),
     )
 
 

@@ -11,7 +11,7 @@ from generation.engine.seeding import Stage, Stream, stream
 from generation.engine.worlds.shapeworld.forms import STRETCHED, TALL
 from generation.engine.worlds.shapeworld.proofs.geometry import corners
 from generation.engine.worlds.shapeworld.scene import SHAPES, Entity, Scene
-from generation.engine.worlds.shapeworld.vocabulary import Vocabulary
+from generation.engine.worlds.shapeworld.vocabulary import ShapeVocabulary
 
 FINER = 16  # points that Pillow draws a pixel's side with
 CORNERS = 720  # of what is round
@@ -30,7 +30,7 @@ def _entity(shape: str, color: str, shade: float, x: float, y: float, width: flo
 entities = strategies.builds(
     _entity,
     strategies.sampled_from(SHAPES),
-    strategies.sampled_from(tuple(Vocabulary().colors)),
+    strategies.sampled_from(tuple(ShapeVocabulary().colors)),
     strategies.floats(-0.5, 0.5),
     strategies.floats(0.0, 1.0),
     strategies.floats(0.0, 1.0),
@@ -69,7 +69,7 @@ def _quarters(places: list[tuple[float, float]], turns: int) -> list[tuple[float
     return places
 
 
-def draw_by_pillow(scene: Scene, words: Vocabulary) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+def draw_by_pillow(scene: Scene, words: ShapeVocabulary) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Return a microworld's picture without noise, and object ids, as Pillow's polygons give them."""
     rgb = Image.new("RGB", (scene.width, scene.height), words.background)
     ids = Image.new("L", (FINER * scene.width, FINER * scene.height))

@@ -11,7 +11,7 @@ from generation.engine.program import typecheck
 from generation.engine.worlds.shapeworld.caption_knobs import Thresholds
 from generation.engine.worlds.shapeworld.functions import function_table
 from generation.engine.worlds.shapeworld.meaning import (
-    Compared,
+    ComparedCounts,
     Joined,
     Meaning,
     Noun,
@@ -133,12 +133,12 @@ def _is_plural(word: str) -> bool:
             "selection",
         ),
         (
-            Compared("1 more", SQUARE, Noun("cross"), RED),
+            ComparedCounts("1 more", SQUARE, Noun("cross"), RED),
             "Exactly one more square than cross is red.",
             "comparative-quantification",
         ),
         (
-            Compared("more than half as many", SQUARE, Noun("cross"), RED),
+            ComparedCounts("more than half as many", SQUARE, Noun("cross"), RED),
             "More than half as many squares as crosses are red.",
             "comparative-quantification",
         ),

@@ -19,15 +19,15 @@ from generation.engine.worlds.shapeworld.microworld import Microworld
 from generation.engine.worlds.shapeworld.parsing import Parser
 from generation.engine.worlds.shapeworld.scene import SHAPES, Entity, Scene
 from generation.engine.worlds.shapeworld.spec import preset, read_spec
-from generation.engine.worlds.shapeworld.vocabulary import Color, Vocabulary
+from generation.engine.worlds.shapeworld.vocabulary import Color, ShapeVocabulary
 from tests.proof import size
 from tests.worlds.shapeworld.original_meaning import World
 from tests.worlds.shapeworld.pictured import outline, scene_of
 from tests.worlds.shapeworld.test_captions import WORLDS, captions
 from tests.worlds.shapeworld.test_making import scene_of as scene_in
 
-WORDS = Vocabulary()
-WORDS_OF_ALL = Vocabulary(colors={**WORDS.colors, "gray": Color(rgb=(128, 128, 128))})
+WORDS = ShapeVocabulary()
+WORDS_OF_ALL = ShapeVocabulary(colors={**WORDS.colors, "gray": Color(rgb=(128, 128, 128))})
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ from generation.engine.worlds.shapeworld.forms import reach
 from generation.engine.worlds.shapeworld.picture import CUT, draw, noise_levels
 from generation.engine.worlds.shapeworld.proofs.geometry import patch
 from generation.engine.worlds.shapeworld.scene import SHAPES, Entity
-from generation.engine.worlds.shapeworld.vocabulary import Vocabulary
+from generation.engine.worlds.shapeworld.vocabulary import ShapeVocabulary
 from tests import proof
 from tests.worlds.shapeworld.pictured import draw_by_pillow, entities, outline, scene_of
 
-WORDS = Vocabulary()
+WORDS = ShapeVocabulary()
 EDGE_POINTS = 3  # points on an edge, which may count either way
 
 
@@ -91,13 +91,13 @@ def test_later_entities_are_drawn_over_earlier_ones() -> None:
 
 def test_colours_are_shaded_and_backgrounds_painted() -> None:
     entity = Entity("square", "red", -0.5, 0.5, 0.5, 0.5, 0.5, 0.0)
-    rgb, _ = draw(scene_of(entity, side=100), Vocabulary(background=(10, 20, 30)))
+    rgb, _ = draw(scene_of(entity, side=100), ShapeVocabulary(background=(10, 20, 30)))
     assert rgb.shape == (100, 100, 3)
     assert (rgb[50, 50].tolist(), rgb[0, 0].tolist()) == ([128, 0, 0], [10, 20, 30])
 
 
 def test_noise_is_cut_normal_and_another_for_another_seed() -> None:
-    gray = Vocabulary(background=(128, 128, 128))
+    gray = ShapeVocabulary(background=(128, 128, 128))
     entity = Entity("square", "red", 0.0, 0.1, 0.1, 0.03, 0.03, 0.0)
     plain, ids = draw(scene_of(entity, side=256), gray)
     noisy, others = (draw(scene_of(entity, side=256, noise=0.1, seed=seed), gray)[0].astype(int) for seed in (3, 4))

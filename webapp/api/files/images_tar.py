@@ -23,7 +23,7 @@ SOME = 500  # scenes read at a time
 FIELDS = ("position", "image", "linked")
 
 
-class Layout(NamedTuple):
+class TarLayout(NamedTuple):
     """Where each picture stands in the file.
 
     Attributes
@@ -49,17 +49,17 @@ class Layout(NamedTuple):
         return -(-(int(self.starts[-1]) + 2 * BLOCK) // RECORD) * RECORD
 
 
-def layout_of(split: Split) -> Layout:
+def layout_of(split: Split) -> TarLayout:
     """Return where each picture of a complete split stands; found once a process while no picture is added."""
     return _layout(split, version_of(split.dataset) + split.fingerprint, _pictures(split).count())
 
 
-def etag_of(split: Split, layout: Layout) -> str:
+def etag_of(split: Split, layout: TarLayout) -> str:
     """Return what stands for the content, in quotes; nothing of what a split withholds is in it."""
     return f'"{version_of(split.dataset)}-{split.pk}-{len(layout.sizes)}"'
 
 
-def read(split: Split, layout: Layout, start: int, stop: int) -> Iterator[bytes]:
+def read(split: Split, layout: TarLayout, start: int, stop: int) -> Iterator[bytes]:
     """Yield the bytes of the file from one place up to another."""
     end = int(layout.starts[-1])
     first = int(np.searchsorted(layout.starts, start, side="right")) - 1
@@ -79,7 +79,7 @@ def _pictures(split: Split) -> SceneQuerySet:
 
 
 @functools.lru_cache(maxsize=32)
-def _layout(split: Split, version: str, count: int) -> Layout:
+def _layout(split: Split, version: str, count: int) -> TarLayout:
     """Return the layout of so many pictures; splits are equal by their keys, which later datasets don't share."""
     places = _places(split)
     known = files.sizes_below(f"datasets/{split.dataset_id}/{split.source.name}/")
@@ -89,7 +89,7 @@ def _layout(split: Split, version: str, count: int) -> Layout:
             scenes.append(scene.position)
             sizes.append(_size(scene, split, known))
     blocks = np.array([BLOCK + -(-size // BLOCK) * BLOCK for size in sizes], dtype=np.int64)
-    return Layout(
+    return TarLayout(
         np.array(scenes, dtype=np.int64),
         np.array([places[scene] for scene in scenes], dtype=np.int64),
         np.array(sizes, dtype=np.int64),
@@ -117,7 +117,7 @@ def _rows(split: Split, positions: NDArray[np.int64]) -> list[Scene]:
     return rows
 
 
-def _entry(scene: Scene, split: Split, layout: Layout, number: int) -> bytes:
+def _entry(scene: Scene, split: Split, layout: TarLayout, number: int) -> bytes:
     """Return a picture with its header before it and whatever fills its last block; nobody's, of no time."""
     content = pictures.picture_bytes(scene, split.dataset)
     if len(content) != layout.sizes[number]:

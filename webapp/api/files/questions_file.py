@@ -74,7 +74,7 @@ class QuestionsFile:
     def _built(self) -> Iterator[bytes]:
         """Yield all bytes, and write them down beside that; with the last one the file is there."""
         draft = self.path.with_name(files.draft_name(self.path.name))
-        with closing(Work().pieces(self.pieces())) as pieces:
+        with closing(FileLoad().pieces(self.pieces())) as pieces:
             if files.disk_shortage():
                 yield from pieces
                 return
@@ -109,7 +109,7 @@ class QuestionsFile:
                 yield json.dumps(line, ensure_ascii=False).encode() + b"\n"
 
 
-class Work:
+class FileLoad:
     """How busy the process is with one file. Between two pieces the reader is waited for, and others may begin."""
 
     def __init__(self) -> None:
@@ -137,7 +137,7 @@ class Work:
             _works.discard(self)
 
 
-_works: set[Work] = set()
+_works: set[FileLoad] = set()
 
 
 def folder() -> Path:

@@ -11,7 +11,7 @@ from webapp.leaderboards.entries import Contender
 SURE = 0.05  # an adjusted p-value below which a difference is called certain
 
 
-class Line(NamedTuple):
+class ComparedValue(NamedTuple):
     """Both on some questions; `pairs` are the filter that finds them."""
 
     label: str
@@ -57,20 +57,20 @@ class Line(NamedTuple):
         return not self.is_too_small and self.compared.adjusted < SURE
 
 
-class Part(NamedTuple):
+class ComparedFacet(NamedTuple):
     """A facet with a line for each of its values that were asked about; `is_along` where these are numbers."""
 
     name: str
     label: str
-    lines: list[Line]
+    lines: list[ComparedValue]
     is_along: bool
 
 
 class Sheet(NamedTuple):
     """Two rows of a board, compared: over all questions, and by facets; `test` is what the p-values are of."""
 
-    whole: Line
-    parts: list[Part]
+    whole: ComparedValue
+    parts: list[ComparedFacet]
     test: str
 
     @property
@@ -84,17 +84,17 @@ def sheet(ground: Ground, first: Contender, second: Contender, by: Sequence[Divi
     slicings = {one.facet.name: one.slicing for one in by}
     found = compare(first.runs, second.runs, truth_of(ground.index), slicings, among=ground.asked, least=LEAST)
     parts = [_part(one, found.facets[one.facet.name]) for one in by]
-    return Sheet(Line("all", (), found.whole), [part for part in parts if part.lines], found.test)
+    return Sheet(ComparedValue("all", (), found.whole), [part for part in parts if part.lines], found.test)
 
 
-def _part(one: Divided, found: Sequence[Compared]) -> Part:
-    return Part(one.facet.name, one.facet.label, list(_lines(one, found)), one.is_along)
+def _part(one: Divided, found: Sequence[Compared]) -> ComparedFacet:
+    return ComparedFacet(one.facet.name, one.facet.label, list(_lines(one, found)), one.is_along)
 
 
-def _lines(one: Divided, found: Sequence[Compared]) -> Iterator[Line]:
+def _lines(one: Divided, found: Sequence[Compared]) -> Iterator[ComparedValue]:
     for value, label, compared in zip(one.values, one.labels, found, strict=True):
         if compared.n:
-            yield Line(label, ((one.facet.name, value),), compared)
+            yield ComparedValue(label, ((one.facet.name, value),), compared)
 
 
 def lines_of(found: Sheet) -> Iterator[dict[str, float | int | str | None]]:

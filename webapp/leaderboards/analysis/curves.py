@@ -15,7 +15,7 @@ from generation.engine.scoring.statistics import Averaged
 from generation.engine.worlds.boards import Tasks
 from generation.models import Split
 from webapp.leaderboards.analysis.downloads import Table
-from webapp.leaderboards.analysis.slices import Cell
+from webapp.leaderboards.analysis.slices import SliceCell
 from webapp.leaderboards.disclosure.figures import exact_share
 
 TRAIN_SIZE, EXAMPLES_SEEN = "train-size", "examples-seen"
@@ -40,11 +40,11 @@ class Run(NamedTuple):
     parts: tuple[Averaged, ...] = ()
 
 
-class Point(NamedTuple):
+class CurvePoint(NamedTuple):
     """How right the runs of one size are."""
 
     size: int
-    cell: Cell
+    cell: SliceCell
 
 
 class Reached(NamedTuple):
@@ -61,7 +61,7 @@ class Curve(NamedTuple):
     """
 
     label: str
-    points: list[Point]
+    points: list[CurvePoint]
     reached: int | None
     parts: tuple[Reached, ...] = ()
     trained: str = ""
@@ -89,8 +89,8 @@ def curves(found: Sequence[Run], *, along: str, target: Fraction) -> list[Curve]
     made = []
     for label, sized in _grouped(found, along=along).items():
         runs = sorted(sized.items())
-        points = [Point(size, Cell(one.averaged, one.address)) for size, one in runs]
-        parts = zip(*([Point(size, Cell(part, "")) for part in one.parts] for size, one in runs), strict=True)
+        points = [CurvePoint(size, SliceCell(one.averaged, one.address)) for size, one in runs]
+        parts = zip(*([CurvePoint(size, SliceCell(part, "")) for part in one.parts] for size, one in runs), strict=True)
         found_parts = tuple(_reached(part, target) for part in parts)
         trained = _trained(runs[0][1], along=along)
         made.append(Curve(label, points, _reached(points, target).size, found_parts, trained))
@@ -123,7 +123,7 @@ def _trained(one: Run, *, along: str) -> str:
     return f"trained on {of}{one.trained_on}" if one.trained_on else ""
 
 
-def _reached(points: Sequence[Point], target: Fraction) -> Reached:
+def _reached(points: Sequence[CurvePoint], target: Fraction) -> Reached:
     known = [(size, cell) for size, cell in points if cell.mean is not None]
     sizes = (size for size, cell in known if exact_share(cell.averaged) >= target)
     return Reached(next(sizes, None), max((cell.mean or 0.0 for _, cell in known), default=None))
@@ -135,7 +135,7 @@ def lines_of(found: Sequence[Curve]) -> Iterator[dict[str, float | int | str | N
             yield {"curve": curve.label, **point_json(size, cell)}
 
 
-def point_json(size: int, cell: Cell) -> dict[str, float | int | None]:
+def point_json(size: int, cell: SliceCell) -> dict[str, float | int | None]:
     """Return a point for other programs."""
     return {
         "size": size,
@@ -152,7 +152,7 @@ FAIL = "FAIL"  # no size that was measured reaches it
 UNTOLD = "–"  # too few questions
 
 
-class Line(NamedTuple):
+class TargetRow(NamedTuple):
     """A column of the board, with what each curve needs for it."""
 
     label: str
@@ -172,7 +172,7 @@ class Needed(NamedTuple):
     """
 
     curves: list[str]
-    lines: list[Line]
+    lines: list[TargetRow]
     failed: list[int]
     noun: str
 
@@ -192,7 +192,7 @@ def needed(curves: Sequence[Curve], columns: Sequence[Column], tasks: Tasks | No
     """Return what each curve needs for each column; where there are tasks, for these alone."""
     chosen = [at for at, column in enumerate(columns) if tasks is None or column.facet == tasks.facet]
     lines = [
-        Line(columns[at].label, columns[at].title or columns[at].label, [curve.parts[at] for curve in curves])
+        TargetRow(columns[at].label, columns[at].title or columns[at].label, [curve.parts[at] for curve in curves])
         for at in chosen
     ]
     failed = [sum(text_of(line.found[at]) == FAIL for line in lines) for at in range(len(curves))]
@@ -225,7 +225,7 @@ def table_of(split: Split, found: Needed, along: str, target: str) -> Table:
     )
 
 
-def line_json(line: Line, curves: Sequence[str]) -> dict[str, object]:
+def line_json(line: TargetRow, curves: Sequence[str]) -> dict[str, object]:
     """Return what a column needs for other programs: by curve `reached` and `highest`."""
     found = zip(curves, line.found, strict=True)
     return {"column": line.label, "title": line.title, "curves": {curve: reached_json(one) for curve, one in found}}

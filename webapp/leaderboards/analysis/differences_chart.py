@@ -3,32 +3,32 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from generation.charts.vega import ELSEWHERE, HEIGHT, MOST_BARS, POINTS, SMALL, WIDTH, Palette, config_of
-from webapp.leaderboards.analysis.comparison import Line, Part
+from generation.charts.vega import ELSEWHERE, HEIGHT, MOST_BARS, POINTS, SMALL, WIDTH, SvgPalette, config_of
+from webapp.leaderboards.analysis.comparison import ComparedFacet, ComparedValue
 
 STEP = 18  # pixels from slice to slice
 MORE, CHANCE = "more than chance", "may be chance"
 KINDS = [MORE, CHANCE]
 
 
-def drawn(part: Part) -> list[Line]:
+def drawn(part: ComparedFacet) -> list[ComparedValue]:
     """Return the slices of a facet that a chart shows: those with enough questions, along a line all of them."""
     large = [line for line in part.lines if not line.is_too_small]
     return large if part.is_along else large[:MOST_BARS]
 
 
-def left_out(part: Part) -> str:
+def left_out(part: ComparedFacet) -> str:
     """Return what a chart doesn't draw, for people; empty where it draws all."""
     large = sum(not line.is_too_small for line in part.lines)
     return f"Drawn are the first {MOST_BARS} of {large} values." if large > len(drawn(part)) else ""
 
 
 def spec_of(
-    part: Part,
+    part: ComparedFacet,
     names: tuple[str, str],
     addresses: Mapping[str, str],
     *,
-    colors: Palette,
+    colors: SvgPalette,
     title: str = "",
     test: str = "",
 ) -> dict[str, Any] | None:
@@ -68,7 +68,7 @@ def spec_of(
     return spec
 
 
-def _value(line: Line, names: tuple[str, str], addresses: Mapping[str, str]) -> dict[str, Any]:
+def _value(line: ComparedValue, names: tuple[str, str], addresses: Mapping[str, str]) -> dict[str, Any]:
     """Return what stands behind a slice's point; points of a hundred, as tables have them."""
     one = line.compared
     [(_, value)] = line.pairs
@@ -84,7 +84,7 @@ def _value(line: Line, names: tuple[str, str], addresses: Mapping[str, str]) -> 
     }
 
 
-def _layers(part: Part, colors: Palette) -> Sequence[dict[str, Any]]:
+def _layers(part: ComparedFacet, colors: SvgPalette) -> Sequence[dict[str, Any]]:
     """Return nothing at all as a line, intervals, and points that lead to questions."""
     along, across = ("x", "y") if part.is_along else ("y", "x")
     looks = (

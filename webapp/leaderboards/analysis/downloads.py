@@ -10,9 +10,9 @@ from django.http import HttpResponse
 from django.utils import timezone
 
 from generation.charts.counts import as_text
-from webapp.leaderboards.boards import Board, Passed, Row
-from webapp.leaderboards.suites import Row as SuiteRow
+from webapp.leaderboards.boards import Board, BoardRow, Passed
 from webapp.leaderboards.suites import SuiteBoard
+from webapp.leaderboards.suites import SuiteRow as SuiteRow
 
 KINDS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "tex": "application/x-tex; charset=utf-8"}
 SPECIAL = {
@@ -98,7 +98,7 @@ def of_board(board: Board, *, site: str) -> Table:
     )
 
 
-def row_json(row: Row, labels: Sequence[str]) -> dict[str, Any]:
+def row_json(row: BoardRow, labels: Sequence[str]) -> dict[str, Any]:
     """Return a row of a board for other programs."""
     entry, method = row.entry, row.entry.method
     return {
@@ -139,7 +139,7 @@ def _names(name: str) -> list[str]:
     return [name, f"{name}_n", f"{name}_low", f"{name}_high", f"{name}_deviation"]
 
 
-def _printed(row: Row, *, shared: bool) -> list[str]:
+def _printed(row: BoardRow, *, shared: bool) -> list[str]:
     entry, accuracy = row.entry, row.accuracy
     value = f"{accuracy.points} {accuracy.deviation_text}".strip() or accuracy.note or "too few"
     name = f"{entry.name} ({entry.circumstances})" if entry.circumstances else entry.name
@@ -150,7 +150,7 @@ def _printed(row: Row, *, shared: bool) -> list[str]:
     return [*start, *also, *tasks, *(one.points for one in row.columns)]
 
 
-def _whole(row: Row) -> list[Any]:
+def _whole(row: BoardRow) -> list[Any]:
     entry, method = row.entry, row.entry.method
     start = [row.rank, entry.name, method.by if method else "", entry.made, entry.circumstances]
     read = None if row.read is None else row.read.to_json()["accuracy"]

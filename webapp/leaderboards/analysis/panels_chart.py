@@ -13,10 +13,10 @@ from generation.charts.vega import (
     THICKNESS,
     THINNEST,
     WIDTH,
-    Palette,
+    SvgPalette,
     config_of,
 )
-from webapp.leaderboards.analysis.slices import Panel
+from webapp.leaderboards.analysis.slices import SlicePanel
 
 ROOM = 3  # pixels that a bar is thicker than in other charts: an interval lies across it
 CELL = 34  # pixels of a map's cell from left to right
@@ -24,7 +24,7 @@ DARKEST = 2  # times the whole: a map's cells are half as dark at most, so that 
 DRAWN = 5  # columns: there are as many colours
 
 
-def spec_of(panel: Panel, *, colors: Palette, title: str = "") -> dict[str, Any] | None:
+def spec_of(panel: SlicePanel, *, colors: SvgPalette, title: str = "") -> dict[str, Any] | None:
     """Return the chart's specification, with a title where it stands alone; None where there is nothing to draw."""
     values = list(_values(panel))
     if not values:
@@ -52,13 +52,13 @@ def spec_of(panel: Panel, *, colors: Palette, title: str = "") -> dict[str, Any]
     return spec
 
 
-def _encoded(panel: Panel, legend: Sequence[str], colors: Palette) -> dict[str, Any]:
+def _encoded(panel: SlicePanel, legend: Sequence[str], colors: SvgPalette) -> dict[str, Any]:
     if panel.is_crossed:
         return _mapped(panel, colors)
     return _along(panel, legend, colors) if panel.is_along else _listed(legend, colors)
 
 
-def left_out(panel: Panel) -> str:
+def left_out(panel: SlicePanel) -> str:
     """Return what a chart doesn't draw, for people; empty where it draws all."""
     lines = []
     if len(panel.columns) > DRAWN:
@@ -68,7 +68,7 @@ def left_out(panel: Panel) -> str:
     return " ".join(lines)
 
 
-def _values(panel: Panel) -> Iterator[dict[str, Any]]:
+def _values(panel: SlicePanel) -> Iterator[dict[str, Any]]:
     """Yield what stands behind each mark: cells with enough questions."""
     for row in panel.rows if panel.is_along or panel.is_crossed else panel.rows[:MOST_BARS]:
         for column, cell in list(zip(panel.columns, row.cells, strict=True))[: None if panel.is_crossed else DRAWN]:
@@ -94,7 +94,7 @@ def _share(field: str) -> dict[str, Any]:
     }
 
 
-def _color(legend: Sequence[str], colors: Palette, symbol: str) -> dict[str, Any]:
+def _color(legend: Sequence[str], colors: SvgPalette, symbol: str) -> dict[str, Any]:
     return {
         "field": "column",
         "type": "nominal",
@@ -106,7 +106,7 @@ def _color(legend: Sequence[str], colors: Palette, symbol: str) -> dict[str, Any
 LINKS = {"href": {"field": "address", "type": "nominal"}, "description": {"field": "said", "type": "nominal"}}
 
 
-def _listed(legend: Sequence[str], colors: Palette) -> dict[str, Any]:
+def _listed(legend: Sequence[str], colors: SvgPalette) -> dict[str, Any]:
     row = {"field": "row", "type": "ordinal", "sort": None, "title": None}
     column = {"field": "column", "type": "nominal", "sort": None}
     bars = {"mark": "bar", "encoding": {"x": _share("share"), "color": _color(legend, colors, "square"), **LINKS}}
@@ -115,7 +115,7 @@ def _listed(legend: Sequence[str], colors: Palette) -> dict[str, Any]:
     return {"encoding": {"y": row, "yOffset": column}, "layer": [bars, intervals]}
 
 
-def _along(panel: Panel, legend: Sequence[str], colors: Palette) -> dict[str, Any]:
+def _along(panel: SlicePanel, legend: Sequence[str], colors: SvgPalette) -> dict[str, Any]:
     axis = {"labelAngle": 0, "labelFontSize": SMALL}
     order = [row.label for row in panel.rows]
     x = {"field": "row", "type": "ordinal", "sort": order, "title": panel.axis, "axis": axis}
@@ -126,7 +126,7 @@ def _along(panel: Panel, legend: Sequence[str], colors: Palette) -> dict[str, An
     return {"encoding": {"x": x, "color": color}, "layer": [band, line, points]}
 
 
-def _mapped(panel: Panel, colors: Palette) -> dict[str, Any]:
+def _mapped(panel: SlicePanel, colors: SvgPalette) -> dict[str, Any]:
     """Return cells that are shaded by accuracy, with it in percent."""
     rows, columns = [row.label for row in panel.rows], list(panel.columns)
     y = {"field": "row", "type": "ordinal", "sort": rows, "title": None}

@@ -109,7 +109,7 @@ def chosen(ground: Ground, contenders: Sequence[Contender], show: Show, within: 
     return np.flatnonzero(inside & show.find(contenders, truth_of(ground.index))).tolist()
 
 
-class Given(NamedTuple):
+class RowAnswers(NamedTuple):
     """What runs of a row say of a question: each answer with how many say so; a guess is neither right nor wrong."""
 
     text: str
@@ -117,7 +117,7 @@ class Given(NamedTuple):
     is_right: bool | None
 
 
-def given(ground: Ground, one: Contender, position: int, outside: Sequence[Mapping[int, str]] = ()) -> list[Given]:
+def given(ground: Ground, one: Contender, position: int, outside: Sequence[Mapping[int, str]] = ()) -> list[RowAnswers]:
     """Return what the runs of a row say of a question, the most frequent first.
 
     `outside` has, for each run, what it says where the vocabulary doesn't have that.
@@ -132,7 +132,7 @@ def given(ground: Ground, one: Contender, position: int, outside: Sequence[Mappi
             said[f"any of {GUESS - code}, by chance", None] += 1
         else:
             said[_without_code(code, outside[number] if outside else {}, position), False] += 1
-    return [Given(text, times, is_right) for (text, is_right), times in said.most_common()]
+    return [RowAnswers(text, times, is_right) for (text, is_right), times in said.most_common()]
 
 
 def _without_code(code: int, outside: Mapping[int, str], position: int) -> str:

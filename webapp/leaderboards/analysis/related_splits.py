@@ -11,7 +11,16 @@ from generation.engine.scoring.statistics import Averaged
 from generation.engine.worlds.boards import BoardView
 from generation.models import Split
 from generation.storage.index import SplitIndex
-from webapp.leaderboards.analysis.slices import Column, Ground, Panel, Row, every_number, pairs_of, panel, within
+from webapp.leaderboards.analysis.slices import (
+    Ground,
+    SliceColumn,
+    SlicePanel,
+    SliceRow,
+    every_number,
+    pairs_of,
+    panel,
+    within,
+)
 from webapp.leaderboards.disclosure.visibility import views_for
 from webapp.leaderboards.entries import Entry, entries_of
 
@@ -25,7 +34,9 @@ def siblings_of(user: Any, split: Split, view: BoardView) -> list[Split]:
     return [one for one in found if view in views_for(user, one, SplitIndex.open(one))]
 
 
-def by_view_across(user: Any, ground: Ground, split: Split, entries: Sequence[Entry], view: BoardView) -> list[Panel]:
+def by_view_across(
+    user: Any, ground: Ground, split: Split, entries: Sequence[Entry], view: BoardView
+) -> list[SlicePanel]:
     """Return a view with a panel for each row of the board and a column for each split that it was submitted to."""
     siblings = siblings_of(user, split, view)
     boards = {one.pk: entries_of(user, one) for one in siblings if one.pk != split.pk}
@@ -50,18 +61,20 @@ def _same(entry: Entry, board: Sequence[Entry]) -> Entry | None:
     return next((one for one in mine if one.configuration == entry.configuration), mine[0] if mine else None)
 
 
-def _counted(ground: Ground, entry: Entry, split: Split, view: BoardView) -> Panel:
+def _counted(ground: Ground, entry: Entry, split: Split, view: BoardView) -> SlicePanel:
     """Return a panel with one column: a row of a split's board on the view's questions."""
-    column = Column(split.name, list(entry.runs()), within(ground.index, view.filters), pairs_of(view.filters))
+    column = SliceColumn(split.name, list(entry.runs()), within(ground.index, view.filters), pairs_of(view.filters))
     return panel(ground, [column], every_number(ground.index.facets[view.by]), title=view.title, axis=view.axis)
 
 
-def _joined(title: str, parts: Sequence[Panel]) -> Panel:
+def _joined(title: str, parts: Sequence[SlicePanel]) -> SlicePanel:
     """Return panels of one column each as one, with every value that one of them has."""
     first = parts[0]
     labels = {row.value: row.label for part in parts for row in part.rows}
     by_value = [{row.value: row.cells[0] for row in part.rows} for part in parts]
     nothing = first.whole.cells[0]._replace(averaged=Averaged(0, ()), address="")
-    rows = [Row(value, label, [cells.get(value, nothing) for cells in by_value]) for value, label in labels.items()]
-    whole = Row("", "all", [part.whole.cells[0] for part in parts])
-    return Panel(title, first.axis, [part.columns[0] for part in parts], whole, rows, first.is_along)
+    rows = [
+        SliceRow(value, label, [cells.get(value, nothing) for cells in by_value]) for value, label in labels.items()
+    ]
+    whole = SliceRow("", "all", [part.whole.cells[0] for part in parts])
+    return SlicePanel(title, first.axis, [part.columns[0] for part in parts], whole, rows, first.is_along)

@@ -16,7 +16,7 @@ from generation.storage.index import SplitIndex
 from webapp.leaderboards.entries import Contender
 
 
-class Line(NamedTuple):
+class ExplainedErrors(NamedTuple):
     """How many wrong answers something explains."""
 
     label: str
@@ -80,10 +80,10 @@ class Skipping(NamedTuple):
     n: int
     of_two: int
     usable: int
-    steps: list[Line]
-    baselines: list[Line]
-    step: Line | None
-    baseline: Line | None
+    steps: list[ExplainedErrors]
+    baselines: list[ExplainedErrors]
+    step: ExplainedErrors | None
+    baseline: ExplainedErrors | None
 
     @property
     def is_too_small(self) -> bool:
@@ -122,8 +122,8 @@ def skipping(split: Split, ablated: Ablated, one: Contender, baselines: Sequence
     steps = skipped(runs, truth, ablated.codes, kinds_of(index)[at], choices=choices)
     others = np.stack([np.asarray(other.runs[0])[at] for other in baselines]) if baselines else np.zeros((0, len(at)))
     found = alike(runs, truth, others.astype(np.int64), choices=choices)
-    named = [Line(labels.get(name, name), step) for name, step in zip(ablated.names, steps, strict=True)]
-    likes = [Line(other.label, like) for other, like in zip(baselines, found, strict=True)]
+    named = [ExplainedErrors(labels.get(name, name), step) for name, step in zip(ablated.names, steps, strict=True)]
+    likes = [ExplainedErrors(other.label, like) for other, like in zip(baselines, found, strict=True)]
     wrong = np.mean([(run != truth) & (truth >= 0) & (run != NONE) for run in runs], axis=0)
     is_changed = ((ablated.codes >= 0) & (ablated.codes != truth)).any(axis=0)
     return Skipping(
@@ -149,10 +149,10 @@ def kinds_of(index: SplitIndex) -> NDArray[np.int64]:
     return np.where(codes == facet.none, -1, codes)
 
 
-def _pick(lines: Sequence[Line], place: int | None) -> Line | None:
+def _pick(lines: Sequence[ExplainedErrors], place: int | None) -> ExplainedErrors | None:
     return None if place is None else lines[place]
 
 
-def _by_excess(lines: Sequence[Line]) -> list[Line]:
+def _by_excess(lines: Sequence[ExplainedErrors]) -> list[ExplainedErrors]:
     """Return lines with the most above chance first; what too few wrong answers tell of comes last."""
     return sorted(lines, key=lambda line: (line.found.n < LEAST, -line.found.excess))

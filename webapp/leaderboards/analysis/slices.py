@@ -45,7 +45,7 @@ class Divided(NamedTuple):
         return self.facet.kind == FacetKind.INTEGER
 
 
-class Cell(NamedTuple):
+class SliceCell(NamedTuple):
     """How right the runs of a method are on some questions. Its address shows them; empty of no questions."""
 
     averaged: Averaged
@@ -99,15 +99,15 @@ class Cell(NamedTuple):
         return f"{100 * self.interval.low:.1f}{DASH}{100 * self.interval.high:.1f}{over}, n = {self.n:,}"
 
 
-class Row(NamedTuple):
+class SliceRow(NamedTuple):
     """A part of a facet, with a cell for each column."""
 
     value: str
     label: str
-    cells: list[Cell]
+    cells: list[SliceCell]
 
 
-class Panel(NamedTuple):
+class SlicePanel(NamedTuple):
     """A table and its chart: `rows` by `axis`, the whole of each column in `whole`.
 
     Of two facets crossed (`is_crossed`) both are a map of cells that are shaded by accuracy.
@@ -116,13 +116,13 @@ class Panel(NamedTuple):
     title: str
     axis: str
     columns: list[str]
-    whole: Row
-    rows: list[Row]
+    whole: SliceRow
+    rows: list[SliceRow]
     is_along: bool
     is_crossed: bool = False
 
 
-class Column(NamedTuple):
+class SliceColumn(NamedTuple):
     """What a column counts: the runs of a method on those questions, which its address finds."""
 
     label: str
@@ -171,20 +171,20 @@ def read_bands(text: str) -> list[Band]:
     return bands
 
 
-def by_one(ground: Ground, contenders: Sequence[Contender], one: Divided) -> list[Panel]:
+def by_one(ground: Ground, contenders: Sequence[Contender], one: Divided) -> list[SlicePanel]:
     """Return accuracy by a facet, a column for each method."""
-    columns = [Column(contender.label, contender.runs) for contender in contenders]
+    columns = [SliceColumn(contender.label, contender.runs) for contender in contenders]
     return [panel(ground, columns, one, title=f"By {one.facet.label}", axis=one.facet.label)]
 
 
-def by_two(ground: Ground, contenders: Sequence[Contender], one: Divided, two: Divided) -> list[Panel]:
+def by_two(ground: Ground, contenders: Sequence[Contender], one: Divided, two: Divided) -> list[SlicePanel]:
     """Return accuracy by two facets crossed, a panel for each method and a column for each part of the second."""
     found = []
     for contender in contenders:
         columns = []
         for value, label, among in _parts_of(two, ground):
             if among.any():
-                columns.append(Column(label, contender.runs, among, ((two.facet.name, value),)))
+                columns.append(SliceColumn(label, contender.runs, among, ((two.facet.name, value),)))
         title = f"{contender.label}, by {one.facet.label} and {two.facet.label}"
         found.append(panel(ground, columns, one, title=title, axis=one.facet.label)._replace(is_crossed=True))
     return found
@@ -199,7 +199,7 @@ def _parts_of(one: Divided, ground: Ground) -> Iterator[tuple[str, str, Mask]]:
         yield value, label, inside if ground.asked is None else inside & ground.asked
 
 
-def by_view(ground: Ground, contenders: Sequence[Contender], view: BoardView) -> list[Panel]:
+def by_view(ground: Ground, contenders: Sequence[Contender], view: BoardView) -> list[SlicePanel]:
     """Return a ready-made view: a panel for each series, or where there is one method a column for each."""
     facet = ground.index.facets[view.by]
     one = every_number(facet)
@@ -209,11 +209,11 @@ def by_view(ground: Ground, contenders: Sequence[Contender], view: BoardView) ->
         counted.append((part.label, within(ground.index, filters), pairs_of(filters)))
     if len(contenders) == 1 and view.series:
         [only] = contenders
-        columns = [Column(label, only.runs, among, pairs) for label, among, pairs in counted]
+        columns = [SliceColumn(label, only.runs, among, pairs) for label, among, pairs in counted]
         return [panel(ground, columns, one, title=f"{view.title}: {only.label}", axis=view.axis)]
     found = []
     for label, among, pairs in counted:
-        columns = [Column(contender.label, contender.runs, among, pairs) for contender in contenders]
+        columns = [SliceColumn(contender.label, contender.runs, among, pairs) for contender in contenders]
         title = f"{view.title}: {label}" if label else view.title
         found.append(panel(ground, columns, one, title=title, axis=view.axis))
     return found
@@ -242,7 +242,7 @@ def pairs_of(filters: Filters) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, wanted in filters.items() for value in wanted)
 
 
-def panel(ground: Ground, columns: Sequence[Column], one: Divided, *, title: str, axis: str) -> Panel:
+def panel(ground: Ground, columns: Sequence[SliceColumn], one: Divided, *, title: str, axis: str) -> SlicePanel:
     """Return a panel of some columns, with the rows that have questions."""
     parts, wholes = [], []
     for column in columns:
@@ -256,11 +256,13 @@ def panel(ground: Ground, columns: Sequence[Column], one: Divided, *, title: str
             for column, slices in zip(columns, parts, strict=True)
         ]
         if any(cell.n for cell in cells):
-            rows.append(Row(value, label, cells))
-    return Panel(title, axis, [column.label for column in columns], Row("", "all", wholes), rows, one.is_along)
+            rows.append(SliceRow(value, label, cells))
+    return SlicePanel(
+        title, axis, [column.label for column in columns], SliceRow("", "all", wholes), rows, one.is_along
+    )
 
 
-def _counted(ground: Ground, column: Column, slicing: Slicing) -> tuple[Averaged, list[Averaged]]:
+def _counted(ground: Ground, column: SliceColumn, slicing: Slicing) -> tuple[Averaged, list[Averaged]]:
     """Return how right the runs are on all questions of a column, and on each part of a facet."""
     masks = [mask for mask in (column.among, ground.asked) if mask is not None]
     among = np.logical_and.reduce(masks) if masks else None
@@ -272,18 +274,18 @@ def _counted(ground: Ground, column: Column, slicing: Slicing) -> tuple[Averaged
     return whole, [Averaged(count, tuple(each)) for count, each in zip(n, rights, strict=True)]
 
 
-def _cell(ground: Ground, found: Averaged, pairs: Sequence[tuple[str, str]], *, taken: str = "") -> Cell:
+def _cell(ground: Ground, found: Averaged, pairs: Sequence[tuple[str, str]], *, taken: str = "") -> SliceCell:
     """Return a cell; of a facet that the row is by, its own value alone is in the address."""
     if not found.n:
-        return Cell(found, "")
+        return SliceCell(found, "")
     kept = [pair for at, pair in enumerate(pairs) if pair[0] != taken or at == len(pairs) - 1]
-    return Cell(found, f"{ground.address}?{urlencode(kept)}")
+    return SliceCell(found, f"{ground.address}?{urlencode(kept)}")
 
 
 Numbers = Mapping[str, float | int | str | None]
 
 
-def lines_of(panels: Sequence[Panel]) -> Iterator[Numbers]:
+def lines_of(panels: Sequence[SlicePanel]) -> Iterator[Numbers]:
     """Yield every cell as a line of figures."""
     for one in panels:
         for row in (one.whole, *one.rows):

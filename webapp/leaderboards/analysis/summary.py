@@ -6,8 +6,8 @@ The sentences use exact scores, so pages show them only to people who may see th
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from webapp.leaderboards.analysis.comparison import Line, Part, Sheet
-from webapp.leaderboards.analysis.slices import Cell, Divided, Ground, by_one
+from webapp.leaderboards.analysis.comparison import ComparedFacet, ComparedValue, Sheet
+from webapp.leaderboards.analysis.slices import Divided, Ground, SliceCell, by_one
 from webapp.leaderboards.disclosure.figures import Figure
 from webapp.leaderboards.entries import Contender
 
@@ -21,7 +21,7 @@ class Weak(NamedTuple):
     facet_label: str
     value: str
     label: str
-    cell: Cell
+    cell: SliceCell
 
     @property
     def title(self) -> str:
@@ -90,7 +90,7 @@ def _signed(points: float) -> str:
     return f"{points:.1f}".replace("-", "−")
 
 
-def _where(parts: Sequence[Part], by: str, sign: int) -> str:
+def _where(parts: Sequence[ComparedFacet], by: str, sign: int) -> str:
     """Return at what the row ahead is better and worse for certain; empty where that is nothing."""
     lines = [line for part in parts if part.name == by for line in part.lines if line.is_certain]
     ordered = sorted(lines, key=lambda line: sign * line.compared.difference)
@@ -102,7 +102,7 @@ def _where(parts: Sequence[Part], by: str, sign: int) -> str:
     return f"; {', '.join(told)}" if told else ""
 
 
-def _with_points(line: Line, sign: int) -> str:
+def _with_points(line: ComparedValue, sign: int) -> str:
     return f"{line.label} ({sign * 100 * line.compared.difference:+.1f})".replace("(-", "(−")
 
 
@@ -111,7 +111,7 @@ class Apart(NamedTuple):
 
     facet: str
     title: str
-    line: Line
+    line: ComparedValue
 
 
 def largest(found: Sheet) -> list[Apart]:

@@ -13,7 +13,7 @@ from generation.models import Split
 from generation.splits.filters import BadAddress, check_names, shortened
 from webapp.leaderboards import baselines
 from webapp.leaderboards.analysis import downloads
-from webapp.leaderboards.boards import ACCURACY, ASKED, Board, Wanted, board_of, made_of, sorts_of
+from webapp.leaderboards.boards import ACCURACY, ASKED, Board, BoardRequest, board_of, made_of, sorts_of
 from webapp.leaderboards.disclosure import ladder
 from webapp.leaderboards.entries import BEST, CHOICES
 from webapp.leaderboards.lookup import boards_for, find_board
@@ -86,7 +86,7 @@ def board_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpRes
     return downloads.response(downloads.of_board(found, site=site), kind=kind, name=f"{slug}-{name}-board")
 
 
-def _sorted(request: HttpRequest, split: Split, wanted: Wanted) -> tuple[Board, list[tuple[str, str]]]:
+def _sorted(request: HttpRequest, split: Split, wanted: BoardRequest) -> tuple[Board, list[tuple[str, str]]]:
     """Return a board, and by what it can be sorted; raise `BadBoard` where it can't as is wanted."""
     found = board_of(request.user, split, wanted)
     sorts = sorts_of(found)
@@ -95,7 +95,7 @@ def _sorted(request: HttpRequest, split: Split, wanted: Wanted) -> tuple[Board, 
     return found, sorts
 
 
-def _wanted(request: HttpRequest) -> Wanted:
+def _wanted(request: HttpRequest) -> BoardRequest:
     """Return which rows an address asks for; raise `BadBoard` or `BadAddress` for what isn't there."""
     check_names(request.GET, ASKED)
     choose, sort = request.GET.get("show") or BEST, request.GET.get("sort") or ACCURACY
@@ -108,7 +108,7 @@ def _wanted(request: HttpRequest) -> Wanted:
         raise BadBoard(f"Expected methods made as one of {', '.join(Method.Made.values)}, got {shortened(unknown[0])}.")
     if len(words) > LONGEST or "\0" in words:
         raise BadBoard(f"Expected at most {LONGEST} characters to look for, got others.")
-    return Wanted(choose, made, sort, words)
+    return BoardRequest(choose, made, sort, words)
 
 
 def _under_way(user: Any, split: Split) -> list[Submission]:

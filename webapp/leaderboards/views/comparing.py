@@ -8,18 +8,18 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from generation.charts.vega import OF_PAPER, OF_THE_PAGE, Palette
+from generation.charts.vega import OF_PAPER, OF_THE_PAGE, SvgPalette
 from generation.splits.filters import shortened
 from webapp.leaderboards.analysis import differences_chart, summary
-from webapp.leaderboards.analysis.comparison import Part, Sheet, lines_of, sheet
+from webapp.leaderboards.analysis.comparison import ComparedFacet, Sheet, lines_of, sheet
 from webapp.leaderboards.analysis.slices import divided
 from webapp.leaderboards.boards import columns_of
 from webapp.leaderboards.disclosure.visibility import facets_for
 from webapp.leaderboards.entries import Entry
 from webapp.leaderboards.views.reading import (
     KINDS,
-    Reading,
-    Unreadable,
+    BoardReading,
+    UnreadableAddress,
     as_csv,
     check_open,
     drawing_of,
@@ -42,12 +42,12 @@ def compare(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         context = reading.context("Compare")
         if is_chosen:
             context |= _compared(reading)
-    except Unreadable as error:
+    except UnreadableAddress as error:
         return refused(reading, error)
     return render(request, "leaderboards/compare.html", context)
 
 
-def _compared(reading: Reading) -> dict[str, Any]:
+def _compared(reading: BoardReading) -> dict[str, Any]:
     """Return what the page says of two rows."""
     (first, second), found = reading.contenders, sheet_for(reading)
     part = _drawn_part(reading, found)
@@ -67,39 +67,41 @@ def _compared(reading: Reading) -> dict[str, Any]:
     }
 
 
-def two_of(reading: Reading) -> list[Entry]:
-    """Return the first two rows that an address names, or fewer, and read these alone; raise `Unreadable`."""
+def two_of(reading: BoardReading) -> list[Entry]:
+    """Return the first two rows that an address names, or fewer, and read these alone; raise `UnreadableAddress`."""
     check_open(reading)
     reading.check_names(BY)
     reading.chosen = reading.chosen[:TWO]
     return reading.chosen
 
 
-def sheet_for(reading: Reading) -> Sheet:
-    """Return the first two rows that an address names, compared; raise `Unreadable`."""
+def sheet_for(reading: BoardReading) -> Sheet:
+    """Return the first two rows that an address names, compared; raise `UnreadableAddress`."""
     if len(two_of(reading)) < TWO:
-        raise Unreadable("Expected two rows of the board, got fewer.", status=400)
+        raise UnreadableAddress("Expected two rows of the board, got fewer.", status=400)
     first, second = reading.contenders
     by = [divided(facet) for facet in facets_for(reading.request.user, reading.split, reading.index)]
     return sheet(reading.ground, first, second, by)
 
 
-def _drawn_part(reading: Reading, found: Sheet) -> Part | None:
+def _drawn_part(reading: BoardReading, found: Sheet) -> ComparedFacet | None:
     """Return the facet that is drawn: that of the board's columns where the address names none."""
     parts = {part.name: part for part in found.parts}
     wanted = reading.request.GET.get(BY)
     if wanted and wanted not in parts:
-        raise Unreadable(f"Expected to draw by one of {', '.join(parts)}, got {shortened(wanted)}.")
+        raise UnreadableAddress(f"Expected to draw by one of {', '.join(parts)}, got {shortened(wanted)}.")
     return parts[wanted] if wanted else parts.get(_usual(reading), next(iter(parts.values()), None))
 
 
-def _usual(reading: Reading) -> str:
+def _usual(reading: BoardReading) -> str:
     """Return the facet that the board's columns are of; empty of a board without columns."""
     columns = columns_of(reading.request.user, reading.split, reading.index)
     return columns[0].facet if columns else ""
 
 
-def _spec(reading: Reading, part: Part, *, colors: Palette, title: str = "", test: str = "") -> dict[str, Any] | None:
+def _spec(
+    reading: BoardReading, part: ComparedFacet, *, colors: SvgPalette, title: str = "", test: str = ""
+) -> dict[str, Any] | None:
     """Return the chart of a facet; each point leads to its questions, with what both rows say of them."""
     first, second = reading.contenders
     split = reading.split
@@ -119,15 +121,15 @@ def compare_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpR
     reading = opened(request, slug, name)
     try:
         if kind not in KINDS:
-            raise Unreadable(f"Expected one of {', '.join(KINDS)}, got {shortened(kind)}.")
+            raise UnreadableAddress(f"Expected one of {', '.join(KINDS)}, got {shortened(kind)}.")
         found = sheet_for(reading)
         content = as_csv(lines_of(found)) if kind == "csv" else _paper(reading, found, kind=kind)
-    except Unreadable as error:
+    except UnreadableAddress as error:
         return refused(reading, error)
     return saved(reading, content, kind=kind, name="compare")
 
 
-def _paper(reading: Reading, found: Sheet, *, kind: str) -> bytes:
+def _paper(reading: BoardReading, found: Sheet, *, kind: str) -> bytes:
     part = _drawn_part(reading, found)
     spec = None if part is None else _spec(reading, part, colors=OF_PAPER, title=str(reading.split), test=found.test)
     return paper_of(reading, spec, kind=kind)

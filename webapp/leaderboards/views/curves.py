@@ -24,8 +24,8 @@ from webapp.leaderboards.models import Score
 from webapp.leaderboards.views.reading import (
     ENTRY,
     KINDS,
-    Reading,
-    Unreadable,
+    BoardReading,
+    UnreadableAddress,
     as_csv,
     check_open,
     drawing_of,
@@ -39,7 +39,7 @@ TARGET, OVER, VIEW = "target", "along", "view"
 USUAL = "90"  # percent, where columns are no tasks
 
 
-class Asked(NamedTuple):
+class CurveRequest(NamedTuple):
     """What an address asks of curves: along what, the target in percent as it says it, which view's series."""
 
     along: str
@@ -54,7 +54,7 @@ class Asked(NamedTuple):
 class Learned(NamedTuple):
     """The curves of a board, and the columns whose parts each of them has; none where a view is asked for."""
 
-    asked: Asked
+    asked: CurveRequest
     curves: list[Curve]
     columns: tuple[Column, ...]
     tasks: Tasks | None
@@ -75,7 +75,7 @@ def curve(request: HttpRequest, slug: str, name: str) -> HttpResponse:
             "is_drawable": spec is not None,
         }
         context["needed"] = needed(found.curves, found.columns, found.tasks) if found.columns else None
-    except Unreadable as error:
+    except UnreadableAddress as error:
         return refused(reading, error)
     return render(request, "leaderboards/curves.html", context)
 
@@ -86,13 +86,13 @@ def curve_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpRes
     reading = opened(request, slug, name)
     try:
         if kind not in KINDS:
-            raise Unreadable(f"Expected one of {', '.join(KINDS)}, got {shortened(kind)}.")
+            raise UnreadableAddress(f"Expected one of {', '.join(KINDS)}, got {shortened(kind)}.")
         found = learned_for(reading)
         if kind == "csv":
             content = as_csv(lines_of(found.curves))
         else:
             content = paper_of(reading, _chart(found, is_paper=True, title=str(reading.split)), kind=kind)
-    except Unreadable as error:
+    except UnreadableAddress as error:
         return refused(reading, error)
     return saved(reading, content, kind=kind, name="curves")
 
@@ -103,11 +103,11 @@ def reached_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpR
     reading = opened(request, slug, name)
     try:
         if kind not in downloads.KINDS:
-            raise Unreadable(f"Expected one of {', '.join(downloads.KINDS)}, got {shortened(kind)}.")
+            raise UnreadableAddress(f"Expected one of {', '.join(downloads.KINDS)}, got {shortened(kind)}.")
         found = learned_for(reading)
         if not found.columns:
-            raise Unreadable("Expected no view: columns are told of all questions.", status=400)
-    except Unreadable as error:
+            raise UnreadableAddress("Expected no view: columns are told of all questions.", status=400)
+    except UnreadableAddress as error:
         return refused(reading, error)
     table = table_of(
         reading.split, needed(found.curves, found.columns, found.tasks), found.asked.along, found.asked.target
@@ -115,8 +115,8 @@ def reached_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpR
     return downloads.response(table, kind=kind, name=f"{slug}-{name}-reached")
 
 
-def learned_for(reading: Reading) -> Learned:
-    """Return the board's curves as the address asks for them; raise `Unreadable`."""
+def learned_for(reading: BoardReading) -> Learned:
+    """Return the board's curves as the address asks for them; raise `UnreadableAddress`."""
     check_open(reading)
     user, split = reading.request.user, reading.split
     columns = columns_of(user, split, reading.index)
@@ -138,25 +138,25 @@ def learned_for(reading: Reading) -> Learned:
     return Learned(asked, curves(runs, along=asked.along, target=asked.share), columns, tasks)
 
 
-def _asked(reading: Reading, tasks: Tasks | None) -> Asked:
+def _asked(reading: BoardReading, tasks: Tasks | None) -> CurveRequest:
     reading.check_names(OVER, TARGET, VIEW)
     get, usual = reading.request.GET, tasks.percent if tasks is not None else USUAL
     along, target, name = get.get(OVER) or next(iter(ALONG)), get.get(TARGET) or usual, get.get(VIEW)
     if along not in ALONG:
-        raise Unreadable(f"Expected one of {', '.join(ALONG)}, got {shortened(along)}.")
+        raise UnreadableAddress(f"Expected one of {', '.join(ALONG)}, got {shortened(along)}.")
     if not (len(target) < 8 and target.replace(".", "", 1).isdecimal() and target.isascii() and float(target) <= 100):
-        raise Unreadable(f"Expected a target from 0 to 100 per cent, got {shortened(target)}.", status=400)
+        raise UnreadableAddress(f"Expected a target from 0 to 100 per cent, got {shortened(target)}.", status=400)
     views = {view.name: view for view in _views(reading)}
     if name and name not in views:
-        raise Unreadable(f"Expected one of the views {', '.join(views) or '(none)'}, got {shortened(name)}.")
-    return Asked(along, target, views[name] if name else None)
+        raise UnreadableAddress(f"Expected one of the views {', '.join(views) or '(none)'}, got {shortened(name)}.")
+    return CurveRequest(along, target, views[name] if name else None)
 
 
-def _views(reading: Reading) -> list[BoardView]:
+def _views(reading: BoardReading) -> list[BoardView]:
     return [view for view in views_for(reading.request.user, reading.split, reading.index) if view.series]
 
 
-def _run(reading: Reading, entry: Entry) -> Run:
+def _run(reading: BoardReading, entry: Entry) -> Run:
     first = entry.submissions[0]
     return Run(
         entry.name,
@@ -169,7 +169,7 @@ def _run(reading: Reading, entry: Entry) -> Run:
     )
 
 
-def _runs_of_series(reading: Reading, entry: Entry, view: BoardView) -> Iterator[Run]:
+def _runs_of_series(reading: BoardReading, entry: Entry, view: BoardView) -> Iterator[Run]:
     """Yield an entry as a point of a curve for each series of a view; of those that say no size, nothing."""
     run = _run(reading, entry)
     if run.train_size is None and run.examples_seen is None:
@@ -179,7 +179,7 @@ def _runs_of_series(reading: Reading, entry: Entry, view: BoardView) -> Iterator
         yield run._replace(averaged=averaged, series=series.label, address=address)
 
 
-def _slices(reading: Reading, pairs: list[tuple[str, str]]) -> str:
+def _slices(reading: BoardReading, pairs: list[tuple[str, str]]) -> str:
     return f"{reverse('board_slices', args=[reading.split.dataset.slug, reading.split.name])}?{urlencode(pairs)}"
 
 

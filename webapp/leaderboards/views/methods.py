@@ -136,7 +136,7 @@ def method_delete(request: HttpRequest, number: int) -> HttpResponse:
     if request.method == "POST":
         try:
             deletion.delete_method(found)
-        except deletion.Counted as error:
+        except deletion.CountsToday as error:
             trouble = str(error)
         else:
             messages.success(request, f"{found.name} is deleted, with its submissions.")

@@ -18,9 +18,9 @@ from generation.storage import items
 from generation.storage.index import SplitIndex
 from generation.views.finding import pairs_of
 from webapp.leaderboards import prediction_codes
-from webapp.leaderboards.analysis.questions import Given, Show, chosen, given, shows_for
+from webapp.leaderboards.analysis.questions import RowAnswers, Show, chosen, given, shows_for
 from webapp.leaderboards.entries import Entry
-from webapp.leaderboards.views.reading import ENTRY, Reading, Unreadable, check_open, opened, refused
+from webapp.leaderboards.views.reading import ENTRY, BoardReading, UnreadableAddress, check_open, opened, refused
 
 SHOW = "show"
 A_PAGE = 20  # questions
@@ -35,8 +35,8 @@ def questions(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         page = Paginator(found, A_PAGE).get_page(query.page)
         listed = listed_of(reading, list(page.object_list))
     except BadAddress as error:
-        return refused(reading, Unreadable(str(error), status=400))
-    except Unreadable as error:
+        return refused(reading, UnreadableAddress(str(error), status=400))
+    except UnreadableAddress as error:
         return refused(reading, error)
     kept = [*query.with_words(query.words).pairs, *reading.entry_pairs]
     context: dict[str, Any] = {
@@ -64,7 +64,7 @@ class WantedQuestions(NamedTuple):
     positions: list[int]
 
 
-def wanted_of(reading: Reading, *, beside: Collection[str] = ()) -> WantedQuestions:
+def wanted_of(reading: BoardReading, *, beside: Collection[str] = ()) -> WantedQuestions:
     """Return the questions that an address asks for; names `beside` are no filters.
 
     Raises
@@ -79,19 +79,19 @@ def wanted_of(reading: Reading, *, beside: Collection[str] = ()) -> WantedQuesti
     return WantedQuestions(query, shows, show, chosen(reading.ground, reading.contenders, show, within))
 
 
-def _query(reading: Reading, beside: Collection[str]) -> Query:
+def _query(reading: BoardReading, beside: Collection[str]) -> Query:
     """Return the filters that stand in the address beside rows and show; raise `BadAddress`."""
     facets = visible_facets(reading.request.user, reading.split, reading.index)
     pairs = [pair for pair in pairs_of(reading.request) if pair[0] not in (ENTRY, SHOW, *beside)]
     return read_query(pairs, facets=facets)
 
 
-def _show(reading: Reading, shows: Sequence[Show]) -> Show:
-    """Return which questions are shown; raise `Unreadable` for what these rows don't allow."""
+def _show(reading: BoardReading, shows: Sequence[Show]) -> Show:
+    """Return which questions are shown; raise `UnreadableAddress` for what these rows don't allow."""
     name = reading.request.GET.get(SHOW) or shows[0].name
     found = next((one for one in shows if one.name == name), None)
     if found is None:
-        raise Unreadable(
+        raise UnreadableAddress(
             f"Expected to show one of {', '.join(one.name for one in shows)} for these rows, got {shortened(name)}."
         )
     return found
@@ -103,10 +103,10 @@ class Listed(NamedTuple):
     question: Question
     picture: Picture | None
     answer: str
-    given: list[list[Given]]
+    given: list[list[RowAnswers]]
 
 
-def listed_of(reading: Reading, positions: Sequence[int]) -> list[Listed]:
+def listed_of(reading: BoardReading, positions: Sequence[int]) -> list[Listed]:
     """Return questions of a split by their positions, with what the chosen rows say of each."""
     index, ground = reading.index, reading.ground
     outside = [_outside(entry, index) for entry in reading.chosen]

@@ -16,13 +16,13 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from annotations.results.answer_files import cell
-from generation.charts.drawing import Order, drawings
+from generation.charts.drawing import DrawingOrder, drawings
 from generation.charts.vega import BESIDE_A_FORM, OF_PAPER, OF_THE_PAGE, WIDE
 from generation.models import Split
 from generation.splits.filters import BadAddress, check_names, shortened
 from generation.storage.index import SplitIndex
 from webapp.leaderboards.analysis.panels_chart import left_out, spec_of
-from webapp.leaderboards.analysis.slices import LEAST, Ground, Panel
+from webapp.leaderboards.analysis.slices import LEAST, Ground, SlicePanel
 from webapp.leaderboards.disclosure.visibility import is_open
 from webapp.leaderboards.entries import Contender, Entry, asked_of, entries_of, find_entry
 from webapp.leaderboards.lookup import find_board
@@ -34,7 +34,7 @@ AT_FIRST = 3  # that are chosen where nobody chose
 OFFERED = 40  # rows that the form offers
 
 
-class Unreadable(Exception):
+class UnreadableAddress(Exception):
     """An address asks for what isn't there or may not be told; the text says why."""
 
     def __init__(self, message: str, *, status: int = 404) -> None:
@@ -43,7 +43,7 @@ class Unreadable(Exception):
 
 
 @dataclass
-class Reading:
+class BoardReading:
     """A board as one visitor reads it.
 
     Attributes
@@ -56,11 +56,11 @@ class Reading:
     split: Split
 
     def check_names(self, *known: str) -> None:
-        """Raise `Unreadable` for a name in the address that is neither rows nor one of these."""
+        """Raise `UnreadableAddress` for a name in the address that is neither rows nor one of these."""
         try:
             check_names(self.request.GET, (ENTRY, *known))
         except BadAddress as error:
-            raise Unreadable(str(error), status=400) from error
+            raise UnreadableAddress(str(error), status=400) from error
 
     @cached_property
     def index(self) -> SplitIndex:
@@ -76,10 +76,10 @@ class Reading:
 
     @cached_property
     def chosen(self) -> list[Entry]:
-        """Return the rows that the address names, or the first models; raise `Unreadable`."""
+        """Return the rows that the address names, or the first models; raise `UnreadableAddress`."""
         keys = list(dict.fromkeys(key for key in self.request.GET.getlist(ENTRY) if key))
         if len(keys) > MOST:
-            raise Unreadable(f"Expected at most {MOST} rows of the board, got {len(keys)}.", status=400)
+            raise UnreadableAddress(f"Expected at most {MOST} rows of the board, got {len(keys)}.", status=400)
         if not keys:
             return [entry for entry in self.entries if not entry.is_human][:AT_FIRST]
         return [self._find(key) for key in keys]
@@ -88,7 +88,7 @@ class Reading:
         known = {entry.key: entry for entry in self.entries}
         found = known.get(key) or find_entry(self.request.user, self.split, key)
         if found is None:
-            raise Unreadable(f"Expected a row of the board of {self.split}, got {shortened(key)}.")
+            raise UnreadableAddress(f"Expected a row of the board of {self.split}, got {shortened(key)}.")
         return found
 
     @cached_property
@@ -128,22 +128,22 @@ class Reading:
         }
 
 
-def opened(request: HttpRequest, slug: str, name: str) -> Reading:
+def opened(request: HttpRequest, slug: str, name: str) -> BoardReading:
     """Return the board of a split as this visitor reads it; 404 to whom it isn't shown."""
-    return Reading(request, find_board(request.user, slug, name))
+    return BoardReading(request, find_board(request.user, slug, name))
 
 
-def check_open(reading: Reading) -> None:
-    """Raise `Unreadable` where answers are withheld from the visitor."""
+def check_open(reading: BoardReading) -> None:
+    """Raise `UnreadableAddress` where answers are withheld from the visitor."""
     if not reading.is_open:
         message = (
             f"The answers of {reading.split} are withheld. This page opens when its owner opens them. Until then the "
             "board shows one figure for each method."
         )
-        raise Unreadable(message, status=403)
+        raise UnreadableAddress(message, status=403)
 
 
-def about(reading: Reading) -> dict[str, str]:
+def about(reading: BoardReading) -> dict[str, str]:
     split = reading.split
     return {"dataset": split.dataset.slug, "split": split.name, "fingerprint": split.fingerprint}
 
@@ -163,12 +163,12 @@ def contenders_of(entries: Sequence[Entry]) -> list[Contender]:
     ]
 
 
-def refused(reading: Reading, error: Unreadable) -> HttpResponse:
+def refused(reading: BoardReading, error: UnreadableAddress) -> HttpResponse:
     context = {"split": reading.split, "dataset": reading.split.dataset, "message": str(error)}
     return render(reading.request, "generation/refused.html", context, status=error.status)
 
 
-def drawn(split: Split, panels: Sequence[Panel]) -> list[dict[str, Any]]:
+def drawn(split: Split, panels: Sequence[SlicePanel]) -> list[dict[str, Any]]:
     """Return panels with their drawings as parts of a page; a map of two facets is the table itself."""
     specs = [None if panel.is_crossed else spec_of(panel, colors=OF_THE_PAGE) for panel in panels]
     return [
@@ -190,7 +190,7 @@ def drawing_of(split: Split, spec: dict[str, Any] | None) -> SafeString:
 
 def _drawings_of(split: Split, specs: Sequence[dict[str, Any] | None], *, wide: int) -> list[SafeString]:
     sizes = [size for spec in specs if spec is not None for size in ({**spec, "width": wide}, spec)]
-    found = iter(drawings(split.dataset.slug, [Order(size) for size in sizes]))
+    found = iter(drawings(split.dataset.slug, [DrawingOrder(size) for size in sizes]))
     return [SafeString() if spec is None else _sized(next(found), next(found)) for spec in specs]
 
 
@@ -202,17 +202,17 @@ def _sized(wide: bytes | None, narrow: bytes | None) -> SafeString:
     return format_html('<div class="on-wide">{}</div><div class="on-narrow">{}</div>', *parts)
 
 
-def for_paper(reading: Reading, panel: Panel, *, kind: str) -> bytes:
-    """Return a panel's chart as a file; raise `Unreadable` where there is none."""
+def for_paper(reading: BoardReading, panel: SlicePanel, *, kind: str) -> bytes:
+    """Return a panel's chart as a file; raise `UnreadableAddress` where there is none."""
     return paper_of(reading, spec_of(panel, colors=OF_PAPER, title=str(reading.split)), kind=kind)
 
 
-def paper_of(reading: Reading, spec: dict[str, Any] | None, *, kind: str) -> bytes:
-    """Return a chart as a file; raise `Unreadable` where there is none."""
-    orders = [Order(spec, kind=kind, site=settings.PUBLIC_URL)] if spec is not None else []
+def paper_of(reading: BoardReading, spec: dict[str, Any] | None, *, kind: str) -> bytes:
+    """Return a chart as a file; raise `UnreadableAddress` where there is none."""
+    orders = [DrawingOrder(spec, kind=kind, site=settings.PUBLIC_URL)] if spec is not None else []
     [drawing] = drawings(reading.split.dataset.slug, orders) or [None]
     if drawing is None:
-        raise Unreadable("There is nothing to draw here just now. The figures are in the CSV file.")
+        raise UnreadableAddress("There is nothing to draw here just now. The figures are in the CSV file.")
     return drawing
 
 
@@ -227,7 +227,7 @@ def as_csv(lines: Iterable[Mapping[str, Any]]) -> bytes:
     return text.getvalue().encode()
 
 
-def saved(reading: Reading, content: bytes, *, kind: str, name: str) -> HttpResponse:
+def saved(reading: BoardReading, content: bytes, *, kind: str, name: str) -> HttpResponse:
     """Return a file to be saved; nobody but the browser keeps it, for others may be told other figures."""
     response = HttpResponse(content, content_type=KINDS[kind])
     whole = f"{reading.split.dataset.slug}-{reading.split.name}-{name}.{kind}"

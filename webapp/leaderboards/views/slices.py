@@ -15,7 +15,7 @@ from webapp.leaderboards.analysis.related_splits import by_view_across
 from webapp.leaderboards.analysis.slices import (
     BadBands,
     Divided,
-    Panel,
+    SlicePanel,
     by_one,
     by_two,
     by_view,
@@ -27,8 +27,8 @@ from webapp.leaderboards.boards import columns_of, own_columns_of
 from webapp.leaderboards.disclosure.visibility import facets_for, views_for
 from webapp.leaderboards.views.reading import (
     KINDS,
-    Reading,
-    Unreadable,
+    BoardReading,
+    UnreadableAddress,
     about,
     as_csv,
     check_open,
@@ -44,7 +44,7 @@ SLICES_KINDS = (*KINDS, "json")
 MOST_COLUMNS = 60  # values of a facet that is crossed with another
 
 
-class Wanted(NamedTuple):
+class SliceRequest(NamedTuple):
     """What an address breaks down by: a ready-made view, or one facet or two, the first perhaps in bands."""
 
     view: BoardView | None
@@ -60,7 +60,7 @@ def slices(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         wanted = _wanted(reading)
         panels = _panels(reading, wanted)
         context = {**reading.context("Slices"), **_form(reading, wanted), "panels": drawn(reading.split, panels)}
-    except Unreadable as error:
+    except UnreadableAddress as error:
         return refused(reading, error)
     return render(request, "leaderboards/slices.html", context)
 
@@ -71,29 +71,29 @@ def slices_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpRe
     reading = opened(request, slug, name)
     try:
         if kind not in SLICES_KINDS:
-            raise Unreadable(f"Expected one of {', '.join(SLICES_KINDS)}, got {shortened(kind)}.")
+            raise UnreadableAddress(f"Expected one of {', '.join(SLICES_KINDS)}, got {shortened(kind)}.")
         panels = panels_for(reading)
         if kind == "json":
             return JsonResponse({**about(reading), "slices": list(lines_of(panels))})
         content = as_csv(lines_of(panels)) if kind == "csv" else for_paper(reading, _one(reading, panels), kind=kind)
-    except Unreadable as error:
+    except UnreadableAddress as error:
         return refused(reading, error)
     return saved(reading, content, kind=kind, name="slices")
 
 
-def panels_for(reading: Reading) -> list[Panel]:
-    """Return what an address breaks down, for the rows it names; raise `Unreadable`."""
+def panels_for(reading: BoardReading) -> list[SlicePanel]:
+    """Return what an address breaks down, for the rows it names; raise `UnreadableAddress`."""
     return _panels(reading, _wanted(reading))
 
 
-def _one(reading: Reading, panels: list[Panel]) -> Panel:
+def _one(reading: BoardReading, panels: list[SlicePanel]) -> SlicePanel:
     number = reading.request.GET.get(PANEL) or "1"
     if not (number.isdecimal() and len(number) < 5 and 1 <= int(number) <= len(panels)):
-        raise Unreadable(f"Expected a panel from 1 to {len(panels)}, got {shortened(number)}.")
+        raise UnreadableAddress(f"Expected a panel from 1 to {len(panels)}, got {shortened(number)}.")
     return panels[int(number) - 1]
 
 
-def _wanted(reading: Reading) -> Wanted:
+def _wanted(reading: BoardReading) -> SliceRequest:
     """Return what the address breaks down by: the first view where it says nothing."""
     check_open(reading)
     reading.check_names(VIEW, BY, BANDS, PANEL)
@@ -105,32 +105,32 @@ def _wanted(reading: Reading) -> Wanted:
         return _by(reading, names, facets, get.get(BANDS, "").strip())
     name = get.get(VIEW)
     if name and name not in views:
-        raise Unreadable(f"Expected one of the views {', '.join(views)}, got {shortened(name)}.")
+        raise UnreadableAddress(f"Expected one of the views {', '.join(views)}, got {shortened(name)}.")
     if not views:
-        return Wanted(None, list(facets.values())[:1])
+        return SliceRequest(None, list(facets.values())[:1])
     columns = columns_of(user, split, index)
     if not name and columns and columns != own_columns_of(user, split, index):
-        return Wanted(None, [facets[columns[0].facet]])
-    return Wanted(views[name] if name else next(iter(views.values())), [])
+        return SliceRequest(None, [facets[columns[0].facet]])
+    return SliceRequest(views[name] if name else next(iter(views.values())), [])
 
 
-def _by(reading: Reading, names: list[str], facets: dict[str, IndexedFacet], bands: str) -> Wanted:
+def _by(reading: BoardReading, names: list[str], facets: dict[str, IndexedFacet], bands: str) -> SliceRequest:
     unknown = [name for name in names if name not in facets]
     if unknown:
-        raise Unreadable(f"Expected to break down by one of {', '.join(facets)}, got {shortened(unknown[0])}.")
+        raise UnreadableAddress(f"Expected to break down by one of {', '.join(facets)}, got {shortened(unknown[0])}.")
     if len(names) > 2:
-        raise Unreadable(f"Expected to break down by one facet or two, got {len(names)}.", status=400)
+        raise UnreadableAddress(f"Expected to break down by one facet or two, got {len(names)}.", status=400)
     chosen = [facets[name] for name in names]
     if bands and chosen[0].kind != FacetKind.INTEGER:
-        raise Unreadable(f"Expected ranges of numbers only where {chosen[0].label} has numbers.", status=400)
+        raise UnreadableAddress(f"Expected ranges of numbers only where {chosen[0].label} has numbers.", status=400)
     if len(chosen) > 1 and len(chosen[1].values) > MOST_COLUMNS:
-        raise Unreadable(
+        raise UnreadableAddress(
             f"Expected a second facet of at most {MOST_COLUMNS} values: put {chosen[1].label} first.", status=400
         )
-    return Wanted(None, chosen, bands)
+    return SliceRequest(None, chosen, bands)
 
 
-def _panels(reading: Reading, wanted: Wanted) -> list[Panel]:
+def _panels(reading: BoardReading, wanted: SliceRequest) -> list[SlicePanel]:
     if not reading.contenders or not (wanted.view or wanted.by):
         return []
     if wanted.view is not None:
@@ -143,16 +143,16 @@ def _panels(reading: Reading, wanted: Wanted) -> list[Panel]:
     return by_one(reading.ground, reading.contenders, one)
 
 
-def _divided(wanted: Wanted) -> list[Divided]:
+def _divided(wanted: SliceRequest) -> list[Divided]:
     try:
         bands = read_bands(wanted.bands) if wanted.bands else []
     except BadBands as error:
-        raise Unreadable(str(error), status=400) from error
+        raise UnreadableAddress(str(error), status=400) from error
     first, *rest = wanted.by
     return [divided(first, bands), *(divided(facet) for facet in rest)]
 
 
-def _form(reading: Reading, wanted: Wanted) -> dict[str, Any]:
+def _form(reading: BoardReading, wanted: SliceRequest) -> dict[str, Any]:
     """Return what may be chosen, and what is."""
     user, split, index = reading.request.user, reading.split, reading.index
     names = [facet.name for facet in wanted.by]

@@ -15,7 +15,14 @@ from generation.reports import skipped_step_jobs
 from generation.views.finding import NOTHING
 from webapp.leaderboards.analysis.skipped_steps import Skipping, skipping
 from webapp.leaderboards.entries import Contender
-from webapp.leaderboards.views.reading import Reading, Unreadable, check_open, contenders_of, opened, refused
+from webapp.leaderboards.views.reading import (
+    BoardReading,
+    UnreadableAddress,
+    check_open,
+    contenders_of,
+    opened,
+    refused,
+)
 
 START_COMMAND = "python manage.py process default"
 
@@ -34,14 +41,14 @@ def steps(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     try:
         report, found = steps_for(reading)
         context = reading.context("Skipped steps")
-    except Unreadable as error:
+    except UnreadableAddress as error:
         return refused(reading, error)
     context |= {"report": report, "has_steps": report is not None, "owns": owns(request.user, split.dataset)}
     context |= {"found": found, "least_wrong": LEAST, **_waiting(report)}
     return render(request, "leaderboards/steps.html", context)
 
 
-def steps_for(reading: Reading) -> tuple[AblationReport | None, list[Skipping]]:
+def steps_for(reading: BoardReading) -> tuple[AblationReport | None, list[Skipping]]:
     """Return the report on a split's programs, None where no step can be left out, and what it says of each row.
 
     Raises
@@ -52,7 +59,7 @@ def steps_for(reading: Reading) -> tuple[AblationReport | None, list[Skipping]]:
     split = reading.split
     check_open(reading)
     if not may_see(reading.request.user, split, What.PROGRAM):
-        raise Unreadable(f"The programs of {split} are withheld.", status=403)
+        raise UnreadableAddress(f"The programs of {split} are withheld.", status=403)
     reading.check_names()
     models = [entry for entry in reading.chosen if not entry.is_site_baseline]
     report = skipped_step_jobs.at_hand(split) if split.dataset.get_world().ablations else None
@@ -62,7 +69,7 @@ def steps_for(reading: Reading) -> tuple[AblationReport | None, list[Skipping]]:
     return report, [skipping(split, ablated, one, baselines) for one in contenders_of(models)]
 
 
-def _baselines(reading: Reading) -> list[Contender]:
+def _baselines(reading: BoardReading) -> list[Contender]:
     return contenders_of([entry for entry in reading.entries if entry.is_site_baseline and not entry.is_chance])
 
 

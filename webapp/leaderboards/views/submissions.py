@@ -40,7 +40,7 @@ from webapp.leaderboards.lookup import (
     with_figures,
 )
 from webapp.leaderboards.models import Method, Submission, Suite
-from webapp.leaderboards.uploads import Order, Refused
+from webapp.leaderboards.uploads import Order, UploadRefused
 from webapp.leaderboards.views.reading import contenders_of
 
 A_PAGE = 40
@@ -90,7 +90,7 @@ def submission_new(request: HttpRequest) -> HttpResponse:
                 received = uploads.receive(request.user, order, file, file.name)
                 scoring.RUNNER.wake()
                 return redirect(received.submissions[0] if len(received.submissions) == 1 else "submissions")
-        except Refused as error:
+        except UploadRefused as error:
             form.add_error(
                 None if error.details.get("field") not in form.fields else error.details["field"], str(error)
             )
@@ -233,7 +233,7 @@ def submission_delete(request: HttpRequest, number: int) -> HttpResponse:
     if request.method == "POST":
         try:
             deletion.delete_submission(found)
-        except deletion.Counted as error:
+        except deletion.CountsToday as error:
             trouble = str(error)
         else:
             messages.success(request, f"Submission {number} is deleted.")

@@ -13,7 +13,7 @@ from generation.engine.errors import EngineError
 from generation.management.console import BAD_INPUT, FAILED, PlainCommand
 from webapp.backups.archive import Contents
 from webapp.backups.folder import write_into
-from webapp.backups.writing import Progress, write_backup
+from webapp.backups.writing import BackupProgress, write_backup
 
 SECRETS = "It holds secrets: keep it where only you can read it."
 
@@ -86,8 +86,8 @@ class Bar:
         self.bar.close()
 
     @property
-    def progress(self) -> Progress:
-        return Progress(expect=self.expect, rows=self.count, file=self.count_file)
+    def progress(self) -> BackupProgress:
+        return BackupProgress(expect=self.expect, rows=self.count, file=self.count_file)
 
     def expect(self, total: int) -> None:
         self.bar.reset(total)

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from generation.engine.errors import EngineError
 from generation.management.console import FAILED, PlainCommand
-from webapp.backups.reading import Reader
+from webapp.backups.reading import ArchiveReader
 from webapp.backups.restoring import Restored, check_archive, proofs, restore
 from webapp.management.commands.backup import Bar, reason_of
 from webapp.management.commands.quickstart import only_one_here
@@ -44,7 +44,7 @@ class Command(PlainCommand):
             raise CommandError(f"{path}: expected to read it, got: {reason_of(error)}.", returncode=FAILED) from error
         self._prove()
 
-    def _checked(self, path: Path) -> Reader:
+    def _checked(self, path: Path) -> ArchiveReader:
         """Return the archive, found whole, having said what it is."""
         with Bar("bytes checked") as bar:
             bar.expect(path.stat().st_size if path.exists() else 0)
@@ -57,7 +57,7 @@ class Command(PlainCommand):
         )
         return archive
 
-    def _restored(self, archive: Reader, *, keep_files: bool) -> Restored:
+    def _restored(self, archive: ArchiveReader, *, keep_files: bool) -> Restored:
         with Bar("rows") as bar:
             return restore(archive, keep_files=keep_files, progress=bar.progress)
 

@@ -18,7 +18,7 @@ SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_
 MOST_LINES = 40  # of a table; of more values, the most frequent
 
 
-class Example(NamedTuple):
+class CardExample(NamedTuple):
     """The item that the card shows, and where its picture was written; empty where it has none."""
 
     split: str
@@ -52,7 +52,7 @@ class Card(NamedTuple):
     embedded: bool
     tallies: Mapping[str, Tally]
     figures: Sequence[str]
-    example: Example | None
+    example: CardExample | None
     has_tasks: bool
 
 

@@ -12,7 +12,7 @@ from generation.engine.items import Facet, FacetKind
 BLOCK = 65_536  # questions counted at once
 
 
-class Guess(NamedTuple):
+class BestGuess(NamedTuple):
     """The best that can be said without looking: an answer, and how many questions it is right for."""
 
     answer: str
@@ -42,7 +42,7 @@ class Tally:
         """Return how many answers were counted."""
         return sum(counter.total() for counter in self.counts.values())
 
-    def majority(self) -> Guess | None:
+    def majority(self) -> BestGuess | None:
         """Return the answer that is right most often; None where none is shown."""
         return _most(sum(self.counts.values(), Counter()))
 
@@ -51,21 +51,21 @@ class Tally:
         return sum(max(counter.values()) for counter in self.counts.values())
 
 
-def _most(counter: Counter[str]) -> Guess | None:
+def _most(counter: Counter[str]) -> BestGuess | None:
     if not counter:
         return None
     answer = min(counter, key=lambda one: (-counter[one], one))
-    return Guess(answer, counter[answer], counter.total())
+    return BestGuess(answer, counter[answer], counter.total())
 
 
-class Line(NamedTuple):
+class ValueCount(NamedTuple):
     """A value, or a bin of them, as people call it, and how many questions of each split have it."""
 
     label: str
     counts: tuple[int, ...]
 
 
-def lines(splits: Sequence[ExportSplit], name: str) -> tuple[list[ExportSplit], list[Line]]:
+def lines(splits: Sequence[ExportSplit], name: str) -> tuple[list[ExportSplit], list[ValueCount]]:
     """Return the splits that show a facet, and a line for each value, or bin of them, that occurs in one of them."""
     shown = [(split, facet) for split in splits for facet in split.facets if facet.name == name]
     counted = [(facet, _count(split, facet)) for split, facet in shown]
@@ -73,7 +73,7 @@ def lines(splits: Sequence[ExportSplit], name: str) -> tuple[list[ExportSplit], 
     for at, (facet, counts) in enumerate(counted):
         for label, number in _labelled(facet, counts):
             found.setdefault(label, [0] * len(counted))[at] += number
-    return [split for split, _ in shown], [Line(label, tuple(each)) for label, each in found.items() if any(each)]
+    return [split for split, _ in shown], [ValueCount(label, tuple(each)) for label, each in found.items() if any(each)]
 
 
 def _count(split: ExportSplit, facet: Facet) -> list[int]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
-from generation.engine.formats.huggingface.card import Card, Example, card, yaml_text
+from generation.engine.formats.huggingface.card import Card, CardExample, card, yaml_text
 from generation.engine.formats.huggingface.card_statistics import Tally
 from generation.engine.formats.huggingface.croissant import croissant
 from generation.engine.formats.huggingface.parquet import (
@@ -202,7 +202,7 @@ def _write_figures(dataset: ExportDataset, folder: Path) -> list[str]:
     return sorted(figures)
 
 
-def _write_example(dataset: ExportDataset, folder: Path) -> Example | None:
+def _write_example(dataset: ExportDataset, folder: Path) -> CardExample | None:
     """Write the picture that the card shows: the first of the first split that has questions."""
     for split in dataset.splits:
         item = next(split.items(), None)
@@ -212,7 +212,7 @@ def _write_example(dataset: ExportDataset, folder: Path) -> Example | None:
         if item.image is not None:
             picture = f"figures/example{Path(item.image_name).suffix}"
             embed_image(folder / picture, item.image)
-        return Example(split.name, item, picture)
+        return CardExample(split.name, item, picture)
     return None
 
 

@@ -13,7 +13,7 @@ from generation.engine.worlds.babi.functions import function_table
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.tasks import BY_NAME
-from generation.engine.worlds.babi.telling import Counted
+from generation.engine.worlds.babi.telling import CountableTask
 from generation.engine.worlds.repeats import Repeatable
 
 LENGTHS: Mapping[str, int] = {"lines": 6, "supports": 2}
@@ -122,7 +122,7 @@ def spaces(spec: BabiSpec) -> Mapping[str, Mapping[str, int]]:
     """Return how many stories a task can tell, and how many with a question, where these are few enough to count."""
     found: dict[str, Mapping[str, int]] = {}
     for task in spec.tellers:
-        space = task.space(spec.told) if isinstance(task, Counted) else None
+        space = task.space(spec.told) if isinstance(task, CountableTask) else None
         if space is not None:
             found[task.name] = {"seen_story": space.stories, "seen_question": space.questions}
     return found

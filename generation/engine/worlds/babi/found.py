@@ -14,7 +14,7 @@ class Fact(NamedTuple):
     event: Event
 
 
-class Found(NamedTuple):
+class StepResult(NamedTuple):
     """What a step gives.
 
     Attributes

@@ -22,7 +22,7 @@ OPPOSITE = (1, 0, 3, 2)
 COUNTED = 8  # cells; trees of more are too many to list
 
 
-class Layout(NamedTuple):
+class GridLayout(NamedTuple):
     """Cells, each beside an earlier one.
 
     Attributes
@@ -36,7 +36,7 @@ class Layout(NamedTuple):
     edges: tuple[Edge, ...]
 
 
-START = Layout(((0, 0),), ())
+START = GridLayout(((0, 0),), ())
 
 
 def beside(cell: Cell, direction: int) -> Cell:
@@ -49,14 +49,14 @@ def distance(one: Cell, other: Cell) -> int:
     return abs(one[0] - other[0]) + abs(one[1] - other[1])
 
 
-def laid(layout: Layout, number: int, direction: int) -> Layout:
+def laid(layout: GridLayout, number: int, direction: int) -> GridLayout:
     """Return a layout with another cell, beside one of its own."""
     cell = beside(layout.cells[number], direction)
-    return Layout((*layout.cells, cell), (*layout.edges, (len(layout.cells), number, direction)))
+    return GridLayout((*layout.cells, cell), (*layout.edges, (len(layout.cells), number, direction)))
 
 
 @cache
-def walks(steps: int) -> tuple[Layout, ...]:
+def walks(steps: int) -> tuple[GridLayout, ...]:
     """Return every walk of so many steps that comes to no cell twice."""
     if steps == 0:
         return (START,)
@@ -85,18 +85,18 @@ def is_askew(walk: tuple[Cell, ...]) -> bool:
 
 
 @cache
-def only_ways(steps: int) -> tuple[Layout, ...]:
+def only_ways(steps: int) -> tuple[GridLayout, ...]:
     """Return the walks that are the only way, if nothing else is near."""
     return tuple(walk for walk in walks(steps) if is_only_way(walk.cells))
 
 
 @cache
-def askew(steps: int) -> tuple[Layout, ...]:
+def askew(steps: int) -> tuple[GridLayout, ...]:
     """Return the walks whose start and end share neither row nor column."""
     return tuple(walk for walk in walks(steps) if is_askew(walk.cells))
 
 
-def grown(walk: Layout, count: int, chance: Stream, *, clear: bool) -> Layout:
+def grown(walk: GridLayout, count: int, chance: Stream, *, clear: bool) -> GridLayout:
     """Return a layout that begins with a walk and has so many cells; with `clear` none lies within the walk."""
     cells, edges = list(walk.cells), list(walk.edges)
     while len(cells) < count:
@@ -105,17 +105,17 @@ def grown(walk: Layout, count: int, chance: Stream, *, clear: bool) -> Layout:
         if cell not in cells and not (clear and within(walk.cells, cell)):
             edges.append((len(cells), number, direction))
             cells.append(cell)
-    return Layout(tuple(cells), tuple(edges))
+    return GridLayout(tuple(cells), tuple(edges))
 
 
 @cache
-def trees(count: int) -> tuple[Layout, ...]:
+def trees(count: int) -> tuple[GridLayout, ...]:
     """Return every way of joining so many cells without a circle, each once wherever it lies."""
     if count > COUNTED:
         raise ValueError(f"Expected at most {COUNTED} cells, got {count}.")
     if count == 1:
         return (START,)
-    found: dict[frozenset[tuple[Cell, Cell]], Layout] = {}
+    found: dict[frozenset[tuple[Cell, Cell]], GridLayout] = {}
     for tree in trees(count - 1):
         for number, direction in product(range(count - 1), range(4)):
             if beside(tree.cells[number], direction) not in tree.cells:
@@ -124,13 +124,13 @@ def trees(count: int) -> tuple[Layout, ...]:
     return tuple(found.values())
 
 
-def _joints(tree: Layout) -> frozenset[tuple[Cell, Cell]]:
+def _joints(tree: GridLayout) -> frozenset[tuple[Cell, Cell]]:
     west, south = min(cell[0] for cell in tree.cells), min(cell[1] for cell in tree.cells)
     cells = [(east - west, north - south) for east, north in tree.cells]
     return frozenset((min(cells[a], cells[b]), max(cells[a], cells[b])) for a, b, _ in tree.edges)
 
 
-def walks_within(tree: Layout, steps: int) -> list[tuple[int, ...]]:
+def walks_within(tree: GridLayout, steps: int) -> list[tuple[int, ...]]:
     """Return the walks of so many steps along a tree's joints, as numbers of cells, both ways round."""
     near: dict[int, list[int]] = {number: [] for number in range(len(tree.cells))}
     for one, other, _ in tree.edges:

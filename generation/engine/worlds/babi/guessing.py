@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from generation.engine.items import Item
 from generation.engine.language.vocabulary import split_words
 from generation.engine.scoring import ngram_classifier
-from generation.engine.scoring.ngram_classifier import Read
+from generation.engine.scoring.ngram_classifier import ReadQuestion
 from generation.engine.worlds.babi import asking
 from generation.engine.worlds.babi.cast import EVERYWHERE
 from generation.engine.worlds.babi.spec import BabiSpec
@@ -47,10 +47,10 @@ def by_ngrams(
     yield from ngram_classifier.guesses(known, (read for item in asked for read in _read(item)), check=check)
 
 
-def _read(item: Item) -> Iterator[Read]:
+def _read(item: Item) -> Iterator[ReadQuestion]:
     lines = _lines(item)
     for question in item.questions:
-        yield Read(question.kind, lines[: question.scope], question.text)
+        yield ReadQuestion(question.kind, lines[: question.scope], question.text)
 
 
 def _lines(item: Item) -> Sequence[str]:

@@ -11,7 +11,7 @@ from generation.engine.worlds.babi.story import Story
 SHUFFLED = "gkxbwqzvylhcofujpsratmdnei"  # what a to z become; each letter another one
 
 
-class Language(Protocol):
+class StoryLanguage(Protocol):
     """What becomes of English texts.
 
     Attributes
@@ -76,15 +76,15 @@ class Shuffled:
         return text.translate(self._back)
 
 
-LANGUAGES: Mapping[str, Language] = {"english": English(), "shuffled": Shuffled(), "hindi": Hindi()}
+LANGUAGES: Mapping[str, StoryLanguage] = {"english": English(), "shuffled": Shuffled(), "hindi": Hindi()}
 
 
-def language_of(name: str) -> Language:
+def language_of(name: str) -> StoryLanguage:
     """Return a language by its name in the spec."""
     return LANGUAGES[name]
 
 
-def said(language: Language, kind: AnswerKind, english: str) -> str:
+def said(language: StoryLanguage, kind: AnswerKind, english: str) -> str:
     """Return a canonical answer in a language: the words of a set in alphabetical order there, too."""
     answer = language.answer(english)
     return ",".join(sorted(answer.split(","))) if kind == AnswerKind.SET else answer

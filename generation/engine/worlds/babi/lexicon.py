@@ -111,7 +111,7 @@ def meaning(english: str) -> Meaning | None:
     return Meaning(f"{kind}?", tuple(about))
 
 
-def _told(said: sentences.Said) -> Meaning:
+def _told(said: sentences.ParsedStatement) -> Meaning:
     kind, *parts = said.events[0]
     if len(said.who) > 1:
         return Meaning("go together", (*said.who, parts[-1]))

@@ -11,7 +11,7 @@ from generation.engine.worlds.babi import layout
 from generation.engine.worlds.babi.found import Prefix
 from generation.engine.worlds.babi.functions import ANSWERS, function_table, text_of
 from generation.engine.worlds.babi.knobs import Knobs, Range
-from generation.engine.worlds.babi.languages import Language, said
+from generation.engine.worlds.babi.languages import StoryLanguage, said
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.telling import Ask, Task
@@ -42,7 +42,7 @@ class Making:
         self.knobs: Knobs = spec.told
         self.part: Range = spec.part_of(split)
         self.table: FunctionTable = function_table()
-        self.language: Language = spec.language
+        self.language: StoryLanguage = spec.language
 
     def items(self, chunk: int) -> Iterator[Item]:
         """Yield the items of a chunk; raise `Exhausted` where a task tells none that belongs to the split."""

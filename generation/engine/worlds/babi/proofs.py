@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from generation.engine.items import Item, Question
 from generation.engine.verification.proof import Outputs, Proof
-from generation.engine.worlds.babi.languages import LANGUAGES, Language, said
+from generation.engine.worlds.babi.languages import LANGUAGES, StoryLanguage, said
 from generation.engine.worlds.babi.making import place_of
 from generation.engine.worlds.babi.reading import sentences
 from generation.engine.worlds.babi.reading.carried import Concluded
-from generation.engine.worlds.babi.reading.reader import Reader
-from generation.engine.worlds.babi.reading.sentences import Asked
+from generation.engine.worlds.babi.reading.reader import StoryReader
+from generation.engine.worlds.babi.reading.sentences import ParsedQuestion
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.story import Line, Story
 from generation.engine.worlds.babi.tasks import BY_NAME
@@ -37,7 +37,7 @@ class BabiProver:
 
     def __init__(self, spec: BabiSpec, *, made: bool) -> None:
         self.spec, self.made = spec, made
-        self.language: Language = spec.language
+        self.language: StoryLanguage = spec.language
 
     def begin(self) -> None:
         """Begin a chunk: nothing is kept from item to item."""
@@ -49,7 +49,7 @@ class BabiProver:
             proof.leave("items without a story")
             return
         english = self._english(story)
-        reader = Reader([line.text for line in english.lines])
+        reader = StoryReader([line.text for line in english.lines])
         if not self.made and len(reader.unread) == len(story.lines) and self.language is not LANGUAGES["english"]:
             proof.leave("questions about stories whose language is not read", len(item.questions))
             return
@@ -69,7 +69,7 @@ class BabiProver:
         lines = [Line(self.language.english(line.text) or "", line.events, line.antecedent) for line in story.lines]
         return story._replace(lines=tuple(lines))
 
-    def _prove_lines(self, story: Story, reader: Reader, proof: Proof) -> None:
+    def _prove_lines(self, story: Story, reader: StoryReader, proof: Proof) -> None:
         """Prove that each line says what its events are, and whom its pronoun means."""
         for number, line in enumerate(story.lines):
             if number in reader.unread:
@@ -94,7 +94,7 @@ class BabiProver:
             proof.hold("families", len(came) == 1, "one task of story and question", came, question=number)
 
     def _prove_question(
-        self, reader: Reader, question: Question, supports: Supports | None, proof: Proof, *, number: int
+        self, reader: StoryReader, question: Question, supports: Supports | None, proof: Proof, *, number: int
     ) -> None:
         """Prove a question's answer and supporting facts."""
         asked = sentences.question(self.language.english(question.text) or "")
@@ -120,8 +120,8 @@ class BabiProver:
 
     def _as_released(
         self,
-        reader: Reader,
-        asked: Asked,
+        reader: StoryReader,
+        asked: ParsedQuestion,
         question: Question,
         found: Concluded | None,
         supports: Supports | None,

@@ -21,7 +21,7 @@ from generation.engine.reading.bounded_json import loads
 from generation.engine.spec import COMMON, NO_FILES, BaseSpec, bundled, check_references, merged, read
 from generation.engine.worlds.babi import layout, trying
 from generation.engine.worlds.babi.knobs import TASKS, Knobs, Range, TaskNumber
-from generation.engine.worlds.babi.languages import Language, language_of
+from generation.engine.worlds.babi.languages import StoryLanguage, language_of
 from generation.engine.worlds.babi.lexicon import Lexicon, spoken
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.tasks import BY_NUMBER
@@ -66,7 +66,7 @@ class BabiSpec(BaseSpec):
     _with_parts: dict[str, Self] = PrivateAttr(default_factory=dict)
 
     @property
-    def language(self) -> Language:
+    def language(self) -> StoryLanguage:
         """The language of the stories: that of the lexicon if the spec has one."""
         return language_of(self.told.language) if self.lexicon is None else spoken(self.lexicon.model_dump_json())
 

@@ -16,7 +16,7 @@ class Ask(NamedTuple):
     program: Program
 
 
-class Told(NamedTuple):
+class ToldStory(NamedTuple):
     """A story with its questions, in the order in which they are asked."""
 
     lines: tuple[Line, ...]
@@ -44,7 +44,7 @@ class Task(Protocol):
     label: str
     lengths: tuple[int, ...]
 
-    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
+    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
         """Return a story with so many questions; None where this draw came to nothing and another is to be made."""
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:
@@ -59,7 +59,7 @@ class Space(NamedTuple):
 
 
 @runtime_checkable
-class Counted(Protocol):
+class CountableTask(Protocol):
     """A task whose stories can be counted."""
 
     def space(self, knobs: Knobs) -> Space | None:

@@ -6,7 +6,7 @@ from itertools import islice
 from generation.engine.seeding import Stage, stream
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.tasks import BY_NUMBER
-from generation.engine.worlds.babi.telling import Told
+from generation.engine.worlds.babi.telling import ToldStory
 
 SAMPLES = 5  # stories that are looked at
 TRIES = 300  # stories; who fails so often would take too long, could it be told at all
@@ -19,7 +19,7 @@ def can_be_told(task: int, knobs: Knobs) -> bool:
     return any(teller.tell(knobs, chance, questions=max(teller.lengths)) is not None for _ in range(TRIES))
 
 
-def samples(task: int, knobs: Knobs) -> list[Told]:
+def samples(task: int, knobs: Knobs) -> list[ToldStory]:
     """Return some stories of a task."""
     teller, chance = BY_NUMBER[task], stream(seed=0, split="samples", index=task, stage=Stage.SCENE)
     told = (teller.tell(knobs, chance, questions=max(teller.lengths)) for _ in range(TRIES))

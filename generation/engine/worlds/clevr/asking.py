@@ -11,7 +11,7 @@ from generation.engine.seeding import Stream
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.facets import SEEN_IN_SCENE, values_of
 from generation.engine.worlds.clevr.lexicon import lexicon
-from generation.engine.worlds.clevr.programs import Template, name_of, program_of, templates
+from generation.engine.worlds.clevr.programs import ProgramTemplate, name_of, program_of, templates
 from generation.engine.worlds.clevr.rules import possible, question_rules
 from generation.engine.worlds.clevr.scene import Scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
@@ -28,7 +28,7 @@ class _Template(NamedTuple):
     types: tuple[str, ...]
     choices: tuple[tuple[str, ...], ...]
     descriptions: tuple[tuple[int, ...], ...]
-    steps: tuple[Template, ...]
+    steps: tuple[ProgramTemplate, ...]
     kind: str
     answers: tuple[Answer, ...]
 

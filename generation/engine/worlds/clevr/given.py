@@ -26,7 +26,7 @@ NAME = "scenes_from"  # what messages call the file
 NEAR = 2.0  # pixels by which a camera may miss, on average, what was published
 
 
-class Given:
+class GivenScenes:
     """The scenes of a file.
 
     Parameters
@@ -77,9 +77,9 @@ class Given:
 
 
 @lru_cache(maxsize=4)
-def given(content: bytes) -> Given:
+def given(content: bytes) -> GivenScenes:
     """Return the scenes of a file, looked through once a process."""
-    return Given(content)
+    return GivenScenes(content)
 
 
 def with_splits(data: dict[str, Any], found: dict[str, bytes]) -> dict[str, Any]:

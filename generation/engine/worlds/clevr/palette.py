@@ -9,7 +9,7 @@ from functools import cache
 from itertools import product
 
 from generation.engine.errors import BadSpec
-from generation.engine.rules import Known, Wanted, read_rules
+from generation.engine.rules import RuleSet, RuleValues, read_rules
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, Vocabulary
 
@@ -26,7 +26,7 @@ class Palette:
         Rules over the attributes of an object.
     """
 
-    def __init__(self, words: Vocabulary, wanted: Wanted) -> None:
+    def __init__(self, words: Vocabulary, wanted: RuleSet) -> None:
         every = product(*(words.values(attribute) for attribute in ORDER))
         self.allowed = [one for one in every if wanted.allows(dict(zip(ORDER, one, strict=True)))]
         self.given = cache(self._given)
@@ -57,10 +57,10 @@ def palette(spec: ClevrSpec) -> Palette:
     return spec.once("palette", lambda: Palette(spec.vocabulary, object_rules(spec)))
 
 
-def object_rules(spec: ClevrSpec, *, where: str = "") -> Wanted:
+def object_rules(spec: ClevrSpec, *, where: str = "") -> RuleSet:
     """Return a spec's rules over objects; raise `BadSpec` naming the rule with a name or value that isn't known."""
-    known = {attribute: Known(spec.vocabulary.values(attribute)) for attribute in ATTRIBUTES}
-    return Wanted(
+    known = {attribute: RuleValues(spec.vocabulary.values(attribute)) for attribute in ATTRIBUTES}
+    return RuleSet(
         only=read_rules(spec.scene.only, known=known, where=f"{where}scene.only"),
         never=read_rules(spec.scene.never, known=known, where=f"{where}scene.never"),
     )

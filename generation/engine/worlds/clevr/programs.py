@@ -27,7 +27,7 @@ _VERBS = {Op.SAME: "same", Op.QUERY: "query", Op.EQUAL_VALUE: "equal", Op.FILTER
 _FILTERS = (Op.FILTER, Op.RELATE_FILTER)
 
 
-class Template(NamedTuple):
+class ProgramTemplate(NamedTuple):
     """A function that a family's programs may have: its inputs among these, the parameters it needs set."""
 
     function: str
@@ -42,27 +42,27 @@ def name_of(operation: Operation) -> str:
     return _NAMES[operation.op]
 
 
-def templates(operations: Sequence[Operation]) -> tuple[Template, ...]:
+def templates(operations: Sequence[Operation]) -> tuple[ProgramTemplate, ...]:
     """Return the functions that programs of these operations may have, in order."""
-    steps: list[Template] = []
+    steps: list[ProgramTemplate] = []
     last: list[int] = []
     for operation in operations:
         inputs = tuple(last[source] for source in operation.inputs)
         if operation.op in _FILTERS:
             if operation.op == Op.RELATE_FILTER:
-                steps.append(Template("relate", inputs, operation.params[:1]))
+                steps.append(ProgramTemplate("relate", inputs, operation.params[:1]))
                 inputs = (len(steps) - 1,)
             for attribute, param in zip(ATTRIBUTES, operation.params[1:], strict=True):
-                steps.append(Template(f"filter_{attribute}", inputs, (param,)))
+                steps.append(ProgramTemplate(f"filter_{attribute}", inputs, (param,)))
                 inputs = (len(steps) - 1,)
         else:
             params = tuple(param for param in operation.params if param >= 0)
-            steps.append(Template(name_of(operation), inputs, params))
+            steps.append(ProgramTemplate(name_of(operation), inputs, params))
         last.append(len(steps) - 1)
     return tuple(steps)
 
 
-def program_of(steps: Sequence[Template], values: Sequence[str | None]) -> Program:
+def program_of(steps: Sequence[ProgramTemplate], values: Sequence[str | None]) -> Program:
     """Return the steps whose parameters are set, renumbered; one left out hands its input on."""
     program: list[Step] = []
     place: list[int] = []

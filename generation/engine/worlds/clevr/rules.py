@@ -6,23 +6,23 @@ from generation.engine.errors import BadSpec
 from generation.engine.items import FacetKind, Needs
 from generation.engine.language.families import Family
 from generation.engine.programs.diagnosis import demands
-from generation.engine.rules import Known, Wanted, read_rules
+from generation.engine.rules import RuleSet, RuleValues, read_rules
 from generation.engine.worlds.clevr.facets import facets, group
 from generation.engine.worlds.clevr.palette import check_objects
 from generation.engine.worlds.clevr.programs import name_of, templates
 from generation.engine.worlds.clevr.spec import ClevrSpec
 
 
-def question_rules(spec: ClevrSpec, *, where: str = "") -> Wanted:
+def question_rules(spec: ClevrSpec, *, where: str = "") -> RuleSet:
     """Return a spec's rules over questions; raise `BadSpec` naming the rule with a facet or value that isn't known."""
     if not spec.questions.only and not spec.questions.never:
-        return Wanted()
+        return RuleSet()
     known = {
-        facet.name: Known(facet.values, facet.kind == FacetKind.INTEGER)
+        facet.name: RuleValues(facet.values, facet.kind == FacetKind.INTEGER)
         for facet in facets(spec)
         if facet.needs == Needs.ITEM
     }
-    return Wanted(
+    return RuleSet(
         only=read_rules(spec.questions.only, known=known, where=f"{where}questions.only"),
         never=read_rules(spec.questions.never, known=known, where=f"{where}questions.never"),
     )

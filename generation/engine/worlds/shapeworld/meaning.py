@@ -63,7 +63,7 @@ class Quantified(NamedTuple):
     bound: int | None = None
 
 
-class Compared(NamedTuple):
+class ComparedCounts(NamedTuple):
     """More of the restrictor's things than of the other's have the body's property."""
 
     comparison: str
@@ -72,7 +72,7 @@ class Compared(NamedTuple):
     body: Noun
 
 
-Statement = There | Quantified | Compared
+Statement = There | Quantified | ComparedCounts
 
 
 class Joined(NamedTuple):
@@ -128,7 +128,7 @@ def head_of(meaning: Meaning) -> str:
             return "there"
         case Joined():
             return meaning.connective
-        case Compared():
+        case ComparedCounts():
             return meaning.comparison
     if isinstance(meaning.restrictor, Picked):
         return meaning.restrictor.selector
@@ -182,7 +182,7 @@ class _Writer:
                 if statement.body is not None:
                     members = self.add("both", members, self.noun(statement.body))
                 return self.add("exist", members)
-            case Compared():
+            case ComparedCounts():
                 one, other, body = (self.noun(noun) for noun in statement[1:])
                 pair = self.add("both", one, body), self.add("both", other, body)
                 return self.add("compare", *pair, values=(statement.comparison,))
@@ -271,7 +271,7 @@ def makes_sense(meaning: Meaning) -> bool:
 
 
 def _makes_sense(statement: Statement) -> bool:
-    if isinstance(statement, Compared):
+    if isinstance(statement, ComparedCounts):
         return statement.restrictor != statement.other
     if not isinstance(statement, Quantified) or not isinstance(statement.body, Related):
         return True

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from generation.engine.errors import BadRecord
 from generation.engine.worlds.shapeworld.meaning import (
     Body,
-    Compared,
+    ComparedCounts,
     Joined,
     Meaning,
     Noun,
@@ -30,7 +30,7 @@ from generation.engine.worlds.shapeworld.phrases import (
     THINGS,
 )
 from generation.engine.worlds.shapeworld.saying import Sayer, determiner
-from generation.engine.worlds.shapeworld.vocabulary import Vocabulary
+from generation.engine.worlds.shapeworld.vocabulary import ShapeVocabulary
 
 JOINTS = (
     ("if", re.compile(r"if (.+), then (.+)")),
@@ -55,7 +55,7 @@ class Parser:
     vocabulary : Vocabulary
     """
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: ShapeVocabulary) -> None:
         self.sayer = Sayer(vocabulary)
         self.colors = _any(vocabulary.values("color"))
         self.shapes: dict[str, str | None] = {THING: None, THINGS: None}
@@ -117,7 +117,7 @@ class Parser:
             return There(self._named(words, "there"), clause if clause.named else None)
         if "comparing" in words:
             name = COMPARING.get((str(words["comparing"]), str(words["than"])), "more")
-            return Compared(name, self._named(words, "one"), self._named(words, "other"), self._attribute(words))
+            return ComparedCounts(name, self._named(words, "one"), self._named(words, "other"), self._attribute(words))
         noun, body = self._named(words, "head"), self._body(words)
         if "selector" in words:
             return Quantified("the", Picked(str(words["selector"]), noun), body)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from generation.engine.worlds.shapeworld.compiled import compiled
 from generation.engine.worlds.shapeworld.forms import CODES, is_inside, reach, turn
 from generation.engine.worlds.shapeworld.scene import Scene
-from generation.engine.worlds.shapeworld.vocabulary import Vocabulary
+from generation.engine.worlds.shapeworld.vocabulary import ShapeVocabulary
 
 FINE = 4  # points a pixel is judged by, along each side
 LEVELS = 4096  # of noise
@@ -21,7 +21,7 @@ CUT = 2.0  # standard deviations up to which noise goes
 X, Y, WIDTH, HEIGHT, COS, SIN, ACROSS, ALONG = range(8)  # columns of what is drawn
 
 
-def draw(scene: Scene, words: Vocabulary) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
+def draw(scene: Scene, words: ShapeVocabulary) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
     """Return a microworld's picture and object ids.
 
     Returns

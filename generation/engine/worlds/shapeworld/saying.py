@@ -7,7 +7,7 @@ Kuhnle and Copestake 2017, ShapeWorld, section 4, for the forms of the paper's f
 
 from generation.engine.worlds.shapeworld.meaning import (
     Body,
-    Compared,
+    ComparedCounts,
     Joined,
     Meaning,
     Noun,
@@ -32,7 +32,7 @@ from generation.engine.worlds.shapeworld.phrases import (
     THING,
     THINGS,
 )
-from generation.engine.worlds.shapeworld.vocabulary import Vocabulary
+from generation.engine.worlds.shapeworld.vocabulary import ShapeVocabulary
 
 
 class Sayer:
@@ -43,7 +43,7 @@ class Sayer:
     vocabulary : Vocabulary
     """
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: ShapeVocabulary) -> None:
         self.vocabulary = vocabulary
         self._nouns: dict[tuple[Noun, bool], str] = {}
 
@@ -61,12 +61,12 @@ class Sayer:
             case There():
                 clause = "" if statement.body is None else f" that {self.body(statement.body, plural=False)}"
                 return f"there is {self.one(statement.noun)}{clause}"
-            case Compared():
+            case ComparedCounts():
                 return self.compared(statement)
         head, plural = self.head(statement)
         return f"{head} {self.body(statement.body, plural=plural)}"
 
-    def compared(self, statement: Compared) -> str:
+    def compared(self, statement: ComparedCounts) -> str:
         """Return a comparison of two numbers in words."""
         comparison = COMPARISONS[statement.comparison]
         one, other = (self.noun(noun, plural=comparison.plural) for noun in (statement.restrictor, statement.other))
@@ -143,7 +143,7 @@ def determiner(quantifier: str) -> str:
     return f"{words} of the" if quantifier in SHARES else words
 
 
-def words(vocabulary: Vocabulary) -> tuple[str, ...]:
+def words(vocabulary: ShapeVocabulary) -> tuple[str, ...]:
     """Return every word and mark that captions of a vocabulary may have, in lower case, by the alphabet."""
     shapes = [name for shape in vocabulary.values("shape") for name in (shape, vocabulary.plural(shape))]
     return tuple(sorted({*CLOSED, *shapes, *vocabulary.values("color")}))

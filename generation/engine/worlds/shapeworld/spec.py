@@ -16,7 +16,7 @@ from generation.engine.errors import BadSpec
 from generation.engine.spec import COMMON, LIMITS, BaseSpec, Frozen, bundled, check_references, limited, merged, read
 from generation.engine.worlds.shapeworld.caption_knobs import CaptionKnobs
 from generation.engine.worlds.shapeworld.scene import MAX_ENTITIES
-from generation.engine.worlds.shapeworld.vocabulary import ColorName, ShapeName, Vocabulary
+from generation.engine.worlds.shapeworld.vocabulary import ColorName, ShapeName, ShapeVocabulary
 
 PACKAGE = "generation.engine.worlds.shapeworld"
 MAX_SIDE = LIMITS["side"].ceiling
@@ -176,7 +176,7 @@ class ShapeWorldSpec(BaseSpec):
     images: ImageKnobs = ImageKnobs()
     captions: CaptionKnobs = CaptionKnobs()
     held_out: HeldOutKnobs = HeldOutKnobs()
-    vocabulary: Vocabulary = Vocabulary()
+    vocabulary: ShapeVocabulary = ShapeVocabulary()
     mix: dict[str, Weight] = Field(default={}, max_length=20)
     mix_as: Literal["train", "validation", "test"] = "train"
 
@@ -280,4 +280,4 @@ def preset(name: str) -> dict[str, Any]:
     """Return a bundled spec as JSON, its vocabulary spelt out; raise `BadSpec` for an unknown name."""
     if name not in presets():
         raise BadSpec(f"Expected one of {', '.join(presets())}, got {name!r}.", where="base")
-    return merged({"vocabulary": Vocabulary().model_dump(mode="json")}, json.loads(bundled(PACKAGE)[name]))
+    return merged({"vocabulary": ShapeVocabulary().model_dump(mode="json")}, json.loads(bundled(PACKAGE)[name]))

@@ -53,7 +53,7 @@ PAPER: dict[str, tuple[int, int, int]] = {
 }
 
 
-class Vocabulary(Frozen):
+class ShapeVocabulary(Frozen):
     """All shapes and colours of a dataset.
 
     Entries are kept in an order of their own, so the order in which somebody wrote them changes nothing.

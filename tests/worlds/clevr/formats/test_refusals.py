@@ -12,7 +12,7 @@ import pytest
 from generation.engine.errors import BadRecord
 from generation.engine.reading.published import Read
 from generation.engine.worlds.clevr.formats.release import READER
-from generation.engine.worlds.clevr.given import Given
+from generation.engine.worlds.clevr.given import GivenScenes
 from generation.engine.worlds.clevr.spec import ClevrSpec, read_spec
 from generation.engine.worlds.clevr.world import WORLD
 
@@ -51,7 +51,7 @@ def read_file(path: Path, content: bytes) -> list[Read]:
 
 def read_given(content: bytes) -> list[Any]:
     """Return the records that `--scenes-from` reads from this content."""
-    found = Given(content)
+    found = GivenScenes(content)
     found.check(SPEC, len(found))
     return [found.record(number) for number in range(len(found))]
 

@@ -9,7 +9,7 @@ import pytest
 
 from generation.engine.canonical import Fingerprint
 from generation.engine.errors import BadRecord
-from generation.engine.reading.published import Found, Known, Read, SplitFiles
+from generation.engine.reading.published import Found, Read, SplitFiles, SplitSummary
 from generation.engine.worlds.clevr.formats.release import READER
 from generation.engine.worlds.clevr.scene import Scene
 from generation.engine.worlds.clevr.world import WORLD
@@ -94,7 +94,7 @@ def test_cogent_is_measured_against_its_own_train_split(tmp_path: Path) -> None:
     names = ("testA", "testB", "trainA", "valA", "valB")
     found = found_in(releases.release(tmp_path / "CLEVR_CoGenT_v1.0", names, scenes=1, images=False))
     assert [split.name for split in found.splits] == ["trainA", "valA", "valB", "testA", "testB"]
-    splits = READER.spec(found, {split.name: Known(1, 10) for split in found.splits})["splits"]
+    splits = READER.spec(found, {split.name: SplitSummary(1, 10) for split in found.splits})["splits"]
     assert {name: split["reference"] for name, split in splits.items()} == {
         "trainA": None, "valA": "trainA", "valB": "trainA", "testA": "trainA", "testB": "trainA",
     }  # fmt: skip
@@ -246,13 +246,13 @@ def test_records_of_a_split_called_new_get_a_name_that_addresses_allow(tmp_path:
 
 def test_more_objects_than_ours_widen_the_spec() -> None:
     found = Found((SplitFiles("val", {}),))
-    small, large = (READER.spec(found, {"val": Known(5, most)}) for most in (10, 30))
+    small, large = (READER.spec(found, {"val": SplitSummary(5, most)}) for most in (10, 30))
     assert small["scene"]["objects_max"] == 10 and large["scene"]["objects_max"] == 30
     assert WORLD.answers(WORLD.read_spec(large))[32] == "30"
 
 
 def test_pictures_of_another_size_are_in_the_spec() -> None:
-    spec = READER.spec(Found((SplitFiles("val", {}),)), {"val": Known(5, 3, (320, 240))})
+    spec = READER.spec(Found((SplitFiles("val", {}),)), {"val": SplitSummary(5, 3, (320, 240))})
     assert (spec["images"]["width"], spec["images"]["height"]) == (320, 240)
 
 

@@ -17,7 +17,7 @@ from webapp.leaderboards import scoring, uploads
 from webapp.leaderboards.disclosure.figures import figure
 from webapp.leaderboards.disclosure.visibility import Outcome, outcome_json, outcomes_of
 from webapp.leaderboards.models import Method, Score, Submission, Suite
-from webapp.leaderboards.uploads import Order, Refused
+from webapp.leaderboards.uploads import Order, UploadRefused
 from webapp.models import User
 
 NUMBERS = {"train_size": "different training examples", "examples_seen": "training examples in all, repeats included"}
@@ -62,7 +62,7 @@ class Command(PlainCommand):
         numbers = {name: options[name] for name in NUMBERS}
         try:
             submissions = _received(Order(method, target, run=options["run"], trained_on=trained_on, **numbers), path)
-        except Refused as refusal:
+        except UploadRefused as refusal:
             if is_new:
                 method.delete()
             raise CommandError(str(refusal), returncode=BAD_INPUT) from refusal
@@ -106,7 +106,7 @@ def _owner(name: str, account: str | None) -> User:
 
 
 def _received(order: Order, path: Path) -> list[Submission]:
-    """Return the submissions that a file was stored as, one for each split it is for; raise `Refused`."""
+    """Return the submissions that a file was stored as, one for each split it is for; raise `UploadRefused`."""
     with path.open("rb") as file:
         return uploads.receive(order.method.owner, order, file, path.name).submissions
 

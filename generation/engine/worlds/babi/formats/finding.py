@@ -16,7 +16,7 @@ STORIES = "stories"  # the kind of file that stands beside the release
 INSIDE = "@"  # in a file's kind: its name in an archive follows
 
 
-class Part(NamedTuple):
+class TaskFile(NamedTuple):
     """A file with stories of a task: its task and split, its folder, the file or archive, its name in the archive."""
 
     task: int
@@ -37,9 +37,9 @@ def task_of(kind: str) -> int:
     return int(number) if number.isdigit() else 0
 
 
-def search(paths: Sequence[Path]) -> list[Part]:
+def search(paths: Sequence[Path]) -> list[TaskFile]:
     """Return the files of the release that lie in files, folders and archives; of an archive a folder may be named."""
-    found: list[Part] = []
+    found: list[TaskFile] = []
     for path in paths:
         if path.is_dir():
             found += _in_folder(path, depth=DEPTH)
@@ -52,7 +52,7 @@ def search(paths: Sequence[Path]) -> list[Part]:
     return found
 
 
-def _in_folder(folder: Path, *, depth: int) -> list[Part]:
+def _in_folder(folder: Path, *, depth: int) -> list[TaskFile]:
     try:
         entries = sorted(folder.iterdir())
     except OSError as error:
@@ -64,9 +64,9 @@ def _in_folder(folder: Path, *, depth: int) -> list[Part]:
     return found
 
 
-def _file(path: Path) -> Part:
+def _file(path: Path) -> TaskFile:
     name = file_named(path.name, where=str(path))
-    return Part(name.task, name.split, path.parent.name, str(path))
+    return TaskFile(name.task, name.split, path.parent.name, str(path))
 
 
 def file_named(name: str, *, where: str) -> naming.Named:
@@ -80,18 +80,18 @@ def file_named(name: str, *, where: str) -> naming.Named:
     return found
 
 
-def _in_archive(path: Path, folder: str) -> list[Part]:
+def _in_archive(path: Path, folder: str) -> list[TaskFile]:
     """Return the files in a folder of an archive; in all of them where none is named."""
     found = []
     for member in archive.members(path):
         place = PurePosixPath(member)
         own = naming.named(place.name)
         if own is not None and (not folder or place.parent.as_posix().endswith(folder)):
-            found.append(Part(own.task, own.split, place.parent.name, str(path), member))
+            found.append(TaskFile(own.task, own.split, place.parent.name, str(path), member))
     return found
 
 
-def _within(path: Path) -> list[Part]:
+def _within(path: Path) -> list[TaskFile]:
     """Return the files in a folder of an archive that a path leads to; raise `BadRecord` where there is none."""
     for parent in path.parents:
         if parent.is_file() and archive.is_archive(parent):
@@ -99,7 +99,7 @@ def _within(path: Path) -> list[Part]:
     raise BadRecord("Expected a file or a folder, got nothing.", where=str(path))
 
 
-def chosen(parts: Sequence[Part], *, is_ours: bool, where: str) -> list[Part]:
+def chosen(parts: Sequence[TaskFile], *, is_ours: bool, where: str) -> list[TaskFile]:
     """Return the files of one folder of the release; of ours all, but for those without supporting facts.
 
     Raises
@@ -118,7 +118,7 @@ def chosen(parts: Sequence[Part], *, is_ours: bool, where: str) -> list[Part]:
             where=where,
         )
     own = [part for part in parts if part.folder in folders]
-    seen: dict[tuple[int, str], Part] = {}
+    seen: dict[tuple[int, str], TaskFile] = {}
     for part in own:
         other = seen.setdefault((part.task, part.split), part)
         if other is not part:
@@ -129,7 +129,7 @@ def chosen(parts: Sequence[Part], *, is_ours: bool, where: str) -> list[Part]:
     return own
 
 
-def splits(parts: Sequence[Part], stories: Mapping[str, str]) -> tuple[SplitFiles, ...]:
+def splits(parts: Sequence[TaskFile], stories: Mapping[str, str]) -> tuple[SplitFiles, ...]:
     """Return the splits that files belong to, in their usual order; `stories` has what stands beside each of ours."""
     names = sorted({part.split for part in parts}, key=lambda name: (_rank(name), name))
     return tuple(

@@ -12,7 +12,7 @@ from generation.engine.items import Answer, AnswerKind, Item, Question
 from generation.engine.program import FunctionTable, from_json, outputs, typecheck
 from generation.engine.reading import side_folder
 from generation.engine.reading.bounded_json import loads
-from generation.engine.reading.published import Fault, Found, Known, Open, Read, SplitFiles
+from generation.engine.reading.published import Fault, Found, Open, Read, SplitFiles, SplitSummary
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds.babi import asking
 from generation.engine.worlds.babi.formats import archive, finding, naming
@@ -20,8 +20,8 @@ from generation.engine.worlds.babi.formats.finding import STORIES
 from generation.engine.worlds.babi.formats.lines import RawQuestion, RawStory, stories
 from generation.engine.worlds.babi.formats.released import stories_path
 from generation.engine.worlds.babi.functions import function_table
-from generation.engine.worlds.babi.languages import Language
-from generation.engine.worlds.babi.reading.reader import Reader
+from generation.engine.worlds.babi.languages import StoryLanguage
+from generation.engine.worlds.babi.reading.reader import StoryReader
 from generation.engine.worlds.babi.spec import BabiSpec, read_spec
 from generation.engine.worlds.babi.story import Line, Story, read_story
 
@@ -58,12 +58,12 @@ class BabiReader:
         parts = []
         for name in names:
             own = finding.file_named(PurePosixPath(name).name, where=PurePosixPath(name).name)
-            parts.append(finding.Part(own.task, own.split, "", name))
+            parts.append(finding.TaskFile(own.task, own.split, "", name))
         return Found(finding.splits(finding.chosen(parts, is_ours=False, where=", ".join(names)), {}))
 
-    def spec(self, found: Found, known: Mapping[str, Known] | None = None) -> dict[str, Any]:
+    def spec(self, found: Found, known: Mapping[str, SplitSummary] | None = None) -> dict[str, Any]:
         """Return the spec; of stories that were published as the release's are."""
-        told = known or {split.name: Known() for split in found.splits}
+        told = known or {split.name: SplitSummary() for split in found.splits}
         tasks = sorted({finding.task_of(kind) for split in found.splits for kind in split.files} - {0}) or [1]
         data: dict[str, Any] = (
             dict(found.spec) if found.spec else {"told": {"faithful": True, "language": _language(found)}}
@@ -112,7 +112,7 @@ def _language(found: Found) -> str:
     return naming.language_of(PurePosixPath(kind.partition(finding.INSIDE)[2] or path).parent.name)
 
 
-def _split(said: Mapping[str, Any], known: Known, told: Mapping[str, Known]) -> dict[str, Any]:
+def _split(said: Mapping[str, Any], known: SplitSummary, told: Mapping[str, SplitSummary]) -> dict[str, Any]:
     """Return a split of the spec, with its reference where that is imported, too."""
     reference = said.get("reference")
     return {
@@ -145,13 +145,13 @@ class _Telling:
     """Makes items of what was read."""
 
     def __init__(self, spec: BabiSpec) -> None:
-        self.language: Language = spec.language
+        self.language: StoryLanguage = spec.language
         self.table: FunctionTable = function_table(spec.language)
         self.answers = frozenset(asking.answers(spec))
 
     def item(self, task: int, raw: RawStory) -> Item:
         """Return a story that was published: with events where its sentences can be read."""
-        reader = Reader([self.language.english(text) or "" for text in raw.lines])
+        reader = StoryReader([self.language.english(text) or "" for text in raw.lines])
         told = zip(raw.lines, reader.events, reader.antecedents, strict=True)
         lines = tuple(Line(text, events, antecedent) for text, events, antecedent in told)
         supports = tuple(one.supports for one in raw.questions) if any(one.supports for one in raw.questions) else None

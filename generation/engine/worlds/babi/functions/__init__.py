@@ -1,7 +1,7 @@
 """The functions of questions' programs, for the executor and the player.
 
 Each module has those of one kind of reasoning: `FUNCTIONS`, `VALUES` (the values of fixed arguments, by type) and
-`ANSWERS` (the types that may answer a question, with the kind of the answer). What a function gives is a `Found`.
+`ANSWERS` (the types that may answer a question, with the kind of the answer). What a function gives is a `StepResult`.
 """
 
 from collections.abc import Mapping
@@ -11,9 +11,9 @@ from typing import Any
 from generation.engine.items import AnswerKind
 from generation.engine.program import Function, FunctionTable, Program, Shown
 from generation.engine.worlds.babi.cast import EVERYBODY, EVERYTHING, EVERYWHERE
-from generation.engine.worlds.babi.found import Fact, Found, Prefix
+from generation.engine.worlds.babi.found import Fact, Prefix, StepResult
 from generation.engine.worlds.babi.functions import holding, knowing, looking, reasoning, space, timing
-from generation.engine.worlds.babi.languages import LANGUAGES, Language, said
+from generation.engine.worlds.babi.languages import LANGUAGES, StoryLanguage, said
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.tasks import BY_NAME
 
@@ -34,7 +34,7 @@ def prepared(story: Story, scope: int | None) -> Prefix:
     return Prefix(story.lines, scope)
 
 
-def show(kind: str, found: Found, *, language: Language) -> Shown:
+def show(kind: str, found: StepResult, *, language: StoryLanguage) -> Shown:
     """Return what a step gave as people and files have it; of facts the numbers of their lines, from 1."""
     if kind not in ANSWERS:
         return Shown([fact.line + 1 for fact in _facts(found.value)], found.lines)
@@ -58,7 +58,7 @@ def kind_of(program: Program) -> str:
 
 
 @lru_cache(maxsize=64)
-def function_table(language: Language = LANGUAGES["english"]) -> FunctionTable:
+def function_table(language: StoryLanguage = LANGUAGES["english"]) -> FunctionTable:
     """Return the functions; what they answer is shown in a language."""
     return FunctionTable(
         functions=FUNCTIONS,

@@ -6,16 +6,16 @@ from generation.engine.errors import IllPosed
 from generation.engine.items import AnswerKind
 from generation.engine.program import Function
 from generation.engine.worlds.babi.cast import NUMBERS
-from generation.engine.worlds.babi.found import Fact, Found, Prefix
+from generation.engine.worlds.babi.found import Fact, Prefix, StepResult
 
 HANDLING = ("get", "drop", "give")  # events that say who has something: a person, a thing, perhaps a receiver
 
 
-def _handled(prefix: Prefix, facts: Found, thing: str) -> Found:
+def _handled(prefix: Prefix, facts: StepResult, thing: str) -> StepResult:
     return _facts([fact for fact in facts.value if fact.event[0] in HANDLING and fact.event[2] == thing])
 
 
-def _handling(prefix: Prefix, facts: Found, person: str) -> Found:
+def _handling(prefix: Prefix, facts: StepResult, person: str) -> StepResult:
     return _facts(
         [
             fact
@@ -25,39 +25,39 @@ def _handling(prefix: Prefix, facts: Found, person: str) -> Found:
     )
 
 
-def _gifts(prefix: Prefix, facts: Found) -> Found:
+def _gifts(prefix: Prefix, facts: StepResult) -> StepResult:
     return _facts([fact for fact in facts.value if fact.event[0] == "give"])
 
 
-def _by(prefix: Prefix, gifts: Found, person: str) -> Found:
+def _by(prefix: Prefix, gifts: StepResult, person: str) -> StepResult:
     return _facts([fact for fact in gifts.value if fact.event[1] == person])
 
 
-def _of(prefix: Prefix, gifts: Found, thing: str) -> Found:
+def _of(prefix: Prefix, gifts: StepResult, thing: str) -> StepResult:
     return _facts([fact for fact in gifts.value if fact.event[2] == thing])
 
 
-def _to(prefix: Prefix, gifts: Found, person: str) -> Found:
+def _to(prefix: Prefix, gifts: StepResult, person: str) -> StepResult:
     return _facts([fact for fact in gifts.value if fact.event[3] == person])
 
 
-def _last_but_one(prefix: Prefix, facts: Found) -> Found:
+def _last_but_one(prefix: Prefix, facts: StepResult) -> StepResult:
     if len(facts.value) < 2:
         raise IllPosed(f"Expected two facts, got {len(facts.value)}.")
-    return Found(facts.value[-2], (facts.value[-2].line,))
+    return StepResult(facts.value[-2], (facts.value[-2].line,))
 
 
-def _brought(prefix: Prefix, facts: Found, handled: Found) -> Found:
+def _brought(prefix: Prefix, facts: StepResult, handled: StepResult) -> StepResult:
     """Return the move that says where a thing is: that of its holder, or the last before it was dropped."""
     line, (kind, *roles) = handled.value
     person = roles[-1] if kind == "give" else roles[0]
     moves = [fact for fact in _moves(facts, person) if kind != "drop" or fact.line < line]
     if not moves:
         raise IllPosed(f"Expected to be told where {person} is.")
-    return Found(moves[-1], (line, moves[-1].line))
+    return StepResult(moves[-1], (line, moves[-1].line))
 
 
-def _carried(prefix: Prefix, facts: Found, handled: Found) -> Found:
+def _carried(prefix: Prefix, facts: StepResult, handled: StepResult) -> StepResult:
     """Return the moves of the last holder of a thing while they had it; the line about holding it comes first."""
     line, (kind, person, *_) = fact = handled.value
     if kind == "give":
@@ -67,10 +67,10 @@ def _carried(prefix: Prefix, facts: Found, handled: Found) -> Found:
     else:
         since, until = _received(facts, person, fact), line
     moves = [one for one in _moves(facts, person) if one.line > since and (until is None or one.line < until)]
-    return Found(tuple(moves), (line, *[one.line for one in moves]))
+    return StepResult(tuple(moves), (line, *[one.line for one in moves]))
 
 
-def _received(facts: Found, person: str, dropped: Fact) -> int:
+def _received(facts: StepResult, person: str, dropped: Fact) -> int:
     """Return the line that says how somebody came by a thing that they dropped."""
     for fact in reversed(facts.value):
         kind, *roles = fact.event
@@ -79,21 +79,21 @@ def _received(facts: Found, person: str, dropped: Fact) -> int:
     raise IllPosed(f"Expected to be told how {person} came by the {dropped.event[2]}.")
 
 
-def _arrival(prefix: Prefix, moves: Found, place: str) -> Found:
+def _arrival(prefix: Prefix, moves: StepResult, place: str) -> StepResult:
     found = [fact for fact in moves.value if fact.event[2] == place]
     if not found:
         raise IllPosed(f"Expected a move to the {place}, got none.")
-    return Found(found[-1], (moves.lines[0], found[-1].line))
+    return StepResult(found[-1], (moves.lines[0], found[-1].line))
 
 
-def _before(prefix: Prefix, moves: Found, move: Found) -> Found:
+def _before(prefix: Prefix, moves: StepResult, move: StepResult) -> StepResult:
     found = [fact for fact in moves.value if fact.line < move.value.line]
     if not found:
         raise IllPosed("Expected a move before, got none.")
-    return Found(found[-1], (*move.lines, found[-1].line))
+    return StepResult(found[-1], (*move.lines, found[-1].line))
 
 
-def _holds(prefix: Prefix, facts: Found, person: str) -> Found:
+def _holds(prefix: Prefix, facts: StepResult, person: str) -> StepResult:
     has: dict[str, None] = {}
     for fact in facts.value:
         kind, _, thing, *receiver = fact.event
@@ -101,31 +101,31 @@ def _holds(prefix: Prefix, facts: Found, person: str) -> Found:
             has[thing] = None
         else:
             has.pop(thing, None)
-    return Found(tuple(has), facts.lines)
+    return StepResult(tuple(has), facts.lines)
 
 
-def _count(prefix: Prefix, things: Found) -> Found:
-    return Found(NUMBERS[len(things.value)], things.lines)
+def _count(prefix: Prefix, things: StepResult) -> StepResult:
+    return StepResult(NUMBERS[len(things.value)], things.lines)
 
 
-def _giver(prefix: Prefix, gift: Found) -> Found:
-    return Found(gift.value.event[1], gift.lines)
+def _giver(prefix: Prefix, gift: StepResult) -> StepResult:
+    return StepResult(gift.value.event[1], gift.lines)
 
 
-def _gift(prefix: Prefix, gift: Found) -> Found:
-    return Found(gift.value.event[2], gift.lines)
+def _gift(prefix: Prefix, gift: StepResult) -> StepResult:
+    return StepResult(gift.value.event[2], gift.lines)
 
 
-def _receiver(prefix: Prefix, gift: Found) -> Found:
-    return Found(gift.value.event[3], gift.lines)
+def _receiver(prefix: Prefix, gift: StepResult) -> StepResult:
+    return StepResult(gift.value.event[3], gift.lines)
 
 
-def _moves(facts: Found, person: str) -> list[Fact]:
+def _moves(facts: StepResult, person: str) -> list[Fact]:
     return [fact for fact in facts.value if fact.event[0] == "go" and fact.event[1] == person]
 
 
-def _facts(facts: list[Fact]) -> Found:
-    return Found(tuple(facts), tuple([fact.line for fact in facts]))
+def _facts(facts: list[Fact]) -> StepResult:
+    return StepResult(tuple(facts), tuple([fact.line for fact in facts]))
 
 
 FUNCTIONS = (

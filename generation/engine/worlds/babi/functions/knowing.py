@@ -5,27 +5,27 @@ from collections.abc import Mapping
 from generation.engine.errors import IllPosed
 from generation.engine.items import AnswerKind
 from generation.engine.program import Function
-from generation.engine.worlds.babi.found import Found, Prefix
+from generation.engine.worlds.babi.found import Prefix, StepResult
 from generation.engine.worlds.babi.story import STAYS
 
 KNOWLEDGE = (*STAYS, "not-in", "either")
 
 
-def _knowledge(prefix: Prefix, facts: Found, person: str) -> Found:
+def _knowledge(prefix: Prefix, facts: StepResult, person: str) -> StepResult:
     found = tuple([fact for fact in facts.value if fact.event[0] in KNOWLEDGE and fact.event[1] == person])
-    return Found(found, tuple(dict.fromkeys(fact.line for fact in found)))
+    return StepResult(found, tuple(dict.fromkeys(fact.line for fact in found)))
 
 
-def _may_be_in(prefix: Prefix, fact: Found, place: str) -> Found:
+def _may_be_in(prefix: Prefix, fact: StepResult, place: str) -> StepResult:
     kind, who, *places = fact.value.event
     if kind == "not-in" and place not in places:
         raise IllPosed(f"Expected to be told whether {who} is in the {place}, got that it is not the {places[0]}.")
     if place not in places or kind == "not-in":
-        return Found("no", fact.lines)
-    return Found("maybe" if kind == "either" else "yes", fact.lines)
+        return StepResult("no", fact.lines)
+    return StepResult("maybe" if kind == "either" else "yes", fact.lines)
 
 
-def _is_in(prefix: Prefix, fact: Found, place: str) -> Found:
+def _is_in(prefix: Prefix, fact: StepResult, place: str) -> StepResult:
     found = _may_be_in(prefix, fact, place)
     if found.value == "maybe":
         raise IllPosed(f"Expected to be told whether {fact.value.event[1]} is in the {place}, got that it may be.")

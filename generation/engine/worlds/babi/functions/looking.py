@@ -5,28 +5,28 @@ from collections.abc import Mapping
 from generation.engine.errors import IllPosed
 from generation.engine.items import AnswerKind
 from generation.engine.program import Function
-from generation.engine.worlds.babi.found import Fact, Found, Prefix
+from generation.engine.worlds.babi.found import Fact, Prefix, StepResult
 from generation.engine.worlds.babi.story import STAYS
 
 
-def _story(prefix: Prefix, task: str) -> Found:
-    return Found(prefix.facts, ())
+def _story(prefix: Prefix, task: str) -> StepResult:
+    return StepResult(prefix.facts, ())
 
 
-def _stays(prefix: Prefix, facts: Found, person: str) -> Found:
+def _stays(prefix: Prefix, facts: StepResult, person: str) -> StepResult:
     found = tuple([fact for fact in facts.value if fact.event[0] in STAYS and fact.event[1] == person])
-    return Found(found, tuple(dict.fromkeys(fact.line for fact in found)))
+    return StepResult(found, tuple(dict.fromkeys(fact.line for fact in found)))
 
 
-def _last(prefix: Prefix, facts: Found) -> Found:
+def _last(prefix: Prefix, facts: StepResult) -> StepResult:
     if not facts.value:
         raise IllPosed("Expected a fact, got none.")
     fact: Fact = facts.value[-1]
-    return Found(fact, prefix.with_antecedents((fact.line,)))
+    return StepResult(fact, prefix.with_antecedents((fact.line,)))
 
 
-def _place(prefix: Prefix, fact: Found) -> Found:
-    return Found(fact.value.event[2], fact.lines)
+def _place(prefix: Prefix, fact: StepResult) -> StepResult:
+    return StepResult(fact.value.event[2], fact.lines)
 
 
 FUNCTIONS = (

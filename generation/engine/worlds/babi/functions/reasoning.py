@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from generation.engine.errors import IllPosed
 from generation.engine.items import AnswerKind
 from generation.engine.program import Function
-from generation.engine.worlds.babi.found import Fact, Found, Prefix
+from generation.engine.worlds.babi.found import Fact, Prefix, StepResult
 from generation.engine.worlds.babi.kinds import BEARERS, MOTIVES, PETS, SIZES
 
 
-def _last_of(facts: Found, kind: str, name: str) -> Fact:
+def _last_of(facts: StepResult, kind: str, name: str) -> Fact:
     """Return the last fact of a kind that is about somebody or something."""
     found = [fact for fact in facts.value if fact.event[0] == kind and fact.event[1] == name]
     if not found:
@@ -18,21 +18,21 @@ def _last_of(facts: Found, kind: str, name: str) -> Fact:
     return last
 
 
-def _is_a(prefix: Prefix, facts: Found, name: str) -> Found:
+def _is_a(prefix: Prefix, facts: StepResult, name: str) -> StepResult:
     fact = _last_of(facts, "is-a", name)
-    return Found(fact, (fact.line,))
+    return StepResult(fact, (fact.line,))
 
 
-def _fear(prefix: Prefix, facts: Found, member: Found) -> Found:
+def _fear(prefix: Prefix, facts: StepResult, member: StepResult) -> StepResult:
     fact = _last_of(facts, "afraid", member.value.event[2])
-    return Found(fact, (*member.lines, fact.line))
+    return StepResult(fact, (*member.lines, fact.line))
 
 
-def _feared(prefix: Prefix, fear: Found) -> Found:
-    return Found(fear.value.event[2], fear.lines)
+def _feared(prefix: Prefix, fear: StepResult) -> StepResult:
+    return StepResult(fear.value.event[2], fear.lines)
 
 
-def _peer(prefix: Prefix, facts: Found, member: Found) -> Found:
+def _peer(prefix: Prefix, facts: StepResult, member: StepResult) -> StepResult:
     """Return the last of the others of a kind whose colour is told."""
     _, name, kind = member.value.event
     coloured = {fact.event[1] for fact in facts.value if fact.event[0] == "coloured"} - {name}
@@ -40,12 +40,12 @@ def _peer(prefix: Prefix, facts: Found, member: Found) -> Found:
     found = [fact for fact in found if fact.event[1] in coloured]
     if not found:
         raise IllPosed(f"Expected another {kind} of a known colour, got none.")
-    return Found(found[-1], (*member.lines, found[-1].line))
+    return StepResult(found[-1], (*member.lines, found[-1].line))
 
 
-def _colour(prefix: Prefix, facts: Found, member: Found) -> Found:
+def _colour(prefix: Prefix, facts: StepResult, member: StepResult) -> StepResult:
     fact = _last_of(facts, "coloured", member.value.event[1])
-    return Found(fact.event[2], (*member.lines, fact.line))
+    return StepResult(fact.event[2], (*member.lines, fact.line))
 
 
 def smaller(fact: Fact) -> str:
@@ -69,7 +69,7 @@ def _rising(facts: list[Fact], small: str, large: str, *, length: int) -> Iterat
             yield from ((fact, *rest) for rest in _rising(facts, larger(fact), large, length=length - 1))
 
 
-def _sizes(prefix: Prefix, facts: Found, one: str, other: str) -> Found:
+def _sizes(prefix: Prefix, facts: StepResult, one: str, other: str) -> StepResult:
     """Return the shortest chain of two facts or more that orders two things, from the one to the other."""
     own = [fact for fact in facts.value if fact.event[0] in ("fits", "bigger")]
     for length in range(2, len(own) + 1):
@@ -77,42 +77,42 @@ def _sizes(prefix: Prefix, facts: Found, one: str, other: str) -> Found:
         found += [chain[::-1] for chain in _rising(own, other, one, length=length)]
         if found:
             chain = min(found, key=lambda chain: [fact.line for fact in chain])
-            return Found(chain, tuple(fact.line for fact in chain))
+            return StepResult(chain, tuple(fact.line for fact in chain))
     raise IllPosed(f"Expected facts that order the {one} and the {other}, got none.")
 
 
-def _is_smaller(prefix: Prefix, chain: Found, thing: str) -> Found:
-    return Found("yes" if smaller(chain.value[0]) == thing else "no", chain.lines)
+def _is_smaller(prefix: Prefix, chain: StepResult, thing: str) -> StepResult:
+    return StepResult("yes" if smaller(chain.value[0]) == thing else "no", chain.lines)
 
 
-def _is_larger(prefix: Prefix, chain: Found, thing: str) -> Found:
-    return Found("yes" if larger(chain.value[0]) == thing else "no", chain.lines)
+def _is_larger(prefix: Prefix, chain: StepResult, thing: str) -> StepResult:
+    return StepResult("yes" if larger(chain.value[0]) == thing else "no", chain.lines)
 
 
-def _feelings(prefix: Prefix, facts: Found, person: str) -> Found:
+def _feelings(prefix: Prefix, facts: StepResult, person: str) -> StepResult:
     found = tuple(fact for fact in facts.value if fact.event[0] == "feels" and fact.event[1] == person)
-    return Found(found, tuple(fact.line for fact in found))
+    return StepResult(found, tuple(fact.line for fact in found))
 
 
-def _leads_to(prefix: Prefix, feeling: Found) -> Found:
+def _leads_to(prefix: Prefix, feeling: StepResult) -> StepResult:
     places = [motive.place for motive in MOTIVES if motive.state == feeling.value.event[2]]
-    return Found(places[0], feeling.lines)
+    return StepResult(places[0], feeling.lines)
 
 
-def _before(facts: Found, feelings: Found, deed: tuple[str, str, str]) -> Found:
+def _before(facts: StepResult, feelings: StepResult, deed: tuple[str, str, str]) -> StepResult:
     """Return what somebody felt when they last did something; of when they did so only the feeling's line is kept."""
     done = [fact.line for fact in facts.value if fact.event == deed]
     found = [fact for fact in feelings.value if done and fact.line < done[-1]]
     if not found:
         raise IllPosed(f"Expected to be told what {deed[1]} felt before, got nothing.")
-    return Found(found[-1].event[2], (found[-1].line,))
+    return StepResult(found[-1].event[2], (found[-1].line,))
 
 
-def _why_go(prefix: Prefix, facts: Found, feelings: Found, person: str, place: str) -> Found:
+def _why_go(prefix: Prefix, facts: StepResult, feelings: StepResult, person: str, place: str) -> StepResult:
     return _before(facts, feelings, ("go", person, place))
 
 
-def _why_get(prefix: Prefix, facts: Found, feelings: Found, person: str, thing: str) -> Found:
+def _why_get(prefix: Prefix, facts: StepResult, feelings: StepResult, person: str, thing: str) -> StepResult:
     return _before(facts, feelings, ("get", person, thing))
 
 

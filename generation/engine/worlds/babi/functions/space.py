@@ -6,7 +6,7 @@ from itertools import pairwise
 from generation.engine.errors import IllPosed
 from generation.engine.items import AnswerKind
 from generation.engine.program import Function
-from generation.engine.worlds.babi.found import Fact, Found, Prefix
+from generation.engine.worlds.babi.found import Fact, Prefix, StepResult
 from generation.engine.worlds.babi.grid import COMPASS, Cell
 from generation.engine.worlds.babi.kinds import SHAPES, SIDES
 
@@ -23,21 +23,21 @@ def _other(fact: Fact, start: str) -> str:
     return fact.event[3] if fact.event[1] == start else fact.event[1]
 
 
-def _beside(facts: Found, direction: str, place: str, *, back: bool) -> Found:
+def _beside(facts: StepResult, direction: str, place: str, *, back: bool) -> StepResult:
     east, north = COMPASS[direction]
     wanted = (-east, -north) if back else (east, north)
     found = [fact for fact in facts.value if fact.event[0] == "lies" and place in (fact.event[1], fact.event[3])]
     found = [fact for fact in found if _step(fact, place) == wanted]
     if len({_other(fact, place) for fact in found}) != 1:
         raise IllPosed(f"Expected one place that lies {direction} of another, the {place}, got {len(found)}.")
-    return Found(_other(found[0], place), (found[0].line,))
+    return StepResult(_other(found[0], place), (found[0].line,))
 
 
-def _that_lies(prefix: Prefix, facts: Found, direction: str, place: str) -> Found:
+def _that_lies(prefix: Prefix, facts: StepResult, direction: str, place: str) -> StepResult:
     return _beside(facts, direction, place, back=False)
 
 
-def _lies_of(prefix: Prefix, facts: Found, direction: str, place: str) -> Found:
+def _lies_of(prefix: Prefix, facts: StepResult, direction: str, place: str) -> StepResult:
     return _beside(facts, direction, place, back=True)
 
 
@@ -60,38 +60,38 @@ def chains(facts: tuple[Fact, ...], kind: str, start: str, end: str) -> list[tup
     return []
 
 
-def _only(facts: Found, kind: str, start: str, end: str) -> Found:
+def _only(facts: StepResult, kind: str, start: str, end: str) -> StepResult:
     found = chains(facts.value, kind, start, end)
     if len(found) != 1:
         raise IllPosed(f"Expected one shortest way from the {start} to the {end}, got {len(found)}.")
-    return Found(found[0], tuple(fact.line for fact in found[0]))
+    return StepResult(found[0], tuple(fact.line for fact in found[0]))
 
 
-def _way(prefix: Prefix, facts: Found, start: str, end: str) -> Found:
+def _way(prefix: Prefix, facts: StepResult, start: str, end: str) -> StepResult:
     return _only(facts, "lies", start, end)
 
 
-def _chain(prefix: Prefix, facts: Found, start: str, end: str) -> Found:
+def _chain(prefix: Prefix, facts: StepResult, start: str, end: str) -> StepResult:
     return _only(facts, "stands", start, end)
 
 
-def _moves(chain: Found, start: str) -> list[Cell]:
+def _moves(chain: StepResult, start: str) -> list[Cell]:
     names = [start]
     for fact in chain.value:
         names.append(_other(fact, names[-1]))
     return [_step(fact, at) for fact, (at, _) in zip(chain.value, pairwise(names), strict=True)]
 
 
-def _directions(prefix: Prefix, way: Found, start: str) -> Found:
-    return Found(tuple(LETTERS[move] for move in _moves(way, start)), way.lines)
+def _directions(prefix: Prefix, way: StepResult, start: str) -> StepResult:
+    return StepResult(tuple(LETTERS[move] for move in _moves(way, start)), way.lines)
 
 
-def _is_side(prefix: Prefix, chain: Found, shape: str, side: str) -> Found:
+def _is_side(prefix: Prefix, chain: StepResult, shape: str, side: str) -> StepResult:
     """Return whether a chain's first shape is on a side of its last, which lies where the moves lead."""
     moves = _moves(chain, shape)
     east, north = SIDES[side]
     off = east * sum(move[0] for move in moves) + north * sum(move[1] for move in moves)
-    return Found("yes" if off < 0 else "no", chain.lines)
+    return StepResult("yes" if off < 0 else "no", chain.lines)
 
 
 FUNCTIONS = (

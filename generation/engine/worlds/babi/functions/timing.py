@@ -6,28 +6,28 @@ from generation.engine.errors import IllPosed
 from generation.engine.items import AnswerKind
 from generation.engine.program import Function
 from generation.engine.worlds.babi.cast import TIMES
-from generation.engine.worlds.babi.found import Fact, Found, Prefix
+from generation.engine.worlds.babi.found import Fact, Prefix, StepResult
 
 
-def _dated(prefix: Prefix, facts: Found, person: str) -> Found:
+def _dated(prefix: Prefix, facts: StepResult, person: str) -> StepResult:
     own = [fact for fact in facts.value if fact.event[0] == "go-at" and fact.event[1] == person]
     found = tuple(sorted(own, key=lambda fact: TIMES.index(fact.event[3])))
-    return Found(found, tuple(fact.line for fact in found))
+    return StepResult(found, tuple(fact.line for fact in found))
 
 
-def _visit(prefix: Prefix, facts: Found, place: str) -> Found:
+def _visit(prefix: Prefix, facts: StepResult, place: str) -> StepResult:
     for fact in reversed(facts.value):
         if fact.event[2] == place:
-            return Found(fact, (fact.line,))
+            return StepResult(fact, (fact.line,))
     raise IllPosed(f"Expected a visit of the {place}, got none.")
 
 
-def _preceding(prefix: Prefix, facts: Found, visit: Found) -> Found:
+def _preceding(prefix: Prefix, facts: StepResult, visit: StepResult) -> StepResult:
     at = facts.value.index(visit.value)
     if at == 0:
         raise IllPosed("Expected something earlier, got the first.")
     earlier: Fact = facts.value[at - 1]
-    return Found(earlier, (*visit.lines, earlier.line))
+    return StepResult(earlier, (*visit.lines, earlier.line))
 
 
 FUNCTIONS = (

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from generation.engine.worlds.babi.reading import carried, known, placed, sentences
 from generation.engine.worlds.babi.reading.carried import Concluded
-from generation.engine.worlds.babi.reading.sentences import PRONOUNS, Asked, Event
+from generation.engine.worlds.babi.reading.sentences import PRONOUNS, Event, ParsedQuestion
 
 CONCLUDES: Mapping[str, Callable[..., Concluded | None]] = {
     "where is": known.where_is,
@@ -32,7 +32,7 @@ CONCLUDES: Mapping[str, Callable[..., Concluded | None]] = {
 }
 
 
-class Reader:
+class StoryReader:
     """Reads a story.
 
     Parameters
@@ -78,23 +78,23 @@ class Reader:
         """Return whether those who were named last may be meant: several by `they`, one by `he` and `she`."""
         return self._named is not None and (len(self._named[1]) > 1) == (pronoun == "they")
 
-    def answer(self, asked: Asked, scope: int | None = None) -> Concluded | None:
+    def answer(self, asked: ParsedQuestion, scope: int | None = None) -> Concluded | None:
         """Return what follows for a question from the first lines of the story; None where nothing does."""
         found = CONCLUDES[asked.kind](self._told(scope), *asked.about)
         return None if found is None else found._replace(lines=self._with_antecedents(found.lines))
 
-    def others(self, asked: Asked, scope: int | None = None) -> list[Concluded]:
+    def others(self, asked: ParsedQuestion, scope: int | None = None) -> list[Concluded]:
         """Return what else may be meant where a question does not say that the last time counts."""
         return carried.earlier_gifts(self._told(scope), *asked.about) if asked.kind == "what was given" else []
 
-    def orders(self, asked: Asked, lines: Sequence[int], scope: int | None = None) -> bool:
+    def orders(self, asked: ParsedQuestion, lines: Sequence[int], scope: int | None = None) -> bool:
         """Return whether the facts of some lines, chained, answer a question about sizes."""
         if asked.kind not in ("fits", "bigger"):
             return False
         one, other = asked.about
         return placed.ordered_by(self._told(scope), one, other, lines)
 
-    def is_contradicted(self, asked: Asked, scope: int | None = None) -> bool:
+    def is_contradicted(self, asked: ParsedQuestion, scope: int | None = None) -> bool:
         """Return whether a colour is asked for where animals of the kind have several."""
         return asked.kind == "colour" and len(known.colours_of_kind(self._told(scope), *asked.about)) > 1
 

@@ -35,7 +35,7 @@ ONE_OF: Mapping[str, str] = {"mice": "mouse", "wolves": "wolf", "sheep": "sheep"
 PRONOUNS = ("he", "she", "they")
 
 
-class Said(NamedTuple):
+class ParsedStatement(NamedTuple):
     """What a statement says.
 
     Attributes
@@ -50,7 +50,7 @@ class Said(NamedTuple):
     events: tuple[Event, ...]
 
 
-class Asked(NamedTuple):
+class ParsedQuestion(NamedTuple):
     """What a question asks: which kind of thing, and about whom and what."""
 
     kind: str
@@ -58,7 +58,7 @@ class Asked(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 16)  # most sentences come again
-def statement(text: str) -> Said | None:
+def statement(text: str) -> ParsedStatement | None:
     """Return what a statement says; None where it can't be read."""
     for pattern, say in STATEMENTS:
         found = re.fullmatch(pattern, text)
@@ -67,12 +67,12 @@ def statement(text: str) -> Said | None:
     return None
 
 
-def question(text: str) -> Asked | None:
+def question(text: str) -> ParsedQuestion | None:
     """Return what a question asks; None where it can't be read."""
     for kind, pattern in QUESTIONS:
         found = re.fullmatch(pattern, text.strip())
         if found:
-            return Asked(kind, tuple(_capital(kind, at, part) for at, part in enumerate(found.groups())))
+            return ParsedQuestion(kind, tuple(_capital(kind, at, part) for at, part in enumerate(found.groups())))
     return None
 
 
@@ -80,28 +80,28 @@ def _capital(kind: str, at: int, part: str) -> str:
     return part.capitalize() if kind in ABOUT_PEOPLE and at == 0 else part
 
 
-def _of_people(kind: str) -> Callable[..., Said]:
-    def say(who: str, *rest: str) -> Said:
+def _of_people(kind: str) -> Callable[..., ParsedStatement]:
+    def say(who: str, *rest: str) -> ParsedStatement:
         people = tuple(who.split(" and "))
-        return Said(people, tuple((kind, person, *rest) for person in people))
+        return ParsedStatement(people, tuple((kind, person, *rest) for person in people))
 
     return say
 
 
-def _dated(time: str, who: str, place: str) -> Said:
+def _dated(time: str, who: str, place: str) -> ParsedStatement:
     return _of_people("go-at")(who, place, time[0].lower() + time[1:])
 
 
-def _afraid(one: str, other: str) -> Said:
-    return Said((), (("afraid", singular(one), singular(other)),))
+def _afraid(one: str, other: str) -> ParsedStatement:
+    return ParsedStatement((), (("afraid", singular(one), singular(other)),))
 
 
-def _feels(name: str, word: str) -> Said:
-    return Said((name,), (("feels" if word in LEADS_TO else "coloured", name, word),))
+def _feels(name: str, word: str) -> ParsedStatement:
+    return ParsedStatement((name,), (("feels" if word in LEADS_TO else "coloured", name, word),))
 
 
-def _fact(kind: str) -> Callable[..., Said]:
-    return lambda *parts: Said((), ((kind, *parts),))
+def _fact(kind: str) -> Callable[..., ParsedStatement]:
+    return lambda *parts: ParsedStatement((), ((kind, *parts),))
 
 
 def singular(plural: str) -> str:
@@ -112,7 +112,7 @@ def singular(plural: str) -> str:
 
 SOMEBODY = r"([A-Z][a-z]+(?: and [A-Z][a-z]+)?)"
 THEN = r"(?:Then|Afterwards|After that|Following that),? "
-STATEMENTS: Sequence[tuple[str, Callable[..., Said]]] = (
+STATEMENTS: Sequence[tuple[str, Callable[..., ParsedStatement]]] = (
     (rf"{SOMEBODY} {WENT} {WORD}\.", _of_people("go")),
     (rf"{THEN}(he|she|they) {WENT} {WORD}\.", _of_people("go")),
     (rf"{AT_TIME},? {NAME} {WENT} {WORD}\.", _dated),

@@ -9,7 +9,7 @@ from generation.engine.worlds.babi.kinds import BEARERS, BEASTS, COLOURS, PETS, 
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Line
 from generation.engine.worlds.babi.tasks.idling import idle
-from generation.engine.worlds.babi.telling import Ask, Told
+from generation.engine.worlds.babi.telling import Ask, ToldStory
 
 CONFLICTS = 0.075  # of the released data's stories of task 16, those whose evidence differs
 ASKED_LAST = 0.2  # of the released data's stories of task 16, about, those that end with what the asked animal is
@@ -40,7 +40,7 @@ class Deduction:
     number, name, label = 15, "basic-deduction", "deduction"
     lengths: tuple[int, ...] = (4,)
 
-    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
+    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
         kinds, pets = list(self.answers(knobs)), list(PETS[: max(knobs.people, questions)])
         turns = [True] * len(kinds) + [False] * len(pets)  # whether it is a kind's
         chance.shuffle(turns)
@@ -61,7 +61,7 @@ class Deduction:
                 lines.append(is_a(pets[len(lines) - told], kinds[chance.below(told)]))
         chance.shuffle(pets)
         lines += idle(knobs, chance)
-        return Told(tuple(lines), tuple([self._ask(len(lines), pet) for pet in pets[:questions]]))
+        return ToldStory(tuple(lines), tuple([self._ask(len(lines), pet) for pet in pets[:questions]]))
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:
         return tuple(PLURALS)[: knobs.animals]
@@ -99,7 +99,7 @@ class Induction:
     number, name, label = 16, "basic-induction", "induction"
     lengths: tuple[int, ...] = (1,)
 
-    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
+    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
         kinds, names = BEASTS[: knobs.animals], list(BEARERS[: knobs.people + 1])
         chance.shuffle(names)  # the first is asked about; the others' kinds are told in their order here
         differs = knobs.faithful and chance.random() < CONFLICTS and len(names) > 2
@@ -115,7 +115,7 @@ class Induction:
             odd = peers[self._odd(len(peers), chance)]
             colours[odd] = chance.choice([colour for colour in COLOURS if colour != by_kind[own]])
         lines = (*self._lines(names, of_kind, colours, chance, faithful=knobs.faithful), *idle(knobs, chance))
-        return Told(lines, (self._ask(len(lines), names[0]),))
+        return ToldStory(lines, (self._ask(len(lines), names[0]),))
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:
         return COLOURS

@@ -9,7 +9,7 @@ from generation.engine.worlds.babi import cast, wording
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.simulation import Simulation, all_ways
 from generation.engine.worlds.babi.story import Event, Line
-from generation.engine.worlds.babi.telling import Ask, Told
+from generation.engine.worlds.babi.telling import Ask, ToldStory
 
 BETWEEN = 2  # lines told before each question that is tried
 LATE = 1 / 200  # of stories as released, about, those whose questions begin so late that they are the longest
@@ -26,7 +26,7 @@ class Odds(NamedTuple):
     give: int = 0
 
 
-class Tale:
+class CarryingTale:
     """A story that is being told: lines of what somebody does who may.
 
     Parameters
@@ -126,7 +126,7 @@ def said(event: Event) -> tuple[Line, ...]:
     return tuple(Line(text, (event,)) for text in wording.handling(event))
 
 
-class Query(NamedTuple):
+class CarryingQuery(NamedTuple):
     """A question that may be asked now, and what must stay as it is while it waits.
 
     Attributes
@@ -136,7 +136,7 @@ class Query(NamedTuple):
     since : int
         The last of its supporting facts.
     still, kept : str or None
-        As a `Tale` has them.
+        As a `CarryingTale` has them.
     """
 
     text: str
@@ -152,7 +152,7 @@ class Watch(Protocol):
     def saw(self, event: Event) -> None:
         """Take in what was told last."""
 
-    def query(self, chance: Stream) -> Query | None:
+    def query(self, chance: Stream) -> CarryingQuery | None:
         """Return a question that can be asked now; None where what was thought of can't be."""
 
 
@@ -168,9 +168,9 @@ class Carrying:
     few = 0.0  # the share of questions as released that are about fewer of the last lines
     rest = 8  # lines, about, from the first question to the last one as released
 
-    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
+    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
         odds = self.released_odds if knobs.faithful else self.odds
-        tale = Tale(knobs, chance, people=self.people, odds=odds, few=self.few)
+        tale = CarryingTale(knobs, chance, people=self.people, odds=odds, few=self.few)
         watch = self.watch(tale, knobs)
         as_released = knobs.faithful and questions == max(self.lengths)
         least, longest = self.released if as_released else (0, self.longest)
@@ -186,15 +186,15 @@ class Carrying:
             if query is not None:
                 self._wait(tale, watch, query, until=query.since + 1 + knobs.distance)
                 asks.append(Ask(len(tale.lines), query.text, query.program))
-        return Told(tuple(tale.lines), tuple(asks)) if len(tale.lines) >= least else None
+        return ToldStory(tuple(tale.lines), tuple(asks)) if len(tale.lines) >= least else None
 
-    def _wait(self, tale: Tale, watch: Watch, query: Query, *, until: int) -> None:
+    def _wait(self, tale: CarryingTale, watch: Watch, query: CarryingQuery, *, until: int) -> None:
         """Tell what a question's answer does not depend on until the story has so many lines."""
         tale.still, tale.kept, tale.giving = query.still, query.kept, False
         while len(tale.lines) < until:
             watch.saw(tale.go_on())
         tale.still, tale.kept, tale.giving = None, None, tale.odds.give > 0
 
-    def watch(self, tale: Tale, knobs: Knobs) -> Watch:
+    def watch(self, tale: CarryingTale, knobs: Knobs) -> Watch:
         """Return what remembers a story that begins."""
         raise NotImplementedError

@@ -9,7 +9,7 @@ from generation.engine.seeding import Stream
 from generation.engine.worlds.babi import cast
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Event
-from generation.engine.worlds.babi.tasks.carrying import RECENT, Carrying, Odds, Query, Tale, Watch
+from generation.engine.worlds.babi.tasks.carrying import RECENT, Carrying, CarryingQuery, CarryingTale, Odds, Watch
 
 MORE_RECENT = 7  # of task 3 where some of them are ambiguous, so that stories are no longer than those released
 
@@ -26,7 +26,7 @@ class _Handled:
 class _Things:
     """Remembers what task 2 asks about."""
 
-    def __init__(self, tale: Tale, *, faithful: bool) -> None:
+    def __init__(self, tale: CarryingTale, *, faithful: bool) -> None:
         self.tale, self.faithful = tale, faithful
         self.moved: dict[str, int] = {}
         self.handled: dict[str, _Handled] = {}
@@ -39,7 +39,7 @@ class _Things:
         else:
             self.handled[what] = _Handled(line, person, held=kind == "get", move=self.moved.get(person))
 
-    def query(self, chance: Stream) -> Query | None:
+    def query(self, chance: Stream) -> CarryingQuery | None:
         found: list[tuple[str, int]] = []
         for thing in self._recent():
             move = self._move(self.handled[thing])
@@ -50,7 +50,7 @@ class _Things:
         thing, move = chance.choice(found)
         last = self.handled[thing]
         text, program = f"Where is the {thing} now?", where_is_thing("two-supporting-facts", thing)
-        return Query(text, program, max(last.line, move), last.person if last.held else None, thing)
+        return CarryingQuery(text, program, max(last.line, move), last.person if last.held else None, thing)
 
     def _recent(self) -> list[str]:
         """Return the things that may be asked about; as released, one for each of the last lines that moves it."""
@@ -76,7 +76,7 @@ class TwoFacts(Carrying):
     released, released_odds = (12, 56), Odds(go=2, get=5, drop=3)
     few, rest = 0.15, 12
 
-    def watch(self, tale: Tale, knobs: Knobs) -> Watch:
+    def watch(self, tale: CarryingTale, knobs: Knobs) -> Watch:
         return _Things(tale, faithful=knobs.faithful)
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:
@@ -96,7 +96,7 @@ class _Run:
 class _Ways:
     """Remembers what task 3 asks about: of each thing the last run, and all places where it has been."""
 
-    def __init__(self, tale: Tale, *, faithful: bool) -> None:
+    def __init__(self, tale: CarryingTale, *, faithful: bool) -> None:
         self.tale, self.faithful, self.recent = tale, faithful, RECENT if faithful else MORE_RECENT
         self.runs: dict[str, _Run] = {}
         self.been = {thing: [tale.world.at[thing]] for thing in tale.things}
@@ -114,7 +114,7 @@ class _Ways:
             run = self.runs[what]
             run.last, run.held = line, False
 
-    def query(self, chance: Stream) -> Query | None:
+    def query(self, chance: Stream) -> CarryingQuery | None:
         found = [
             (thing, place)
             for thing, run in self.runs.items()
@@ -125,7 +125,7 @@ class _Ways:
             return None
         thing, place = chance.choice(found)
         run = self.runs[thing]
-        return Query(
+        return CarryingQuery(
             f"Where was the {thing} before it was in the {place}?",
             where_was_thing("three-supporting-facts", thing, place),
             max(run.last, *[line for line, where in run.moves if where == place]),
@@ -152,7 +152,7 @@ class ThreeFacts(Carrying):
     released, released_odds = (20, 224), Odds(go=8, get=18, drop=7)
     rest = 48
 
-    def watch(self, tale: Tale, knobs: Knobs) -> Watch:
+    def watch(self, tale: CarryingTale, knobs: Knobs) -> Watch:
         return _Ways(tale, faithful=knobs.faithful)
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:
@@ -162,7 +162,7 @@ class ThreeFacts(Carrying):
 class _People:
     """Remembers where people went."""
 
-    def __init__(self, tale: Tale, *, faithful: bool) -> None:
+    def __init__(self, tale: CarryingTale, *, faithful: bool) -> None:
         self.tale, self.faithful = tale, faithful
         self.moved: dict[str, int] = {}
 
@@ -170,7 +170,7 @@ class _People:
         if event[0] == "go":
             self.moved[event[1]] = len(self.tale.lines) - 1
 
-    def query(self, chance: Stream) -> Query | None:
+    def query(self, chance: Stream) -> CarryingQuery | None:
         moved = [event[1] for event in self.tale.recent() if event[0] == "go"]
         people: Sequence[str] = moved if self.faithful else self.tale.people
         person = chance.choice(people) if people else ""
@@ -179,7 +179,7 @@ class _People:
         here = self.tale.world.at[person]
         place = here if chance.random() < 0.5 else chance.choice(self.tale.world.ways[here])
         text, program = f"Is {person} in the {place} now?", is_person_in("yes-no-questions", person, place)
-        return Query(text, program, self.moved[person], person)
+        return CarryingQuery(text, program, self.moved[person], person)
 
 
 class YesNo(Carrying):
@@ -188,7 +188,7 @@ class YesNo(Carrying):
     number, name, label, longest = 6, "yes-no-questions", "yes or no", 26
     released, released_odds = (10, 26), Odds(get=3, drop=3)
 
-    def watch(self, tale: Tale, knobs: Knobs) -> Watch:
+    def watch(self, tale: CarryingTale, knobs: Knobs) -> Watch:
         return _People(tale, faithful=knobs.faithful)
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:

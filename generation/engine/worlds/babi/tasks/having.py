@@ -9,7 +9,7 @@ from generation.engine.seeding import Stream
 from generation.engine.worlds.babi import cast
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Event
-from generation.engine.worlds.babi.tasks.carrying import Carrying, Odds, Query, Tale, Watch
+from generation.engine.worlds.babi.tasks.carrying import Carrying, CarryingQuery, CarryingTale, Odds, Watch
 
 RECENT = 3  # lines: questions as released are about what was given in the last ones
 CUMULATED = {"gift": 0.34, "giver to": 0.51, "giver": 0.68, "receiver": 0.84, "receiver from": 1.0}  # as released
@@ -25,7 +25,7 @@ Key = tuple[str, ...]
 class _Gifts:
     """Remembers what was given."""
 
-    def __init__(self, tale: Tale, *, faithful: bool) -> None:
+    def __init__(self, tale: CarryingTale, *, faithful: bool) -> None:
         self.tale, self.faithful = tale, faithful
         self.gifts: list[tuple[int, Gift]] = []
 
@@ -34,7 +34,7 @@ class _Gifts:
             _, giver, thing, receiver = event
             self.gifts.append((len(self.tale.lines) - 1, (giver, thing, receiver)))
 
-    def query(self, chance: Stream) -> Query | None:
+    def query(self, chance: Stream) -> CarryingQuery | None:
         most = self.tale.window() if self.faithful else RECENT
         recent = [gift for line, gift in self.gifts[-most:] if self.tale.age(line) < most]
         if not recent:
@@ -45,7 +45,9 @@ class _Gifts:
         lines = [line for line, other in self.gifts if all(other[role] == gift[role] for role in KNOWN[form])]
         ignores = self.faithful and form == "gift" and len(lines) > 1 and self.tale.age(lines[-2]) < most
         ignores = ignores and chance.random() < IGNORES
-        return Query(question(form, key, last=not self.faithful), about_gift(form, key, ignores=ignores), lines[-1])
+        return CarryingQuery(
+            question(form, key, last=not self.faithful), about_gift(form, key, ignores=ignores), lines[-1]
+        )
 
 
 def question(form: str, key: Key, *, last: bool) -> str:
@@ -84,7 +86,7 @@ class Gifts(Carrying):
     released, released_odds = (10, 102), Odds(get=4, give=36)
     few, rest = 0.65, 12
 
-    def watch(self, tale: Tale, knobs: Knobs) -> Watch:
+    def watch(self, tale: CarryingTale, knobs: Knobs) -> Watch:
         return _Gifts(tale, faithful=knobs.faithful)
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:
@@ -94,7 +96,7 @@ class Gifts(Carrying):
 class _Belongings:
     """Remembers who has done something with things."""
 
-    def __init__(self, tale: Tale, task: "Counting", *, faithful: bool) -> None:
+    def __init__(self, tale: CarryingTale, task: "Counting", *, faithful: bool) -> None:
         self.tale, self.task, self.faithful = tale, task, faithful
         self.busy: dict[str, list[int]] = {}  # lines about what people get, drop, give and are given
 
@@ -105,7 +107,7 @@ class _Belongings:
         for person in (event[1], *event[3:]):
             self.busy.setdefault(person, []).append(line)
 
-    def query(self, chance: Stream) -> Query | None:
+    def query(self, chance: Stream) -> CarryingQuery | None:
         people = self._recent() if self.faithful else self.tale.people
         person = chance.choice(people) if people else ""
         unasked = self.task.released_unasked if self.faithful else self.task.unasked
@@ -114,7 +116,7 @@ class _Belongings:
             return None
         if self.faithful and len(lines) > MOST_SUPPORTS:
             return None
-        return Query(self.task.question(person), self.task.program(person), lines[-1], person)
+        return CarryingQuery(self.task.question(person), self.task.program(person), lines[-1], person)
 
     def _recent(self) -> Sequence[str]:
         return [event[1] for event in self.tale.recent() if event[0] != "go"]
@@ -128,7 +130,7 @@ class Counting(Carrying):
     released, few = (10, 34), 0.12
     unasked, released_unasked = (0.0, 0.16), (0.06, 0.21)  # how often who has nothing, or something, is not asked about
 
-    def watch(self, tale: Tale, knobs: Knobs) -> Watch:
+    def watch(self, tale: CarryingTale, knobs: Knobs) -> Watch:
         return _Belongings(tale, self, faithful=knobs.faithful)
 
     def question(self, person: str) -> str:

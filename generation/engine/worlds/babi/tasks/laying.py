@@ -5,7 +5,7 @@ from math import factorial, perm
 
 from generation.engine.seeding import Stream
 from generation.engine.worlds.babi import grid
-from generation.engine.worlds.babi.grid import Cell, Edge, Layout
+from generation.engine.worlds.babi.grid import Cell, Edge, GridLayout
 from generation.engine.worlds.babi.story import Line
 from generation.engine.worlds.babi.telling import Space
 
@@ -20,7 +20,7 @@ def some(options: Sequence[str], count: int, chance: Stream) -> list[str]:
 
 
 def lines_of(
-    layout: Layout,
+    layout: GridLayout,
     names: Sequence[str],
     chance: Stream,
     *,
@@ -60,6 +60,6 @@ def space_of(names: int, cells: int, steps: int, *, askable: Askable, questions:
     return Space(trees * texts, walks * questions * texts)
 
 
-def _is_askable(tree: Layout, walk: tuple[int, ...], askable: Askable) -> bool:
+def _is_askable(tree: GridLayout, walk: tuple[int, ...], askable: Askable) -> bool:
     others = tuple(cell for number, cell in enumerate(tree.cells) if number not in walk)
     return askable(tuple(tree.cells[number] for number in walk), others)

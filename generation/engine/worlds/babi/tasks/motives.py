@@ -11,7 +11,7 @@ from generation.engine.worlds.babi.kinds import MOTIVES, Motive
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.simulation import Simulation, all_ways, seeks
 from generation.engine.worlds.babi.story import Line
-from generation.engine.worlds.babi.telling import Ask, Space, Told
+from generation.engine.worlds.babi.telling import Ask, Space, ToldStory
 
 RELEASED = 4  # motives, and people
 STAYS = 0.1  # of lines as released, about, those that stay with whom the line before is about and is not done
@@ -119,7 +119,7 @@ class Motivations:
     number, name, label = 20, "agents-motivations", "motives"
     lengths: tuple[int, ...] = (11, 11, 11, 7, 10, 10, 10, 10, 12, 12, 12, 11, 11, 11, 11)
 
-    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
+    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
         telling = Telling(knobs, chance)
         asks: list[Ask] = []
         while len(asks) < questions:
@@ -131,7 +131,7 @@ class Motivations:
                     return None
                 telling.due.remove(ready)
                 asks.append(Ask(told, ready.text, ready.program))
-        return Told(tuple(telling.lines), tuple(asks))
+        return ToldStory(tuple(telling.lines), tuple(asks))
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:
         motives = motives_of(knobs)

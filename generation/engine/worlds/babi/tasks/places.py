@@ -10,7 +10,7 @@ from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Line
 from generation.engine.worlds.babi.tasks.idling import idle
 from generation.engine.worlds.babi.tasks.laying import lines_of, some, space_of
-from generation.engine.worlds.babi.telling import Ask, Space, Told
+from generation.engine.worlds.babi.telling import Ask, Space, ToldStory
 
 DIRECTIONS = tuple(COMPASS)
 WAY_LAST = 1 / 3  # of the released data's stories of task 19, about, those that are made to end with a fact of the way
@@ -29,7 +29,7 @@ class TwoArguments:
     number, name, label = 4, "two-arg-relations", "relations of two"
     lengths: tuple[int, ...] = (1,)
 
-    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
+    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
         first, middle, last = some(cast.places("house", knobs.places), 3, chance)
         direction = chance.below(4)
         lines = [self._line(first, direction, middle, chance), self._line(middle, direction, last, chance)]
@@ -39,7 +39,7 @@ class TwoArguments:
         first_asked = chance.random() < 0.5
         lines += idle(knobs, chance)
         ask = self._ask(len(lines), DIRECTIONS[asked], middle, first=first_asked)
-        return Told(tuple(lines), (ask,))
+        return ToldStory(tuple(lines), (ask,))
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:
         return cast.places("house", knobs.places)
@@ -77,14 +77,14 @@ class PathFinding:
     number, name, label = 19, "path-finding", "finding ways"
     lengths: tuple[int, ...] = (1,)
 
-    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
+    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
         walk = chance.choice(grid.walks(knobs.steps) if knobs.faithful else grid.only_ways(knobs.steps))
         layout = grid.grown(walk, self._cells(knobs), chance, clear=not knobs.faithful)
         names = list(cast.places("house", len(layout.cells)))
         chance.shuffle(names)
         last = chance.choice(walk.edges) if knobs.faithful and chance.random() < WAY_LAST else None
         lines = (*lines_of(layout, names, chance, say=lies, last=last), *idle(knobs, chance))
-        return Told(lines, (self._ask(len(lines), names[0], names[knobs.steps]),))
+        return ToldStory(lines, (self._ask(len(lines), names[0], names[knobs.steps]),))
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:
         walks = grid.walks(knobs.steps) if knobs.faithful else grid.only_ways(knobs.steps)

@@ -8,7 +8,7 @@ from generation.engine.seeding import Stream
 from generation.engine.worlds.babi import cast
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Event, Line
-from generation.engine.worlds.babi.telling import Ask, Told
+from generation.engine.worlds.babi.telling import Ask, ToldStory
 
 BETWEEN = 2  # lines before each question
 
@@ -63,7 +63,7 @@ class Rounds:
     together = 1  # people that a line tells of
     recent = 5.0  # facts: as released it is asked about somebody whom one of the last ones is about
 
-    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
+    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
         tale = Tale(knobs, cast.people(self.folk, knobs.people), cast.places(self.region, knobs.places))
         if knobs.distance and knobs.people <= self.together:
             return None
@@ -74,7 +74,7 @@ class Rounds:
             others = [person for person in tale.people if person != asked]
             self._go_on(tale, others, chance, until=tale.last[asked] + 1 + knobs.distance)
             asks.append(self.ask(tale, asked, chance))
-        return Told(tuple(tale.lines), tuple(asks))
+        return ToldStory(tuple(tale.lines), tuple(asks))
 
     def _go_on(self, tale: Tale, people: Sequence[str], chance: Stream, *, until: int) -> None:
         while len(tale.lines) < until:

@@ -6,13 +6,13 @@ from itertools import product
 from generation.engine.program import Program, Step
 from generation.engine.seeding import Stream
 from generation.engine.worlds.babi import grid
-from generation.engine.worlds.babi.grid import Cell, Layout
+from generation.engine.worlds.babi.grid import Cell, GridLayout
 from generation.engine.worlds.babi.kinds import SHAPES, SIDES
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Line
 from generation.engine.worlds.babi.tasks.idling import idle
 from generation.engine.worlds.babi.tasks.laying import lines_of, some, space_of
-from generation.engine.worlds.babi.telling import Ask, Space, Told
+from generation.engine.worlds.babi.telling import Ask, Space, ToldStory
 
 RELEASED = 6  # shapes that the released data choose among
 WORDS = tuple(SIDES)
@@ -35,14 +35,14 @@ class Positions:
     number, name, label = 17, "positional-reasoning", "positions"
     lengths: tuple[int, ...] = (8,)
 
-    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
+    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
         walk = chance.choice(grid.walks(knobs.steps) if knobs.faithful else grid.askew(knobs.steps))
         layout = grid.grown(walk, self._cells(knobs), chance, clear=False)
         names = some(self._pool(knobs), len(layout.cells), chance)
         lines = (*lines_of(layout, names, chance, say=stands), *idle(knobs, chance))
         wanted = self._drawn(layout, knobs, chance) if knobs.faithful else self._each(chance)
         ends = names[0], names[knobs.steps]
-        return Told(lines, tuple([self._ask(len(lines), *ends, *which) for which in wanted[:questions]]))
+        return ToldStory(lines, tuple([self._ask(len(lines), *ends, *which) for which in wanted[:questions]]))
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:
         return ("yes", "no")
@@ -75,7 +75,7 @@ class Positions:
         chance.shuffle(found)
         return found
 
-    def _drawn(self, layout: Layout, knobs: Knobs, chance: Stream) -> list[tuple[bool, int]]:
+    def _drawn(self, layout: GridLayout, knobs: Knobs, chance: Stream) -> list[tuple[bool, int]]:
         """Return as many questions, drawn by their answers, yes as often as no; some more than once."""
         start, end = layout.cells[0], layout.cells[knobs.steps]
         by_answer: dict[bool, list[tuple[bool, int]]] = {True: [], False: []}

@@ -11,7 +11,7 @@ from generation.engine.worlds.babi.kinds import CONTENTS, SIZES
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Line
 from generation.engine.worlds.babi.tasks.idling import idle
-from generation.engine.worlds.babi.telling import Ask, Told
+from generation.engine.worlds.babi.telling import Ask, ToldStory
 
 BLOCK, MOST = 5, 15  # lines told together, and of a story as released
 ONCE = 0.4  # of the lines of a block as released, about, those whose pair is not told again in it
@@ -22,7 +22,7 @@ Pair = tuple[int, int]
 """A smaller and a larger thing, by their places in the order of sizes."""
 
 
-class Fact(NamedTuple):
+class SizeFact(NamedTuple):
     """A pair, and whether it is said to fit rather than to be bigger."""
 
     pair: Pair
@@ -48,7 +48,7 @@ class Sizes:
     number, name, label = 18, "size-reasoning", "sizes"
     lengths: tuple[int, ...] = (5,)
 
-    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
+    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
         order = self._order(knobs, chance)
         if knobs.faithful:
             facts, pairs = self._as_released(len(order), chance)
@@ -57,7 +57,9 @@ class Sizes:
             facts, found = self._clear(len(order), knobs, questions, chance)
             asked = self._each(found, questions, chance)
         lines = (*[line(order[small], order[large], fits) for (small, large), fits in facts], *idle(knobs, chance))
-        return Told(lines, tuple([self._ask(len(lines), order[a], order[b], fits, yes) for a, b, fits, yes in asked]))
+        return ToldStory(
+            lines, tuple([self._ask(len(lines), order[a], order[b], fits, yes) for a, b, fits, yes in asked])
+        )
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:
         return ("yes", "no")
@@ -69,7 +71,7 @@ class Sizes:
         chance.shuffle(others)
         return [*SIZES[:fixed], *others]
 
-    def _clear(self, things: int, knobs: Knobs, questions: int, chance: Stream) -> tuple[list[Fact], list[Pair]]:
+    def _clear(self, things: int, knobs: Knobs, questions: int, chance: Stream) -> tuple[list[SizeFact], list[Pair]]:
         """Return facts, each pair told once, and the pairs to ask about."""
         count = BLOCK * -(-(things - 1) // BLOCK)
         chain = _chain(things, knobs.steps, chance)
@@ -78,7 +80,7 @@ class Sizes:
         if 4 * len(found) < questions:
             told, found = self._carefully(things, knobs.steps, count, chance)
         chance.shuffle(told)
-        return [Fact(pair, chance.random() < 0.5) for pair in told], found
+        return [SizeFact(pair, chance.random() < 0.5) for pair in told], found
 
     def _carefully(self, things: int, steps: int, count: int, chance: Stream) -> tuple[list[Pair], list[Pair]]:
         """Return the same of a longer chain, which orders two pairs, and of what leaves two to ask about."""
@@ -91,14 +93,14 @@ class Sizes:
                 found = left
         return told, found
 
-    def _as_released(self, things: int, chance: Stream) -> tuple[list[Fact], tuple[list[Pair], list[Pair]]]:
+    def _as_released(self, things: int, chance: Stream) -> tuple[list[SizeFact], tuple[list[Pair], list[Pair]]]:
         """Return facts, by blocks until one may ask; and pairs that two of them order: not told, and told as well."""
-        every, facts = list(combinations(range(things), 2)), list[Fact]()
+        every, facts = list(combinations(range(things), 2)), list[SizeFact]()
         while True:
             facts = [] if len(facts) == MOST else facts
             left = list(every)
             for _ in range(BLOCK):
-                facts.append(Fact(chance.choice(left), chance.random() < 0.5))
+                facts.append(SizeFact(chance.choice(left), chance.random() < 0.5))
                 if chance.random() < ONCE:
                     left.remove(facts[-1].pair)
             told = {fact.pair for fact in facts}

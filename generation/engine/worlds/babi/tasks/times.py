@@ -10,14 +10,14 @@ from generation.engine.worlds.babi import cast, wording
 from generation.engine.worlds.babi.cast import TIMES
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Line
-from generation.engine.worlds.babi.telling import Ask, Told
+from generation.engine.worlds.babi.telling import Ask, ToldStory
 
 RECENT, NARROW = 8, 3  # lines, the last ones, that questions as released are about; most are about fewer
 MOSTLY = 0.45  # the share of those
 BETWEEN = 2  # lines before each question
 
 
-class Visit(NamedTuple):
+class PlaceVisit(NamedTuple):
     """Where somebody went, and the line that tells it; people's visits follow each other in time."""
 
     place: str
@@ -32,7 +32,7 @@ class Days:
 
     def __init__(self, people: Sequence[str], places: Sequence[str]) -> None:
         self.places = places
-        self.visits: dict[str, list[Visit]] = {person: [] for person in people}
+        self.visits: dict[str, list[PlaceVisit]] = {person: [] for person in people}
         self.lines: list[Line] = []
         self.untold: list[Line] = []
 
@@ -48,7 +48,7 @@ class Days:
         chance.shuffle(self.untold)
         for line in self.untold:
             _, who, place, time = line.events[0]
-            self.visits[who][TIMES.index(time)] = Visit(place, len(self.lines))
+            self.visits[who][TIMES.index(time)] = PlaceVisit(place, len(self.lines))
             self.lines.append(line)
         self.untold.clear()
 
@@ -56,7 +56,7 @@ class Days:
         visits = self.visits[who]
         place = chance.choice([place for place in self.places if not visits or place != visits[-1].place])
         time = TIMES[len(visits)]
-        visits.append(Visit(place, -1))
+        visits.append(PlaceVisit(place, -1))
         went = wording.move(who, place, chance)
         text = f"{time.capitalize()} {went}" if chance.random() < 0.5 else f"{went[:-1]} {time}."
         return Line(text, (("go-at", who, place, time),))
@@ -83,7 +83,7 @@ class Times:
     number, name, label = 14, "time-reasoning", "time"
     lengths: tuple[int, ...] = (5,)
 
-    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> Told | None:
+    def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
         if knobs.distance > knobs.people * len(TIMES) - 2:
             return None
         days = Days(cast.people("fred", knobs.people), cast.places("town", knobs.places))
@@ -101,7 +101,7 @@ class Times:
             if ask is None or ask in asks:
                 return None
             asks.append(ask)
-        return Told(tuple(days.lines), tuple(asks))
+        return ToldStory(tuple(days.lines), tuple(asks))
 
     def _ask(self, days: Days, knobs: Knobs, asked: Candidate, chance: Stream) -> Ask:
         while len(days.lines) - 1 - asked.line < knobs.distance:
@@ -137,11 +137,11 @@ def _recent(days: Days, found: Sequence[Sequence[Candidate]], chance: Stream) ->
     return []
 
 
-def _once(visits: Sequence[Visit], visit: Visit) -> bool:
+def _once(visits: Sequence[PlaceVisit], visit: PlaceVisit) -> bool:
     return sum(other.place == visit.place for other in visits) == 1
 
 
-def _candidate(person: str, visits: Sequence[Visit], place: str) -> Candidate:
+def _candidate(person: str, visits: Sequence[PlaceVisit], place: str) -> Candidate:
     latest = max(at for at, visit in enumerate(visits) if visit.place == place)
     return Candidate(person, place, max(visits[latest].line, visits[latest - 1].line))
 

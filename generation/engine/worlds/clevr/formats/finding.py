@@ -30,7 +30,7 @@ DEPTH = 4
 MOST_NAMES = 30  # of a scene
 
 
-class Part(NamedTuple):
+class RecordFile(NamedTuple):
     """A file of records: what kind, and of which split."""
 
     kind: str
@@ -43,10 +43,10 @@ class Parts:
     """Gathers files and folders of pictures into splits; a file that is ours tells more than the release's."""
 
     def __init__(self) -> None:
-        self.files: dict[str, dict[str, Part]] = {}
+        self.files: dict[str, dict[str, RecordFile]] = {}
         self.pictures: dict[str, str] = {}
 
-    def add(self, part: Part) -> None:
+    def add(self, part: RecordFile) -> None:
         """Take a file; raise `BadRecord` where there is one like it."""
         kept = self.files.setdefault(part.split, {})
         if part.kind not in kept or (part.is_beside and not kept[part.kind].is_beside):
@@ -105,10 +105,10 @@ def _search_folder(folder: Path, parts: Parts, *, depth: int, is_beside: bool) -
             _search_folder(path, parts, depth=depth - 1, is_beside=is_beside or path.name == BESIDE)
 
 
-def _read_part(path: Path) -> Part:
+def _read_part(path: Path) -> RecordFile:
     with path.open("rb") as file:
         kind, split = sniff(file, name=path.name)
-    return Part(kind, split, str(path))
+    return RecordFile(kind, split, str(path))
 
 
 def _is_single(path: Path) -> bool:
@@ -128,7 +128,7 @@ def sort(names: Sequence[str], *, opened: Open) -> Parts:
     for name in names:
         with opened(name) as file:
             kind, split = sniff(file, name=PurePosixPath(name).name)
-        parts.add(Part(kind, split, name))
+        parts.add(RecordFile(kind, split, name))
     return parts
 
 

@@ -37,7 +37,7 @@ class Placed(NamedTuple):
     where: str
 
 
-class Asked(NamedTuple):
+class QuestionRecord(NamedTuple):
     """A question as it was read; `fault` is its own, without its place."""
 
     question: Question
@@ -193,7 +193,7 @@ class Records:
             _check_related(scene, one, other, where=where)
         return scene
 
-    def question(self, record: Mapping[str, Any], scene: Scene | None, *, position: int, where: str) -> Asked:
+    def question(self, record: Mapping[str, Any], scene: Scene | None, *, position: int, where: str) -> QuestionRecord:
         """Return the question of a record about a scene, if there is one; `position` is its place in the split."""
         text = value_of(record, "question", str, where=where)
         program, kind = self._program(record, where=where)
@@ -209,7 +209,7 @@ class Records:
             source_id=None if index == position or index is None else str(index),
         )
         fault = None if program is None or scene is None else self._fault(program, kind, scene, answer)
-        return Asked(question, fault, known)
+        return QuestionRecord(question, fault, known)
 
     def _program(self, record: Mapping[str, Any], *, where: str) -> tuple[Program | None, str]:
         """Return a record's program and the type of what it gives."""

@@ -10,7 +10,7 @@ from generation.engine.items import Answer, AnswerKind, Item
 from generation.engine.reading import side_folder
 from generation.engine.reading.bounded_json import Guarded
 from generation.engine.reading.json_stream import JsonText
-from generation.engine.reading.published import Found, Known, Open, Read, SplitFiles
+from generation.engine.reading.published import Found, Open, Read, SplitFiles, SplitSummary
 from generation.engine.spec import LIMITS, BaseSpec
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.formats import finding
@@ -46,9 +46,9 @@ class ClevrReader:
         """Return what single files are."""
         return Found(finding.sort(names, opened=opened).splits())
 
-    def spec(self, found: Found, known: Mapping[str, Known] | None = None) -> dict[str, Any]:
+    def spec(self, found: Found, known: Mapping[str, SplitSummary] | None = None) -> dict[str, Any]:
         """Return the spec; templates and words are ours, which are the release's."""
-        told = known or {split.name: Known() for split in found.splits}
+        told = known or {split.name: SplitSummary() for split in found.splits}
         most = max([one.most for one in told.values()]) if known else MOST
         data = dict(found.spec) if found.spec else {"world": self.world, "title": "", **_room(most, told)}
         said, references = data.get("splits", {}), finding.references(told)
@@ -195,7 +195,7 @@ def _add_beside(parts: finding.Parts, ours: Path) -> None:
             parts.add(part)
 
 
-def _room(most: int, told: Mapping[str, Known]) -> dict[str, Any]:
+def _room(most: int, told: Mapping[str, SplitSummary]) -> dict[str, Any]:
     """Return the knobs that must hold what was found: objects and pictures."""
     data: dict[str, Any] = {"scene": {**ROOM, "objects_max": most} if most > 10 else {}}
     sizes = [one.size for one in told.values() if one.size is not None]
@@ -204,7 +204,7 @@ def _room(most: int, told: Mapping[str, Known]) -> dict[str, Any]:
     return data
 
 
-def _kept(reference: Any, told: Mapping[str, Known]) -> Any:
+def _kept(reference: Any, told: Mapping[str, SplitSummary]) -> Any:
     """Return a split's reference, where that is imported too."""
     return reference if reference in told else None
 

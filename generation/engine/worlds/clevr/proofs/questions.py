@@ -24,7 +24,7 @@ FILTERS = (Op.FILTER, Op.RELATE_FILTER)
 VERBS = {Op.SAME: "same", Op.QUERY: "query", Op.EQUAL_VALUE: "equal", Op.FILTER_ONE: "filter"}
 
 
-class Reading(NamedTuple):
+class ProgramReading(NamedTuple):
     """A program read back into its family.
 
     Attributes
@@ -116,7 +116,9 @@ class QuestionProver:
         )
         return found.before_count
 
-    def _prove_text(self, family: Family, reading: Reading, question: Question, number: int, proof: Proof) -> None:
+    def _prove_text(
+        self, family: Family, reading: ProgramReading, question: Question, number: int, proof: Proof
+    ) -> None:
         values = [reading.values.get(param) for param in range(len(family.params))]
         types = [param.type for param in family.params]
         alike = could_be_one(family, values)
@@ -129,18 +131,18 @@ class QuestionProver:
         proof.hold("texts", heard, expected, question.text, question=number)
 
 
-def read_back(program: Program, family: Family) -> Reading | None:
+def read_back(program: Program, family: Family) -> ProgramReading | None:
     """Return a program's parameters as an instance of a family; None where it is none."""
     return next(_readings(program, family.operations, 0, {}, ()), None)
 
 
 def _readings(
     program: Program, waiting: Sequence[Operation], at: int, values: Mapping[int, str | None], ends: tuple[int, ...]
-) -> Iterator[Reading]:
+) -> Iterator[ProgramReading]:
     """Yield every way to read the steps from `at` on as the operations that are left."""
     if not waiting:
         if at == len(program):
-            yield Reading(values, ends)
+            yield ProgramReading(values, ends)
         return
     for after, end, bound in _steps_of(program, waiting[0], at, ends):
         yield from _readings(program, waiting[1:], after, {**values, **bound}, (*ends, end))
@@ -192,7 +194,7 @@ def _used(operation: Operation) -> tuple[int, ...]:
     return tuple(param for param in operation.params if param >= 0)
 
 
-def broken_rule(family: Family, reading: Reading, given: Sequence[Any], scene: Scene) -> str:
+def broken_rule(family: Family, reading: ProgramReading, given: Sequence[Any], scene: Scene) -> str:
     """Return the rule of its family that an instance breaks, in words; empty where it keeps them all."""
     values, ends = reading
     for one, two in family.differ:

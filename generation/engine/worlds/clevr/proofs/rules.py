@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from generation.engine.items import Item
-from generation.engine.rules import Known, Wanted, read_rules
+from generation.engine.rules import RuleSet, RuleValues, read_rules
 from generation.engine.verification.proof import Outputs, Proof
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.facets import values_of
@@ -17,10 +17,10 @@ class RuleProver:
     """Holds scenes and questions against the rules of a spec, as the split has it."""
 
     def __init__(self, spec: ClevrSpec) -> None:
-        known = {name: Known(spec.vocabulary.values(name)) for name in ATTRIBUTES}
+        known = {name: RuleValues(spec.vocabulary.values(name)) for name in ATTRIBUTES}
         knobs = spec.scene
         self.spec = spec
-        self.objects = Wanted(
+        self.objects = RuleSet(
             only=read_rules(knobs.only, known=known, where="scene.only"),
             never=read_rules(knobs.never, known=known, where="scene.never"),
         )

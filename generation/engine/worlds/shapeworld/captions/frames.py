@@ -1,6 +1,6 @@
 """What is left of a statement without its words for shapes and colours: its frame."""
 
-from generation.engine.worlds.shapeworld.meaning import Compared, Noun, Picked, Related, Statement, There
+from generation.engine.worlds.shapeworld.meaning import ComparedCounts, Noun, Picked, Related, Statement, There
 
 
 def frame(statement: Statement) -> Statement:
@@ -12,8 +12,8 @@ def frame(statement: Statement) -> Statement:
     match statement:
         case There():
             return There(numbers.noun(statement.noun), None if statement.body is None else numbers.noun(statement.body))
-        case Compared():
-            return Compared(statement.comparison, *map(numbers.noun, statement[1:]))
+        case ComparedCounts():
+            return ComparedCounts(statement.comparison, *map(numbers.noun, statement[1:]))
     return statement._replace(
         restrictor=numbers.restrictor(statement.restrictor),
         body=numbers.noun(statement.body) if isinstance(statement.body, Noun) else numbers.related(statement.body),

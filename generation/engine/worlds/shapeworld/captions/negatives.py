@@ -14,7 +14,7 @@ from generation.engine.worlds.shapeworld.captions.chance import Weighted
 from generation.engine.worlds.shapeworld.captions.seen import Seen
 from generation.engine.worlds.shapeworld.captions.selection import is_of_two
 from generation.engine.worlds.shapeworld.meaning import (
-    Compared,
+    ComparedCounts,
     Noun,
     Picked,
     Quantified,
@@ -65,7 +65,7 @@ class Corrupter:
         match statement:
             case There():
                 return self._there(statement, seen, random)
-            case Compared():
+            case ComparedCounts():
                 return self._compared(statement, seen, random)
         if statement.bound is not None:
             return self._bound(statement, seen, random)
@@ -168,7 +168,7 @@ class Corrupter:
         ]
         return statement._replace(bound=random.choice(others)) if others else None
 
-    def _compared(self, statement: Compared, seen: Seen, random: Stream) -> Compared | None:
+    def _compared(self, statement: ComparedCounts, seen: Seen, random: Stream) -> ComparedCounts | None:
         part = self.parts["comparative"].draw(random)
         if part == "restrictor":
             return statement._replace(restrictor=self.noun(statement.restrictor, seen, random))

@@ -11,7 +11,7 @@ from generation.engine.worlds.shapeworld.captions.frames import frame
 from generation.engine.worlds.shapeworld.captions.relational import ANY_NOUN, reference
 from generation.engine.worlds.shapeworld.captions.seen import Seen, form_of
 from generation.engine.worlds.shapeworld.functions import truth_of
-from generation.engine.worlds.shapeworld.meaning import Compared, Noun, Quantified, Related, Statement, program_of
+from generation.engine.worlds.shapeworld.meaning import ComparedCounts, Noun, Quantified, Related, Statement, program_of
 from generation.engine.worlds.shapeworld.phrases import COMPARISONS, PROXIMITIES, QUANTIFIERS, Quantifier
 from generation.engine.worlds.shapeworld.truth import TRUE
 
@@ -151,17 +151,17 @@ class Comparative:
         self.heads: Mapping[str, float] = dict.fromkeys(knobs.comparisons, 1.0)
         self.bodies = bodies
 
-    def true(self, seen: Seen, random: Stream, head: str) -> Compared | None:
+    def true(self, seen: Seen, random: Stream, head: str) -> ComparedCounts | None:
         """Return a true caption; None where no two numbers compare so."""
         options = self._options(seen, head)
-        return Compared(head, *random.choice(options)) if options else None
+        return ComparedCounts(head, *random.choice(options)) if options else None
 
-    def like(self, seen: Seen, random: Stream, model: Statement, *, exactly: bool) -> Compared | None:
+    def like(self, seen: Seen, random: Stream, model: Statement, *, exactly: bool) -> ComparedCounts | None:
         """Return a true caption with a model's form, which is its frame; None where no two numbers compare so."""
-        assert isinstance(model, Compared)
+        assert isinstance(model, ComparedCounts)
         form = form_of(model.restrictor)
         options = [option for option in self._options(seen, model.comparison) if form_of(option[0]) == form]
-        return Compared(model.comparison, *random.choice(options)) if options else None
+        return ComparedCounts(model.comparison, *random.choice(options)) if options else None
 
     def _options(self, seen: Seen, comparison: str) -> list[tuple[Noun, Noun, Noun]]:
         options = []

@@ -12,7 +12,7 @@ from typing import Any
 from generation.engine.worlds.shapeworld.forms import reach
 from generation.engine.worlds.shapeworld.meaning import (
     Body,
-    Compared,
+    ComparedCounts,
     Joined,
     Meaning,
     Noun,
@@ -24,7 +24,7 @@ from generation.engine.worlds.shapeworld.meaning import (
 )
 from generation.engine.worlds.shapeworld.phrases import COMPARISONS, ONLY, QUANTIFIERS
 from generation.engine.worlds.shapeworld.scene import DIGITS, Entity, Scene
-from generation.engine.worlds.shapeworld.vocabulary import Vocabulary
+from generation.engine.worlds.shapeworld.vocabulary import ShapeVocabulary
 
 Model = dict[str, Any]
 UPSIDE_DOWN = ("triangle", "pentagon", "semicircle")
@@ -72,7 +72,7 @@ RANGES = {"less": "lt", "atmost": "leq", "exactly": "eq", "not": "neq", "atleast
 PROPOSITIONS = {"and": "conjunction", "or": "disjunction", "if": "implication", "iff": "equivalence"}
 
 
-def world_model(scene: Scene, words: Vocabulary) -> Model:
+def world_model(scene: Scene, words: ShapeVocabulary) -> Model:
     """Return a microworld as the original writes it."""
     return {
         "size": scene.width,
@@ -82,7 +82,7 @@ def world_model(scene: Scene, words: Vocabulary) -> Model:
     }
 
 
-def _entity(number: int, entity: Entity, words: Vocabulary) -> Model:
+def _entity(number: int, entity: Entity, words: ShapeVocabulary) -> Model:
     across, along = reach(entity)
     turned = entity.rotation + 0.5 * (entity.shape in UPSIDE_DOWN)
     rgb = [value / 255 for value in words.colors[entity.color].rgb]
@@ -119,7 +119,7 @@ def _statement(statement: Statement) -> Model:
             return _type(noun)
         case There(noun, body):
             return _existential(_type(noun), body or Noun())
-        case Compared():
+        case ComparedCounts():
             return _compared(statement)
     if isinstance(statement.restrictor, Picked):
         return _existential(_picked(statement.restrictor), statement.body)
@@ -149,7 +149,7 @@ def _quantified(statement: Quantified, restrictor: Noun) -> Model:
     return {"component": "NumberBound", "bound": statement.bound, "quantifier": model}
 
 
-def _compared(statement: Compared) -> Model:
+def _compared(statement: ComparedCounts) -> Model:
     comparison = COMPARISONS[statement.comparison]
     is_share = comparison.factor != 1
     return {

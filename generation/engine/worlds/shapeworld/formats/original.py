@@ -25,7 +25,7 @@ UNKNOWN = "[UNKNOWN]"
 
 
 @dataclass
-class Texts:
+class TokenTexts:
     """What is written token by token: the longest text of each kind, and every token of each vocabulary."""
 
     longest: dict[str, int] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Original:
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
         """Write a folder a split, and the specifications that say what the files hold."""
-        texts = Texts()
+        texts = TokenTexts()
         for split in dataset.splits:
             items = split.items()
             for number in range(-(-split.scenes // SHARD)):
@@ -105,7 +105,7 @@ def _held(split: ExportSplit) -> Held:
     return Held(values | of_caption, own.images.width, own.captions.per_scene)
 
 
-def specifications(dataset: ExportDataset, texts: Texts) -> dict[str, dict[str, Any]]:
+def specifications(dataset: ExportDataset, texts: TokenTexts) -> dict[str, dict[str, Any]]:
     """Return the specifications by name: one for the modes together, one for each split that it doesn't describe.
 
     The original takes its one specification's word for all modes. So a split that holds something else, as one whose
@@ -124,7 +124,7 @@ def specifications(dataset: ExportDataset, texts: Texts) -> dict[str, dict[str, 
     return found
 
 
-def _specification(held: Held, texts: Texts, *, name: str, place: str) -> dict[str, Any]:
+def _specification(held: Held, texts: TokenTexts, *, name: str, place: str) -> dict[str, Any]:
     return {
         "type": TYPE,
         "name": name,
@@ -148,7 +148,7 @@ class _Shard:
     caption with an empty one after the last for texts.
     """
 
-    def __init__(self, split: ExportSplit, folder: Path, *, texts: Texts) -> None:
+    def __init__(self, split: ExportSplit, folder: Path, *, texts: TokenTexts) -> None:
         self.split, self.folder, self.texts = split, folder, texts
         self.spec = _own(split)
         self.parser = Parser(self.spec.vocabulary)
