@@ -1,9 +1,10 @@
 """Studies to answer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 
 from annotations.answering import slots
 from annotations.models import Participant, Study
@@ -15,6 +16,14 @@ from webapp.models import User
 __all__ = ["begin", "fake", "kept", "made", "shapes"]
 
 Begin = Callable[..., Study]
+
+
+@pytest.fixture(autouse=True)
+def nobody_has_arrived() -> Iterator[None]:
+    """Forget who arrived in other tests: all come from one address, which may send 600 people in ten minutes."""
+    cache.clear()
+    yield
+    cache.clear()
 
 
 def open_study(*, questions: int, per_scene: int = 2, **options: Any) -> Study:

@@ -278,14 +278,14 @@ def test_what_was_opened_meanwhile_is_not_changed_by_an_old_form(
 
 def test_the_page_of_what_is_found_leads_to_a_study_of_it(rosa: Client, mine: Dataset) -> None:
     page = rosa.get("/datasets/shapes/train/?group=count&length=..12")
-    [offer] = page.context["offers"]
+    [offer] = page.context["links"]
     assert offer.label == "Make a study of what is found"
     assert parse_qs(urlsplit(offer.address).query) == {"split": ["shapes/train"], "filter": [FILTER]}
     n = len(found_by(mine))
     shown = text_of(rosa.get(f"{offer.address}&wanted=1"))
     assert f"Of {n} of 16 questions of train where group is count and program length is at most 12." in shown
     assert 'href="/datasets/shapes/train/?group=count&amp;length=..12"' in shown
-    assert rosa.get("/datasets/shapes/train/?q=zebras").context["offers"] == []
+    assert rosa.get("/datasets/shapes/train/?q=zebras").context["links"] == []
 
 
 def test_the_form_of_a_filter_makes_a_study_that_opens(rosa: Client, mine: Dataset, form: dict[str, Any]) -> None:
