@@ -26,7 +26,7 @@ GROUPS = {
     ),
     "Study": ("studies",),
     "Compare": ("leaderboards", "predictions", "reading-boards"),
-    "Run": ("running", "settings", "operating", "backups", "files"),
+    "Run": ("running", "settings", "operating", "backups", "files", "performance"),
     "Develop": ("architecture",),
 }
 LAST = "More"  # pages that nobody has placed yet

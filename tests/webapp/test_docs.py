@@ -25,7 +25,17 @@ from webapp.settings import VARIABLES
 PAGES = documentation.names()
 FENCE = re.compile(r"^```\w+ (file=(?P<file>\S+)|run|refused)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 # Files, settings and commands: there is no page of the site to show.
-WITHOUT_PICTURE = {"architecture", "backups", "blender", "export-formats", "files", "settings", "stream", "verify"}
+WITHOUT_PICTURE = {
+    "architecture",
+    "backups",
+    "performance",
+    "blender",
+    "export-formats",
+    "files",
+    "settings",
+    "stream",
+    "verify",
+}
 AT_THE_ROOT = ("README", "CONTRIBUTING")
 OF_COMPOSE = {"POSTGRES_PASSWORD", "REDIS_PASSWORD"}  # variables that docker-compose.yml alone reads
 PYTHON = """#!/bin/sh
