@@ -353,7 +353,7 @@ def judge(participant: Participant) -> None:
 
 
 def apply(study: Study, *, most: int = AT_ONCE) -> list[Person]:
-    """Leave out whoever else the stated rules leave out, so many at a time, and return them."""
+    """Exclude participants whom the stated rules exclude, at most `most` at a time, and return them."""
     waiting = [person for person in people_of(study) if person.is_waiting][:most]
     for person in waiting:
         _leave_out(person)

@@ -119,7 +119,7 @@ class BadAddress(EngineError):
 
 
 class Chip(NamedTuple):
-    """A part of what is asked for, and the query without it."""
+    """One filter of the list, and the query without it."""
 
     label: str
     query: str

@@ -99,7 +99,7 @@ def _spaces(world: HasRepeats, splits: Sequence[Split]) -> Mapping[str, Mapping[
 
 
 def _index(split: Split, world: HasRepeats) -> SplitIndex | None:
-    """Return a split's index; None where it has no keys of what may repeat."""
+    """Return a split's index, or None if the index cannot say what repeats."""
     try:
         index = SplitIndex.open(split)
     except NotIndexed:

@@ -35,7 +35,7 @@ class Trail:
     previous, following : int or None
         Positions of the questions before and after it.
     place : int or None
-        Which it is of them, from 1; None where it isn't one of them.
+        The question's place among them, from 1; None if it is not one of them.
     total : int
     pairs : list of (name, value)
         What keeps the trail in an address.

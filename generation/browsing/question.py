@@ -59,7 +59,7 @@ def areas_of(elements: Iterable[Element], seen: Mapping[int, Seen], picture: Pic
 
 
 def text_of(element: Element) -> str:
-    """Return what is said of an element: what it is called, and those attributes that this leaves out."""
+    """Return a description of an element: its name, and the attributes that the name leaves out."""
     missing = [value for value in element.attributes.values() if value not in element.label]
     return ", ".join([f"{element.id}: {element.label}", *missing])
 
