@@ -1,11 +1,13 @@
 # Horsesense: `make run` starts everything on this machine, `make test` runs the tests.
 # Needs Python 3.11, 3.12 or 3.13 with venv. PYTHON=... names one; PORT=... and HOST=... go to the server.
+# COVERAGE= leaves the counting of branches out.
 
 SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
 BLENDER := .venv-blender
 TORCH := .venv-torch
+COVERAGE := yes
 PYTEST := $(BIN)/python -m pytest -n $(or $(JOBS),3) --dist worksteal
 
 .PHONY: help run test test-quick prove lint
@@ -13,7 +15,7 @@ PYTEST := $(BIN)/python -m pytest -n $(or $(JOBS),3) --dist worksteal
 
 help:
 	@echo "make run [PORT=8000] [HOST=127.0.0.1]   set up and run the site on this machine"
-	@echo "make test                               the whole test suite, proofs at 1/20 of their size"
+	@echo "make test                               the whole test suite, proofs at 1/20 of their size, and its coverage"
 	@echo "make test-quick                         the tests that take under a minute together"
 	@echo "make prove                              the whole test suite, proofs at full size"
 	@echo "make lint                               ruff, mypy, import-linter, Django's checks"
@@ -25,7 +27,8 @@ run: $(VENV)/.run
 	@$(BIN)/python manage.py quickstart $(if $(PORT),--port $(PORT)) $(if $(HOST),--host $(HOST))
 
 test: $(VENV)/.dev warm
-	PROOF=$(or $(PROOF),1/20) $(PYTEST) $(ARGS)
+	@PROOF=$(or $(PROOF),1/20) $(PYTEST) $(if $(COVERAGE),--cov --cov-report=) $(ARGS); status=$$?; \
+	  $(if $(COVERAGE),echo "Coverage of lines and branches: $$($(BIN)/coverage report --format=total) %";) exit $$status
 
 test-quick: $(VENV)/.dev
 	PROOF=$(or $(PROOF),1/100) $(PYTEST) -m "not slow" $(ARGS)
@@ -38,12 +41,23 @@ prove: $(VENV)/.dev warm
 warm: $(VENV)/.dev
 	@NUMBA_CACHE_DIR=var/numba $(BIN)/python manage.py warm
 
-lint: $(VENV)/.dev
+# Each linter is a target, so that `make --keep-going lint` runs all of them, whichever fails.
+LINTERS := lint-code lint-format lint-types lint-imports lint-migrations lint-deployment
+.PHONY: $(LINTERS)
+lint: $(LINTERS)
+$(LINTERS): $(VENV)/.dev
+
+lint-code:
 	$(BIN)/ruff check
+lint-format:
 	$(BIN)/ruff format --check
+lint-types:
 	$(BIN)/mypy
+lint-imports:
 	$(BIN)/lint-imports
+lint-migrations:
 	$(BIN)/python manage.py makemigrations --check --dry-run
+lint-deployment:
 	PUBLIC_URL=https://horsesense.example.org $(BIN)/python manage.py check --deploy --fail-level WARNING
 
 .PHONY: .venv
