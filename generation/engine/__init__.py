@@ -1,9 +1,9 @@
 """The engine: pure Python, NumPy and numba; no Django, no clock, no global randomness.
 
-`stream` gives data as they are made. All else is imported from the modules here.
+`stream` returns batches that are made on demand. Import everything else from the modules of this package.
 
-`ENGINE_VERSION` names what the engine makes: the same spec, secret and version give the same scenes and
-questions, byte for byte, on any machine. It changes when that output changes, and only then.
+`ENGINE_VERSION` identifies the engine's output: the same spec, secret and version give the same scenes and
+questions, byte for byte, on any machine. It changes only when that output changes.
 """
 
 from collections.abc import Mapping
@@ -27,9 +27,9 @@ def stream(
     length: int | None = None,
     secret: bytes = b"",
 ) -> "Batches":
-    """Return batches of a split's pictures, questions and answers for ever, as NumPy arrays.
+    """Return an endless iterator over batches of a split's pictures, questions and answers, as NumPy arrays.
 
-    They are made when they are asked for: first what `generate` would store, then what would come next if the split
+    Batches are made on demand: first the data that `generate` would store, then the data that would follow if the split
     were longer. The same arguments give the same batches on every machine.
 
     Parameters
@@ -40,25 +40,25 @@ def stream(
         One of the spec's splits.
     batch_size : int
     seed : int, optional
-        Another seed than the spec's, 0 .. 2**64-1: other data of the same kind.
+        Seed that replaces the spec's, 0 .. 2**64-1. It gives other data of the same kind.
     shard, shards : int
-        Of `shards` streams that have nothing in common, the one to return, from 0.
+        The number of this stream, from 0, and how many streams there are. No two shards share an instance.
     length : int, optional
-        How many words questions are padded to; to the longest of each batch where it isn't given.
+        The number of words to which questions are padded. Without it, each batch is padded to its longest question.
     secret : bytes
-        The 16 bytes of a split whose answers were withheld.
+        The secret of a split with withheld answers, 16 bytes.
 
     Returns
     -------
     Batches
-        An iterator of `Batch`, whose `vocabulary` says what its numbers mean.
+        An iterator over `Batch`. Its `vocabulary` says what the numbers in a batch mean.
 
     Raises
     ------
     BadSpec
         If the spec is wrong, has no such split, or its world has no pictures.
     """
-    from generation.engine.batches import Batches, read  # importing this package stays quick
+    from generation.engine.batches import Batches, read  # keeps the import of this package fast
 
     return Batches(
         read(spec, seed=seed),
@@ -78,7 +78,7 @@ def dataset(
     length: int | None = None,
     secret: bytes = b"",
 ) -> "EndlessDataset":
-    """Return the splits of a spec, to be made batch by batch: `dataset(...).generate(n, mode, include_model=True)`.
+    """Return a dataset that makes batches on demand: `dataset(...).generate(n, mode, include_model=True)`.
 
     Parameters
     ----------
@@ -87,13 +87,13 @@ def dataset(
 
     Returns
     -------
-    Dataset
+    EndlessDataset
 
     Raises
     ------
     BadSpec
-        If the spec is wrong, or its world doesn't know its words.
+        If the spec is wrong, or if its world has no fixed list of words.
     """
-    from generation.engine.batches import EndlessDataset, read  # importing this package stays quick
+    from generation.engine.batches import EndlessDataset, read  # keeps the import of this package fast
 
     return EndlessDataset(read(spec, seed=seed), length=length, secret=secret)

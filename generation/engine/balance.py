@@ -1,4 +1,4 @@
-"""Answer balancing: which answers a family may still give within a batch of scenes."""
+"""Answer balancing: which answers a family may still give in a batch of scenes."""
 
 import numpy as np
 from numba import njit
@@ -7,22 +7,23 @@ from numpy.typing import NDArray
 
 @njit(cache=True)
 def may_answer(counts: NDArray[np.int64], answer: int, ratio: float, median_ratio: float, median_floor: int) -> bool:
-    """Return whether a family may give an answer once more.
+    """Return whether a family may give an answer one more time.
 
     Parameters
     ----------
     counts : ndarray, shape (answers,)
-        How often the family gave each answer in this batch.
+        How often the family gave each answer in this batch so far.
     answer : int
-        Code of the answer in question.
+        Code of the answer.
     ratio : float
-        Refused when the answer was given more than `ratio` times as often as the second most frequent.
+        The answer is refused when it was given more than `ratio` times as often as the second most frequent answer.
     median_ratio, median_floor : float, int
-        Refused when it was given more than `median_ratio` times the median count, taken to be `median_floor` at least.
+        The answer is refused when it was given more than `median_ratio` times the median count. The median count is
+        taken to be at least `median_floor`.
 
     References
     ----------
-    Johnson et al. 2017, CLEVR, section 3 (rejection sampling); the thresholds of the original generator.
+    Johnson et al. 2017, CLEVR, section 3 (rejection sampling). The thresholds are those of the original generator.
     """
     ordered = np.sort(counts)
     count = counts[answer]

@@ -1,7 +1,7 @@
-"""Canonical JSON and the fingerprint of a split: what 'the same dataset' means.
+"""Canonical JSON and the fingerprint of a split. Two datasets are the same if their fingerprints are equal.
 
 The fingerprint is the SHA-256 over the canonical JSON of every scene and its questions, in question order, one
-line each. No slug, file name, image, facet or renderer is in it.
+line each. It does not cover slugs, file names, images, facets or the renderer.
 """
 
 import hashlib
@@ -13,12 +13,12 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=
 
 
 def canonical(value: Any) -> str:
-    """Return the one JSON text of a value: keys sorted, no spaces, characters as they are.
+    """Return the canonical JSON text of a value: sorted keys, no spaces, characters not escaped.
 
     Raises
     ------
     ValueError
-        For NaN or an infinity, which JSON has no form for.
+        If the value contains NaN or an infinity, which JSON cannot express.
     """
     return _ENCODER.encode(value)
 
@@ -29,19 +29,19 @@ def digest(value: Any) -> str:
 
 
 class Fingerprint:
-    """The running fingerprint of one split: feed it scenes and questions in question order."""
+    """The running fingerprint of one split. Add scenes and questions in question order."""
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
 
     def add(self, scene: Any, questions: Iterable[Mapping[str, Any]]) -> None:
-        """Take one item: its scene (JSON value or None) and its questions, as `Question.to_json` gives them."""
+        """Add one item: its scene (JSON value or None) and its questions, in the form of `Question.to_json`."""
         self._hash.update(canonical(scene).encode() + b"\n")
         for question in questions:
             self._hash.update(canonical(question).encode() + b"\n")
 
     def hexdigest(self) -> str:
-        """Return the fingerprint of all that was added so far."""
+        """Return the fingerprint of everything added so far."""
         return self._hash.hexdigest()
 
 

@@ -1,24 +1,24 @@
-"""The tree of errors that the engine raises.
+"""The exceptions that the engine raises.
 
-Every message says what was expected, what came, where, and what to do.
+Every message says what was expected, what was found, where, and what to do.
 
 ::
 
-    EngineError                 anything the engine refuses; its text may be shown to people
+    EngineError                 any input that the engine refuses; its text may be shown to users
     +- BadSpec                  a dataset's specification is wrong (``where`` is the path of the field)
-    |  +- BrokenWorld           a world of another package can't be used (``where``: its name)
+    |  +- BrokenWorld           a world of another package cannot be used (``where``: its name)
     +- BadFamily                a question family or a folder of them is wrong (``where``: file and place)
-    +- BadMesh                  a triangle mesh can't be used
-    +- BadProgram               a program doesn't type-check (``where``: the step)
-    +- IllPosed                 a program met a `unique` without exactly one object, or the like
-    +- Exhausted                a bounded search found nothing within its bound (``count``: tries made)
-    +- BadScene                 a scene (ours or somebody else's) isn't usable
-    +- Refused                  a simulated world doesn't allow an action (``where``: the action)
-    +- NoRenderer               the program that draws isn't on this machine
-    +- NotDrawn                 the program that draws failed, time and again (``where``: the scene)
-    +- BadRecord                somebody else's file, or a record in it, can't be read (``where``: file, record, field)
-    +- BadExport                a dataset can't be exported so (``where``: the option, the split, the folder)
-    +- BadPredictions           a file of predictions can't be scored (``where``: the split; ``findings``: each line)
+    +- BadMesh                  a triangle mesh cannot be used
+    +- BadProgram               a program does not type-check (``where``: the step)
+    +- IllPosed                 a program has no answer, for example `unique` on zero or several objects
+    +- Exhausted                a bounded search found nothing (``count``: number of tries)
+    +- BadScene                 a scene, made here or imported, is not usable
+    +- Refused                  a simulated world does not allow an action (``where``: the action)
+    +- NoRenderer               the rendering program is not installed on this machine
+    +- NotDrawn                 the rendering program failed repeatedly (``where``: the scene)
+    +- BadRecord                a published file, or a record in it, cannot be read (``where``: file, record, field)
+    +- BadExport                a dataset cannot be exported this way (``where``: the option, the split, the folder)
+    +- BadPredictions           a file of predictions cannot be scored (``where``: split; ``findings``: each line)
 """
 
 import re
@@ -26,15 +26,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 
-class Findings(Protocol):
-    """Everything that is wrong with a file of predictions."""
+class PredictionFindings(Protocol):
+    """All problems of a file of predictions."""
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Return how many findings there are of each kind that occurs."""
+        """Return the number of findings of each kind that occurs."""
 
     def lines(self) -> Iterator[str]:
-        """Yield a sentence for each."""
+        """Yield one sentence for each finding."""
 
 
 BYTES = re.compile(r"""\bb(['"])""")
@@ -42,14 +42,14 @@ LONGEST = 4000  # characters of a message, and of a place
 
 
 class EngineError(Exception):
-    """An input or a search the engine refuses; the text is one message for people.
+    """An input or a search that the engine refuses. The text is one message for users.
 
     Parameters
     ----------
     message : str
-        What was expected, what came, what to do.
+        What was expected, what was found and what to do.
     where : str
-        The place: a field's path, a file, a step. Empty when there is none.
+        The place: the path of a field, a file or a step. Empty if there is none.
     """
 
     def __init__(self, message: str, *, where: str = "") -> None:
@@ -62,17 +62,17 @@ class EngineError(Exception):
 
 
 def _cut(text: str) -> str:
-    """Return a text as a message may have it: what came may be a megabyte."""
+    """Return a text, shortened in the middle if it is too long for a message: the input may be a megabyte."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
 
 
 def in_words(error: Exception) -> str:
-    """Return what a library's error says, without Python's mark of bytes: `b'PK'` is 'PK' to people."""
+    """Return a library's error message without Python's prefix for bytes: `b'PK'` becomes 'PK'."""
     return BYTES.sub(r"\1", str(error))
 
 
 def _rebuild(kind: type[EngineError], state: dict[str, object]) -> EngineError:
-    """Return the error as it was before it travelled between processes."""
+    """Return the error that `__reduce__` described, after it was sent to another process."""
     error = kind.__new__(kind)
     error.__dict__.update(state)
     where = str(state.get("where", ""))
@@ -81,7 +81,7 @@ def _rebuild(kind: type[EngineError], state: dict[str, object]) -> EngineError:
 
 
 class BadSpec(EngineError):
-    """A dataset's specification is wrong; `others` are faults that were found beside the first."""
+    """A dataset's specification is wrong. `others` are further faults beside the first one."""
 
     def __init__(self, message: str, *, where: str = "", others: Sequence["BadSpec"] = ()) -> None:
         super().__init__(message, where=where)
@@ -93,7 +93,7 @@ class BadSpec(EngineError):
 
 
 class BrokenWorld(BadSpec):
-    """A world of another package can't be used."""
+    """A world of another package cannot be used."""
 
 
 class BadFamily(EngineError):
@@ -101,23 +101,23 @@ class BadFamily(EngineError):
 
 
 class BadMesh(EngineError):
-    """A triangle mesh can't be used."""
+    """A triangle mesh cannot be used."""
 
 
 class BadProgram(EngineError):
-    """A program doesn't type-check."""
+    """A program does not type-check."""
 
 
 class IllPosed(EngineError):
-    """A program can't be answered on this scene."""
+    """A program has no answer on this scene."""
 
 
 class BadScene(EngineError):
-    """A scene isn't usable."""
+    """A scene is not usable."""
 
 
 class BadExport(EngineError):
-    """A dataset can't be exported as it was asked for."""
+    """A dataset cannot be exported with these options."""
 
 
 class Refused(EngineError):
@@ -125,11 +125,11 @@ class Refused(EngineError):
 
 
 class NoRenderer(EngineError):
-    """The program that draws pictures isn't on this machine."""
+    """The program that draws pictures is not installed on this machine."""
 
 
 class NotDrawn(EngineError):
-    """The program that draws pictures failed, time and again."""
+    """The program that draws pictures failed repeatedly."""
 
 
 class Exhausted(EngineError):
@@ -141,12 +141,12 @@ class Exhausted(EngineError):
 
 
 class BadRecord(EngineError):
-    """A file of somebody else's dataset, or a record in it, can't be read."""
+    """A published file of another dataset, or a record in it, cannot be read."""
 
 
 class BadPredictions(EngineError):
-    """A file of predictions can't be scored; `findings` says of each line why, where that is known."""
+    """A file of predictions cannot be scored. `findings` has the reason for each line, if known."""
 
-    def __init__(self, message: str, *, where: str = "", findings: Findings | None = None) -> None:
+    def __init__(self, message: str, *, where: str = "", findings: PredictionFindings | None = None) -> None:
         super().__init__(message, where=where)
         self.findings = findings

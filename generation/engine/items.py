@@ -1,9 +1,9 @@
-"""Items: scenes with questions and answers, and what worlds say of them: facets, metrics, columns, answer forms."""
+"""Items: scenes with questions and answers, and how worlds describe them: facets, columns, answer forms."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ JOINT = ","  # between the parts of a canonical answer
 
 
 class Media(StrEnum):
-    """What a person or a model is shown beside the question."""
+    """What participants and models see together with the question."""
 
     IMAGE = "image"
     STORY = "story"
@@ -22,22 +22,22 @@ class Media(StrEnum):
 
     @property
     def noun(self) -> str:
-        """Return what people call it."""
+        """Return the word for this medium in texts for users."""
         return {Media.IMAGE: "picture", Media.STORY: "story", Media.NONE: "scene"}[self]
 
     @property
     def item(self) -> str:
-        """Return what people call one of the things that questions are about."""
+        """Return the word for one item in texts for users."""
         return "story" if self is Media.STORY else "scene"
 
     @property
     def items(self) -> str:
-        """Return what people call several of them."""
+        """Return the plural of `item`."""
         return "stories" if self is Media.STORY else "scenes"
 
 
 class AnswerKind(StrEnum):
-    """The form an answer has."""
+    """The form of an answer."""
 
     YES_NO = "yes-no"
     VALUE = "value"
@@ -48,7 +48,7 @@ class AnswerKind(StrEnum):
 
 
 class Answer(NamedTuple):
-    """An answer: its canonical string, its kind, and the published spelling where that differs."""
+    """An answer: its canonical string, its kind, and the published spelling if that differs."""
 
     text: str
     kind: AnswerKind
@@ -56,14 +56,14 @@ class Answer(NamedTuple):
 
 
 class SceneData(Protocol):
-    """A scene of some world; only its world looks inside."""
+    """A scene of a world. Only its world reads its content."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the scene as JSON, numbers rounded as they were decided on."""
+        """Return the scene as JSON. Numbers have the precision with which questions were answered."""
 
 
 class ViewData(Protocol):
-    """Where a scene is seen from and lit: camera and lights."""
+    """The camera and the lights of a scene."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the view as JSON."""
@@ -71,7 +71,7 @@ class ViewData(Protocol):
 
 @dataclass(frozen=True)
 class Question:
-    """A question of an item. What is None is absent everywhere: no player, no program facets.
+    """A question about an item. Pages and files leave out attributes that are None.
 
     Attributes
     ----------
@@ -79,13 +79,13 @@ class Question:
     program : Program or None
     answer : Answer or None
     kind : str
-        The question's type; for programs the last function.
+        The question's type; for a question with a program usually its last function.
     family : int or None
         The number of the template.
     scope : int or None
-        How many elements it may see.
+        How many elements (for example lines of a story) the question may use. None for all.
     source_id : str or None
-        Its name where it was published.
+        The question's id in the published dataset.
     """
 
     text: str
@@ -97,7 +97,7 @@ class Question:
     source_id: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return what the fingerprint covers: all but the source's name."""
+        """Return the JSON that the fingerprint covers: everything except `source_id`."""
         return {
             "answer": self.answer.text if self.answer else None,
             "family": self.family,
@@ -118,13 +118,13 @@ class Item:
     view : ViewData or None
     questions : tuple of Question
     image : ndarray or None
-        The picture `(height, width, 3)` uint8 sRGB, where it came with the item and isn't drawn from the scene.
+        The picture `(height, width, 3)` uint8 sRGB if it is part of the item and not drawn from the scene.
     replaced : int
-        How many scenes were thrown away before this one because they admitted too few questions.
+        How many earlier scenes were discarded because they gave too few questions.
     number : int or None
-        The number of its picture in the published files that the scene is from; None where it is from none.
+        The number of the item's picture in the published files; None if the scene is not from published files.
     image_name : str
-        The file name of its picture there; empty where nothing says it.
+        The file name of that picture; empty if it is not known.
     """
 
     scene: SceneData | None
@@ -137,7 +137,7 @@ class Item:
 
 
 class Chunk(NamedTuple):
-    """The unit of chance: items and questions of a split that are made together, with their 0-based positions."""
+    """Items and questions of a split that are made together from one random stream, with their 0-based positions."""
 
     number: int
     first_item: int
@@ -147,7 +147,7 @@ class Chunk(NamedTuple):
 
 
 class FacetKind(StrEnum):
-    """How a facet's values are to be read."""
+    """How the values of a facet are interpreted."""
 
     CATEGORY = "category"
     INTEGER = "integer"
@@ -155,10 +155,10 @@ class FacetKind(StrEnum):
 
 
 class Needs(StrEnum):
-    """What must be known to compute a facet.
+    """The data that are needed to compute a facet.
 
-    One that needs the train split has the values `SEEN` and `UNSEEN`: whether that split has all of a question's
-    `World.train_keys`. A split that has no reference, as the train split itself, has no such facet.
+    A facet that needs the train split has the values `SEEN` and `UNSEEN`: whether the train split contains all of the
+    question's `World.train_keys`. A split without a reference, such as the train split, does not have this facet.
     """
 
     ITEM = "item"
@@ -167,24 +167,24 @@ class Needs(StrEnum):
 
 @dataclass(frozen=True)
 class Facet:
-    """A property of a question by which people filter and break down.
+    """A property of a question, used to filter questions and to break results down.
 
     Attributes
     ----------
     name : str
-        In addresses and exports.
+        Used in addresses and exports.
     label : str
-        For people.
+        Shown to users.
     kind : FacetKind
     values : tuple of str
-        Every value, in order; code `i` in an index means `values[i]`. For integers their decimal strings.
+        All values in order: code `i` in an index means `values[i]`. For integers, their decimal strings.
     needs : Needs
     reveals : bool
-        False only where the question's words already say it.
+        False only if the question's text already tells the value.
     labels : tuple of str
-        The values for people, in the same order; empty where the values serve.
+        The names of the values for users, in the same order; empty if the values themselves are shown.
     bins : tuple of int
-        For integers: the first value of each bin, ascending, where pages break down by bins; empty for none.
+        For integers: the first value of each bin, ascending, if pages show bins; empty for no bins.
     """
 
     name: str
@@ -197,22 +197,10 @@ class Facet:
     bins: tuple[int, ...] = ()
 
 
-class Metric(Protocol):
-    """A score; `additive` where its terms add up over any slice, else it is a function of the slice as a whole."""
-
-    name: ClassVar[str]
-    label: ClassVar[str]
-    higher_is_better: ClassVar[bool]
-    additive: ClassVar[bool]
-
-    def terms(self, answers: NDArray[np.int64], predictions: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return numerators and denominators, both of shape `(questions,)`, for codes of that shape."""
-
-
 class Column(NamedTuple):
-    """A column of the world's board: a facet and the value that the column is about.
+    """A column of the world's leaderboards: a facet and one of its values.
 
-    Its label is short where there are many; then the title says in full what it is about.
+    The label is short if there are many columns; the title then says in full what the column is about.
     """
 
     label: str
@@ -222,18 +210,18 @@ class Column(NamedTuple):
 
 
 class ChartView(NamedTuple):
-    """A ready-made chart: how often each value of a facet occurs.
+    """A ready-made chart that shows how often each value of a facet occurs.
 
     Attributes
     ----------
     name : str
-        In addresses and file names: small letters, digits and hyphens.
+        Used in addresses and file names: small letters, digits and hyphens.
     title : str
-        For people.
+        Shown to users.
     facet : str
-        The facet that is counted: integers along a line, in bins where it has them, any other as a list.
+        The facet that is counted. Integers are drawn along an axis, in bins if the facet has bins; others as a list.
     axis : str
-        What its values are, with their unit, as an axis says it.
+        The label of the axis, with the unit.
     """
 
     name: str
@@ -243,23 +231,23 @@ class ChartView(NamedTuple):
 
 
 class AnswerForm(NamedTuple):
-    """How a person gives an answer.
+    """How a participant enters an answer.
 
     Attributes
     ----------
     kind : AnswerKind
     choices : tuple of str
-        Every answer that there is; empty for the whole vocabulary.
+        All possible answers; empty for the whole vocabulary.
     swatches : mapping of str to (r, g, b)
-        For a colour choice how it looks.
+        The colour of each choice, if the choices are colours.
     instruction : str
-        What is asked of people where the question's text doesn't say it, as for a caption; it stands above that.
+        An instruction that is shown above the question's text if that text does not say what to do, as for a caption.
     parts : tuple of str
-        Of a set or a sequence what it is put together of; empty where people choose among whole answers.
+        The parts from which a set or a sequence is built; empty if participants choose among whole answers.
     empty : str
-        The answer of a set with nothing in it; empty where there is no such answer.
+        The answer that stands for the empty set; empty if there is no such answer.
     length : int
-        How many parts a sequence has.
+        The number of parts of a sequence.
     """
 
     kind: AnswerKind
@@ -271,7 +259,7 @@ class AnswerForm(NamedTuple):
     length: int = 0
 
     def put_together(self, parts: Sequence[str]) -> str | None:
-        """Return the answer that parts make, of a set in whatever order they come; None where they make none."""
+        """Return the answer that these parts form, in any order for a set; None if they form no answer."""
         if any(part not in self.parts for part in parts):
             return None
         if self.kind == AnswerKind.SEQUENCE:
@@ -287,7 +275,7 @@ class AnswerForm(NamedTuple):
 
 
 class Display(NamedTuple):
-    """How pictures of the world are shown: at which scale, smoothed or not, and whether colour vision matters."""
+    """How pictures of the world are shown: scale, smoothing, and whether questions depend on colours."""
 
     scale: float = 1.0
     smooth: bool = True
@@ -295,10 +283,10 @@ class Display(NamedTuple):
 
 
 class Element(NamedTuple):
-    """Something in an item that a step can point at: its id and what to call it.
+    """An element of an item that a step can refer to: its id and its label.
 
-    Where it has no silhouette in an object-id image, `box` says where it is (left, top, right, bottom, in pixels) or
-    `line` which line of the story it is, counted from 0.
+    An element without a silhouette in an object-id image has `box`, its place in the picture (left, top, right, bottom,
+    in pixels), or `line`, its line of the story, counted from 0.
     """
 
     id: int
@@ -309,9 +297,9 @@ class Element(NamedTuple):
 
 
 class Equivalent(NamedTuple):
-    """A program that gives the same answer as a question's, and what it asks in words.
+    """A program that gives the same answer as a question's program, and its question in words.
 
-    `known` is the answer where it follows from the program alone, whatever the scene shows; else it is empty.
+    `known` is the answer if it follows from the program alone, for any scene; otherwise it is empty.
     """
 
     program: Program

@@ -1,8 +1,8 @@
-"""Programs: what a question demands, as steps that can be executed.
+"""Programs: the steps that compute the answer to a question.
 
-A program is a tuple of steps as CLEVR publishes them (`function, inputs, value_inputs`). A `FunctionTable` says
-which functions a world has, their types and how each is computed; `typecheck` refuses a program that can't run,
-naming the step; `execute` runs it and keeps what every step gave.
+A program is a tuple of steps in the form that CLEVR publishes (`function, inputs, value_inputs`). A `FunctionTable`
+lists a world's functions with their types and code. `typecheck` refuses a program that cannot run and names the wrong
+step. `execute` runs a program and returns the output of every step.
 """
 
 import json
@@ -18,7 +18,7 @@ from generation.engine.errors import BadProgram
 
 
 class Step(NamedTuple):
-    """One application of a function: to the outputs of earlier steps, with fixed values."""
+    """One application of a function to the outputs of earlier steps and to fixed values."""
 
     function: str
     inputs: tuple[int, ...] = ()
@@ -35,16 +35,16 @@ class Function(NamedTuple):
     ----------
     name : str
     inputs : tuple of str
-        The types of what it takes from earlier steps.
+        The types of its inputs, which are outputs of earlier steps.
     output : str
-        The type of what it gives.
+        The type of its output.
     values : tuple of str
         The types of its fixed values.
     run : callable
-        `run(context, *inputs, *values)` gives the output; `context` is what the table's `prepare` made of the item.
-        Raises `IllPosed` where the function has no answer.
+        `run(context, *inputs, *values)` returns the output; `context` is what the table's `prepare` made of the item.
+        Raises `IllPosed` if the function has no answer.
     label : str
-        How the step is named to people.
+        The name of the step for users.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Function(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """A step's outcome for people and files: JSON-able value and the element ids it points at."""
+    """The output of a step for pages and files: a JSON value and the ids of the elements that it refers to."""
 
     value: Any
     elements: tuple[int, ...]
@@ -75,16 +75,15 @@ class FunctionTable:
     ----------
     functions : mapping of str to Function
     values : mapping of str to tuple of str
-        For each value type, every value it may take.
+        All possible values of each value type.
     prepare : callable
-        `prepare(scene, scope)` gives the context that functions run in; made once for many programs.
+        `prepare(scene, scope)` returns the context in which functions run. One context serves many programs.
     show : callable
-        `show(type, output)` gives the `Shown` of a raw output.
+        `show(type, output)` returns the `Shown` for a raw output.
     answer_kinds : mapping of str to str
-        For each type that may answer a question, the kind of that answer.
+        For each type that an answer may have, the kind of that answer.
     kind_of : callable
-        `kind_of(program)` gives the type of the question that a program asks: its last function, where a world does
-        not say otherwise.
+        `kind_of(program)` returns the question type of a program. By default it is the program's last function.
     """
 
     functions: Mapping[str, Function]
@@ -96,7 +95,7 @@ class FunctionTable:
 
 
 class TraceStep(NamedTuple):
-    """What one step gave: its type, its value, the elements (object ids, story lines) it points at."""
+    """The output of one step: its type, its value, and the elements (object ids, story lines) that it refers to."""
 
     type: str
     value: Any
@@ -112,8 +111,8 @@ def typecheck(program: Program, *, table: FunctionTable) -> str:
     Raises
     ------
     BadProgram
-        If a step names an unknown function or value, takes a step that does not come before it, or is given
-        another number or other types of inputs than its function has. The message names the step.
+        If a step has an unknown function or value, an input that is not an earlier step, or inputs whose number or
+        types do not match its function. The message names the step.
     """
     if not program:
         raise BadProgram("Expected at least one step, got none.")
@@ -127,7 +126,7 @@ def typecheck(program: Program, *, table: FunctionTable) -> str:
 
 
 def _output_of(step: Step, types: Sequence[str], table: FunctionTable) -> str:
-    """Return the type of what a step gives, after steps of these types; raise `BadProgram`."""
+    """Return the type of a step's output, given the types of all earlier steps; raise `BadProgram`."""
     function = table.functions.get(step.function)
     if function is None:
         raise BadProgram(f"Expected one of {', '.join(sorted(table.functions))}.")
@@ -147,12 +146,12 @@ def _output_of(step: Step, types: Sequence[str], table: FunctionTable) -> str:
 
 
 def outputs(program: Program, context: Any, *, table: FunctionTable) -> list[Any]:
-    """Return the raw output of every step, in a context that `table.prepare` made.
+    """Return the raw output of every step, in a context made by `table.prepare`.
 
     Raises
     ------
     IllPosed
-        If a function has no answer, as `unique` of no or several objects.
+        If a function has no answer, for example `unique` on zero or several objects.
     """
     results: list[Any] = []
     for step in program:
@@ -162,7 +161,7 @@ def outputs(program: Program, context: Any, *, table: FunctionTable) -> list[Any
 
 
 def execute(program: Program, scene: Any, *, table: FunctionTable, scope: int | None = None) -> Trace:
-    """Return what every step of a well-typed program gives on a scene.
+    """Return the output of every step of a well-typed program on a scene.
 
     Parameters
     ----------
@@ -172,12 +171,12 @@ def execute(program: Program, scene: Any, *, table: FunctionTable, scope: int | 
         A scene of the table's world.
     table : FunctionTable
     scope : int or None
-        How many elements the program may see (a story's prefix); None for all.
+        How many elements the program may use (the first lines of a story); None for all.
 
     Returns
     -------
     Trace
-        One `TraceStep` a step.
+        One `TraceStep` for each step.
 
     Raises
     ------
@@ -194,7 +193,7 @@ def execute(program: Program, scene: Any, *, table: FunctionTable, scope: int | 
 
 
 def reachable(steps: Sequence[Step]) -> Program:
-    """Return the steps that the last one needs, renumbered."""
+    """Return only the steps that the last step depends on, renumbered."""
     needed = {len(steps) - 1}
     for number in range(len(steps) - 1, -1, -1):
         if number in needed:
@@ -207,7 +206,7 @@ def reachable(steps: Sequence[Step]) -> Program:
 
 
 def without(program: Program, number: int, *, instead: int) -> Program:
-    """Return the program without a step: what it gave is given by an earlier step `instead`, of the same type."""
+    """Return the program without one step. An earlier step `instead`, of the same type, replaces its output."""
     return reachable(
         [
             Step(function, tuple([instead if source == number else source for source in inputs]), values)
@@ -217,19 +216,19 @@ def without(program: Program, number: int, *, instead: int) -> Program:
 
 
 def to_json(program: Program) -> list[dict[str, Any]]:
-    """Return the program as CLEVR publishes it: a list of `function, inputs, value_inputs`."""
+    """Return the program in the form that CLEVR publishes: a list of `function, inputs, value_inputs`."""
     return [
         {"function": step.function, "inputs": list(step.inputs), "value_inputs": list(step.values)} for step in program
     ]
 
 
 def from_json(data: Sequence[Mapping[str, Any]]) -> Program:
-    """Return the program that published JSON describes; the generator's `type` for `function` is read too.
+    """Return the program that published JSON describes. The key `type` of CLEVR's generator is read like `function`.
 
     Raises
     ------
     BadProgram
-        If a step lacks its function or its lists.
+        If a step lacks its function or its lists of inputs.
     """
     steps = []
     for number, node in enumerate(data):
@@ -251,15 +250,15 @@ def from_json(data: Sequence[Mapping[str, Any]]) -> Program:
 
 
 def to_text(program: Program) -> str:
-    """Return the canonical JSON of a program: that of its steps, each of which is written once and remembered."""
+    """Return the canonical JSON of a program. The text of each step is cached."""
     return f"[{','.join([_text_of(step) for step in program])}]"
 
 
 def from_text(text: str) -> Program:
-    """Return the program that a JSON text describes; canonical JSON is read several times as fast as another.
+    """Return the program that a JSON text describes. Canonical JSON is read several times as fast as other JSON.
 
-    Each step's text is parsed once and remembered. Where a value itself holds the mark between two steps, the cut
-    leaves a string without an end, which is no JSON, and the whole text is parsed instead.
+    The canonical text is cut into steps, and each step's text is parsed once and cached. If a value contains the
+    characters between two steps, a cut text is not valid JSON, and then the whole text is parsed instead.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Streams of chance: every random decision of the engine is drawn here, from a named place.
+"""Random streams: every random decision of the engine is drawn from a stream with a key.
 
-Only `random()` of PCG64 is used: its bits are the same on every machine and release of NumPy. Choosing,
-shuffling and the rest are written in terms of it, so that a library's change of method changes nothing here.
+Only `random()` of PCG64 is used, because its bits are the same on every machine and in every release of NumPy.
+Choosing, shuffling and so on are written here on top of it, so that a new method in a library changes nothing.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ SECRET_BYTES = 16
 
 
 class Stage(IntEnum):
-    """What a stream is drawn for; part of its key, so that stages never share numbers."""
+    """The purpose of a stream. It is part of the key, so that two stages never share numbers."""
 
     SCENE = 1
     QUESTIONS = 2
@@ -28,12 +28,12 @@ class Stage(IntEnum):
 
 
 class Stream:
-    """Random numbers of one place in one dataset.
+    """A source of random numbers for one key.
 
     Parameters
     ----------
     generator : numpy.random.Generator
-        Over PCG64; `stream` makes it.
+        Uses PCG64; the function `stream` makes it.
     """
 
     __slots__ = ("generator", "random")
@@ -43,51 +43,51 @@ class Stream:
         self.random = generator.random
 
     def below(self, count: int) -> int:
-        """Return an integer of 0 .. count-1, each as likely."""
+        """Return a random integer of 0 .. count-1, uniformly distributed."""
         return int(self.random() * count)
 
     def uniform(self, low: float, high: float) -> float:
-        """Return a number of [low, high), each as likely."""
+        """Return a random number of [low, high), uniformly distributed."""
         return low + self.random() * (high - low)
 
     def choice(self, options: Sequence[T]) -> T:
-        """Return one of `options`, each as likely."""
+        """Return one of `options`, all with equal probability."""
         return options[self.below(len(options))]
 
     def shuffle(self, items: MutableSequence[T]) -> None:
-        """Put `items` into random order, in place (Fisher and Yates, from the end)."""
+        """Shuffle `items` in place (Fisher and Yates, from the end)."""
         for last in range(len(items) - 1, 0, -1):
             other = self.below(last + 1)
             items[last], items[other] = items[other], items[last]
 
     def normal(self) -> float:
-        """Return a standard normal number (Box and Muller, one of the pair)."""
+        """Return a standard normal number (Box and Muller; the second number of the pair is not used)."""
         radius = math.sqrt(-2.0 * math.log(1.0 - self.random()))
         return radius * math.cos(2.0 * math.pi * self.random())
 
 
 def stream(*, seed: int, split: str, index: int, stage: Stage, attempt: int = 0, secret: bytes = b"") -> Stream:
-    """Return the stream of one place: the same key gives the same numbers, another key unrelated ones.
+    """Return the stream for a key: equal keys give equal numbers, different keys give unrelated numbers.
 
     Parameters
     ----------
     seed : int
-        The spec's seed, 0 .. 2**64-1; 0 is a seed like any other.
+        The spec's seed, 0 .. 2**64-1; 0 has no special meaning.
     split : str
         The split's name.
     index : int
-        What the stream is for within the split: a chunk's or an item's number.
+        The number of the chunk or item within the split.
     stage : Stage
         The kind of decision.
     attempt : int
-        Which try, where a try may be thrown away.
+        The number of the try, for decisions that are tried again.
     secret : bytes
-        16 bytes for a split whose answers are withheld, empty otherwise.
+        16 bytes for a split with withheld answers, empty otherwise.
 
     Raises
     ------
     ValueError
-        If a part of the key is out of its range.
+        If a part of the key is out of range.
     """
     if not 0 <= seed < 2**64:
         raise ValueError(f"Expected a seed of 0 .. 2**64-1, got {seed}.")
@@ -100,7 +100,7 @@ def stream(*, seed: int, split: str, index: int, stage: Stage, attempt: int = 0,
         + index.to_bytes(8, "little")
         + attempt.to_bytes(4, "little")
         + int(stage).to_bytes(4, "little")
-        + (b"\1\0\0\0" if secret else b"")  # sixteen zeros are a secret, too
+        + (b"\1\0\0\0" if secret else b"")  # a secret of sixteen zero bytes must differ from no secret
     )
     words = [int.from_bytes(key[at : at + 4], "little") for at in range(0, len(key), 4)]
     return Stream(np.random.Generator(np.random.PCG64(np.random.SeedSequence(words))))

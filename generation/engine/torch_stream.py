@@ -1,4 +1,4 @@
-"""Batches for PyTorch: this module needs it, and no other one does."""
+"""Batches for PyTorch. Only this module imports PyTorch."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,15 +14,15 @@ from generation.engine.spec import BaseSpec
 class TorchStream(IterableDataset):
     """A split's batches as tensors, for a `DataLoader` with `batch_size=None`.
 
-    Its background processes share the work: none gives an instance that another one gives. Images come as
-    `(batch, 3, height, width)` uint8.
+    The loader's worker processes share the work: no two of them give the same instance. Images have the shape
+    `(batch, 3, height, width)` and the type uint8.
 
     Parameters
     ----------
     spec, split, batch_size, seed, length
         As for `generation.engine.stream`.
     shard, shards : int
-        Which of several programs this is, and how many there are.
+        The number of this program among several programs, and how many programs there are.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class TorchStream(IterableDataset):
         self.vocabulary = self._part(0, 1).vocabulary
 
     def __iter__(self) -> Iterator[dict[str, torch.Tensor]]:
-        """Yield batches for ever: `images`, `words`, `lengths`, `answers`."""
+        """Yield batches endlessly: `images`, `words`, `lengths`, `answers`."""
         process = get_worker_info()
         number, count = (process.id, process.num_workers) if process is not None else (0, 1)
         for batch in self._part(number, count):
@@ -51,7 +51,7 @@ class TorchStream(IterableDataset):
             yield {**tensors, "images": tensors["images"].permute(0, 3, 1, 2)}
 
     def _part(self, number: int, count: int) -> Batches:
-        """Return what one of several background processes gives."""
+        """Return the batches of one of `count` worker processes."""
         return stream(
             self.spec,
             self.split,

@@ -1,20 +1,20 @@
-"""Compiling ahead: the numba kernels are compiled once, before processes fork."""
+"""Compiling in advance: the numba kernels are compiled once, before processes fork."""
 
 from collections.abc import Iterable
 
 from generation.engine.items import Media
-from generation.engine.spec import merged
+from generation.engine.spec import merge
 from generation.engine.worlds import REGISTRY, get_maker, get_world
 
 
 def warm(worlds: Iterable[str] = tuple(REGISTRY), *, draws: bool = True) -> None:
-    """Make the first scene of each preset, and draw a world's first, so that every kernel is compiled and cached.
+    """Make an item of each preset and draw one of each world, so that all kernels are compiled and cached.
 
     Parameters
     ----------
     worlds : iterable of str
-        Names of worlds. Those of other packages are passed over: a site begins with this, and they must not keep it
-        from that.
+        Names of worlds. Worlds of other packages are skipped: this runs when a site starts, and their errors must not
+        stop it.
     draws : bool
         Whether pictures will be drawn.
     """
@@ -28,7 +28,7 @@ def _warm(name: str, preset: str, *, draws: bool) -> None:
     world, maker = get_world(name), get_maker(name)
     data = maker.preset(preset)
     split = next(iter(data["splits"]))
-    spec = world.read_spec(merged(data, {"splits": {other: None for other in data["splits"] if other != split}}))
+    spec = world.read_spec(merge(data, {"splits": {other: None for other in data["splits"] if other != split}}))
     item = next(iter(maker.make(spec, split, maker.plan(spec, split)[0])))
     world.facet_codes(spec.for_split(split), item)
     if draws and world.media == Media.IMAGE:

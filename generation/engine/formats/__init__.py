@@ -1,9 +1,9 @@
-"""Exports: what a format is given of a dataset, and which formats there are.
+"""Export formats: the protocols through which a format reads a dataset, and the list of formats.
 
-A format writes a dataset into a folder as other people's tools read it. It is given `ExportDataset`: only what may be
-shown, read as a stream, so a million questions need no more memory than a thousand. Neutral formats are modules beside
-this one; a world's own live in its folder and are named by `World.formats`. Same dataset, same options, same bytes:
-no clock, no random name, no file's own times in what is written.
+A format writes a dataset into a folder that other tools can read. It reads `ExportDataset`, which contains only what
+the user may see and which is a stream: a million questions need no more memory than a thousand. The formats of
+`NEUTRAL` work for every world; `World.formats` names further ones. The same dataset and options give the same bytes:
+no clock, random names or file times are written.
 """
 
 import importlib
@@ -30,33 +30,33 @@ NEUTRAL: tuple[str, ...] = (
 )
 
 Tick = Callable[[int], None]
-"""Called with 1 after each item, once an item in all, and with 0 now and then during other long work: it shows the
-progress, and raises where the work was called off. A format lets that through."""
+"""A callback for progress. It is called with 1 once after each item and with 0 from time to time during other long
+work. It raises an exception if the export was cancelled; formats do not catch that exception."""
 
 
 @dataclass(frozen=True)
 class ExportItem:
-    """One scene of a split with its questions, as far as they may be shown.
+    """One scene of a split with its questions, limited to what the user may see.
 
     Attributes
     ----------
     position : int
-        0-based, consecutive in the split as it is exported.
+        0-based and consecutive within the exported split.
     item : Item
-        `scene` and `view` are None where they may not be shown, as are each question's `answer` and `program`.
+        `scene`, `view` and each question's `answer` and `program` are None if the user may not see them.
     first_question : int
-        The 0-based position of its first question in the split; the others follow it.
+        The 0-based position of its first question in the split. Its other questions follow directly.
     image_name : str
-        What to call its picture: `val_000013.png`. A format may use another name.
+        The file name of its picture, such as `val_000013.png`. A format may use another name.
     width, height : int
-        Of the picture, in pixels; 0 where there is none.
+        Size of the picture in pixels; 0 without a picture.
     image : callable or None
-        Returns the file's bytes as they are stored; None where there is no picture, it may not be shown, or it was
-        asked to be left out.
+        Returns the bytes of the stored picture file. None if there is no picture, if the user may not see it, or if the
+        export leaves pictures out.
     story : tuple of str, or None
-        The lines of its story, which may be read also where the scene may not be seen; None where there is none.
+        The lines of its story, which may be public even if the scene is not; None without a story.
     ids : callable or None
-        Returns the object ids `(height, width)` uint16, element number + 1, 0 for none; None where not to be had.
+        Returns the object ids `(height, width)` uint16: element number + 1, or 0 for no element. None without ids.
     """
 
     position: int
@@ -71,19 +71,19 @@ class ExportItem:
 
 
 class ExportSplit(Protocol):
-    """A complete split, as far as it may be shown."""
+    """A complete split, limited to what the user may see."""
 
     @property
     def name(self) -> str:
-        """Return its name."""
+        """Return the split's name."""
 
     @property
     def scenes(self) -> int:
-        """Return how many scenes it has."""
+        """Return the number of scenes."""
 
     @property
     def questions(self) -> int:
-        """Return how many questions it has."""
+        """Return the number of questions."""
 
     @property
     def images(self) -> bool:
@@ -91,97 +91,97 @@ class ExportSplit(Protocol):
 
     @property
     def withheld(self) -> bool:
-        """Return whether its answers are withheld from others than its owner."""
+        """Return whether the answers are withheld from everyone except the owner."""
 
     @property
     def shows_answers(self) -> bool:
-        """Return whether its questions have their answers."""
+        """Return whether this export may contain the answers."""
 
     @property
     def shows_programs(self) -> bool:
-        """Return whether its questions have their programs."""
+        """Return whether this export may contain the programs."""
 
     @property
     def shows_scenes(self) -> bool:
-        """Return whether its items have scene and view."""
+        """Return whether this export may contain scenes and views."""
 
     @property
     def reference(self) -> str | None:
-        """Return the name of the train split that it is measured against."""
+        """Return the name of the train split to which this split is compared, or None."""
 
     @property
     def parent(self) -> str | None:
-        """Return the name of the split that it was derived from; None where it was not."""
+        """Return the name of the split from which this one was derived, or None."""
 
     @property
     def imported(self) -> bool:
-        """Return whether its questions are somebody else's, not made from the spec."""
+        """Return whether the questions were imported and not made from the spec."""
 
     @property
     def fingerprint(self) -> str:
-        """Return its content hash."""
+        """Return the split's content hash."""
 
     @property
     def secret_sha256(self) -> str:
-        """Return the SHA-256 of the secret that its chance drew from; empty where there was none."""
+        """Return the SHA-256 of the secret that was used to generate the split; empty without a secret."""
 
     @property
     def secret(self) -> str:
-        """Return that secret as hexadecimal digits; empty where there was none, or it may not be shown."""
+        """Return that secret in hexadecimal; empty without a secret or if the user may not see it."""
 
     @property
     def spec(self) -> BaseSpec:
-        """Return the spec as this split has it."""
+        """Return the spec with the overrides of this split."""
 
     @property
     def facets(self) -> tuple[Facet, ...]:
-        """Return the facets that may be shown, in their order."""
+        """Return the facets that the user may see, in order."""
 
     def items(self) -> Iterator[ExportItem]:
-        """Yield the scenes in order; may be called again."""
+        """Yield the scenes in order. It may be called several times."""
 
     def facet_codes(self, first: int, count: int) -> Mapping[str, NDArray[np.int64]]:
-        """Return each shown facet's codes `(count,)` of the questions from position `first`; -1 for no value."""
+        """Return the codes `(count,)` of each visible facet for the questions from `first` on; -1 for no value."""
 
 
 class ExportDataset(Protocol):
-    """A dataset, as far as it may be shown."""
+    """A dataset, limited to what the user may see."""
 
     @property
     def slug(self) -> str:
-        """Return its name in addresses."""
+        """Return the dataset's name in addresses."""
 
     @property
     def title(self) -> str:
-        """Return what people call it."""
+        """Return the dataset's title."""
 
     @property
     def description(self) -> str:
-        """Return what is said of it."""
+        """Return the description that its owner wrote."""
 
     @property
     def authors(self) -> tuple[str, ...]:
-        """Return the names of its authors."""
+        """Return the names of the authors."""
 
     @property
     def licence(self) -> str:
-        """Return its licence, such as `CC BY 4.0`; empty where none is stated."""
+        """Return the licence, such as `CC BY 4.0`; empty if none is stated."""
 
     @property
     def version(self) -> str:
-        """Return its version as its authors count; empty where they do not."""
+        """Return the version that the authors stated; empty if they did not."""
 
     @property
     def citation(self) -> str:
-        """Return how to cite it: a sentence, or BibTeX; empty where that is not said."""
+        """Return how to cite the dataset, as a sentence or BibTeX; empty if it is not stated."""
 
     @property
     def completed(self) -> date:
-        """Return the day on which it was complete."""
+        """Return the day on which the dataset was completed."""
 
     @property
     def fingerprint(self) -> str:
-        """Return its content hash."""
+        """Return the dataset's content hash."""
 
     @property
     def engine_version(self) -> str:
@@ -189,46 +189,46 @@ class ExportDataset(Protocol):
 
     @property
     def release(self) -> str:
-        """Return the version of the program that made it."""
+        """Return the version of Horsesense that made it."""
 
     @property
     def url(self) -> str:
-        """Return its page's address; empty where that isn't known."""
+        """Return the address of the dataset's page; empty if it is not known."""
 
     @property
     def world(self) -> World:
-        """Return how its data are read."""
+        """Return the dataset's world."""
 
     @property
     def spec_json(self) -> Mapping[str, Any]:
-        """Return its spec as JSON, every default spelled out."""
+        """Return the spec as JSON, with all defaults written out."""
 
     @property
     def files(self) -> Mapping[str, bytes]:
-        """Return the files that the spec names, by digest."""
+        """Return the contents of the files that the spec names, by digest."""
 
     @property
     def splits(self) -> Sequence[ExportSplit]:
-        """Return the splits that are exported, in their order."""
+        """Return the exported splits, in order."""
 
     def figures(self) -> Mapping[str, bytes]:
-        """Return the dataset's charts as SVG files, by file name; empty where they can't be drawn."""
+        """Return the dataset's charts as SVG files, by file name; empty if they cannot be drawn."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """A choice that a format leaves to whoever exports: `--name` on the command line, a field on the page.
+    """An option of a format: `--name` on the command line, a field on the page.
 
     Attributes
     ----------
     name : str
         Small letters, digits and hyphens.
     about : str
-        One line for people.
+        One line for users.
     default : bool or str
-        False for a switch; with `choices` one of them; else a text.
+        False for a switch; one of `choices` if there are any; otherwise a text.
     choices : tuple of str
-        All that may be said; empty for switches and free texts.
+        All possible values; empty for switches and free texts.
     """
 
     name: str
@@ -238,10 +238,10 @@ class Option:
 
 
 class Format(Protocol):
-    """A way to write datasets.
+    """A file format for datasets.
 
-    `label` is what people call it, `about` one line on who reads it. `sums` is where, in the folder, the SHA-256 of
-    every file is written once all are there. `embeds` says whether pictures are exported (not only referred to).
+    `label` is its name for users, and `about` says in one line who reads it. `sums` names the file with the SHA-256 of
+    all other files. `embeds` says whether pictures are exported, not only named.
     """
 
     name: ClassVar[str]
@@ -252,16 +252,16 @@ class Format(Protocol):
     embeds: ClassVar[bool]
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
-        """Write into an empty folder; `options` has a value for each of ours. Raise `BadExport` for what can't be."""
+        """Write into an empty folder. `options` has a value for each option. Raise `BadExport` if that cannot work."""
 
 
 def names(world: World) -> tuple[str, ...]:
-    """Return the names of the formats that a world's datasets can be exported in, sorted."""
+    """Return the names of the formats in which a world's datasets can be exported, sorted."""
     return tuple(sorted(_found(world)))
 
 
 def find(name: str, world: World) -> Format:
-    """Return a format by its name; raise `BadExport` naming those there are."""
+    """Return a format by name; raise `BadExport` with the names of the existing formats."""
     found = _found(world)
     if name not in found:
         raise BadExport(f"Expected one of {', '.join(sorted(found))}, got {name!r}.", where="format")
@@ -269,15 +269,15 @@ def find(name: str, world: World) -> Format:
 
 
 def every() -> list[Format]:
-    """Return the formats of all worlds, by name."""
+    """Return the formats of all worlds, sorted by name."""
     found: dict[str, Format] = {}
     for world in usable():
         found |= _found(world)
     return [found[name] for name in sorted(found)]
 
 
-def checked(format_: Format, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a value for each of a format's options; raise `BadExport` for one it hasn't or that can't be."""
+def check_options(format_: Format, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a value for each option of a format; raise `BadExport` for an unknown option or a wrong value."""
     known = {option.name: option for option in format_.options}
     for name, value in given.items():
         if name not in known:
@@ -296,19 +296,19 @@ def _check_value(option: Option, value: Any) -> None:
 
 
 class Valued(Protocol):
-    """What is asked of a facet to say what its codes mean."""
+    """The attributes of a facet that `value_of` needs."""
 
     @property
     def kind(self) -> FacetKind:
-        """Return how its values are to be read."""
+        """Return how the values are interpreted."""
 
     @property
     def values(self) -> tuple[str, ...]:
-        """Return every value, by code."""
+        """Return all values, by code."""
 
 
 def value_of(facet: Valued, code: int) -> str | int | list[str] | None:
-    """Return what a facet's code means: a value, a number, of flags the list of those that hold, None without one."""
+    """Return the meaning of a facet's code: a value, a number, the list of flags that are set, or None for no value."""
     if code < 0:
         return None
     if facet.kind is FacetKind.FLAGS:
@@ -317,7 +317,7 @@ def value_of(facet: Valued, code: int) -> str | int | list[str] | None:
 
 
 def _found(world: World) -> dict[str, Format]:
-    """Return the formats that are there, by name: those of the world first."""
+    """Return the formats by name. A neutral format replaces a world's format of the same name."""
     loaded = [_load(place) for place in (*world.formats, *NEUTRAL)]
     return {format_.name: format_ for format_ in loaded}
 

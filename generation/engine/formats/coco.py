@@ -1,4 +1,4 @@
-"""The format `coco`: where every element of a picture is, as COCO's instance files say it."""
+"""The format `coco`: the places of all elements of a picture, in the form of COCO's instance files."""
 
 import json
 import shutil
@@ -19,7 +19,7 @@ PART = ".annotations"
 
 
 class Coco:
-    """Writes images and, of splits whose scenes may be seen, boxes and masks."""
+    """Writes images, and boxes and masks for splits whose scenes may be seen."""
 
     name: ClassVar[str] = "coco"
     label: ClassVar[str] = "COCO"
@@ -54,7 +54,7 @@ class Coco:
 
 
 def category_of(element: Element, attribute: str) -> str:
-    """Return an element's category: one attribute's value, or all values together."""
+    """Return an element's category: the value of one attribute, or all values together."""
     return element.attributes[attribute] if attribute else " ".join(element.attributes.values()) or element.label
 
 
@@ -82,12 +82,12 @@ def _categories(dataset: ExportDataset, attribute: str, *, tick: Tick) -> dict[s
 
 
 def _elements(dataset: ExportDataset, split: ExportSplit, entry: ExportItem) -> tuple[Element, ...]:
-    """Return what is in a scene; nothing where there is no scene."""
+    """Return the elements of a scene; none without a scene."""
     return () if entry.item.scene is None else dataset.world.elements(split.spec, entry.item)
 
 
 class _Place(NamedTuple):
-    """Where an element is: box (left, top, width, height), area in pixels, mask."""
+    """The place of an element: box (left, top, width, height), area in pixels, mask."""
 
     box: tuple[float, float, float, float]
     area: float
@@ -95,7 +95,7 @@ class _Place(NamedTuple):
 
 
 class _Writer:
-    """Writes one file a split; images as they come, annotations after them."""
+    """Writes one file for each split: images as they come, annotations after them."""
 
     def __init__(
         self, dataset: ExportDataset, folder: Path, categories: Mapping[str, int], *, attribute: str, lists: bool
@@ -158,7 +158,7 @@ class _Writer:
         }
 
     def _annotations(self, split: ExportSplit, entry: ExportItem, *, first: int) -> Iterator[dict[str, Any]]:
-        """Yield what is said of each element that is seen; ids count from 1, for 0 means none to some tools."""
+        """Yield an annotation for each visible element. Ids count from 1, because some tools read 0 as 'none'."""
         if not split.shows_scenes:
             return
         labels = None if entry.ids is None else entry.ids()
@@ -181,7 +181,7 @@ class _Writer:
                 number += 1
 
     def _segmentation(self, place: _Place, labels: NDArray[np.uint16] | None) -> Any:
-        """Return a mask as COCO has it; of what has only a box, that box's outline."""
+        """Return a mask in COCO's form; for an element with only a box, the outline of the box."""
         if place.mask is None or labels is None:
             left, top, width, height = place.box
             return [[left, top, left + width, top, left + width, top + height, left, top + height]]
@@ -190,7 +190,7 @@ class _Writer:
 
 
 def _place(element: Element, mask: Mask | None) -> _Place | None:
-    """Return where an element is; None where nothing of it is seen."""
+    """Return the place of an element; None if no part of it is visible."""
     if mask is not None:
         return _Place(mask.box, mask.area, mask)
     if element.box is None:

@@ -1,4 +1,4 @@
-"""The format `jsonl`: a line a question, and all pictures of a split in one file."""
+"""The format `jsonl`: one line for each question, and all pictures of a split in one file."""
 
 import io
 import json
@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
-from generation.engine.formats.writing import compressed, facet_rows, write_readme
+from generation.engine.formats.writing import facet_rows, open_gzip, write_readme
 from generation.engine.program import to_json
-from generation.engine.worlds.stories import is_told, prompt_of, seen_by
+from generation.engine.worlds.stories import prompt_of, seen_by
 
 
 class JsonLines:
@@ -28,7 +28,7 @@ class JsonLines:
     embeds: ClassVar[bool] = True
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
-        """Write a folder a split."""
+        """Write a folder for each split."""
         for split in dataset.splits:
             _write_split(dataset, split, folder / split.name, tick=tick)
         write_readme(dataset, folder, layout=list(_layout(dataset)), sums=self.sums)
@@ -37,8 +37,8 @@ class JsonLines:
 def _write_split(dataset: ExportDataset, split: ExportSplit, folder: Path, *, tick: Tick) -> None:
     facets = facet_rows(split)
     with ExitStack() as stack:
-        ask = stack.enter_context(compressed(folder / "questions.jsonl.gz"))
-        show = stack.enter_context(compressed(folder / "scenes.jsonl.gz")) if split.shows_scenes else None
+        ask = stack.enter_context(open_gzip(folder / "questions.jsonl.gz"))
+        show = stack.enter_context(open_gzip(folder / "scenes.jsonl.gz")) if split.shows_scenes else None
         images = None
         if split.images:
             images = stack.enter_context(tarfile.open(folder / "images.tar", "w", format=tarfile.PAX_FORMAT))
@@ -53,7 +53,7 @@ def _write_split(dataset: ExportDataset, split: ExportSplit, folder: Path, *, ti
 
 
 def question_line(dataset: ExportDataset, split: ExportSplit, entry: ExportItem, number: int) -> dict[str, Any]:
-    """Return what the file says of a question, but for its facets; null where it isn't known or may not be told."""
+    """Return the line of a question, without its facets. Values that are unknown or may not be seen are null."""
     asked = entry.item.questions[number]
     return {
         "question_id": entry.first_question + number,
@@ -73,7 +73,7 @@ def question_line(dataset: ExportDataset, split: ExportSplit, entry: ExportItem,
 
 
 def scene_line(split: ExportSplit, entry: ExportItem) -> dict[str, Any]:
-    """Return what the file says of a scene."""
+    """Return the line of a scene."""
     scene, view = entry.item.scene, entry.item.view
     return {
         "image_index": entry.position,
@@ -85,7 +85,7 @@ def scene_line(split: ExportSplit, entry: ExportItem) -> dict[str, Any]:
 
 
 def add_file(archive: tarfile.TarFile, name: str, content: bytes) -> None:
-    """Add a file to an archive: nobody's, of no time."""
+    """Add a file to an archive without owner and time, so that the bytes are reproducible."""
     entry = tarfile.TarInfo(name)
     entry.size, entry.mtime, entry.mode = len(content), 0, 0o644
     archive.addfile(entry, io.BytesIO(content))
@@ -99,7 +99,7 @@ def _layout(dataset: ExportDataset) -> Iterator[str]:
     yield "A folder a split, and in it:"
     yield ""
     yield "- `questions.jsonl.gz`: a line a question; `question_id` counts from 0."
-    if is_told(dataset.world):
+    if dataset.world.has_stories:
         yield "  `story` has the lines that the question sees, and `prompt` has them numbered above it."
     if any(split.shows_scenes for split in dataset.splits):
         yield "- `scenes.jsonl.gz`: a line a scene, in the same order."

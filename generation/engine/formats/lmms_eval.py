@@ -1,4 +1,4 @@
-"""The format `lmms-eval`: a folder that lmms-eval takes as tasks, one a split, scored and broken down by facets."""
+"""The format `lmms-eval`: a folder of lmms-eval tasks, one for each split, with accuracy broken down by facets."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ from generation.engine.formats.huggingface.rows import NOT_A_NAME, Rows, column_
 from generation.engine.formats.writing import embed_image, write_json, write_readme
 from generation.engine.items import Media
 
-MOST_TOKENS = 64  # that a model may answer with; answers are a word, room for a short sentence around it
+MOST_TOKENS = 64  # limit for a model's answer: an answer is one word, and a short sentence around it fits too
 
 
 class LmmsEval:
@@ -26,7 +26,7 @@ class LmmsEval:
     embeds: ClassVar[bool] = True
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
-        """Write a task for each split, what they share, and how to run them."""
+        """Write a task for each split, the files that tasks share, and how to run them."""
         arrow()
         check_pictures(dataset)
         columns = facet_columns(dataset.splits)
@@ -50,7 +50,7 @@ class LmmsEval:
 
 
 def check_pictures(dataset: ExportDataset) -> None:
-    """Raise `BadExport` where a split's pictures aren't exported, without which nothing can be evaluated."""
+    """Raise `BadExport` if the pictures of a split are not exported, because models could not be evaluated."""
     without = [split.name for split in dataset.splits if not split.images]
     if dataset.world.media is Media.IMAGE and without:
         raise BadExport(
@@ -61,13 +61,13 @@ def check_pictures(dataset: ExportDataset) -> None:
 
 
 def breakdown(dataset: ExportDataset) -> dict[str, Any]:
-    """Return what accuracy is broken down by: every facet, and as metrics of their own the columns of the boards."""
+    """Return how accuracy is broken down: every facet, and the columns of the leaderboards as separate metrics."""
     facets = {column_of(facet.name): facet.label for split in dataset.splits for facet in split.facets}
     return {"dataset": dataset.slug, "facets": facets, "columns": list(_columns(dataset, *dataset.splits))}
 
 
 def _columns(dataset: ExportDataset, *splits: ExportSplit) -> list[dict[str, str]]:
-    """Return the metrics that splits have beside accuracy: one a column of the world's boards."""
+    """Return the metrics beside accuracy: one for each column of the world's leaderboards."""
     found: dict[str, dict[str, str]] = {}
     for split in splits:
         shown = {facet.name for facet in split.facets}
@@ -79,7 +79,7 @@ def _columns(dataset: ExportDataset, *splits: ExportSplit) -> list[dict[str, str
 
 
 def task_yaml(dataset: ExportDataset, split: ExportSplit, *, plain: str) -> str:
-    """Return the task of a split; `plain` is what `datasets` calls it. Without answers it collects predictions."""
+    """Return the task file of a split; `plain` is its name in `datasets`. Without answers it collects predictions."""
     said = [
         "dataset_path: parquet",
         "dataset_kwargs:",
@@ -124,13 +124,13 @@ def _metrics(dataset: ExportDataset, split: ExportSplit) -> list[str]:
 
 
 def group_yaml(dataset: ExportDataset, names: Mapping[str, str]) -> str:
-    """Return the group of all tasks."""
+    """Return the file of the group of all tasks."""
     tasks = [f"  - {yaml_text(task_name(dataset, plain))}" for plain in names.values()]
     return "\n".join([f"group: {yaml_text(_base(dataset))}", "task:", *tasks]) + "\n"
 
 
 def task_name(dataset: ExportDataset, plain: str) -> str:
-    """Return what lmms-eval calls the task of a split."""
+    """Return the name of a split's task in lmms-eval."""
     return f"{_base(dataset)}_{plain}"
 
 

@@ -1,7 +1,7 @@
-"""What lmms-eval asks of a task, for datasets exported by Horsesense: the pictures, the prompts, the scores.
+"""The functions of lmms-eval tasks for datasets exported by Horsesense: pictures, prompts and scores.
 
-An export has a copy of this file, called utils.py, beside its tasks. It needs Pillow and nothing else: `images/` and
-`breakdown.json` lie beside it.
+An export contains a copy of this file, named utils.py, beside its tasks. It needs only Pillow. `images/` and
+`breakdown.json` are in the same folder.
 """
 
 import json
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 
 def doc_to_visual(doc: Doc) -> list[Any]:
-    """Return a question's picture, as a list of one; an empty list where it has none, as in a world of stories."""
+    """Return a question's picture in a list; an empty list without a picture, as in a world of stories."""
     from PIL import Image
 
     if doc.get("image") is None:
@@ -38,18 +38,18 @@ def doc_to_visual(doc: Doc) -> list[Any]:
 
 
 def doc_to_text(doc: Doc, lmms_eval_specific_kwargs: Mapping[str, str] | None = None) -> str:
-    """Return what the model is told: the stated prompt, between what the task puts before and after it."""
+    """Return the model's input: the question's prompt, between the prompts that the task adds before and after it."""
     around = lmms_eval_specific_kwargs or {}
     return f"{around.get('pre_prompt', '')}{doc['prompt']}{around.get('post_prompt', '')}"
 
 
 def doc_to_target(doc: Doc) -> str:
-    """Return the answer; an empty text where it is withheld."""
+    """Return the answer; an empty text if it is withheld."""
     return doc["answer"] or ""
 
 
 def process_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
-    """Return a question's share in each metric: 1 for a right answer, 0 for another; or the answer to be submitted."""
+    """Return the question's score in each metric, 1 if right and 0 if wrong; or the answer for a submission."""
     said = read_answer(results[0], doc["choices"])
     if doc["answer"] is None:
         return {"submission": {"question_id": doc["question_id"], "answer": said, "split": doc["split"]}}
@@ -61,7 +61,7 @@ def process_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
 
 
 def aggregate_accuracy(results: Sequence[Mapping[str, Any]], args: Any = None) -> float:
-    """Return the share of right answers; beside lmms-eval's results goes a file with every facet's own share."""
+    """Return accuracy. A file with the counts for every facet is written beside lmms-eval's results."""
     scored = by_facet(results)
     _write(scored, f"{_name(results)}_by_facet.json", args)
     log.info("accuracy %.4f of %d questions, by facet: %s", scored["accuracy"], scored["n"], scored["facets"])
@@ -70,13 +70,13 @@ def aggregate_accuracy(results: Sequence[Mapping[str, Any]], args: Any = None) -
 
 
 def aggregate_submission(results: Sequence[Mapping[str, Any]], args: Any = None) -> None:
-    """Write the answers of a split that withholds them to a file, to be scored where they are kept."""
+    """Write the predictions for a split with withheld answers to a file, which is scored where the answers are kept."""
     answers = [{"question_id": one["question_id"], "answer": one["answer"]} for one in results]
     _write(sorted(answers, key=lambda one: one["question_id"]), f"{_name(results)}_predictions.json", args)
 
 
 def by_facet(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return accuracy and n, and for every value of every facet how many questions have it and are answered right."""
+    """Return accuracy and n, and for each value of each facet how many questions have it and how many are right."""
     facets: dict[str, dict[str, dict[str, int]]] = {}
     for one in results:
         for name, value in one["facets"].items():
@@ -89,18 +89,18 @@ def by_facet(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def values_of(value: Any) -> list[str]:
-    """Return the values that a facet has for a question, as texts: none, one, or of flags any number."""
+    """Return the values of a facet for a question, as a list of texts: none, one, or several for flags."""
     if value is None:
         return []
     return [str(one) for one in value] if isinstance(value, list | tuple) else [str(value)]
 
 
 def read_answer(text: str, choices: Sequence[str]) -> str:
-    """Return which choice a model's text gives: the text itself, or the only choice that it names.
+    """Return the choice that a model's text gives: the text itself, or the only choice that the text names.
 
-    Of a text that says "answer" counts what follows the last time. Numbers may be words; "true" and "false" alone mean
-    yes and no, as do 1 and 0 where no choice is a number. Where no choice or more than one is named, the text is
-    returned as it is, which is no answer.
+    If the text contains the word "answer", only the text after the last one counts. Numbers may be words. "true" and
+    "false" alone mean yes and no; so do 1 and 0 if no choice is a number. If the text names no choice or more than one,
+    it is returned unchanged, which is not a valid answer.
     """
     known = {choice.lower(): choice for choice in choices}
     said = re.split(r"\banswer(?:\s+is\b|\s*:)?", text.strip().lower())[-1].strip(" \t\n.,:;!?\"'*`()")
@@ -109,16 +109,16 @@ def read_answer(text: str, choices: Sequence[str]) -> str:
         if meant in known:
             return known[meant]
     if any("," in choice for choice in choices):
-        return put_together(said, known) or text.strip()
+        return join_parts(said, known) or text.strip()
     found = {choice for choice in known if re.search(rf"(?<!\w){re.escape(choice)}(?!\w)", said)}
     found |= {DIGITS[word] for word in re.findall(r"\w+", said) if DIGITS.get(word) in known}
     return known[found.pop()] if len(found) == 1 else text.strip()
 
 
-def put_together(said: str, known: Mapping[str, str]) -> str:
-    """Return the choice whose parts a text lists, in its order or, of sets, in any; an empty text where there is none.
+def join_parts(said: str, known: Mapping[str, str]) -> str:
+    """Return the choice whose parts a text lists, or an empty text. The parts of a set may come in any order.
 
-    Parts of sets stand in alphabetical order in each choice, those of other choices in some order of their own.
+    A choice is a set if the parts of every choice are in alphabetical order.
     """
     parts = {tuple(choice.split(",")): choice for choice in known}
     words = tuple(word for word in re.findall(r"\w+", said) if word not in ("and", "then"))
@@ -129,7 +129,7 @@ def put_together(said: str, known: Mapping[str, str]) -> str:
 
 @cache
 def breakdown() -> dict[str, Any]:
-    """Return what the tasks break accuracy down by, as the export wrote it."""
+    """Return how the tasks break accuracy down, as the export wrote it."""
     found: dict[str, Any] = json.loads((HERE / "breakdown.json").read_text(encoding="utf-8"))
     return found
 
@@ -139,7 +139,7 @@ def _name(results: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _write(value: Any, name: str, args: Any) -> None:
-    """Write a file where lmms-eval writes its own, else into the current folder."""
+    """Write a file into lmms-eval's output folder, or into the current folder if there is none."""
     output = Path(getattr(args, "output_path", None) or ".")
     folder = output.parent if output.suffix == ".json" else output
     folder.mkdir(parents=True, exist_ok=True)

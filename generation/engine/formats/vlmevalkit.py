@@ -1,8 +1,8 @@
-"""The format `vlmevalkit`: a TSV file a split, as VLMEvalKit reads datasets that it doesn't know.
+"""The format `vlmevalkit`: one TSV file for each split, in VLMEvalKit's form for custom datasets.
 
-A picture stands, in base64, in the row of its first question; the others name that row. With `--form choices` the
-kit asks multiple-choice questions: columns A, B, ... hold the choices and the answer is a letter. With `--form open`
-it asks the stated prompt and compares words; the file's name then ends in `_openended`, which is how the kit knows.
+A picture is stored in base64 in the row of its first question; other rows refer to that row. With `--form choices`
+the kit asks multiple-choice questions: columns A, B, ... contain the choices and the answer is a letter. With `--form
+open` it asks the prompt and compares words; the kit recognises this form by `_openended` at the end of the file name.
 """
 
 import base64
@@ -35,7 +35,7 @@ class VlmEvalKit:
     embeds: ClassVar[bool] = True
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
-        """Write a file a split, and how to use them."""
+        """Write a file for each split, and instructions."""
         check_pictures(dataset)
         form = options["form"]
         names = plain_names([split.name for split in dataset.splits])
@@ -46,7 +46,7 @@ class VlmEvalKit:
 
 
 def file_name(dataset: ExportDataset, plain: str, *, form: str) -> str:
-    """Return the name of a split's file, which without its ending is what the kit calls the dataset."""
+    """Return the name of a split's file. Without its extension it is the kit's name of the dataset."""
     return f"{dataset.slug}_{plain}{'_openended' if form == OPEN else ''}.tsv"
 
 
@@ -60,20 +60,20 @@ def _write_split(dataset: ExportDataset, split: ExportSplit, path: Path, *, form
         table.writerow([*heads, "category", "split", "image_path", *columns])
         for item in split.items():
             for row, asked in zip(rows.of(item), item.item.questions, strict=True):
-                row["question"] = told_before(row["question"], row.get(STORY))
+                row["question"] = with_story(row["question"], row.get(STORY))
                 said = _said(row, letters, where=split.name, answers=split.shows_answers)
                 more = [asked.kind, split.name, row.get("image") or "", *(_value(row[name]) for name in columns)]
                 table.writerow([row["question_id"], _picture(item, row), *said, *more])
             tick(1)
 
 
-def told_before(text: str, lines: Sequence[str] | None) -> str:
-    """Return a question after the lines that it sees."""
+def with_story(text: str, lines: Sequence[str] | None) -> str:
+    """Return a question preceded by the lines of the story that it uses."""
     return text if lines is None else f"{numbered(lines)}\n\n{text}"
 
 
 def _picture(item: ExportItem, row: Row) -> str | int:
-    """Return a picture in base64 in the row of its first question; in the others, that row's index."""
+    """Return a picture in base64 in the row of its first question; in other rows, the index of that row."""
     if item.image is None:
         return ""
     if row["question_id"] == item.first_question:
@@ -82,7 +82,7 @@ def _picture(item: ExportItem, row: Row) -> str | int:
 
 
 def _letters(dataset: ExportDataset, split: ExportSplit, *, tick: Tick) -> Sequence[str]:
-    """Return the letters that choices of a split have; raise `BadExport` where there are more than letters."""
+    """Return the letters for a split's choices; raise `BadExport` if there are more choices than letters."""
     most = 0
     for item in split.items():
         forms = (dataset.world.answer_form(split.spec, question) for question in item.item.questions)
@@ -97,7 +97,7 @@ def _letters(dataset: ExportDataset, split: ExportSplit, *, tick: Tick) -> Seque
 
 
 def _said(row: Row, letters: Sequence[str], *, where: str, answers: bool) -> list[str]:
-    """Return the question, its choices by letter and its answer, as far as there are columns for them."""
+    """Return the cells of the question, its choices by letter and its answer, if there are columns for them."""
     if not letters:
         return [row[PROMPT], *([row["answer"]] if answers else [])]
     choices = row["choices"]

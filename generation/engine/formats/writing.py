@@ -1,4 +1,4 @@
-"""What several formats write alike: lists of JSON as a stream, compressed files, the facets' table, the README."""
+"""What several formats share: streaming JSON lists, compressed files, the rows of facets, the README."""
 
 import gzip
 import io
@@ -11,14 +11,14 @@ from typing import IO, Any
 from generation.engine.formats import ExportDataset, ExportSplit, Tick, value_of
 from generation.engine.items import Media
 
-BLOCK = 5000  # questions whose facets are written at a time
+BLOCK = 5000  # questions whose facets are read at once
 
 
 @contextmanager
 def json_list(path: Path, *, info: Mapping[str, Any], name: str) -> Iterator[Callable[[Any], None]]:
-    """Give a function that adds to the list in `{"info": ..., name: [...]}`, with the default spacing of `json.dump`.
+    """Yield a function that adds to the list in `{"info": ..., name: [...]}`, spaced as by `json.dump`.
 
-    Nothing follows the last bracket: readers that go character by character expect the end of the file there.
+    Nothing follows the last bracket: readers that parse character by character expect the end of the file there.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="ascii", newline="\n") as file:
@@ -35,7 +35,7 @@ def json_list(path: Path, *, info: Mapping[str, Any], name: str) -> Iterator[Cal
 
 
 def when_needed(stack: ExitStack, path: Path, *, info: Mapping[str, Any], name: str) -> Callable[[Any], None]:
-    """Return a function that adds to a list as `json_list` writes it; the file is there once something is added."""
+    """Return a function that adds to a list in the form of `json_list`. The file is created with the first entry."""
     opened: list[Callable[[Any], None]] = []
 
     def add(value: Any) -> None:
@@ -47,8 +47,8 @@ def when_needed(stack: ExitStack, path: Path, *, info: Mapping[str, Any], name: 
 
 
 @contextmanager
-def compressed(path: Path) -> Iterator[IO[str]]:
-    """Give a gzip file to write text into; no name and no time of its own are in it."""
+def open_gzip(path: Path) -> Iterator[IO[str]]:
+    """Yield a gzip file for text. It contains no file name and no time, so that the bytes are reproducible."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with (
         path.open("wb") as file,
@@ -59,13 +59,13 @@ def compressed(path: Path) -> Iterator[IO[str]]:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a value as JSON for people to read."""
+    """Write a value as indented JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
 
 
 def facet_rows(split: ExportSplit) -> Iterator[dict[str, Any]]:
-    """Yield each question's facet values by name, in order; see `value_of` for what a value is."""
+    """Yield the facet values of each question in order, by facet name. `value_of` defines the values."""
     names = [facet.name for facet in split.facets]
     for first in range(0, split.questions, BLOCK):
         codes = split.facet_codes(first, min(BLOCK, split.questions - first))
@@ -75,15 +75,15 @@ def facet_rows(split: ExportSplit) -> Iterator[dict[str, Any]]:
 
 
 def readme(dataset: ExportDataset, *, layout: Sequence[str], sums: str) -> str:
-    """Return what every export says of the dataset in words: whose it is, what is in it and what is not.
+    """Return the README of an export: facts about the dataset, its content and what is left out.
 
     Parameters
     ----------
     dataset : ExportDataset
     layout : sequence of str
-        Markdown lines that say what stands where.
+        Markdown lines that describe the files.
     sums : str
-        Where the SHA-256 of every file stands.
+        The file that contains the SHA-256 of every file.
     """
     parts = [f"# {dataset.title}"]
     if dataset.description:
@@ -105,7 +105,7 @@ def write_readme(dataset: ExportDataset, folder: Path, *, layout: Sequence[str],
 
 
 def facts(dataset: ExportDataset) -> list[tuple[str, str]]:
-    """Return what is known of a dataset, as names and texts; what isn't known is left out."""
+    """Return the known facts about a dataset, as pairs of name and text."""
     found = [
         ("Authors", ", ".join(dataset.authors)),
         ("Licence", dataset.licence),
@@ -119,7 +119,7 @@ def facts(dataset: ExportDataset) -> list[tuple[str, str]]:
 
 
 def notes(dataset: ExportDataset) -> list[str]:
-    """Return what is not there and why, a sentence each: pictures, withheld answers."""
+    """Return what is missing and why, a sentence each: pictures, withheld answers."""
     found = []
     bare = [split.name for split in dataset.splits if not split.images]
     if bare and dataset.world.media is Media.IMAGE:
@@ -140,11 +140,11 @@ def _table(splits: Sequence[ExportSplit]) -> Iterator[str]:
 
 
 def no_tick(_: int) -> None:
-    """Show no progress."""
+    """Do not report progress."""
 
 
 def embed_image(path: Path, image: Callable[[], bytes] | None) -> None:
-    """Write a picture under a name, where there is one."""
+    """Write a picture to a path, if there is a picture."""
     if image is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(image())
@@ -152,13 +152,13 @@ def embed_image(path: Path, image: Callable[[], bytes] | None) -> None:
 
 __all__ = [
     "Tick",
-    "compressed",
     "embed_image",
     "facet_rows",
     "facts",
     "json_list",
     "no_tick",
     "notes",
+    "open_gzip",
     "readme",
     "when_needed",
     "write_json",

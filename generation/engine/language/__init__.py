@@ -1,1 +1,1 @@
-"""Question texts: families of wordings, their files, writing and recognising them, words as numbers."""
+"""Question texts: families of wordings, their files, writing and recognising texts, and words as numbers."""

@@ -1,7 +1,7 @@
-"""Question families: a template of a program with parameters, and ways to say it.
+"""Question families: a program template with parameters, and texts that ask the question.
 
-Families speak of objects with attributes and of relations between them; which, the `Language` says. Reading one
-(`family_files`) lowers its nodes to the few operations here, which the search knows.
+Families refer to objects with attributes and to relations between them; the `Language` lists these. `family_files`
+reads families and translates their nodes to the few operations below, which the search can run.
 """
 
 from enum import IntEnum
@@ -13,14 +13,14 @@ RELATION = "Relation"
 
 
 class Language(NamedTuple):
-    """What families may speak of.
+    """The attributes and relations that families may use.
 
     Attributes
     ----------
     attributes : tuple of (str, tuple of str)
-        Each attribute's name with its values; the position of a value is its code.
+        Each attribute's name with its values. The position of a value is its code.
     relations : tuple of str
-        The relations between two objects; the position is the code.
+        The relations between two objects. The position of a relation is its code.
     most : int
         The largest number of objects in a scene.
     """
@@ -35,14 +35,14 @@ class Language(NamedTuple):
         return tuple(name for name, _ in self.attributes)
 
     def values(self, parameter_type: str) -> tuple[str, ...]:
-        """Return the values that a parameter of this type may take (an attribute's type is its capitalised name)."""
+        """Return the values of a parameter type: `Relation`, or an attribute's name with a capital letter."""
         if parameter_type == RELATION:
             return self.relations
         return dict(self.attributes)[parameter_type.lower()]
 
 
 class Op(IntEnum):
-    """What the search can do in one step."""
+    """The operations of the search."""
 
     SCENE = 0
     FILTER = 1
@@ -64,7 +64,7 @@ class Op(IntEnum):
 
 
 class Mode(IntEnum):
-    """What a filter is for: it decides which values are worth trying."""
+    """The step that follows a filter. It decides which values the search tries."""
 
     SET = 0
     UNIQUE = 1
@@ -73,7 +73,7 @@ class Mode(IntEnum):
 
 
 class Operation(NamedTuple):
-    """One operation of a lowered family.
+    """One operation of a translated family.
 
     Attributes
     ----------
@@ -81,12 +81,12 @@ class Operation(NamedTuple):
     inputs : tuple of int
         Earlier operations of the family.
     attribute : int
-        Which attribute SAME, QUERY, EQUAL_VALUE and FILTER_ONE are about; -1 for the rest.
+        The attribute of SAME, QUERY, EQUAL_VALUE and FILTER_ONE; -1 for other operations.
     mode : Mode
     params : tuple of int
-        The parameters it binds: relation first, then one an attribute; -1 where a slot isn't there.
+        The parameters that it binds: the relation first, then one for each attribute; -1 for an empty slot.
     null : int
-        Bit `a` is set where the parameter of attribute `a` must stay unset.
+        Bit `a` is set if the parameter of attribute `a` must stay unset.
     """
 
     op: Op
@@ -98,32 +98,32 @@ class Operation(NamedTuple):
 
 
 class Param(NamedTuple):
-    """A parameter: `Relation` or an attribute's capitalised name, and its placeholder such as `<Z2>`."""
+    """A parameter: its type, `Relation` or an attribute's capitalised name, and its placeholder such as `<Z2>`."""
 
     type: str
     name: str
 
 
 class Family(NamedTuple):
-    """A family, read and checked.
+    """A question family, read and checked.
 
     Attributes
     ----------
     number : int
-        What questions name it by.
+        The number by which questions refer to the family.
     source : str
-        The file it came from.
+        The file from which it was read.
     params : tuple of Param
     wordings : tuple of Wording
-        Ways to say it, each as likely.
+        The texts that ask the question, all equally likely.
     operations : tuple of Operation
-        In an order in which each comes after its inputs; the last gives the answer.
+        Each operation comes after its inputs; the last one gives the answer.
     differ : tuple of (int, int)
         Pairs of operations whose outputs must differ.
     unequal : tuple of (int, int)
         Pairs of parameters whose values must differ.
     answers : tuple of str
-        What it may answer; the position is the code that the search gives.
+        Its possible answers. The position of an answer is the code in the search.
     answer_type : str
         `Bool`, `Integer` or an attribute's capitalised name.
     """
@@ -140,5 +140,5 @@ class Family(NamedTuple):
 
     @property
     def askable(self) -> bool:
-        """Whether it can have two different answers; a question with one possible answer asks nothing."""
+        """Whether the family has at least two possible answers. With fewer, its questions would ask nothing."""
         return len(self.answers) > 1

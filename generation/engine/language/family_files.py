@@ -1,8 +1,8 @@
 """Reading files of question families.
 
-A file is a JSON list in the format of CLEVR's original templates, so that people can use their own: `params`, `text`,
-`nodes`, `constraints`, and, optionally, `family`, the number that questions name it by. Everything that can be checked
-without a scene is checked here.
+A file is a JSON list in the format of CLEVR's original templates, so that users can bring their own: `params`, `text`,
+`nodes`, `constraints` and, optionally, `family`, the number by which questions refer to the family. This module checks
+everything that can be checked without a scene.
 """
 
 import re
@@ -26,15 +26,15 @@ def read_families(texts: Mapping[str, str], *, language: Language, order: Sequen
         File names and their JSON.
     language : Language
     order : sequence of str
-        File names whose families are numbered first, in this order; the other files' come after them, by name.
-        Families that state their number keep it.
+        File names whose families are numbered first, in this order. The families of other files follow, sorted by file
+        name. Families that state a number keep it.
 
     Raises
     ------
     BadFamily
-        Naming the file, the family and the place; for JSON that isn't, an unknown node, a parameter used twice or
-        never, inputs that don't come before their node (a cycle), types that don't fit, a wording whose placeholders
-        aren't the parameters, a number given twice.
+        For invalid JSON, an unknown node, a parameter that is used twice or never, inputs that do not come before
+        their node (a cycle), wrong types, a text whose placeholders are not the parameters, or a number that occurs
+        twice. The message names the file, the family and the place.
     """
     families: list[Family] = []
     for name in sorted(texts, key=lambda name: (order.index(name) if name in order else len(order), name)):
@@ -87,7 +87,7 @@ _AFTER = {"unique": (Op.UNIQUE, "Object"), "count": (Op.COUNT, "Integer"), "exis
 
 
 class _Reader:
-    """Reads one family; every fault names its place."""
+    """Reads one family. Every error message names its place."""
 
     def __init__(self, data: Any, where: str, source: str, language: Language) -> None:
         self.where = where

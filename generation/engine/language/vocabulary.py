@@ -1,32 +1,32 @@
-"""Words as numbers: what models are fed of questions, known before the first one is made."""
+"""Words as numbers: the input of models. The vocabulary is known before the first question is made."""
 
 import re
 from collections.abc import Iterable, Sequence
 
 PADDING, UNKNOWN = 0, 1
-MARKS = ("<pad>", "<unknown>")  # what stands for the first numbers
+MARKS = ("<pad>", "<unknown>")  # the entries of the first two numbers
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
 def split_words(text: str) -> list[str]:
-    """Return the words of a text in small letters; each mark is a word of its own."""
+    """Return the words of a text in lower case. Each punctuation mark is a separate word."""
     return _WORD.findall(text.lower())
 
 
 class Vocabulary:
-    """Numbers for words, and for answers.
+    """The numbers of words and of answers.
 
     Parameters
     ----------
     words : iterable of str
-        Every word there is, as `split_words` gives them; in any order, which does not matter.
+        All words, in the form that `split_words` returns, in any order.
     answers : sequence of str
-        Every answer there is; code `i` means `answers[i]`.
+        All answers; code `i` means `answers[i]`.
 
     Attributes
     ----------
     words : tuple of str
-        Number `i` means `words[i]`: 0 is padding, 1 a word that isn't known, the others are sorted.
+        Number `i` means `words[i]`: 0 is padding, 1 is an unknown word, the others are sorted.
     answers : tuple of str
     """
 
@@ -44,9 +44,9 @@ class Vocabulary:
         return [self._numbers.get(word, UNKNOWN) for word in split_words(text)]
 
     def decode(self, numbers: Iterable[int]) -> str:
-        """Return the words that numbers stand for, with spaces between them; padding is left out."""
+        """Return the words for these numbers, separated by spaces, without padding."""
         return " ".join(self.words[number] for number in numbers if number != PADDING)
 
     def code(self, answer: str | None) -> int:
-        """Return an answer's code; -1 where there is none."""
+        """Return an answer's code; -1 for None."""
         return -1 if answer is None else self._codes[answer]

@@ -1,9 +1,9 @@
-"""Wordings: how a question family is said in English.
+"""Wordings: the English texts of a question family.
 
-The markup of a text: `<Z>` puts a parameter's word there (nothing where it is unset, a general noun where it is the
-object's kind), `<S>s` its plural, `[words]` are left out now and then, `{one|two}` are alternatives. Literal
-`thing` and `things` are said with any general noun. `a` becomes `an` where the next word wants it. `other` and
-`another` go away where the two descriptions of a question can't hold of one object.
+The markup of a text: `<Z>` inserts a parameter's word (nothing if it is unset; a general noun if it is the object's
+shape), `<S>s` its plural, `[words]` are optional, and `{one|two}` are alternatives. The literal words `thing` and
+`things` become any general noun. `a` becomes `an` before a vowel. `other` and `another` are removed if the two
+descriptions in a question cannot match the same object.
 """
 
 import re
@@ -18,29 +18,29 @@ _MARK = re.compile(r"<\w+>s?(?!\w)|[\[\]{}|]|[.,;:?!]+|'s\b|[^\s<>\[\]{}|.,;:?!'
 _ARTICLES = frozenset(("a", "an", "A", "An"))
 _LONE = {"another": "a", "Another": "A"}
 _GLUED = re.compile(r"[.,;:?!]+|'s")
-DEEPEST = 20  # brackets inside one another
+DEEPEST = 20  # the deepest nesting of brackets
 
 
 class Forms(NamedTuple):
-    """The ways to say one value: singular and plural at the same positions."""
+    """The words for one value. Singular and plural have the same positions."""
 
     singular: tuple[str, ...]
     plural: tuple[str, ...]
 
 
 class Lexicon(NamedTuple):
-    """How values are said.
+    """The words for values.
 
     Attributes
     ----------
     forms : mapping of str to mapping of str to Forms
-        For each parameter type, each value's forms.
+        For each parameter type, the forms of each value.
     things : Forms
-        Nouns for any object; said for the `noun` type where it is unset.
+        Nouns for any object. They also stand for the `noun` type if its parameter is unset.
     noun : str
-        The parameter type whose word is the noun.
+        The parameter type whose word is a noun.
     vowels, consonants : frozenset of str
-        Words that take `an` or `a` against their first letter.
+        Words that take `an` or `a` although their first letter suggests otherwise.
     """
 
     forms: Mapping[str, Mapping[str, Forms]]
@@ -51,7 +51,7 @@ class Lexicon(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A literal word or, glued to the word before it, a mark."""
+    """A literal word, or a punctuation mark that is attached to the word before it."""
 
     text: str
     glued: bool
@@ -63,7 +63,7 @@ class Thing(NamedTuple):
     plural: bool
 
 
-class Slot(NamedTuple):
+class TemplateSlot(NamedTuple):
     """A parameter's word."""
 
     param: int
@@ -71,13 +71,13 @@ class Slot(NamedTuple):
 
 
 class Alternatives(NamedTuple):
-    """Alternatives, one of which is said; an optional part has two, the second empty."""
+    """Several texts of which one is used. Optional words are an alternative to an empty text."""
 
     options: tuple["Parts", ...]
     optional: bool
 
 
-Parts = tuple["Word | Thing | Slot | Alternatives", ...]
+Parts = tuple["Word | Thing | TemplateSlot | Alternatives", ...]
 
 
 class Wording(NamedTuple):
@@ -88,12 +88,12 @@ class Wording(NamedTuple):
 
 
 def read_wording(text: object, *, params: Sequence[str], where: str) -> Wording:
-    """Return a text parsed.
+    """Return the parsed text.
 
     Raises
     ------
     BadFamily
-        If it isn't a string, brackets don't match, or its placeholders aren't exactly `params`.
+        If it is not a string, if brackets do not match, or if its placeholders are not exactly `params`.
     """
     if not isinstance(text, str):
         raise BadFamily(f"Expected a text, got {text!r}.", where=where)
@@ -123,10 +123,10 @@ def _depth(marks: Sequence[str]) -> int:
 
 
 def _always_said(parts: Parts) -> set[int]:
-    """Return the parameters that are said whichever way the choices fall."""
+    """Return the parameters that occur in every choice of alternatives."""
     said: set[int] = set()
     for part in parts:
-        if isinstance(part, Slot):
+        if isinstance(part, TemplateSlot):
             said.add(part.param)
         elif isinstance(part, Alternatives):
             said |= set.intersection(*(_always_said(option) for option in part.options))
@@ -134,8 +134,8 @@ def _always_said(parts: Parts) -> set[int]:
 
 
 def _parse(marks: Sequence[str], at: int, slots: Mapping[str, int], closer: str, where: str) -> tuple[Parts, int]:
-    """Return the parts from `at` to the closing bracket (or `|`), and where that stands."""
-    parts: list[Word | Thing | Slot | Alternatives] = []
+    """Return the parts from `at` to the closing bracket (or `|`), and the position of that bracket."""
+    parts: list[Word | Thing | TemplateSlot | Alternatives] = []
     while at < len(marks):
         mark = marks[at]
         if mark in ("]", "}", "|"):
@@ -161,26 +161,27 @@ def _parse(marks: Sequence[str], at: int, slots: Mapping[str, int], closer: str,
     return tuple(parts), at
 
 
-def _part(mark: str, slots: Mapping[str, int]) -> "Word | Thing | Slot":
+def _part(mark: str, slots: Mapping[str, int]) -> "Word | Thing | TemplateSlot":
     if mark.startswith("<"):
         plural = mark.endswith("s")
-        return Slot(slots[mark[:-1] if plural else mark], plural)
+        return TemplateSlot(slots[mark[:-1] if plural else mark], plural)
     if mark in ("thing", "things"):
         return Thing(mark == "things")
     return Word(mark, bool(_GLUED.fullmatch(mark)))
 
 
 def most_words(wording: Wording, lexicon: Lexicon, *, types: Sequence[str]) -> int:
-    """Return how many words a wording can have, whatever its parameters (of these types) and choices; never too few."""
+    """Return an upper bound for the number of words of a text, for all values of these types and all alternatives."""
     return _most(wording.parts, lexicon, types)
 
 
 def _most(parts: Parts, lexicon: Lexicon, types: Sequence[str]) -> int:
-    stray = bool(parts) and isinstance(parts[0], Word) and parts[0].glued  # with nothing before it to be glued to
+    # a mark at the start has no word before it to attach to
+    stray = bool(parts) and isinstance(parts[0], Word) and parts[0].glued
     return stray + sum(_most_of(part, lexicon, types) for part in parts)
 
 
-def _most_of(part: "Word | Thing | Slot | Alternatives", lexicon: Lexicon, types: Sequence[str]) -> int:
+def _most_of(part: "Word | Thing | TemplateSlot | Alternatives", lexicon: Lexicon, types: Sequence[str]) -> int:
     if isinstance(part, Word):
         return 0 if part.glued else len(part.text.split())
     if isinstance(part, Alternatives):
@@ -195,7 +196,7 @@ def _most_of(part: "Word | Thing | Slot | Alternatives", lexicon: Lexicon, types
 
 
 class Speaker:
-    """Says wordings: a lexicon, and how often optional words are kept."""
+    """Writes texts from wordings, with a lexicon and the probability of optional words."""
 
     def __init__(self, lexicon: Lexicon, *, optional_words: float) -> None:
         self.lexicon = lexicon
@@ -211,7 +212,7 @@ class Speaker:
         alike: bool,
         stream: Stream,
     ) -> str:
-        """Return one way to say a wording.
+        """Return a random text for a wording.
 
         Parameters
         ----------
@@ -219,11 +220,11 @@ class Speaker:
         types : sequence of str
             The type of each parameter.
         values : sequence of str or None
-            The value of each parameter, None where it is unset.
+            The value of each parameter; None if it is unset.
         alike : bool
-            Whether what is described could be the kind of thing it is related to, so that `other` is right.
+            Whether the described object could match the description it is related to, so that `other` is kept.
         stream : Stream
-            Draws synonyms, alternatives and optional words.
+            Chooses synonyms, alternatives and optional words.
         """
         words: list[str] = []
         self._parts(wording.parts, types, values, stream.random, words)
@@ -244,7 +245,7 @@ class Speaker:
                     words[-1] += part.text
                 else:
                     words.append(part.text)
-            elif isinstance(part, Slot):
+            elif isinstance(part, TemplateSlot):
                 value = values[part.param]
                 name = types[part.param]
                 if value is not None:
@@ -283,7 +284,7 @@ class Speaker:
 
 
 def words_said(wording: Wording) -> Iterator[str]:
-    """Yield every word that a wording says of its own, whichever alternatives are taken."""
+    """Yield every literal word of a wording, from all alternatives."""
     yield from _words_said(wording.parts)
 
 
@@ -297,6 +298,6 @@ def _words_said(parts: Parts) -> Iterator[str]:
 
 
 def words_of(lexicon: Lexicon) -> Iterator[str]:
-    """Yield every way in which a lexicon says something."""
+    """Yield every word or phrase of a lexicon."""
     for forms in (lexicon.things, *(forms for kind in lexicon.forms.values() for forms in kind.values())):
         yield from (*forms.singular, *forms.plural)

@@ -1,12 +1,12 @@
-"""Hearing: whether a text is one of the ways to say a wording. The other way round than `wording.Speaker`.
+"""Recognising texts: whether a text can be written from a wording. This reverses `wording.Speaker`.
 
-All ways are followed at once, as the set of places in the text up to which they agree with it, so that no number of
-synonyms, alternatives and optional words makes it slow.
+All alternatives are followed at the same time, as the set of positions up to which they match the text. Therefore the
+number of synonyms, alternatives and optional words does not make it slow.
 """
 
 from collections.abc import Sequence
 
-from generation.engine.language.wording import Alternatives, Lexicon, Parts, Slot, Thing, Word, Wording
+from generation.engine.language.wording import Alternatives, Lexicon, Parts, TemplateSlot, Thing, Word, Wording
 
 _PUNCTUATION = ".,;:?!"
 _ARTICLES = ("a", "an", "A", "An")
@@ -15,7 +15,7 @@ _ANOTHERS = ("another", "Another")
 
 
 class Listener:
-    """Knows a lexicon, and how often optional words are said: sometimes, never (0) or always (1)."""
+    """Recognises texts, with a lexicon and the probability of optional words: never (0), always (1) or sometimes."""
 
     def __init__(self, lexicon: Lexicon, *, optional_words: float) -> None:
         self.lexicon = lexicon
@@ -27,7 +27,7 @@ class Listener:
     def hears(
         self, text: str, wording: Wording, *, types: Sequence[str], values: Sequence[str | None], alike: bool
     ) -> bool:
-        """Return whether a text says a wording with these values; the parameters are those of `Speaker.say`."""
+        """Return whether a text can be written from a wording with these values. For parameters see `Speaker.say`."""
         if text[:1] != text[:1].upper():
             return False
         for said in dict.fromkeys((text, text[:1].lower() + text[1:])):
@@ -37,13 +37,13 @@ class Listener:
         return False
 
     def is_vowel(self, word: str) -> bool:
-        """Return whether `an` stands before a word."""
+        """Return whether a word takes the article `an`."""
         bare = word.lower().strip(_PUNCTUATION)
         return bare not in self.lexicon.consonants and (bare in self.lexicon.vowels or bare[:1] in "aeiou")
 
 
 class _Heard:
-    """One text, a blank before each word, against one wording."""
+    """Matches one text, with a blank before each word, against one wording."""
 
     def __init__(
         self, listener: Listener, text: str, types: Sequence[str], values: Sequence[str | None], alike: bool
@@ -52,14 +52,14 @@ class _Heard:
         self.types, self.values = types, values
 
     def parts(self, parts: Parts, places: set[int]) -> set[int]:
-        """Return where the text goes on after some parts that begin at one of these places."""
+        """Return the positions in the text after these parts, if the parts begin at one of `places`."""
         for part in parts:
             if not places:
                 break
             places = self.part(part, places)
         return places
 
-    def part(self, part: "Word | Thing | Slot | Alternatives", places: set[int]) -> set[int]:
+    def part(self, part: "Word | Thing | TemplateSlot | Alternatives", places: set[int]) -> set[int]:
         if isinstance(part, Word):
             return self.glued(part.text, places) if part.glued else self.word(part.text, places)
         if isinstance(part, Alternatives):
@@ -88,14 +88,14 @@ class _Heard:
     def word(self, word: str, places: set[int]) -> set[int]:
         if word in _ARTICLES:
             return self.article(word[0], word, places)
-        if not self.alike and word in _OTHERS:  # goes away, but for what a mark is glued to
+        if not self.alike and word in _OTHERS:  # removed, except for marks attached to it
             return places | {end for end in self.any_of((word,), places) if self.text[end : end + 1] not in ("", " ")}
         if not self.alike and word in _ANOTHERS:
             return self.article("A" if word[0] == "A" else "a", word, places)
         return self.any_of((word,), places)
 
     def article(self, letter: str, word: str, places: set[int]) -> set[int]:
-        """Return where the text goes on after an article that suits the word after it."""
+        """Return the positions after an article that agrees with the following word."""
         found = set()
         for said, vowel in ((letter, False), (f"{letter}n", True)):
             for end in self.any_of((said,), places):
@@ -105,7 +105,7 @@ class _Heard:
         return found
 
     def vowels(self, place: int) -> set[bool]:
-        """Return whether what is said from a place on may begin like a vowel: one word, or a phrase of several."""
+        """Return whether the word or phrase at a position takes `an`. Both answers are possible if phrases match."""
         rest = self.text[place:]
         words = [rest.partition(" ")[0], *(form for form in self.listener.phrases if rest.startswith(form))]
         return {self.listener.is_vowel(word) for word in words}

@@ -13,15 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.errors import BadPredictions
-from generation.engine.predictions.checking import PUBLISHED, Expected, PredictionChecker
-from generation.engine.predictions.findings import DOCS, Findings
-from generation.engine.predictions.rows import PredictionRows, rows_of
+from generation.engine.predictions.matching import DOCS, PUBLISHED, ExpectedAnswers, Findings, PredictionChecker
+from generation.engine.predictions.reading import PredictionRows, rows_of
 from generation.engine.predictions.template import template
-from generation.engine.predictions.unpacking import ZIP, PackedFile, UnreadableFile, opened, packed_files, unpacked
+from generation.engine.predictions.unpacking import ZIP, PackedFile, UnreadableFile, open_member, packed_files, unpack
 
 __all__ = [
     "BadPredictions",
-    "Expected",
+    "ExpectedAnswers",
     "Findings",
     "Predictions",
     "UploadedMember",
@@ -65,7 +64,7 @@ class UploadedMember(NamedTuple):
     packed: int = 0
 
 
-def read_predictions(file: BinaryIO, expected: Expected) -> Predictions:
+def read_predictions(file: BinaryIO, expected: ExpectedAnswers) -> Predictions:
     """Return the predictions in a file.
 
     Parameters
@@ -85,7 +84,7 @@ def read_predictions(file: BinaryIO, expected: Expected) -> Predictions:
     """
     checker = PredictionChecker(expected)
     try:
-        text, packing = unpacked(file, n=expected.n)
+        text, packing = unpack(file, n=expected.n)
         rows = rows_of(text, checker.bad, n=expected.n)
         checker.unit = rows.unit
         for batch in rows.batches:
@@ -144,7 +143,7 @@ def members(file: BinaryIO) -> list[UploadedMember]:
 
 def _opened(archive: ZipFile, member: PackedFile) -> BinaryIO:
     try:
-        return opened(archive, member.info)
+        return open_member(archive, member.info)
     except UnreadableFile as error:
         raise _refusal(error, where=member.name) from error
 

@@ -4,12 +4,12 @@ import json
 from collections.abc import Iterator
 
 from generation.engine.errors import BadPredictions
-from generation.engine.predictions.checking import Expected
+from generation.engine.predictions.matching import ExpectedAnswers
 
 FORMATS = ("json", "jsonl", "csv")
 
 
-def template(expected: Expected, format: str = "jsonl") -> Iterator[bytes]:
+def template(expected: ExpectedAnswers, format: str = "jsonl") -> Iterator[bytes]:
     """Yield a prediction file of a format, a row a question, without answers; raise `BadPredictions` for no format."""
     if format not in FORMATS:
         raise BadPredictions(f"Expected one of {', '.join(FORMATS)}, got {format!r}.", where="format")

@@ -80,7 +80,7 @@ class Pieces:
         return found
 
 
-class Inflated:
+class GzipReader:
     """What gzip packs, one member after the other."""
 
     def __init__(self, file: Pieces) -> None:
@@ -139,7 +139,7 @@ class TextReader:
         Bytes that the text takes in a zip; None where `file` counts what it has read.
     """
 
-    def __init__(self, file: "Pieces | Inflated", *, n: int = 0, packed: int | None = None) -> None:
+    def __init__(self, file: "Pieces | GzipReader", *, n: int = 0, packed: int | None = None) -> None:
         self.file, self.n, self.packed = file, n, packed
         self.decoder = codecs.getincrementaldecoder("utf-8")()
         self.size, self.line = 0, 1
@@ -210,12 +210,12 @@ def room(n: int, packed: int) -> int:
     return min(LARGEST, LEAST_ROOM + EACH_ROOM * n + RATIO * packed)
 
 
-def unpacked(file: BinaryIO, *, n: int) -> tuple[TextReader, str]:
+def unpack(file: BinaryIO, *, n: int) -> tuple[TextReader, str]:
     """Return the text of a file for `n` questions and how it was packed ("", "gzip", "zip"); raise `UnreadableFile`."""
     with readable():
         head = file.read(len(ZIP[0]))
     if head.startswith(GZIP):
-        return TextReader(Inflated(Pieces(file, head)), n=n), "gzip"
+        return TextReader(GzipReader(Pieces(file, head)), n=n), "gzip"
     if not head.startswith(ZIP):
         return TextReader(Pieces(file, head), n=n), ""
     if isinstance(file, ZipExtFile):
@@ -224,11 +224,11 @@ def unpacked(file: BinaryIO, *, n: int) -> tuple[TextReader, str]:
     if len(found) != 1:
         names = ", ".join(one.name[:60] for one in found[:5]) or "none"
         raise UnreadableFile(f"expected one file in the zip, got {len(found)} ({names})")
-    inner = opened(archive, found[0].info)
+    inner = open_member(archive, found[0].info)
     with readable():
         head = inner.read(len(GZIP))
     pieces = Pieces(inner, head)
-    return TextReader(Inflated(pieces) if head == GZIP else pieces, n=n, packed=found[0].info.compress_size), "zip"
+    return TextReader(GzipReader(pieces) if head == GZIP else pieces, n=n, packed=found[0].info.compress_size), "zip"
 
 
 def packed_files(file: BinaryIO) -> tuple[ZipFile, list[PackedFile]]:
@@ -247,7 +247,7 @@ def packed_files(file: BinaryIO) -> tuple[ZipFile, list[PackedFile]]:
     return archive, [PackedFile("/".join(parts[skipped:]), info) for parts, info in zip(paths, infos, strict=True)]
 
 
-def opened(archive: ZipFile, info: ZipInfo) -> BinaryIO:
+def open_member(archive: ZipFile, info: ZipInfo) -> BinaryIO:
     """Return a file of a zip to read from; raise `UnreadableFile`."""
     with readable():
         return archive.open(info)  # type: ignore[return-value]

@@ -1,1 +1,1 @@
-"""Programs: what they demand, which steps they can lose, and answers with a step left out."""
+"""Analysis of programs: their structure, the steps they do not need, and answers with a step left out."""

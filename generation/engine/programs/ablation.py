@@ -1,8 +1,8 @@
-"""Which step did it skip? Programs with one step left out, and whether a method's wrong answers are what they give.
+"""Programs with one step left out, and whether they explain a method's wrong answers.
 
-A method that skips a step answers another question, and its wrong answers are that question's answers. So each wrong
-answer is held against what the question's program gives without the step. A wrong answer tells something only where
-there was more than one to give: of yes-or-no questions, and others with two possible answers, none counts.
+A method that skips a step answers a different question. Therefore each wrong answer is compared with the answer that
+the program gives without the step. Questions with only two possible answers, such as yes-or-no questions, do not
+count, because they have only one wrong answer.
 """
 
 import math
@@ -16,26 +16,25 @@ from numpy.typing import NDArray
 from generation.engine.errors import IllPosed
 from generation.engine.program import FunctionTable, Program, outputs
 from generation.engine.scoring.comparison import Runs, holm
+from generation.engine.scoring.figures import Interval, is_too_few, wilson
 from generation.engine.scoring.score import NONE
-from generation.engine.scoring.statistics import TOO_FEW, Interval, wilson
 
-LEAST = TOO_FEW  # wrong answers that a share is shown for
 SURE = 0.05  # an adjusted p-value below which an excess over chance is called certain
 
 Ints = NDArray[np.integer]
 
 
 class Ablation(NamedTuple):
-    """A step that may be left out of programs.
+    """A step that can be left out of programs.
 
     Attributes
     ----------
     name : str
-        In addresses and files: small letters, digits and hyphens.
+        Used in addresses and files: small letters, digits and hyphens.
     label : str
-        For people.
+        Shown to users.
     change : callable
-        `change(program)` gives the program without the step, well typed; None where it has no such step.
+        `change(program)` returns the well-typed program without the step, or None if it has no such step.
     """
 
     name: str
@@ -44,9 +43,9 @@ class Ablation(NamedTuple):
 
 
 def answer_without(ablation: Ablation, program: Program, context: Any, *, table: FunctionTable) -> str | None:
-    """Return what a program gives without a step, in a context that `table.prepare` made.
+    """Return the answer of a program without a step, in a context made by `table.prepare`.
 
-    None where it has no such step, or has no answer without it: `unique` then meets no or several objects.
+    None if the program has no such step or no answer without it (`unique` then gets zero or several objects).
     """
     changed = ablation.change(program)
     if changed is None:
@@ -58,7 +57,7 @@ def answer_without(ablation: Ablation, program: Program, context: Any, *, table:
     return str(table.show(table.functions[changed[-1].function].output, found).value)
 
 
-class Explained(NamedTuple):
+class ExplainedErrorCount(NamedTuple):
     """How many of a method's wrong answers are those that something else gives.
 
     Attributes
@@ -74,7 +73,7 @@ class Explained(NamedTuple):
     p : float
         How often chance alone gives as many; of several runs, in the run where that is most often.
     adjusted : float
-        `p` after Holm, over all that was tried; 1 where there are fewer than `LEAST`.
+        `p` after Holm, over all that was tried; 1 where there are too few wrong answers.
     """
 
     n: int
@@ -86,17 +85,17 @@ class Explained(NamedTuple):
 
     @property
     def excess(self) -> float:
-        """Return by how much the share is above chance."""
+        """Return the difference between the share and chance."""
         return self.share - self.chance
 
     @property
     def is_certain(self) -> bool:
-        """Return whether the share is above chance for certain."""
+        """Return whether the share is significantly above chance."""
         return self.excess > 0 and self.adjusted < SURE
 
 
 class _Counted(NamedTuple):
-    """Of one run: wrong answers that count, hits among them, and how many hits chance gives: mean and variance."""
+    """Counts of one run: compared wrong answers, agreements, and the mean and variance of agreements by chance."""
 
     n: int
     hits: int
@@ -104,25 +103,27 @@ class _Counted(NamedTuple):
     variance: float
 
 
-def skipped(runs: Runs, answers: Ints, without: Ints, kinds: Ints, *, choices: Ints) -> list[Explained]:
-    """Return, for each step left out, how many of a method's wrong answers are what programs give without it.
+def count_explained(
+    runs: Runs, answers: Ints, without: Ints, kinds: Ints, *, choices: Ints
+) -> list[ExplainedErrorCount]:
+    """Return, for each step, how many of a method's wrong answers agree with the programs without that step.
 
-    Only questions count to which the program gives another answer without the step. Chance is a shuffle of the wrong
-    answers to these questions among those of one kind and one right answer: its mean and variance are exact, and the
-    p-value takes their sum for normal.
+    Only questions whose answer changes without the step count. Chance is a random shuffle of the wrong answers to these
+    questions among questions of the same type with the same right answer. The mean and variance are exact; the p-value
+    uses a normal approximation.
 
     Parameters
     ----------
     runs : sequence of arrays (questions,)
-        A method's predictions; negative ones are outside the vocabulary, `NONE` is no answer and doesn't count.
+        A method's predictions. Negative codes are outside the vocabulary; `NONE` means no answer and does not count.
     answers : array (questions,)
-        The right answers; negative where there is none.
+        The right answers; negative if there is none.
     without : array (steps, questions)
-        What programs give without each step; negative for nothing.
+        The answers of the programs without each step; negative if there is none.
     kinds : array (questions,)
-        Codes of the questions' types; negative for none.
+        Codes of the question types; negative if there is none.
     choices : array (questions,)
-        How many answers a question of its type may have.
+        The number of possible answers for the type of each question.
 
     References
     ----------
@@ -137,11 +138,11 @@ def skipped(runs: Runs, answers: Ints, without: Ints, kinds: Ints, *, choices: I
     return _adjusted(found)
 
 
-def alike(runs: Runs, answers: Ints, others: Ints, *, choices: Ints) -> list[Explained]:
-    """Return, for each of other methods, how many of a method's wrong answers are its answers too.
+def alike(runs: Runs, answers: Ints, others: Ints, *, choices: Ints) -> list[ExplainedErrorCount]:
+    """Return, for each other method, how many of a method's wrong answers are also that method's answers.
 
-    Chance is any wrong answer that a question's type allows, each as likely. `others` has shape (methods, questions);
-    for the rest see `skipped`.
+    By chance, all wrong answers that a question's type allows are equally likely. `others` has shape
+    (methods, questions); for the other parameters see `count_explained`.
     """
     tells = (answers >= 0) & (choices > 2)
     found = []
@@ -156,8 +157,8 @@ def alike(runs: Runs, answers: Ints, others: Ints, *, choices: Ints) -> list[Exp
     return _adjusted(found)
 
 
-def best(found: Sequence[Explained]) -> int | None:
-    """Return the position of what explains most above chance; None where nothing does for certain."""
+def best(found: Sequence[ExplainedErrorCount]) -> int | None:
+    """Return the position of the entry with the largest significant excess over chance; None if there is none."""
     certain = [place for place, one in enumerate(found) if one.is_certain]
     return max(certain, key=lambda place: found[place].excess, default=None)
 
@@ -167,7 +168,7 @@ def _wrong(run: Ints, answers: Ints) -> NDArray[np.bool_]:
 
 
 def _shuffled(run: Ints, without: Ints, groups: Ints, wrong: NDArray[np.bool_]) -> _Counted:
-    """Return how a run's wrong answers fare beside all shuffles of them within groups."""
+    """Return a run's agreements and their mean and variance over all shuffles within groups."""
     n = int(wrong.sum())
     if not n:
         return _Counted(0, 0, 0.0, 0.0)
@@ -185,24 +186,24 @@ def _shuffled(run: Ints, without: Ints, groups: Ints, wrong: NDArray[np.bool_]) 
     return _Counted(n, int((run == without)[wrong].sum()), float((pairs.sum(1) / size).sum()), float(variance.sum()))
 
 
-def _explained(runs: Sequence[_Counted]) -> Explained:
+def _explained(runs: Sequence[_Counted]) -> ExplainedErrorCount:
     total, hits = sum(one.n for one in runs), sum(one.hits for one in runs)
     if not total:
-        return Explained(0, 0.0, 0.0, Interval(0.0, 1.0), 1.0)
+        return ExplainedErrorCount(0, 0.0, 0.0, Interval(0.0, 1.0), 1.0)
     n, share = round(total / len(runs)), hits / total
     p = max(_beyond(one) for one in runs)
-    return Explained(n, share, sum(one.mean for one in runs) / total, wilson(share * n, n), p)
+    return ExplainedErrorCount(n, share, sum(one.mean for one in runs) / total, wilson(share * n, n), p)
 
 
 def _beyond(one: _Counted) -> float:
-    """Return how often chance gives as many hits or more, by the normal curve, to the nearest half."""
+    """Return the probability of at least as many agreements by chance (normal curve with continuity correction)."""
     if one.variance < 1e-9:
         return 1.0
     return 1 - NormalDist(one.mean, math.sqrt(one.variance)).cdf(one.hits - 0.5)
 
 
-def _adjusted(found: Sequence[Explained]) -> list[Explained]:
-    """Return all with their adjusted p-values; those of too few wrong answers are not tried."""
-    tried = [one for one in found if one.n >= LEAST]
+def _adjusted(found: Sequence[ExplainedErrorCount]) -> list[ExplainedErrorCount]:
+    """Return the entries with adjusted p-values. Entries with too few wrong answers are not tested."""
+    tried = [one for one in found if not is_too_few(one.n)]
     values = iter(holm([one.p for one in tried]))
-    return [one._replace(adjusted=next(values)) if one.n >= LEAST else one for one in found]
+    return [one if is_too_few(one.n) else one._replace(adjusted=next(values)) for one in found]

@@ -1,18 +1,18 @@
-"""Cut programs and what they give, compiled; see `diagnose`.
+"""Compiled functions that run cut programs; see `diagnosis`.
 
-Sets of objects, and of values, are bit masks; a count is a number; yes and no are one bit each.
+Sets of objects and sets of values are bit masks; a count is a number; yes and no are one bit each.
 """
 
 from pathlib import Path
 
 import numpy as np
 
-from generation.engine.compiling import compiler
 from generation.engine.language.families import Op
+from generation.engine.numba_compiler import compiler
 
 HERE = Path(__file__).parent
 MOST_CUTS = 63  # object inputs of one program, one bit each
-MOST_STATES = 512  # different outputs of one step under all cuts
+MOST_STATES = 512  # different outputs of one step over all cuts
 ROOM = 8 * MOST_STATES
 
 SCENE, FILTER, RELATE, SAME, UNION, INTERSECT, UNIQUE, COUNT, EXIST, QUERY = (
@@ -47,7 +47,7 @@ def single(members):
 
 @compiled
 def value_sets(codes, width):
-    """Return (attributes, width) uint64: the objects that have each value."""
+    """Return an array (attributes, width) uint64 with the objects that have each value."""
     having = np.zeros((codes.shape[1], width), np.uint64)
     for i in range(codes.shape[0]):
         for a in range(codes.shape[1]):
@@ -57,7 +57,7 @@ def value_sets(codes, width):
 
 @compiled
 def one_input(op, attribute, value, members, codes, related, halves, having, absolute):
-    """Return what a function gives for a set of objects, mapped over it where it takes one object."""
+    """Return the output of a function for a set of objects. A function of one object is applied to each member."""
     if op == FILTER:
         return members & having[attribute, value]
     if op == UNIQUE:
@@ -88,7 +88,7 @@ def one_input(op, attribute, value, members, codes, related, halves, having, abs
 
 @compiled
 def two_inputs(op, one, two):
-    """Return what a function gives for two inputs; no bit where several values would be compared."""
+    """Return the output of a function of two inputs; 0 if sets of several values would have to be compared."""
     if op == UNION:
         return one | two
     if op == INTERSECT:
@@ -112,7 +112,7 @@ def two_inputs(op, one, two):
 
 @compiled
 def answer_of(start, end, op, attribute, value, codes, related, halves, having, absolute, stack):
-    """Return the output of a program's last step and whether every `unique` met one object."""
+    """Return the output of a program's last step, and whether every `unique` got exactly one object."""
     every = (np.uint64(1) << np.uint64(codes.shape[0])) - np.uint64(1)
     top, posed = 0, True
     for at in range(start, end):
@@ -138,9 +138,9 @@ def takes_two(op):
 
 @compiled
 def keep(found, count, members, size, cuts):
-    """Put a way to an output among those found, unless a better one is there; return their number, -1 if too many.
+    """Add a way to reach an output, unless a better one is known; return the number of outputs, -1 if too many.
 
-    Better is smaller; of equals, what is cut nearer to the answer, first branches first: the higher bit set.
+    A smaller program is better. Of equal sizes, cuts nearer to the answer are better: the higher bit is set.
     """
     for k in range(count):
         if found[0, k] == members:
@@ -155,7 +155,7 @@ def keep(found, count, members, size, cuts):
 
 @compiled
 def mapped(op, attribute, value, begin, end, codes, related, halves, having, stack, found):
-    """Put into `found` what a function may give for the outputs from `begin` to `end`; return their number."""
+    """Write a function's outputs for the inputs from `begin` to `end` into `found`; return their number."""
     count = 0
     for i in range(begin, end):
         members = one_input(op, attribute, value, stack[0, i], codes, related, halves, having, False)
@@ -166,7 +166,7 @@ def mapped(op, attribute, value, begin, end, codes, related, halves, having, sta
 
 @compiled
 def joined(op, begin, middle, end, stack, found):
-    """Put into `found` what a function may give for two inputs' outputs; return their number."""
+    """Write a function's outputs for all pairs of two inputs into `found`; return their number."""
     count = 0
     for i in range(begin, middle):
         for j in range(middle, end):
@@ -179,9 +179,9 @@ def joined(op, begin, middle, end, stack, found):
 
 @compiled
 def shortest(start, end, op, attribute, value, cut, wanted, codes, related, halves, having, stack, found):
-    """Return size and cuts of the smallest cut program whose output is `wanted`; size 0 where there are too many.
+    """Return size and cuts of the smallest cut program whose output is `wanted`; size 0 if there are too many.
 
-    On the stack lie, for each input still to be used, the outputs it may have: rows are output, size, cuts.
+    For each pending input, the stack contains its possible outputs. The rows of the stack are output, size, cuts.
     """
     nothing, one_more = np.uint64(0), np.uint64(1)
     every = (one_more << np.uint64(codes.shape[0])) - one_more
@@ -214,7 +214,7 @@ def shortest(start, end, op, attribute, value, cut, wanted, codes, related, halv
 
 @compiled
 def diagnose_scene(codes, related, halves, width, first, op, attribute, value, cut, stack, found):
-    """Return sizes and cuts, uint64, of the effective programs, whether each is absolute, and whether each answers."""
+    """Return sizes and cuts (uint64) of the effective programs, whether each is absolute, and whether it answers."""
     having = value_sets(codes, width)
     programs = first.shape[0] - 1
     sizes, cuts = np.zeros(programs, np.uint64), np.zeros(programs, np.uint64)

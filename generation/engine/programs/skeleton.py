@@ -1,7 +1,7 @@
-"""Skeletons: programs without their values, and what programs say of one object at a time.
+"""Skeletons: programs without their values; and descriptions: the filters that apply to one object.
 
-A program's **skeleton** is its steps in the order in which a stack would run them, every run of filters written as one,
-every value left out; a step that is used twice is written twice. **Descriptions** are those runs with their values.
+A program's **skeleton** is its steps in stack order, with each run of filters written as one filter and all values left
+out. A step that is used twice is written twice. A **description** is a run of filters with its values.
 """
 
 from functools import lru_cache
@@ -13,7 +13,7 @@ FILTER = "filter"
 
 
 def skeleton(program: Program) -> str:
-    """Return a program's skeleton, as `scene-filter-unique-relate-count`."""
+    """Return a program's skeleton, such as `scene-filter-unique-relate-count`."""
     return _skeleton(tuple([(step.function, step.inputs) for step in program]))
 
 
@@ -34,13 +34,13 @@ def _skeleton(steps: tuple[tuple[str, tuple[int, ...]], ...]) -> str:
     return "-".join(names)
 
 
-def said(skeleton: str) -> str:
-    """Return a skeleton for people: steps lead to each other, branches stand apart."""
+def describe_skeleton(skeleton: str) -> str:
+    """Return a skeleton as a text for users, with arrows between steps and semicolons between branches."""
     return skeleton.replace("-", " → ").replace(" → scene", "; scene").replace("_", " ")
 
 
 def descriptions(program: Program) -> list[tuple[tuple[str, str], ...]]:
-    """Return what each run of filters asks of an object: attributes with their values, in the run's order."""
+    """Return the attributes and values of each run of filters, in the order of the run."""
     found: dict[int, tuple[tuple[str, str], ...]] = {}
     ends = set()
     for number, step in enumerate(program):
@@ -53,7 +53,7 @@ def descriptions(program: Program) -> list[tuple[tuple[str, str], ...]]:
 
 
 def pairs(program: Program) -> list[str]:
-    """Return every two values that the program asks of one object, each once, as `color=red&shape=cube`."""
+    """Return all pairs of values in a description of the program, each once, such as `color=red&shape=cube`."""
     return list(dict.fromkeys(pair for one in descriptions(program) for pair in _pairs(one)))
 
 

@@ -1,1 +1,1 @@
-"""Reading files that other people published, with limits on what JSON may hold."""
+"""Reading published files, with limits on JSON."""

@@ -1,8 +1,8 @@
-"""JSON from outside: its depth and the lengths of its texts and numbers are checked before a parser reads it.
+"""Untrusted JSON: the depth and the lengths of strings and numbers are checked before a parser reads the text.
 
-A parser needs memory, stack and time that grow faster than the file: with the square of the depth, with the square of
-a number's digits. `Guard` checks the bytes first, in a few passes of C code over each piece, and `loads` parses what
-it has checked. Every file, form field and request body from outside goes through one of them.
+A parser may need memory, stack and time that grow faster than the file: with the square of the depth or with the
+square of a number's digits. `Guard` checks the bytes first, in a few vectorised passes over each piece, and `loads`
+parses text that was checked. Every file, form field and request body from outside passes through one of them.
 """
 
 import json
@@ -25,14 +25,14 @@ Hook = Callable[[list[tuple[str, Any]]], Any]
 
 
 class Bounds(NamedTuple):
-    """What JSON may have at most.
+    """The limits for JSON.
 
     Attributes
     ----------
     depth : int
-        Lists and objects inside one another.
+        Nesting depth of lists and objects.
     text : int
-        Bytes of one text (a JSON string), as it is written.
+        Bytes of one JSON string, as written.
     number : int
         Characters of one number.
     """
@@ -46,12 +46,12 @@ BOUNDS = Bounds()
 
 
 class BadJson(ValueError):
-    """Text that is no JSON, or goes beyond the bounds; its text is a sentence for people.
+    """Text that is not JSON or exceeds the limits. The message is a sentence for users.
 
     Attributes
     ----------
     byte, line : int
-        Where, both counted from 1; 0 where it is not known.
+        The place of the error, both counted from 1; 0 if it is not known.
     """
 
     def __init__(self, message: str, *, byte: int = 0, line: int = 0) -> None:
@@ -67,23 +67,23 @@ def _again(message: str, byte: int, line: int) -> BadJson:
 
 
 class Readable(Protocol):
-    """Something to read bytes from."""
+    """An object from which bytes can be read."""
 
     def read(self, size: int = -1, /) -> bytes:
-        """Return up to `size` bytes; none at the end."""
+        """Return up to `size` bytes; empty at the end."""
 
 
 class _Fault(NamedTuple):
-    """Something beyond the bounds, at a place of the piece."""
+    """A violation of the limits at a place in the piece."""
 
     place: int
     message: str
 
 
 class Guard:
-    """Checks the bytes of one JSON text, piece by piece; raises `BadJson` at the first byte beyond the bounds.
+    """Checks the bytes of one JSON text, piece by piece; raises `BadJson` at the first byte beyond the limits.
 
-    It follows a text exactly as a parser does up to the parser's first error, and nobody reads on after that.
+    It follows the text exactly as a parser does until the parser's first error. After that nothing is read.
     """
 
     def __init__(self, bounds: Bounds = BOUNDS) -> None:
@@ -91,10 +91,10 @@ class Guard:
         self.bytes = 0
         self.lines = 1
         self.depth = 0
-        self.escaped = False  # the next byte follows a backslash
-        self.inside = -1  # bytes of the text (the JSON string) that goes on in the next piece; -1 between texts
-        self.run = 0  # characters of the number that goes on
-        self.next_depth = 0  # at the end of the piece that is being checked
+        self.escaped = False  # whether the next byte follows a backslash
+        self.inside = -1  # bytes of the string that continues in the next piece; -1 outside strings
+        self.run = 0  # characters of the number that continues in the next piece
+        self.next_depth = 0  # depth at the end of the piece that is being checked
 
     def feed(self, content: bytes) -> None:
         """Check the next bytes."""
@@ -113,7 +113,7 @@ class Guard:
         self._advance(piece, plain, quotes)
 
     def _without_escapes(self, piece: bytes) -> bytes:
-        """Return a piece of the same length in which every backslash and quote that is escaped is blotted out."""
+        """Return a piece of the same length in which escaped backslashes and quotes are replaced."""
         if self.escaped and piece[:1] in (b"\\", b'"'):
             piece = b"_" + piece[1:]
         if b"\\" in piece:
@@ -160,7 +160,7 @@ class Guard:
             yield _Fault(place, f"Expected numbers of at most {self.bounds.number} characters, got a longer one")
 
     def _advance(self, piece: bytes, plain: bytes, quotes: NDArray[np.intp]) -> None:
-        """Take over how the piece ends."""
+        """Update the state to the end of the piece."""
         self.depth = self.next_depth
         if (len(quotes) + (self.inside >= 0)) % 2 == 0:
             self.inside = -1
@@ -174,7 +174,7 @@ class Guard:
 
 
 class Guarded:
-    """A file whose bytes are checked as they are read."""
+    """A file whose bytes are checked while it is read."""
 
     def __init__(self, file: Readable, bounds: Bounds = BOUNDS) -> None:
         self.file, self.guard = file, Guard(bounds)
@@ -187,7 +187,7 @@ class Guarded:
 
 
 def loads(text: str | bytes, *, bounds: Bounds = BOUNDS, hook: Hook | None = None) -> Any:
-    """Return what a JSON text in UTF-8 means; raise `BadJson` for what is no JSON or goes beyond the bounds.
+    """Return the value of a JSON text in UTF-8; raise `BadJson` if it is not JSON or exceeds the limits.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def loads(text: str | bytes, *, bounds: Bounds = BOUNDS, hook: Hook | None = Non
         With or without a byte order mark.
     bounds : Bounds
     hook : callable, optional
-        Makes an object of its names and values; `unique` refuses names that occur twice.
+        Makes an object from its names and values. `unique` refuses names that occur twice.
     """
     if isinstance(text, bytes):
         text = _decoded(text)
@@ -215,12 +215,12 @@ def loads(text: str | bytes, *, bounds: Bounds = BOUNDS, hook: Hook | None = Non
 
 
 def decoder(hook: Hook | None = None) -> json.JSONDecoder:
-    """Return a decoder that takes neither NaN nor Infinity, nor numbers that are as good as infinite."""
+    """Return a decoder that refuses NaN, Infinity and numbers that are too large for a float."""
     return json.JSONDecoder(object_pairs_hook=hook, parse_float=real, parse_constant=refuse_constant)
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; raise ValueError where it has a name twice."""
+    """Return an object; raise ValueError if a name occurs twice."""
     found = dict(pairs)
     if len(found) != len(pairs):
         names: set[str] = set()
@@ -232,11 +232,11 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class NoNumber(ValueError):
-    """NaN or Infinity, which Python's parser takes and JSON does not have."""
+    """NaN or Infinity, which Python's parser accepts but JSON does not allow."""
 
 
 def _is_small(text: str, bounds: Bounds) -> bool:
-    """Return whether a short text can't go beyond the bounds, which is quicker to see than to check."""
+    """Return whether a text is so short and simple that it cannot exceed the limits. This is faster than a check."""
     return (
         len(text) * 4 <= min(bounds.text, PIECE)
         and text.count("[") + text.count("{") <= bounds.depth
@@ -262,7 +262,7 @@ def _bad(message: str, text: str, place: int) -> BadJson:
 
 
 def real(text: str) -> float:
-    """Return a number; raise ValueError for one that no float holds."""
+    """Return a number; raise ValueError if it is too large for a float."""
     number = float(text)
     if not math.isfinite(number):
         raise ValueError(f"a number is too large: {text[:20]}")

@@ -1,8 +1,8 @@
-"""Reading what other people published: which files belong to which split, and their records as our items.
+"""Reading published datasets: which files belong to which split, and their records as items.
 
-A `Reader` knows one published format. It streams: a file of a gigabyte needs no more memory than one of a megabyte.
-The first record that can't be read ends it with `BadRecord`, which names file, record and field; what a record says
-that isn't so (an answer its program does not give) is no such thing, but a `Fault`, and is handed on.
+A `Reader` reads one published format. It streams: a file of a gigabyte needs no more memory than one of a megabyte.
+The first record that cannot be read ends it with `BadRecord`, which names the file, the record and the field. A record
+with a wrong statement (an answer that its program does not give) is not an error; it is reported as a `Fault`.
 """
 
 import hashlib
@@ -29,9 +29,9 @@ class SplitFiles:
     ----------
     name : str
     files : mapping of str to str
-        A file for each kind of record there is.
+        A file for each kind of record.
     images : str
-        The folder of its pictures; empty where there is none.
+        The folder of its pictures; empty if there is none.
     """
 
     name: str
@@ -40,19 +40,19 @@ class SplitFiles:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What lies in files and folders.
+class FoundFiles:
+    """What files and folders contain.
 
     Attributes
     ----------
     splits : tuple of SplitFiles
         In their usual order.
     about : mapping
-        What is said of the dataset as a whole, where it is ours: title, description, authors, version, citation.
+        Facts about the dataset, if it is an export of Horsesense: title, description, authors, version, citation.
     spec : mapping
-        The spec it was made from, as JSON, where it is ours; empty otherwise.
+        The spec as JSON, if it is an export of Horsesense; empty otherwise.
     contents : mapping of str to bytes
-        The files which that spec names, by digest.
+        The files that the spec names, by digest.
     """
 
     splits: tuple[SplitFiles, ...]
@@ -62,19 +62,19 @@ class Found:
 
 
 class Fault(NamedTuple):
-    """Something that a record says and that isn't so.
+    """A wrong statement in a record.
 
     Attributes
     ----------
     question : int
-        The question's place in its item.
+        The question's position in its item.
     kind : str
-        `answer` where its program gives another one, `no-answer` where the program gives none on its scene, `supports`
-        where it stands on other lines of its story.
+        Facts about the dataset if it was exported here: title, description, authors, version, citation.
+        answer depends on other lines of the story.
     expected : str
-        What the program gives; empty where it gives nothing.
+        The program's result; empty if it has none.
     got : str
-        What was published.
+        The published value.
     """
 
     question: int
@@ -83,19 +83,19 @@ class Fault(NamedTuple):
     got: str
 
 
-class Read(NamedTuple):
-    """One item as it was read.
+class ReadItem(NamedTuple):
+    """One item that was read.
 
     Attributes
     ----------
     item : Item
     faults : tuple of Fault
     most : int
-        The number of its objects, or the largest number that answers a question of it.
+        The number of its objects, or the largest number that is an answer, whichever is larger.
     unknown_families : int
-        How many of its questions name a template that is none of ours.
+        The number of its questions that name an unknown template.
     words : tuple of str
-        Answers of its questions that the world doesn't foresee, each once.
+        Answers of its questions that the world does not expect, without repeats.
     """
 
     item: Item
@@ -106,9 +106,9 @@ class Read(NamedTuple):
 
 
 class SplitSummary(NamedTuple):
-    """What is known of a split once it is read: how many scenes, the most objects or largest count, its pictures' size.
+    """Facts about a split after reading it: number of scenes, largest object count or answer, size of its pictures.
 
-    `size` is (width, height) in pixels, or None; `words` are answers that the world doesn't foresee.
+    `size` is (width, height) in pixels, or None. `words` are answers that the world does not expect.
     """
 
     scenes: int = 1
@@ -118,31 +118,31 @@ class SplitSummary(NamedTuple):
 
 
 class Reader(Protocol):
-    """Reads one published format; `ours` is a kind of file that what we made has, and no release."""
+    """Reads one published format. `ours` is a kind of file that only exports of Horsesense have."""
 
     name: ClassVar[str]
     label: ClassVar[str]
     world: ClassVar[str]
     ours: ClassVar[str]
 
-    def find(self, paths: Sequence[Path]) -> Found:
-        """Return what lies in files and folders; raise `BadRecord` where there is nothing of use."""
+    def find(self, paths: Sequence[Path]) -> FoundFiles:
+        """Return the splits in files and folders; raise `BadRecord` if there is none."""
 
-    def sort(self, names: Sequence[str], *, opened: Open) -> Found:
-        """Return what single files are, by what is in them; raise `BadRecord` for one of no use."""
+    def sort(self, names: Sequence[str], *, opened: Open) -> FoundFiles:
+        """Return the splits of single files, recognised by their content; raise `BadRecord` for an unusable file."""
 
-    def spec(self, found: Found, known: Mapping[str, SplitSummary] | None = None) -> dict[str, Any]:
-        """Return the spec of a dataset of what was found; before anything is `known`, one with room for everything."""
+    def spec(self, found: FoundFiles, known: Mapping[str, SplitSummary] | None = None) -> dict[str, Any]:
+        """Return the spec of a dataset from these files. Without `known`, the spec has room for everything."""
 
     def stated(self, split: SplitFiles, *, opened: Open) -> str:
-        """Return the licence that a split's files name; empty where they name none."""
+        """Return the licence that a split's files state; empty if they state none."""
 
-    def read(self, split: SplitFiles, *, spec: BaseSpec, opened: Open, skip: int = 0) -> Iterator[Read]:
-        """Yield the split's items in order, after the first `skip`, which are passed over unread."""
+    def read(self, split: SplitFiles, *, spec: BaseSpec, opened: Open, skip: int = 0) -> Iterator[ReadItem]:
+        """Yield the split's items in order. The first `skip` items are skipped without being read."""
 
 
 def find_reader(name: str) -> Reader:
-    """Return the reader of a format; raise `BadRecord` naming those there are."""
+    """Return the reader of a format; raise `BadRecord` with the names of the existing formats."""
     if name not in READERS:
         raise BadRecord(f"Expected one of {', '.join(sorted(READERS))}, got {name!r}.", where="format")
     module, _, attribute = READERS[name].partition(":")
@@ -151,7 +151,7 @@ def find_reader(name: str) -> Reader:
 
 
 class CountingFile:
-    """A file that is read once from its start: `tick` hears how many bytes came, `hash` is their SHA-256."""
+    """A file that is read once. It calls `tick` with each number of bytes; `hash` is the SHA-256 of what was read."""
 
     def __init__(self, file: BinaryIO, *, tick: Callable[[int], None] = lambda count: None) -> None:
         self.file, self.tick = file, tick
@@ -170,18 +170,18 @@ class CountingFile:
 
 
 def value_of(record: Any, name: str, kind: type, *, where: str) -> Any:
-    """Return a field of a record; raise `BadRecord` where it is missing or of another kind."""
+    """Return a field of a record; raise `BadRecord` if it is missing or has the wrong type."""
     if not isinstance(record, Mapping):
-        raise BadRecord(f"Expected an object, got {shortened(record)}.", where=where)
+        raise BadRecord(f"Expected an object, got {shorten(record)}.", where=where)
     value = record.get(name)
     if name not in record or not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         wanted = {int: "a whole number", str: "a text", list: "a list", dict: "an object"}.get(kind, kind.__name__)
-        came = shortened(value) if name in record else "nothing"
+        came = shorten(value) if name in record else "nothing"
         raise BadRecord(f"Expected {wanted}, got {came}.", where=f"{where}, {name}")
     return value
 
 
-def shortened(value: Any) -> str:
-    """Return a value as a message shows it."""
+def shorten(value: Any) -> str:
+    """Return a value as a short text for a message."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,8 +1,8 @@
-"""Pictures drawn by Blender's Cycles, of the same stages that the tracer draws.
+"""Pictures drawn by Blender's Cycles, from the same stages that the tracer draws.
 
-Blender is GPL: it is never imported here, but runs as a program of its own (`blender_child`), under the Python of an
-environment of its own. One such child is kept warm for each of our processes; orders and answers are lines of JSON on
-its standard input and output, pictures PNG files in a folder that the two share. It ends when we do.
+Blender has the licence GPL. It is never imported here: it runs as a separate program (`blender_child`) with its own
+Python environment. Each process keeps one child program running. Orders and answers are lines of JSON on the child's
+standard input and output; pictures are PNG files in a shared folder. The child ends when its parent process ends.
 """
 
 import atexit
@@ -26,40 +26,40 @@ from PIL import Image
 
 from generation.engine.errors import NoRenderer, NotDrawn
 from generation.engine.render.shapes import CONE, CYLINDER, MESH
-from generation.engine.render.stage import Camera, Light, Material, Solid, Stage, light_axes, pack_solids
+from generation.engine.render.stage import Camera, Light, Solid, Stage, SurfaceMaterial, light_axes, pack_solids
 from generation.engine.render.surfaces import surface_of
 
 CHILD = Path(__file__).with_name("blender_child.py")
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLES = 512
-SAMPLE = 96 / (480 * 320 * 512)  # seconds that a sample of a pixel takes one core of an ordinary machine
-PICTURE = 2.0  # seconds that a picture takes besides
-STARTING, LEAST, PATIENCE = 300.0, 120.0, 20.0  # seconds, seconds, times as long as ordinary
+SAMPLE = 96 / (480 * 320 * 512)  # seconds of one core for one sample of one pixel on an ordinary machine
+PICTURE = 2.0  # further seconds for each picture
+STARTING, LEAST, PATIENCE = 300.0, 120.0, 20.0  # seconds, seconds, and a factor on the ordinary time
 TRIES = 3
-LIFE = 500  # pictures after which a child is replaced: what it forgets to give back is given back then
-WORDS = 400  # of what a child complained about
+LIFE = 500  # pictures after which a child is replaced, to free memory that it leaks
+WORDS = 400  # characters of a child's error output that a message shows
 KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH")
 PROBE = "import importlib.util, sys; sys.exit(importlib.util.find_spec('bpy') is None)"
 
 
 class Trouble(Exception):
-    """A child died, hangs, or said something that makes no sense."""
+    """A child died, hangs or sent an answer that makes no sense."""
 
 
 @dataclass
 class Setup:
-    """Where Blender is, how many processors one child may use, and how long to wait for it.
+    """Where Blender is installed, how many processors a child may use, and how long to wait for it.
 
     Attributes
     ----------
     python : Path
-        A Python 3.11 that has `bpy`.
+        A Python 3.11 with `bpy`.
     threads : int
-        The picture doesn't depend on it.
+        The number of threads. The picture does not depend on it.
     child : Path
-        The program it runs.
+        The program that the child runs.
     starting, least : float
-        Seconds to wait for a child to be ready, and for a picture at least.
+        Seconds to wait until a child is ready, and the shortest time to wait for a picture.
     """
 
     python: Path = ROOT / ".venv-blender" / "bin" / "python"
@@ -69,7 +69,7 @@ class Setup:
     least: float = LEAST
 
     def patience(self, samples: int) -> float:
-        """Return how long to wait for a picture of so many samples, of all pixels together, in seconds."""
+        """Return how many seconds to wait for a picture with this many samples over all pixels."""
         return self.least + PATIENCE * SAMPLE * samples
 
 
@@ -90,7 +90,7 @@ def configure(setup: Setup) -> None:
 
 
 def check() -> None:
-    """Raise `NoRenderer` where there is no Blender; a quick look, that doesn't start it."""
+    """Raise `NoRenderer` if Blender is not installed. This is fast, because Blender is not started."""
     if _STATE.found:
         return
     try:
@@ -113,7 +113,7 @@ def _missing() -> NoRenderer:
 def render(
     stage: Stage, camera: Camera, *, samples: int = SAMPLES, denoise: bool = False, seed: int = 0
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
-    """Return the picture of a stage, and which object each pixel's middle shows, as `tracer.render` does.
+    """Return the picture of a stage, and the object at each pixel's centre, like `tracer.render`.
 
     Parameters
     ----------
@@ -124,18 +124,18 @@ def render(
     samples : int
         Paths through each pixel.
     denoise : bool
-        Whether noise is taken out afterwards; few samples are enough then.
+        Whether noise is removed afterwards. Then few samples are enough.
     seed : int
-        Of the noise.
+        Seed of the noise.
 
     Raises
     ------
     BadScene
-        If a solid can't be drawn.
+        If a solid cannot be drawn.
     NoRenderer
-        Where there is no Blender.
+        If Blender is not installed.
     NotDrawn
-        If one child after the other died or hung.
+        If several children died or hung.
     """
     check()
     pack_solids(stage)
@@ -150,21 +150,21 @@ def render(
                 raise NotDrawn(
                     f"Expected a picture from Blender, got none in {TRIES} tries; the last time {trouble}"
                 ) from trouble
-        except BaseException:  # asked to stop in the middle of an answer
+        except BaseException:  # for example a signal that interrupts an answer
             drop()
             raise
     raise AssertionError
 
 
 def drop() -> None:
-    """End this process's child, if it has one."""
+    """End this process's child, if there is one."""
     child, _STATE.child = _STATE.child, None
     if child is not None:
         child.close()
 
 
 def _child() -> "Child":
-    """Return this process's child, started where there is none."""
+    """Return this process's child, and start one if there is none."""
     if _STATE.child is not None and _STATE.child.drawn >= LIFE:
         drop()
     if _STATE.child is None:
@@ -212,7 +212,7 @@ class Child:
                 stderr=log,
                 env=_environment() | {"TMPDIR": str(self.folder)},
                 cwd=self.folder,
-                start_new_session=True,  # Ctrl-C is for us; it ends when its standard input does
+                start_new_session=True,  # Ctrl-C must not reach the child; it ends when its standard input is closed
             )
         assert process.stdin is not None
         os.set_blocking(process.stdin.fileno(), False)
@@ -221,7 +221,7 @@ class Child:
     def draw(
         self, order: Mapping[str, Any], *, size: tuple[int, int], seconds: float
     ) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
-        """Return picture and object ids for an order; raise `Trouble`, after which the child is of no more use."""
+        """Return picture and object ids for an order; raise `Trouble`, after which the child must not be used again."""
         self.orders += 1
         surfaces = {name: _packed(solid) for name, solid in order["surfaces"].items() if name not in self.known}
         sent = {**order, "order": self.orders, "threads": self.threads, "surfaces": surfaces}
@@ -252,7 +252,7 @@ class Child:
                 raise Trouble(self._how_it_ended()) from error
 
     def _answer(self, seconds: float) -> dict[str, Any]:
-        """Return the next line, which must be an object of JSON, within so many seconds."""
+        """Return the next line, which must be a JSON object, within this many seconds; raise `Trouble`."""
         pipe, end = self.process.stdout, time.monotonic() + seconds
         assert pipe is not None
         while b"\n" not in self.rest:
@@ -273,7 +273,7 @@ class Child:
         return answer
 
     def _pixels(self, answer: Mapping[str, Any], name: str, size: tuple[int, int]) -> NDArray[np.uint8]:
-        """Return the pixels of a file that was drawn, (height, width, 3)."""
+        """Return the pixels of a picture file, (height, width, 3)."""
         try:
             with Image.open(self.folder / str(answer[name])) as image:
                 if image.size != size or image.mode != "RGB":
@@ -294,21 +294,21 @@ class Child:
         return f"it died (exit status {status}). {said}".strip()
 
     def close(self) -> None:
-        """End it, and take its files away."""
+        """End the child and delete its files."""
         self.process.kill()
         self.let_go()
         self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def let_go(self) -> None:
-        """Close our ends of its pipes; without anybody at the other end it ends by itself."""
+        """Close our ends of the child's pipes. Without a reader and a writer the child ends itself."""
         for pipe in (self.process.stdin, self.process.stdout):
             assert pipe is not None
             pipe.close()
 
 
 def _environment() -> dict[str, str]:
-    """Return what a child may know of our environment: none of our secrets."""
+    """Return the environment variables for a child, without secrets."""
     return {name: value for name, value in os.environ.items() if name in KEPT}
 
 
@@ -320,7 +320,7 @@ def _last_words(text: str) -> str:
 
 
 def _order(stage: Stage, camera: Camera) -> dict[str, Any]:
-    """Return a stage as JSON; its surfaces as the solids they are of."""
+    """Return a stage as JSON. `surfaces` maps names to solids, which `Child.draw` replaces by their triangles."""
     names = [_name(solid) for solid in stage.solids]
     around = stage.surroundings
     return {
@@ -345,7 +345,7 @@ def _name(solid: Solid) -> str:
 
 
 def _packed(solid: Solid) -> dict[str, str]:
-    """Return a solid's surface as base64 of little-endian arrays."""
+    """Return a solid's surface as little-endian arrays in base64."""
     surface = surface_of(solid)._asdict()
     return {
         name: base64.b64encode(array.astype(array.dtype.newbyteorder("<")).tobytes()).decode()
@@ -354,13 +354,13 @@ def _packed(solid: Solid) -> dict[str, str]:
 
 
 def _placed(solid: Solid, name: str, number: int) -> dict[str, Any]:
-    """Return a solid; each has a material of its own, with its own number."""
+    """Return a solid as JSON. Each solid has a separate material with the solid's number."""
     own = {key: getattr(solid, key) for key in ("centre", "scale", "turn", "object")}
     return {"surface": name, "material": number, **own}
 
 
-def _material(material: Material, kind: int) -> dict[str, Any]:
-    """Return a material as a kind of solid has it: a lathe's grooves are on what was turned alone."""
+def _material(material: SurfaceMaterial, kind: int) -> dict[str, Any]:
+    """Return a material as JSON for a kind of solid. Only cylinders and cones can be brushed."""
     whole = {name: getattr(material, name) for name in ("colour", "metal", "roughness", "gloss", "brushed")}
     return whole if kind in (CYLINDER, CONE) else whole | {"brushed": 0.0}
 

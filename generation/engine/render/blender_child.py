@@ -1,12 +1,12 @@
-"""The program that draws with Blender: run by the Python of `.venv-blender`, never imported by ours.
+"""The program that draws with Blender. The Python of `.venv-blender` runs it; our code never imports it.
 
     python blender_child.py FOLDER
 
-Each line on standard input is an order, each line on standard output an answer, both JSON; pictures are PNG files in
-FOLDER. The first answer says that it is ready. It ends, whatever it is at, when its standard input does: then nobody
-waits for it any more.
+Each line on standard input is an order and each line on standard output an answer, both in JSON. Pictures are PNG
+files in FOLDER. The first answer says that the program is ready. The program ends immediately when its standard input
+is closed, because then no process waits for its answers.
 
-Everything is in the scene's units and linear light, as the stage has it; nothing here knows what it draws.
+All values are in the scene's units and in linear light, as in the stage. This program knows nothing about worlds.
 """
 
 import base64
@@ -26,14 +26,14 @@ import numpy as np
 from mathutils import Matrix
 
 BOUNCES = 8
-FAR, NEAR = 5000.0, 60.0  # half sides of the ground, and of its middle part, where rounding must not show
-POWER = math.pi**2  # watts of a lamp for the light of 1 that it throws on what faces it at distance 1
-GROOVES = 0.4  # how far a lathe's grooves tilt the surface here, as a share of what the tracer makes of them
-BACKDROP = (0.35, 0.77)  # cosines from the middle of the glow between which it fades
+FAR, NEAR = 5000.0, 60.0  # half the side of the ground, and of its middle part, where rounding must not be visible
+POWER = math.pi**2  # watts of a lamp that gives light 1 on a surface that faces it at distance 1
+GROOVES = 0.4  # how far a lathe's grooves tilt the surface, as a share of the tilt in the tracer
+BACKDROP = (0.35, 0.77)  # cosines of the angles from the middle of the glow between which it fades
 
 
 class BlenderScene:
-    """Blender's scene, in which one order after the other is set up and drawn."""
+    """Blender's scene, in which one order after another is set up and drawn."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -57,7 +57,7 @@ class BlenderScene:
         return {"picture": picture, "ids": ids}
 
     def _set_up(self, order: dict[str, Any]) -> list[Any]:
-        """Place everything; return what is to be taken away afterwards."""
+        """Create and place everything; return what must be deleted afterwards."""
         around = order["surroundings"]
         materials = [_material(material) for material in order["materials"]]
         soil = _matte((*around["ground"], 1.0))
@@ -111,7 +111,7 @@ class BlenderScene:
         return self._render("picture.png", dither=1.0)
 
     def _ids(self) -> str:
-        """Return the name of the file with the object ids: low byte red, high byte green, one ray a pixel's middle."""
+        """Return the name of the file with the object ids: low byte red, high byte green, one ray per pixel centre."""
         cycles, view = self.scene.cycles, self.scene.view_settings
         cycles.samples, cycles.seed = 1, 0
         cycles.use_denoising = False
@@ -133,7 +133,7 @@ class BlenderScene:
 
 
 def _settle(scene: Any) -> None:
-    """Set what no order changes."""
+    """Set the options that are the same for all orders."""
     render, cycles = scene.render, scene.cycles
     render.engine, cycles.device = "CYCLES", "CPU"
     render.resolution_percentage = 100
@@ -146,7 +146,7 @@ def _settle(scene: Any) -> None:
     scene.view_settings.look = "None"
     scene.view_settings.exposure, scene.view_settings.gamma = 0.0, 1.0
     cycles.use_adaptive_sampling = False
-    cycles.use_light_tree = False  # with a handful of lamps it costs a third more, and takes no noise out
+    cycles.use_light_tree = False  # with few lamps it takes a third longer and removes no noise
     cycles.denoiser = "OPENIMAGEDENOISE"
     for kind in ("diffuse_bounces", "glossy_bounces", "transmission_bounces", "transparent_max_bounces"):
         setattr(cycles, kind, BOUNCES)
@@ -155,7 +155,7 @@ def _settle(scene: Any) -> None:
 
 
 def _mesh(name: str, surface: dict[str, Any]) -> Any:
-    """Return a surface's triangles, smooth by its own normals."""
+    """Return a mesh with a surface's triangles and its smooth normals."""
     points = _array(surface["points"], np.float32)
     normals = _array(surface["normals"], np.float32)
     triangles = _array(surface["triangles"], np.int32)
@@ -190,7 +190,7 @@ class _Nodes:
         return node
 
     def shown(self, kind: str, surface: Any) -> None:
-        """Let a shader be what is seen."""
+        """Connect a shader to the output of the material or world."""
         self.add(kind, inputs={"Surface": surface})
 
 
@@ -207,7 +207,7 @@ def _material(data: dict[str, Any]) -> Any:
 
 
 def _matte(colour: Any, roughness: float = 0.0, gloss: float = 0.0) -> Any:
-    """Return a matte material, with a wide sheen on it."""
+    """Return a matte material with a wide sheen."""
     material, nodes = _new_material()
     surface = nodes.add("ShaderNodeBsdfDiffuse", inputs={"Color": colour}).outputs[0]
     if gloss > 0.0:
@@ -219,7 +219,7 @@ def _matte(colour: Any, roughness: float = 0.0, gloss: float = 0.0) -> Any:
 
 
 def _metal(colour: Any, roughness: float, brushed: float) -> Any:
-    """Return a mirror of tiny facets, tilted by `roughness`; across the grooves of a lathe by `brushed` more."""
+    """Return a mirror of tiny facets, tilted by `roughness`, and by `brushed` more across the grooves of a lathe."""
     material, nodes = _new_material()
     inputs: dict[Any, Any] = {"Color": colour}
     along = math.hypot(roughness, GROOVES * brushed)
@@ -233,18 +233,18 @@ def _metal(colour: Any, roughness: float, brushed: float) -> Any:
 
 
 def _flat() -> Any:
-    """Return a material that glows in an object's own colour."""
+    """Return a material that emits the object's colour."""
     material, nodes = _new_material()
     colour = nodes.add("ShaderNodeObjectInfo").outputs["Color"]
     glow = nodes.add("ShaderNodeEmission", inputs={"Color": colour, "Strength": 1.0})
     nodes.shown("ShaderNodeOutputMaterial", glow.outputs[0])
-    material.cycles.emission_sampling = "NONE"  # or each triangle would be made ready as a lamp
+    material.cycles.emission_sampling = "NONE"  # otherwise each triangle would be prepared as a lamp
     material.use_fake_user = True
     return material
 
 
 def _lamp(light: dict[str, Any]) -> Any:
-    """Return a square lamp that lights and is mirrored, but isn't seen itself."""
+    """Return a square lamp that gives light and is visible in mirrors, but not to the camera."""
     data = bpy.data.lights.new("lamp", "AREA")
     data.shape, data.size = "SQUARE", light["width"]
     strongest = max(light["power"])
@@ -267,18 +267,18 @@ def _camera(data: dict[str, Any]) -> Any:
 
 
 def _matrix(place: Any, right: Any, up: Any, forward: Any) -> Any:
-    """Return the placement of what looks along `forward`; Blender's cameras and lamps look along -z."""
+    """Return the placement of an object that looks along `forward`. Blender's cameras and lamps look along -z."""
     columns = np.eye(4)
     columns[:3, 0], columns[:3, 1], columns[:3, 2], columns[:3, 3] = right, up, -np.array(forward), place
     return Matrix(columns.tolist())
 
 
 def _world(around: dict[str, Any]) -> Any:
-    """Return the sky: from horizon to zenith, and a glowing backdrop that mirrors alone see."""
+    """Return the sky: a gradient from horizon to zenith, and a glowing backdrop that only mirrors show."""
     world = bpy.data.worlds.new("sky")
     world.cycles.sampling_method = "NONE"
     nodes = _Nodes(world)
-    toward = nodes.add("ShaderNodeTexCoord").outputs["Generated"]  # the ray's direction
+    toward = nodes.add("ShaderNodeTexCoord").outputs["Generated"]  # direction of the ray
     height = nodes.add("ShaderNodeSeparateXYZ", inputs={0: toward}).outputs["Z"]
     sky = _mixed(nodes, height, around["horizon"], around["zenith"])
     near = nodes.add("ShaderNodeVectorMath", operation="DOT_PRODUCT", inputs={0: toward, 1: around["glow_from"]})
@@ -300,7 +300,7 @@ def _mixed(nodes: _Nodes, share: Any, one: Any, other: Any) -> Any:
 
 
 def _take_down(made: list[Any]) -> None:
-    """Delete what an order made; surfaces stay for the next ones."""
+    """Delete what an order created. Surfaces stay for the next orders."""
     data = [thing.data for thing in made if isinstance(thing, bpy.types.Object) and thing.type != "MESH"]
     for thing in [*made, *data]:
         {
@@ -312,7 +312,7 @@ def _take_down(made: list[Any]) -> None:
 
 
 def _read(orders: "queue.Queue[str]", folder: Path) -> None:
-    """Pass orders on; end this process, with its files, when nobody can send any more."""
+    """Put orders into the queue. When standard input is closed, delete the files and end this process."""
     for line in sys.stdin:
         orders.put(line)
     shutil.rmtree(folder, ignore_errors=True)
@@ -320,9 +320,9 @@ def _read(orders: "queue.Queue[str]", folder: Path) -> None:
 
 
 def main() -> None:
-    """Draw what is asked for until nobody asks any more."""
+    """Draw orders until standard input is closed."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # Blender talks on standard output too
+    os.dup2(2, 1)  # Blender also writes to standard output
     orders: queue.Queue[str] = queue.Queue()
     folder = Path(sys.argv[1])
     threading.Thread(target=_read, args=[orders, folder], daemon=True).start()

@@ -2,14 +2,14 @@
 
 import math
 
-from generation.engine.render.compiled import compiled
+from generation.engine.render.compiler import compiled
 from generation.engine.render.rays import blocked, hit_solid, passes
 from generation.engine.render.stage import BALL, MATERIAL, REACH
 
 
 @compiled
 def irradiance(lights, k, x, y, z, nx, ny, nz):
-    """Return how brightly a lamp's middle lights a surface, as a share of its power, and the unit vector to it."""
+    """Return the light on a surface from the centre of a lamp, as a share of its power, and the unit vector to it."""
     lx, ly, lz = lights[k, 0] - x, lights[k, 1] - y, lights[k, 2] - z
     square = lx * lx + ly * ly + lz * lz
     far = math.sqrt(square)
@@ -24,7 +24,7 @@ def irradiance(lights, k, x, y, z, nx, ny, nz):
 
 @compiled
 def shaders(solids, lights, k, skip, x, y, z, some):
-    """Fill `some` with the solids but `skip` that may stand between a point and any part of a lamp; return how many."""
+    """Fill `some` with the solids that may shade a point from a lamp, except `skip`; return their number."""
     lx, ly, lz = lights[k, 0] - x, lights[k, 1] - y, lights[k, 2] - z
     square = lx * lx + ly * ly + lz * lz
     lamp, inverse = lights[k, 16], 1.0 / square
@@ -42,7 +42,7 @@ def shaders(solids, lights, k, skip, x, y, z, some):
 
 @compiled
 def lamp_seen(solids, nodes, faces, lights, k, some, count, x, y, z, u, v):
-    """Return whether a point sees the spot (u, v), each 0 to 1, of a lamp past the solids in `some`."""
+    """Return whether the solids in `some` leave the spot (u, v) of a lamp, each 0 to 1, visible from a point."""
     a, b = 2.0 * u - 1.0, 2.0 * v - 1.0
     lx = lights[k, 0] + a * lights[k, 3] + b * lights[k, 6] - x
     ly = lights[k, 1] + a * lights[k, 4] + b * lights[k, 7] - y
@@ -53,7 +53,7 @@ def lamp_seen(solids, nodes, faces, lights, k, some, count, x, y, z, u, v):
 
 @compiled
 def spot_seen(solids, nodes, faces, lights, k, skip, x, y, z, u, v):
-    """Return whether a point sees the spot (u, v) of lamp `k` past all solids but `skip`."""
+    """Return whether all solids except `skip` leave the spot (u, v) of lamp `k` visible from a point."""
     a, b = 2.0 * u - 1.0, 2.0 * v - 1.0
     lx = lights[k, 0] + a * lights[k, 3] + b * lights[k, 6] - x
     ly = lights[k, 1] + a * lights[k, 4] + b * lights[k, 7] - y
@@ -70,10 +70,11 @@ def spot_seen(solids, nodes, faces, lights, k, skip, x, y, z, u, v):
 
 @compiled
 def lamp_share(solids, nodes, faces, lights, k, skip, x, y, z, side, u, v, odd, some):
-    """Return the share of a lamp seen from a point, out of side * side strata shifted by (u, v).
+    """Return the share of a lamp that is visible from a point, sampled in side * side strata shifted by (u, v).
 
-    The corners are tried first; where they and the middle agree, so does the rest. Else the even or the `odd` half
-    of the other strata stand for all of them: neighbouring pixels take different halves, and smoothing joins them.
+    The corners are sampled first. If the corners and the middle agree, the rest is assumed to agree. Otherwise the even
+    or the `odd` half of the other strata stands for all of them: neighbouring pixels take different halves, and
+    smoothing averages them.
     """
     count = shaders(solids, lights, k, skip, x, y, z, some)
     if count == 0:
@@ -101,10 +102,10 @@ def lamp_share(solids, nodes, faces, lights, k, skip, x, y, z, side, u, v, odd, 
 
 @compiled
 def ambient(solids, materials, around, skip, x, y, z, nx, ny, nz):
-    """Return the light that reaches a point from sky, ground and neighbours, as three numbers.
+    """Return the light that reaches a point from the sky, the ground and neighbouring solids, as three numbers.
 
-    Each solid but `skip` counts as a ball of its volume: it hides sky and ground behind it, and gives back some of
-    the light around in its own colour.
+    Each solid except `skip` counts as a ball of the same volume. It hides the sky and the ground behind it and reflects
+    some of the ambient light in its own colour.
     """
     up = 0.5 + 0.5 * nz
     r = up * around[1, 0] + (1.0 - up) * around[3, 0]
@@ -138,10 +139,10 @@ def ambient(solids, materials, around, skip, x, y, z, nx, ny, nz):
 
 @compiled
 def matte_light(solids, materials, lights, around, seen, skip, surface, x, y, z, nx, ny, nz, dx, dy, dz):
-    """Return the light that a matte surface sends back along a ray.
+    """Return the light that a matte surface reflects along a ray.
 
-    `surface` is a material's index, -1 for the ground; `seen` the share of each lamp seen from the point; (dx, dy, dz)
-    the ray that came.
+    `surface` is the index of a material, -1 for the ground. `seen` is the visible share of each lamp at the point.
+    (dx, dy, dz) is the direction of the ray that hit the surface.
     """
     r, g, b = ambient(solids, materials, around, skip, x, y, z, nx, ny, nz)
     sr, sg, sb = 0.0, 0.0, 0.0

@@ -1,4 +1,4 @@
-"""Triangle meshes: read from OBJ text, brought to unit size, sorted into a tree of boxes for the tracer."""
+"""Triangle meshes: read from OBJ text, scaled to unit size, and stored in a tree of boxes for the tracer."""
 
 import math
 from collections.abc import Sequence
@@ -17,21 +17,21 @@ Corner = tuple[int, int, int]
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """Triangles in unit size, with the tree that finds them.
+    """Triangles in unit size, with a tree to search them.
 
-    The mesh stands on z = -1; its middle is on the z axis; nothing lies further than 1 from that axis or above
-    z = 1; it touches one of these limits.
+    The mesh stands on z = -1 and its middle is on the z axis. All points are within distance 1 of that axis and below
+    z = 1, and the mesh touches one of these limits.
 
     Parameters
     ----------
     triangles : (n, 9) float64
-        Three corners a row, in the tree's order.
+        Three corners per row, in the order of the tree.
     normals : (n, 9) float64
-        Unit normals at the corners: smooth across edges under 40 degrees, sharp across others.
+        Unit normals at the corners: smooth across edges under 40 degrees, sharp across other edges.
     bounds : (m, 6) float64
-        Low and high corner of each tree node's box; node 0 is the root.
+        The low and high corner of each tree node's box. Node 0 is the root.
     links : (m, 2) int64
-        The children of a node, or, in a leaf, first triangle and minus the number of triangles.
+        The two children of a node. In a leaf: the first triangle and minus the number of triangles.
     """
 
     triangles: np.ndarray
@@ -46,23 +46,23 @@ class Mesh:
 
 
 def parse_mesh(text: str, *, name: str = "mesh", up: str = "y") -> Mesh:
-    """Return the mesh written in OBJ text, brought to unit size.
+    """Return the mesh in an OBJ text, scaled to unit size.
 
     Parameters
     ----------
     text : str
-        OBJ: `v x y z` and `f a b c ...` count (polygons become fans of triangles, negative indices count from the
-        end); everything else is passed over.
+        OBJ: only the lines `v x y z` and `f a b c ...` are read (polygons become fans of triangles, negative indices
+        count from the end); all other lines are ignored.
     name : str
-        Names the text in errors.
+        Name of the text in error messages.
     up : str
-        Which axis of the file points up: 'y', as most programs write OBJ, or 'z'.
+        The axis of the file that points up: 'y', as most programs write OBJ, or 'z'.
 
     Raises
     ------
     BadMesh
-        For broken or infinite numbers, indices out of range, no faces or more than 5,000, nothing but flat or empty
-        triangles. `where` is name:line.
+        For broken or infinite numbers, indices out of range, no faces or more than 5,000, or only triangles without
+        area. `where` is name:line.
     """
     points: list[tuple[float, float, float]] = []
     faces: list[Corner] = []
@@ -83,7 +83,7 @@ def parse_mesh(text: str, *, name: str = "mesh", up: str = "y") -> Mesh:
 
 
 def build_mesh(points: np.ndarray, faces: np.ndarray, *, name: str = "mesh", up: str = "z") -> Mesh:
-    """Return the mesh of some points (n, 3) and triangles of their indices (m, 3), brought to unit size."""
+    """Return the mesh of points (n, 3) and triangles as indices (m, 3), scaled to unit size."""
     if up == "y":
         points = np.stack([points[:, 0], -points[:, 2], points[:, 1]], axis=1)
     points = _unit_size(points, faces, name=name)
@@ -131,7 +131,7 @@ def _index(word: str, known: int, *, where: str) -> int:
 
 
 def _unit_size(points: np.ndarray, faces: np.ndarray, *, name: str) -> np.ndarray:
-    """Return the points moved and scaled so that the used ones just fit the unit cylinder and stand on its floor."""
+    """Return the points moved and scaled so that the used ones exactly fit the unit cylinder and stand on its floor."""
     used = points[np.unique(faces)]
     low, high = used.min(axis=0), used.max(axis=0)
     middle = (low + high) / 2
@@ -151,12 +151,12 @@ def _face_normals(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _corner_normals(faces: np.ndarray, sides: np.ndarray) -> np.ndarray:
-    """Return unit normals (n, 9): each corner's mean over the faces around it that bend less than the crease."""
+    """Return unit normals (n, 9): for each corner, the mean over adjacent faces that bend less than the crease."""
     unit = sides / np.sqrt((sides**2).sum(axis=1))[:, None]
     normals = np.empty((len(faces), 3, 3))
     order = np.argsort(faces, axis=None, kind="stable")
     ends = np.flatnonzero(np.diff(faces.ravel()[order])) + 1
-    for places in np.split(order, ends):  # all the places in `faces` of one corner
+    for places in np.split(order, ends):  # all positions of one corner in `faces`
         around = places // 3
         for part in np.array_split(np.arange(len(places)), 1 + len(places) // 500):
             smooth = unit[around[part]] @ unit[around].T > CREASE
@@ -168,7 +168,7 @@ def _corner_normals(faces: np.ndarray, sides: np.ndarray) -> np.ndarray:
 
 
 def _tree(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the triangles' order, the nodes' boxes and their links; boxes are halved at the median."""
+    """Return the order of the triangles, the nodes' boxes and their links. Boxes are split at the median."""
     corners = triangles.reshape(-1, 3, 3)
     low, high = corners.min(axis=1), corners.max(axis=1)
     order: list[int] = []

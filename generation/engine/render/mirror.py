@@ -1,21 +1,21 @@
-"""What metal mirrors: reflected directions, the lamps' own light, the sky. Compiled, scalar."""
+"""Reflections in metal: directions, light of lamps, sky. Compiled, scalar."""
 
 import math
 
-from generation.engine.render.compiled import compiled
+from generation.engine.render.compiler import compiled
 from generation.engine.render.light import spot_seen
 from generation.engine.render.rays import unturned
 from generation.engine.render.shapes import CONE, CYLINDER
 from generation.engine.render.stage import KIND, MATERIAL, TURN
 
-RIM = 0.01  # sides and caps of cylinders have normals nearer to level and upright than this
+RIM = 0.01  # tolerance for the normals of a cylinder's side and caps, in contrast to its rims
 
 
 @compiled
 def groove(solids, i, x, y, z, nx, ny, nz):
-    """Return the unit tangent of a turned solid across the grooves that a lathe leaves; zeros where there are none.
+    """Return the unit tangent of a cylinder or cone across the grooves of a lathe; zeros without grooves.
 
-    It points up along the sides, and out from the axis on the caps. A cylinder's rounded rims are smooth.
+    It points up along the sides, and away from the axis on the caps. The rounded rims of a cylinder have no grooves.
     """
     if solids[i, KIND] != CYLINDER and solids[i, KIND] != CONE:
         return 0.0, 0.0, 0.0
@@ -36,7 +36,7 @@ def groove(solids, i, x, y, z, nx, ny, nz):
 
 @compiled
 def shine_at(solids, materials, i, brushed):
-    """Return how strongly solid `i` mirrors the lamps where it is `brushed`: a cylinder's rims are smooth."""
+    """Return how strongly solid `i` mirrors the lamps at a point. The rims of a brushed cylinder are smooth."""
     if brushed == 0.0 and solids[i, KIND] == CYLINDER:
         return 1.0
     return materials[int(solids[i, MATERIAL]), 7]
@@ -44,14 +44,14 @@ def shine_at(solids, materials, i, brushed):
 
 @compiled
 def reflected(dx, dy, dz, nx, ny, nz):
-    """Return a direction mirrored by a surface."""
+    """Return a direction reflected by a surface."""
     away = 2.0 * (dx * nx + dy * ny + dz * nz)
     return dx - away * nx, dy - away * ny, dz - away * nz
 
 
 @compiled
 def spread(dx, dy, dz, rough, u, v):
-    """Return a unit direction near another one: `rough` is the radius of the spread, (u, v) choose the spot."""
+    """Return a unit direction near another: `rough` is the radius of the spread, (u, v) selects the direction."""
     if abs(dz) < 0.9:
         ax, ay, az = dy, -dx, 0.0
     else:
@@ -75,11 +75,11 @@ def tilted(nx, ny, nz, mx, my, mz, amount):
 
 @compiled
 def glare(solids, nodes, faces, lights, i, rough, brushed, x, y, z, nx, ny, nz, mx, my, mz, dx, dy, dz):
-    """Return the lamps' own light that solid `i` mirrors towards where the ray (dx, dy, dz) came from.
+    """Return the light of the lamps that solid `i` mirrors back along the ray (dx, dy, dz).
 
-    The surface is taken as made of tiny mirrors, tilted at random by about `rough` (the GGX distribution; Walter et
-    al. 2007), and by `brushed` more along (mx, my, mz). A lamp's size adds to the tilts. Powers are what a white
-    matte surface gives back, so a mirror gives back pi times as much.
+    The surface is modelled as tiny mirrors with random tilts of about `rough` (GGX distribution; Walter et al. 2007)
+    and further tilts of `brushed` along (mx, my, mz). The size of a lamp adds to the tilts. A power is the light that a
+    white matte surface reflects, so a mirror reflects pi times as much.
     """
     r, g, b = 0.0, 0.0, 0.0
     facing = max(-(nx * dx + ny * dy + nz * dz), 0.1)
@@ -112,7 +112,7 @@ def glare(solids, nodes, faces, lights, i, rough, brushed, x, y, z, nx, ny, nz, 
 
 @compiled
 def beyond(around, dx, dy, dz):
-    """Return the light from where a ray that meets nothing goes."""
+    """Return the light from the direction of a ray that meets nothing."""
     if dz < 0.0:
         return around[3, 0], around[3, 1], around[3, 2]
     toward = dx * around[5, 0] + dy * around[5, 1] + dz * around[5, 2]

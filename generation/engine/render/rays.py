@@ -1,8 +1,8 @@
-"""Rays through the packed solids of a stage: nearest hits, blocked ways, normals. Compiled, scalar."""
+"""Rays through the packed solids of a stage: nearest hits, blocked paths, normals. Compiled, scalar."""
 
 import math
 
-from generation.engine.render.compiled import compiled
+from generation.engine.render.compiler import compiled
 from generation.engine.render.shapes import (
     BOX,
     CONE,
@@ -25,7 +25,7 @@ from generation.engine.render.stage import KIND, PAR, REACH, ROOT, SCALE, TURN
 
 @compiled
 def unturned(solids, i, x, y, z):
-    """Return a vector of the scene along the axes of solid `i`."""
+    """Return a vector of the scene in the axes of solid `i`."""
     return (
         solids[i, TURN] * x + solids[i, TURN + 3] * y + solids[i, TURN + 6] * z,
         solids[i, TURN + 1] * x + solids[i, TURN + 4] * y + solids[i, TURN + 7] * z,
@@ -35,9 +35,9 @@ def unturned(solids, i, x, y, z):
 
 @compiled
 def hit_solid(solids, nodes, faces, i, ox, oy, oz, dx, dy, dz, limit):
-    """Return the distance at which a ray with a unit direction meets solid `i`, and the face; (FAR, -1) if it doesn't.
+    """Return the distance at which a ray with unit direction hits solid `i`, and the face; (FAR, -1) for a miss.
 
-    Hits nearer than NEAR times the solid's scale don't count, so rays may start on a surface.
+    Hits nearer than NEAR times the solid's scale do not count, so that rays can start on a surface.
     """
     scale, kind = solids[i, SCALE], int(solids[i, KIND])
     px, py, pz = unturned(solids, i, ox - solids[i, 0], oy - solids[i, 1], oz - solids[i, 2])
@@ -62,7 +62,7 @@ def hit_solid(solids, nodes, faces, i, ox, oy, oz, dx, dy, dz, limit):
 
 @compiled
 def passes(solids, i, ox, oy, oz, dx, dy, dz, limit):
-    """Return whether a ray passes the ball around solid `i` before `limit`."""
+    """Return whether a ray passes through the ball around solid `i` before `limit`."""
     x, y, z = solids[i, 0] - ox, solids[i, 1] - oy, solids[i, 2] - oz
     along = x * dx + y * dy + z * dz
     reach = solids[i, REACH]
@@ -73,7 +73,7 @@ def passes(solids, i, ox, oy, oz, dx, dy, dz, limit):
 
 @compiled
 def nearest(solids, nodes, faces, ox, oy, oz, dx, dy, dz):
-    """Return the distance to the nearest solid, its index and the face: (FAR, -1, -1) if there is none."""
+    """Return the distance to the nearest solid, its index and the face; (FAR, -1, -1) if there is none."""
     best, who, face = FAR, -1, -1
     for i in range(solids.shape[0]):
         if passes(solids, i, ox, oy, oz, dx, dy, dz, best):
@@ -85,7 +85,7 @@ def nearest(solids, nodes, faces, ox, oy, oz, dx, dy, dz):
 
 @compiled
 def blocked(solids, nodes, faces, some, count, ox, oy, oz, dx, dy, dz, limit):
-    """Return whether one of the first `count` solids listed in `some` stands in a ray's way before `limit`."""
+    """Return whether one of the first `count` solids in `some` blocks a ray before `limit`."""
     for k in range(count):
         i = some[k]
         if passes(solids, i, ox, oy, oz, dx, dy, dz, limit):
@@ -97,7 +97,7 @@ def blocked(solids, nodes, faces, some, count, ox, oy, oz, dx, dy, dz, limit):
 
 @compiled
 def ground_distance(height, oz, dz):
-    """Return the distance at which a ray meets the ground plane, FAR if it doesn't."""
+    """Return the distance at which a ray hits the ground plane; FAR if it does not."""
     if dz > -1e-9:
         return FAR
     t = (height - oz) / dz
@@ -106,7 +106,7 @@ def ground_distance(height, oz, dz):
 
 @compiled
 def normal_at(solids, nodes, faces, i, face, x, y, z, dx, dy, dz):
-    """Return the unit normal of solid `i` at a point in the scene; a mesh's faces the ray (dx, dy, dz)."""
+    """Return the unit normal of solid `i` at a point. The normal of a mesh points against the ray (dx, dy, dz)."""
     scale = solids[i, SCALE]
     px, py, pz = unturned(solids, i, x - solids[i, 0], y - solids[i, 1], z - solids[i, 2])
     px, py, pz = px / scale, py / scale, pz / scale
@@ -128,7 +128,7 @@ def normal_at(solids, nodes, faces, i, face, x, y, z, dx, dy, dz):
 
 @compiled
 def pixel_ray(camera, px, py):
-    """Return the unit direction through a point of the picture, in pixels."""
+    """Return the unit direction through a point of the picture, given in pixels."""
     u = (px - camera[13]) / camera[12]
     v = (camera[14] - py) / camera[12]
     dx = camera[9] + u * camera[3] + v * camera[6]
@@ -140,9 +140,9 @@ def pixel_ray(camera, px, py):
 
 @compiled
 def span(middle, depth, reach, focal, half, size):
-    """Return the first and last-but-one pixel that a ball can cover along one axis of the picture.
+    """Return the range of pixels (first, end) that a ball can cover along one axis of the picture.
 
-    `middle` and `depth` place its centre across and along the camera's axis.
+    `middle` and `depth` are the coordinates of its centre across and along the camera's axis.
     """
     away = depth * depth - reach * reach
     if depth <= reach or away < 1e-9:
@@ -157,10 +157,10 @@ def span(middle, depth, reach, focal, half, size):
 
 @compiled
 def first_hits(solids, nodes, faces, camera, depth, who):
-    """Fill `who` (height, width) with the solid seen through each pixel's centre, -1 for none, `depth` with how far.
+    """Fill `who` (height, width) with the solid at each pixel's centre, -1 for none, and `depth` with its distance.
 
-    `depth` comes filled with the distance to the ground or FAR, and `who` with -1. Each solid is only tried in the
-    rectangle that its ball covers.
+    Initially `depth` must contain the distance to the ground or FAR, and `who` must be -1. Each solid is tried only in
+    the rectangle that its ball covers.
     """
     height, width = who.shape
     cx, cy, cz = camera[0], camera[1], camera[2]

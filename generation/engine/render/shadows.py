@@ -1,8 +1,8 @@
-"""How much of each lamp the surfaces seen by the camera see. Compiled, scalar."""
+"""The visible share of each lamp at the surfaces that the camera sees. Compiled, scalar."""
 
 import numpy as np
 
-from generation.engine.render.compiled import compiled
+from generation.engine.render.compiler import compiled
 from generation.engine.render.light import irradiance, lamp_share
 from generation.engine.render.rays import hit_solid, normal_at, pixel_ray
 from generation.engine.render.shapes import CONE, FAR
@@ -13,7 +13,7 @@ LIFT = 2e-4
 
 @compiled
 def surface_at(solids, nodes, faces, who, camera, dx, dy, dz, t):
-    """Return the point, a little off the surface, and the normal where a ray from the camera ends."""
+    """Return the point where a ray from the camera ends, lifted slightly off the surface, and the normal there."""
     x, y, z = camera[0] + t * dx, camera[1] + t * dy, camera[2] + t * dz
     if who < 0:
         return x, y, z + LIFT, 0.0, 0.0, 1.0
@@ -26,15 +26,15 @@ def surface_at(solids, nodes, faces, who, camera, dx, dy, dz, t):
 
 @compiled
 def itself(solids, who):
-    """Return `who` if the solid is convex, so can't shade itself, else -1."""
+    """Return `who` if the solid is convex, so that it cannot shade itself, else -1."""
     return who if who >= 0 and solids[who, KIND] <= CONE else -1
 
 
 @compiled
 def agreed(shares, k, who, row, column, level):
-    """Return the share that the four pixels of coarser levels around one agree on, all or nothing; -2 if they don't.
+    """Return the share, 0 or 1, on which the four surrounding pixels of coarser levels agree; -2 if they do not.
 
-    Level 0 are the pixels with even row and column, level 1 those with odd ones, level 2 the rest.
+    Level 0 is the pixels with even row and column, level 1 those with odd row and column, level 2 the rest.
     """
     height, width = who.shape
     if level == 0 or row == 0 or column == 0 or row == height - 1 or column == width - 1:
@@ -54,9 +54,9 @@ def agreed(shares, k, who, row, column, level):
 
 @compiled
 def lamp_shares(solids, nodes, faces, materials, lights, camera, who, depth, side, seed):
-    """Return (lights, height, width) float32: the share of each lamp seen from each pixel's surface, -1 where unlit.
+    """Return (lights, height, width) float32: the visible share of each lamp at each pixel's surface, -1 if unlit.
 
-    A quarter of the pixels are sampled first; the others only where those around them disagree or are half in shadow.
+    A quarter of the pixels is sampled first; the others only if surrounding pixels disagree or are half in shadow.
     """
     height, width = who.shape
     shares = np.full((lights.shape[0], height, width), np.float32(-1.0))
@@ -101,9 +101,9 @@ def lamp_shares(solids, nodes, faces, materials, lights, camera, who, depth, sid
 
 @compiled
 def smoothed(shares, k, who, row, column):
-    """Return the mean of a lamp's shares over the 5 x 5 pixels around one, as far as they show the same solid.
+    """Return the mean of a lamp's shares over the 5 x 5 pixels around a pixel that show the same solid.
 
-    The outermost pixels count half, which makes the window exactly one period of the sampling pattern wide.
+    The outermost pixels count half, so that the window is exactly one period of the sampling pattern wide.
     """
     if shares[k, row, column] < 0.0:
         return -1.0
@@ -120,7 +120,7 @@ def smoothed(shares, k, who, row, column):
 
 @compiled
 def is_even(shares, k, row, column):
-    """Return whether a lamp's share is the same two pixels away all around, so needs no smoothing."""
+    """Return whether a lamp's share is the same two pixels away in all directions, so that it needs no smoothing."""
     height, width = shares.shape[1:]
     own = shares[k, row, column]
     a, b = max(row - 2, 0), min(row + 2, height - 1)
@@ -139,7 +139,7 @@ def is_even(shares, k, row, column):
 
 @compiled
 def smooth_shares(shares, who):
-    """Return the shares smoothed: the sampling's pattern is gone, edges between solids stay sharp."""
+    """Return smoothed shares: without the sampling pattern, but with sharp edges between solids."""
     lamps, height, width = shares.shape
     smooth = np.empty_like(shares)
     for k in range(lamps):
@@ -154,7 +154,7 @@ def smooth_shares(shares, who):
 
 @compiled
 def borrowed(shares, who, k, i, row, column):
-    """Return the share of lamp `k` seen from solid `i` near a pixel, -1 if no pixel around it knows."""
+    """Return the share of lamp `k` at solid `i` near a pixel; -1 if no pixel around it has one."""
     if who[row, column] == i and shares[k, row, column] >= 0.0:
         return shares[k, row, column]
     height, width = who.shape

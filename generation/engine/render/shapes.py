@@ -1,10 +1,10 @@
-"""Where rays meet solids. Compiled, scalar, the same on every machine.
+"""Intersections of rays and solids. Compiled, scalar, the same on every machine.
 
-Every solid lives in its own unit space: a ray is an origin and a unit direction there, and a hit is the distance
-along it. Up to four numbers a, b, c, d say what is special about a solid:
+Every solid has its own unit space. A ray is an origin and a unit direction in that space, and a hit is the distance
+along it. Up to four numbers a, b, c, d give the size of a solid:
 
 ========== =========================================================== =======================
-kind       a, b, c, d                                                  stands or lies
+kind       a, b, c, d                                                  size or orientation
 ========== =========================================================== =======================
 SPHERE     -                                                           radius 1
 BOX        half x, half y, half z, bevel radius                        axes along x, y, z
@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from generation.engine.render.compiled import compiled
+from generation.engine.render.compiler import compiled
 
 SPHERE, BOX, CYLINDER, CONE, TORUS, MESH = range(6)
 
@@ -33,8 +33,8 @@ TOUCH = 1e-5
 def core_offset(kind, a, b, c, d, x, y, z):
     """Return the vector from the nearest point of the solid's core to (x, y, z), and the skin's thickness.
 
-    Bevelled boxes, bevelled cylinders and tori are all the points within `skin` of a core: a smaller box, a smaller
-    cylinder, a ring. The vector's length minus the skin is the distance to the surface; its direction is the normal.
+    Bevelled boxes, bevelled cylinders and tori are all points within `skin` of a core: a smaller box, a smaller
+    cylinder, or a ring. The vector's length minus the skin is the distance to the surface; its direction is the normal.
     """
     if kind == BOX:
         a, b, c = a - d, b - d, c - d
@@ -50,7 +50,7 @@ def core_offset(kind, a, b, c, d, x, y, z):
 
 @compiled
 def march(kind, a, b, c, d, ox, oy, oz, dx, dy, dz, start, end):
-    """Return the distance at which a ray meets a solid with a core, walking from `start` to `end`; FAR if it misses."""
+    """Return the distance at which a ray hits a solid with a core, searched from `start` to `end`; FAR for a miss."""
     t = start
     gap = 0.0
     for _ in range(STEPS):
@@ -66,7 +66,7 @@ def march(kind, a, b, c, d, ox, oy, oz, dx, dy, dz, start, end):
 
 @compiled
 def hit_sphere(ox, oy, oz, dx, dy, dz):
-    """Return the distance to the unit sphere, FAR if missed."""
+    """Return the distance to the unit sphere; FAR for a miss."""
     b = ox * dx + oy * dy + oz * dz
     x, y, z = ox - b * dx, oy - b * dy, oz - b * dz
     rest = 1.0 - (x * x + y * y + z * z)
@@ -89,7 +89,7 @@ def slab(o, d, half):
 
 @compiled
 def hit_box(a, b, c, d, ox, oy, oz, dx, dy, dz):
-    """Return the distance to a bevelled box, FAR if missed."""
+    """Return the distance to a bevelled box; FAR for a miss."""
     ax, bx = slab(ox, dx, a)
     ay, by = slab(oy, dy, b)
     az, bz = slab(oz, dz, c)
@@ -107,7 +107,7 @@ def hit_box(a, b, c, d, ox, oy, oz, dx, dy, dz):
 
 @compiled
 def tube(ox, oy, dx, dy, radius):
-    """Return where a ray enters and leaves the endless upright cylinder; entry after exit if it never does."""
+    """Return where a ray enters and leaves the infinite upright cylinder; for a miss, the entry is after the exit."""
     a = dx * dx + dy * dy
     if a < 1e-16:
         return (-FAR, FAR) if ox * ox + oy * oy <= radius * radius else (FAR, -FAR)
@@ -122,7 +122,7 @@ def tube(ox, oy, dx, dy, radius):
 
 @compiled
 def hit_cylinder(a, b, c, ox, oy, oz, dx, dy, dz):
-    """Return the distance to a cylinder with bevelled rims, FAR if missed."""
+    """Return the distance to a cylinder with bevelled rims; FAR for a miss."""
     ar, br = tube(ox, oy, dx, dy, a)
     az, bz = slab(oz, dz, b)
     start, end = max(ar, az), min(br, bz)
@@ -137,7 +137,7 @@ def hit_cylinder(a, b, c, ox, oy, oz, dx, dy, dz):
 
 @compiled
 def hit_torus(a, b, ox, oy, oz, dx, dy, dz):
-    """Return the distance to a torus, FAR if missed."""
+    """Return the distance to a torus; FAR for a miss."""
     ar, br = tube(ox, oy, dx, dy, a + b)
     az, bz = slab(oz, dz, b)
     start, end = max(ar, az, NEAR), min(br, bz)
@@ -148,7 +148,7 @@ def hit_torus(a, b, ox, oy, oz, dx, dy, dz):
 
 @compiled
 def hit_disc(ox, oy, oz, dx, dy, dz, height, radius):
-    """Return the distance to a level disc, FAR if missed."""
+    """Return the distance to a horizontal disc; FAR for a miss."""
     if abs(dz) < 1e-12:
         return FAR
     t = (height - oz) / dz
@@ -158,7 +158,7 @@ def hit_disc(ox, oy, oz, dx, dy, dz, height, radius):
 
 @compiled
 def hit_cone(low, high, half, ox, oy, oz, dx, dy, dz):
-    """Return the distance to a cone or its frustum, FAR if missed."""
+    """Return the distance to a cone or frustum; FAR for a miss."""
     slope = (high - low) / (2.0 * half)
     middle = 0.5 * (low + high)
     best = min(hit_disc(ox, oy, oz, dx, dy, dz, -half, low), hit_disc(ox, oy, oz, dx, dy, dz, half, high))
@@ -185,7 +185,7 @@ def hit_cone(low, high, half, ox, oy, oz, dx, dy, dz):
 
 @compiled
 def hit_triangle(faces, k, ox, oy, oz, dx, dy, dz):
-    """Return the distance to triangle `k`, from either side; FAR if missed."""
+    """Return the distance to triangle `k`, from either side; FAR for a miss."""
     ax, ay, az = faces[k, 3] - faces[k, 0], faces[k, 4] - faces[k, 1], faces[k, 5] - faces[k, 2]
     bx, by, bz = faces[k, 6] - faces[k, 0], faces[k, 7] - faces[k, 1], faces[k, 8] - faces[k, 2]
     px, py, pz = dy * bz - dz * by, dz * bx - dx * bz, dx * by - dy * bx
@@ -206,7 +206,7 @@ def hit_triangle(faces, k, ox, oy, oz, dx, dy, dz):
 
 @compiled
 def layer(low, high, o, d, start, end):
-    """Return the part of start..end that a ray spends between two values of one coordinate."""
+    """Return the part of start..end in which a coordinate of the ray lies between two values."""
     if abs(d) < 1e-12:
         return (start, end) if low <= o <= high else (1.0, 0.0)
     a, b = (low - o) / d, (high - o) / d
@@ -215,9 +215,9 @@ def layer(low, high, o, d, start, end):
 
 @compiled
 def hit_mesh(root, nodes, faces, ox, oy, oz, dx, dy, dz, limit):
-    """Return the distance to the nearest triangle of a tree and that triangle's index; (FAR, -1) if missed.
+    """Return the distance to the nearest triangle of a tree and that triangle's index; (FAR, -1) for a miss.
 
-    A node is the low and high corner of its box and two links: its children, or, in a leaf, the first triangle and
+    A node is the low and high corner of its box and two links: its children or, in a leaf, the first triangle and
     minus the number of triangles.
     """
     best, face = limit, -1
@@ -246,7 +246,7 @@ def hit_mesh(root, nodes, faces, ox, oy, oz, dx, dy, dz, limit):
 
 @compiled
 def mesh_normal(faces, k, x, y, z):
-    """Return the normal at a point of triangle `k`, mixed from the normals at its corners."""
+    """Return the normal at a point of triangle `k`, interpolated from the normals at its corners."""
     ax, ay, az = faces[k, 3] - faces[k, 0], faces[k, 4] - faces[k, 1], faces[k, 5] - faces[k, 2]
     bx, by, bz = faces[k, 6] - faces[k, 0], faces[k, 7] - faces[k, 1], faces[k, 8] - faces[k, 2]
     px, py, pz = x - faces[k, 0], y - faces[k, 1], z - faces[k, 2]
@@ -264,7 +264,7 @@ def mesh_normal(faces, k, x, y, z):
 
 @compiled
 def solid_normal(kind, a, b, c, d, x, y, z):
-    """Return the outward normal, of any length, at a point of a solid that isn't a mesh."""
+    """Return the outward normal, of any length, at a point of a solid that is not a mesh."""
     if kind == SPHERE:
         return x, y, z
     if kind == CONE:

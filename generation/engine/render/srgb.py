@@ -1,4 +1,4 @@
-"""Light to screen: the sRGB curve as a table."""
+"""The sRGB curve as a table."""
 
 import numpy as np
 

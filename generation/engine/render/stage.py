@@ -1,4 +1,4 @@
-"""What the tracer draws: solids, materials, lights, ground and camera, packed into arrays."""
+"""The input of renderers: solids, materials, lights, ground and camera, and their packed arrays."""
 
 import math
 from collections.abc import Sequence
@@ -28,13 +28,13 @@ class Solid:
     centre : (x, y, z)
         Scene units.
     scale : float
-        Scene units for one unit of the solid's own space.
+        Scene units per unit of the solid's own space.
     turn : 3 rows of 3
         Rotation from the solid's space to the scene's.
     par : up to 4 floats
-        The solid's measures in its own space: the table in `shapes`.
+        The solid's size in its own space; see the table in `shapes`.
     object : int
-        Which object it is part of, from 0; any number of solids may share one.
+        The number of the object that it belongs to, from 0. Several solids may form one object.
     material : int
         Index of its material.
     mesh : Mesh or None
@@ -52,13 +52,13 @@ class Solid:
 
 
 @dataclass(frozen=True)
-class Material:
-    """How a surface answers light.
+class SurfaceMaterial:
+    """How a surface reflects light.
 
     Parameters
     ----------
     colour : (r, g, b)
-        Share of light given back, linear, 0 to 1.
+        Share of light that is reflected, linear, 0 to 1.
     metal : bool
         Mirror-like metal, or matte.
     roughness : float
@@ -66,11 +66,11 @@ class Material:
     gloss : float
         Matte only: the strength of the sheen.
     brushed : float
-        Metal cylinders and cones only: how far the grooves of a lathe tilt the surface, which draws reflections out
-        along the sides and highlights into wedges on the caps.
+        Metal cylinders and cones only: how far the grooves of a lathe tilt the surface. They stretch reflections along
+        the sides and turn highlights into wedges on the caps.
     shine : float
-        Metal: how strongly it mirrors the lamps themselves, 1 for what their powers and the roughness give. The rims of
-        cylinders have 1.
+        Metal only: how strongly it mirrors the lamps, relative to the physical value. The rims of cylinders always have
+        1.
     """
 
     colour: Vector
@@ -88,13 +88,13 @@ class Light:
     Parameters
     ----------
     place, target : (x, y, z)
-        Where it hangs, and the point it faces.
+        Its position, and the point that it faces.
     power : (r, g, b)
-        Light that falls on a surface facing it at distance 1 along its axis.
+        Light on a surface that faces it at distance 1 along its axis.
     width : float
         Its side in scene units.
     spread : bool
-        True: shines as a flat panel, less to its sides. False: alike in all directions.
+        True: a flat panel, which gives less light to its sides. False: the same light in all directions.
     """
 
     place: Vector
@@ -111,15 +111,15 @@ class Surroundings:
     Parameters
     ----------
     ground : (r, g, b)
-        Share of light the ground gives back.
+        Share of light that the ground reflects.
     height : float
         Its z.
     zenith, horizon : (r, g, b)
-        Light from straight above and from the horizon.
+        Light from the zenith and from the horizon.
     bounce : (r, g, b)
-        Light that comes from the ground where it isn't traced.
+        Light from the ground where it is not traced.
     glow : (r, g, b)
-        Light of a backdrop, on top of the sky's; mirrors alone see it.
+        Light of a backdrop in addition to the sky's; only mirrors show it.
     glow_from : unit vector
         The direction of the backdrop's middle; it fades from 40 to 70 degrees away.
     """
@@ -163,7 +163,7 @@ class Stage:
     """Everything in one picture."""
 
     solids: Sequence[Solid]
-    materials: Sequence[Material]
+    materials: Sequence[SurfaceMaterial]
     lights: Sequence[Light] = field(default_factory=tuple)
     surroundings: Surroundings = field(default_factory=Surroundings)
 
@@ -174,7 +174,7 @@ class PackedSolids(NamedTuple):
     Parameters
     ----------
     solids : (n, 23)
-        The columns are named below, from CENTRE on; positions and lengths in scene units.
+        The columns are named below, from CENTRE on. Positions and lengths are in scene units.
     nodes : (m, 8)
         The trees of all meshes: low corner, high corner, two links (`shapes.hit_mesh`).
     faces : (k, 18)
@@ -186,11 +186,11 @@ class PackedSolids(NamedTuple):
     faces: np.ndarray
 
 
-# Columns of Packed.solids. A turn's nine numbers stand row by row; a ball's radius is that of a ball which hides as
-# much light; a reach is the radius of the ball around the centre that holds the whole solid.
+# Columns of PackedSolids.solids. TURN is nine numbers, row by row. BALL is the radius of a ball that hides as much
+# light. REACH is the radius of the ball around the centre that contains the whole solid.
 CENTRE, TURN, SCALE, PAR, REACH, BALL, KIND, MATERIAL, ROOT, OWNER = 0, 3, 12, 13, 17, 18, 19, 20, 21, 22
 COLUMNS = 23
-SHARPEST = 1e-3  # the least bevel: on a truly sharp edge a normal would be a matter of rounding
+SHARPEST = 1e-3  # the smallest bevel: on a perfectly sharp edge the normal would depend on rounding
 
 
 def pack_solids(stage: Stage) -> PackedSolids:
@@ -199,7 +199,7 @@ def pack_solids(stage: Stage) -> PackedSolids:
     Raises
     ------
     BadScene
-        If a solid's numbers aren't finite or its size isn't above 0, or it names no material of the stage.
+        If a solid has numbers that are not finite, a size not above 0, or an unknown material.
     """
     solids = stage.solids
     for index, solid in enumerate(solids):
@@ -223,7 +223,7 @@ def _pack_solid(solid: Solid, root: int) -> tuple[float, ...]:
 
 
 def unit_reach(solid: Solid) -> float:
-    """Return the radius of the ball around the solid's centre that holds all of it, in its own space."""
+    """Return the radius of the ball around the solid's centre that contains it, in the solid's own space."""
     par = solid.par
     if solid.kind == BOX:
         a, b, c, skin = par
@@ -241,7 +241,7 @@ def unit_reach(solid: Solid) -> float:
 
 
 def unit_ball(solid: Solid) -> float:
-    """Return the radius of the ball of about the same volume, in the solid's own space."""
+    """Return the radius of a ball of about the same volume, in the solid's own space."""
     par = solid.par
     if solid.kind == BOX:
         return (par[0] * par[1] * par[2] * 6.0 / math.pi) ** (1.0 / 3.0)
@@ -263,7 +263,7 @@ def pack_camera(camera: Camera) -> np.ndarray:
     return np.array([*camera.place, *camera.right, *camera.up, *camera.forward, *rest], dtype=np.float64)
 
 
-def pack_materials(materials: Sequence[Material]) -> np.ndarray:
+def pack_materials(materials: Sequence[SurfaceMaterial]) -> np.ndarray:
     """Return (n, 8): red, green, blue, metal (1) or matte (0), roughness, gloss, brushed, shine."""
     rows = [(*m.colour, float(m.metal), m.roughness, m.gloss, m.brushed, m.shine) for m in materials]
     return np.array(rows, dtype=np.float64).reshape(len(rows), 8)
@@ -287,14 +287,14 @@ def _pack_light(light: Light) -> list[float]:
 
 
 def light_axes(light: Light) -> tuple[Vector, Vector, Vector]:
-    """Return a lamp's unit vectors as a camera has them: to its right, up, and forward, where it shines."""
+    """Return a lamp's unit vectors in a camera's form: right, up, and forward, the direction in which it shines."""
     a, b, axis = _light_frame(light)
     right, up, forward = a.tolist(), (-b).tolist(), axis.tolist()
     return tuple(right), tuple(up), tuple(forward)
 
 
 def _light_frame(light: Light) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the unit vectors along a lamp's two sides, and the one to where it shines."""
+    """Return the unit vectors along a lamp's two sides, and the direction in which it shines."""
     axis = np.array(light.target) - np.array(light.place)
     axis = axis / math.sqrt(float((axis**2).sum()))
     side = np.array([1.0, 0.0, 0.0]) if abs(axis[2]) > 0.99 else np.array([0.0, 0.0, 1.0])
@@ -304,7 +304,7 @@ def _light_frame(light: Light) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _pack_meshes(meshes: Sequence[Mesh]) -> tuple[list[int], np.ndarray, np.ndarray]:
-    """Return the meshes' root nodes and their nodes and faces, one mesh after the other."""
+    """Return the meshes' root nodes, and the nodes and faces of all meshes in order."""
     roots, nodes, faces = [], [np.empty((0, 8))], [np.empty((0, 18))]
     for mesh in meshes:
         at, behind = sum(map(len, nodes)), sum(map(len, faces))
@@ -317,7 +317,7 @@ def _pack_meshes(meshes: Sequence[Mesh]) -> tuple[list[int], np.ndarray, np.ndar
 
 
 def _check(solid: Solid, materials: int, *, where: str) -> None:
-    """Raise BadScene if the tracer couldn't draw the solid."""
+    """Raise BadScene if the tracer cannot draw the solid."""
     numbers = (*solid.centre, solid.scale, *solid.par, *(value for row in solid.turn for value in row))
     if not all(math.isfinite(value) for value in numbers) or solid.scale <= 0:
         raise BadScene(f"Expected finite numbers and a scale above 0, got {solid}.", where=where)

@@ -1,6 +1,6 @@
-"""Solids as triangles with smooth normals, for renderers that know nothing else.
+"""Solids as triangles with smooth normals, for renderers that draw only triangles.
 
-The points lie on the solid's surface, so closely that a silhouette of a hundred pixels is off by a hundredth of one.
+The points lie on the solid's surface, so densely that a silhouette of a hundred pixels is off by 0.01 pixels.
 """
 
 import math
@@ -14,8 +14,8 @@ from generation.engine.render.shapes import BOX, CONE, CYLINDER, MESH, SPHERE, T
 from generation.engine.render.stage import SHARPEST, Solid
 
 ROUND = 192  # corners of a full circle
-BEVEL = 12  # of a bevel's quarter circle
-TUBE = 96  # around the tube of a torus
+BEVEL = 12  # steps of a bevel's quarter circle
+TUBE = 96  # steps around the tube of a torus
 
 Line = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ class Surface(NamedTuple):
     ----------
     points : (n, 3) float32
     normals : (n, 3) float32
-        The surface's unit normal at each point; where it has an edge, a point stands twice.
+        The surface's unit normal at each point. At an edge the same point occurs twice.
     triangles : (m, 3) int32
         Indices of points, counter-clockwise seen from outside.
     """
@@ -49,7 +49,7 @@ def surface_of(solid: Solid) -> Surface:
 
 
 def _profile(kind: int, par: Sequence[float]) -> list[Line]:
-    """Return what turns into a solid about the z axis: lines of (radius, z, normal's radius, normal's z)."""
+    """Return the outline that is rotated about the z axis: lines of (radius, z, normal's radius, normal's z)."""
     if kind == SPHERE:
         return [_arc((0.0, 0.0), 1.0, -math.pi / 2, math.pi / 2, ROUND // 2)]
     if kind == TORUS:
@@ -81,7 +81,7 @@ def _line(start: tuple[float, float], end: tuple[float, float], normal: tuple[fl
 
 
 def _turned(lines: Sequence[Line]) -> Surface:
-    """Return the surface that lines sweep while they turn once about the z axis."""
+    """Return the surface that lines sweep in one turn about the z axis."""
     angle = np.linspace(0.0, 2 * math.pi, ROUND + 1)
     cos, sin = np.cos(angle)[:, None], np.sin(angle)[:, None]
     points, normals, triangles, first = [], [], [], 0
@@ -96,9 +96,9 @@ def _turned(lines: Sequence[Line]) -> Surface:
 
 
 def _box(a: float, b: float, c: float, bevel: float) -> Surface:
-    """Return a box with rounded edges: all the points at `bevel` from a smaller box.
+    """Return a box with rounded edges: all points at distance `bevel` from a smaller box.
 
-    Each of its eight corners has an eighth of a small ball; what joins those are the flat sides and the rounded edges.
+    Each of its eight corners has an eighth of a small ball; flat sides and rounded edges connect them.
     """
     quarter = np.linspace(0.0, math.pi / 2, BEVEL + 1)
     around = np.concatenate([quarter + k * math.pi / 2 for k in range(4)] + [quarter[:1]])
@@ -125,7 +125,7 @@ def _grid(rows: int, columns: int) -> NDArray[np.int64]:
 
 
 def _surface(points: Line, normals: Line, triangles: NDArray[np.int64]) -> Surface:
-    """Return the triangles that have an area, facing outwards."""
+    """Return the triangles that have an area, oriented outwards."""
     corners = points[triangles]
     sides = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     kept = np.sqrt((sides**2).sum(axis=1)) > 1e-12

@@ -1,19 +1,19 @@
-"""Pictures of solids on a ground plane: colours, and which object each pixel shows.
+"""Pictures of solids on a ground plane: colours, and the object at each pixel.
 
-The tracer knows no world. It works in passes, so that the costly sampling happens only where it shows: first hits
-through pixel centres; each lamp's share seen from them, sampled where a shadow's edge may fall and then smoothed
-within a surface; shading; and at last several rays for pixels at edges and on metal. Chance comes from integers made of
-pixel, sample and seed, so a picture doesn't depend on the order of the work. One thread; run several processes to use
-several cores.
+The tracer knows nothing about worlds. It works in passes, so that expensive sampling happens only where it is visible:
+first hits through pixel centres; the visible share of each lamp there, sampled at possible shadow edges and then
+smoothed within a surface; shading; and finally several rays for pixels at edges and on metal. Random numbers are
+computed from pixel, sample and seed, so a picture does not depend on the order of the work. The tracer uses one
+thread; run several processes to use several cores.
 """
 
 import math
 
 import numpy as np
 
-from generation.engine.render.chance import chance
-from generation.engine.render.compiled import compiled
-from generation.engine.render.paths import encoded, refine, shade_centres
+from generation.engine.render.compiler import compiled
+from generation.engine.render.light_paths import encoded, refine, shade_centres
+from generation.engine.render.pixel_random import chance
 from generation.engine.render.rays import first_hits, ground_distance, pixel_ray
 from generation.engine.render.shadows import lamp_shares, smooth_shares
 from generation.engine.render.srgb import encode_table
@@ -34,12 +34,12 @@ GRAIN = 0.4
 
 
 def object_ids(stage: Stage, camera: Camera) -> np.ndarray:
-    """Return which object each pixel's centre shows.
+    """Return the object at each pixel's centre.
 
     Parameters
     ----------
     stage : Stage
-        Solids; materials and lights don't matter.
+        Solids; materials and lights have no effect.
     camera : Camera
         The point of view.
 
@@ -51,7 +51,7 @@ def object_ids(stage: Stage, camera: Camera) -> np.ndarray:
     Raises
     ------
     BadScene
-        If a solid can't be drawn.
+        If a solid cannot be drawn.
     """
     packed = pack_solids(stage)
     who, _ = _first_hits(packed, pack_camera(camera), camera, stage.surroundings.height)
@@ -59,7 +59,7 @@ def object_ids(stage: Stage, camera: Camera) -> np.ndarray:
 
 
 def render(stage: Stage, camera: Camera, *, samples: int = 16, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return the picture of a stage, and which object each pixel's centre shows.
+    """Return the picture of a stage, and the object at each pixel's centre.
 
     Parameters
     ----------
@@ -68,21 +68,21 @@ def render(stage: Stage, camera: Camera, *, samples: int = 16, seed: int = 0) ->
     camera : Camera
         The point of view.
     samples : int
-        Rays through a pixel at an edge, and spots tried on a lamp at a shadow's edge; its square root is rounded up.
+        Rays per pixel at an edge, and samples per lamp at a shadow's edge; the square root is rounded up.
     seed : int
-        Of the noise. The same seed gives the same picture.
+        Seed of the noise. The same seed gives the same picture.
 
     Returns
     -------
     rgb : (height, width, 3) uint8
         sRGB, indexed [row, column].
     ids : (height, width) uint16
-        As `object_ids` gives.
+        As returned by `object_ids`.
 
     Raises
     ------
     BadScene
-        If a solid can't be drawn.
+        If a solid cannot be drawn.
     """
     packed = pack_solids(stage)
     frame, height = pack_camera(camera), stage.surroundings.height
@@ -103,7 +103,7 @@ def render(stage: Stage, camera: Camera, *, samples: int = 16, seed: int = 0) ->
 def _first_hits(
     packed: PackedSolids, frame: np.ndarray, camera: Camera, height: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (height, width) which solid each pixel shows (int32, -1 for none) and how far it or the ground is."""
+    """Return (height, width) the solid at each pixel (int32, -1 for none) and the distance to it or to the ground."""
     who = np.full((camera.height, camera.width), -1, dtype=np.int32)
     depth = np.empty((camera.height, camera.width))
     ground_depth(frame, height, depth)
@@ -118,7 +118,7 @@ def _owners(packed: PackedSolids, who: np.ndarray) -> np.ndarray:
 
 @compiled
 def ground_depth(camera, height, depth):
-    """Fill `depth` with the distance to the ground through each pixel's centre, FAR above the horizon."""
+    """Fill `depth` with the distance to the ground through each pixel's centre; FAR above the horizon."""
     for row in range(depth.shape[0]):
         for column in range(depth.shape[1]):
             _, _, dz = pixel_ray(camera, column + 0.5, row + 0.5)
@@ -129,7 +129,7 @@ def ground_depth(camera, height, depth):
 def encode(light, table, seed, rgb):
     """Fill `rgb` (height, width, 3) uint8 with the sRGB values of linear light, rounded up or down at random.
 
-    The grain, less than one step, is what keeps slow gradients from showing as bands.
+    The random grain is smaller than one step; it prevents visible bands in slow gradients.
     """
     height, width, _ = light.shape
     for row in range(height):

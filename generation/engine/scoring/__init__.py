@@ -1,1 +1,1 @@
-"""Scores, intervals, comparisons, votes, and guesses that use no picture."""
+"""Scores, intervals, comparisons, votes, and guesses without pictures."""

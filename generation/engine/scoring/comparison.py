@@ -1,7 +1,7 @@
-"""Two methods on identical questions: by how much one is better, and how sure that is.
+"""Comparing two methods on the same questions: the difference in accuracy and its uncertainty.
 
-Each method has one or several runs; of several, a question counts as right by the share of runs that have it right. So
-questions alone are drawn: by the bootstrap, whose interval the difference has, and by the test.
+Each method has one or several runs. With several runs, the score of a question is the share of runs that answer it
+correctly. Therefore the bootstrap (for the interval) and the test resample only questions, not runs.
 """
 
 import math
@@ -11,12 +11,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.engine.scoring.figures import LEVEL, Interval
 from generation.engine.scoring.score import Slicing, right_of, tally
-from generation.engine.scoring.statistics import LEVEL, RESAMPLES, Interval
+from generation.engine.scoring.statistics import RESAMPLES
 
 Runs = Sequence[NDArray[np.integer]]
 MCNEMAR, PERMUTATION = "McNemar’s exact test", "paired permutation test"
-REACH = 10  # standard deviations, beyond which a sum is as good as impossible
+REACH = 10  # standard deviations beyond which the probability of a sum is taken to be zero
 
 
 def mcnemar(first: int, second: int) -> float:
@@ -25,12 +26,12 @@ def mcnemar(first: int, second: int) -> float:
     Parameters
     ----------
     first, second : int
-        How many questions one has right and the other wrong, and the other way round.
+        The number of questions that only the first method answers correctly, and that only the second does.
 
     Returns
     -------
     float
-        How often a fair coin, thrown once for each of them, falls at least as unevenly.
+        The probability that as many fair coin flips are at least as uneven.
 
     References
     ----------
@@ -41,24 +42,24 @@ def mcnemar(first: int, second: int) -> float:
         return 1.0
     log_last = math.lgamma(n + 1) - math.lgamma(least + 1) - math.lgamma(n - least + 1) - n * math.log(2)
     below = np.arange(least, 0, -1, dtype=np.float64)
-    ratios = np.cumprod(below / (n - below + 1))  # of each smaller count's chance to that of `least`
+    ratios = np.cumprod(below / (n - below + 1))  # probability of each smaller count relative to that of `least`
     return min(1.0, 2 * math.exp(log_last) * (1 + float(ratios.sum())))
 
 
-def permuted(steps: NDArray[np.int64] | NDArray[np.float64], counts: NDArray[np.int64]) -> float:
-    """Return the p-value of the paired permutation test, two-sided: with one size of difference, McNemar's exact one.
+def permutation_test(steps: NDArray[np.int64] | NDArray[np.float64], counts: NDArray[np.int64]) -> float:
+    """Return the two-sided p-value of the paired permutation test. With one size of difference, it is McNemar's.
 
     Parameters
     ----------
     steps : array (differences,)
-        By how much one method is ahead on a question, in any unit; whole numbers where the unit allows it.
+        The lead of one method on a question, in any unit; integers if the unit allows it.
     counts : array (differences,)
-        On how many questions.
+        The number of questions with each lead.
 
     Returns
     -------
     float
-        How often the sum is at least as far from 0 if on each question the two methods are swapped by a fair coin.
+        The probability of a sum at least as far from 0 if the two methods are swapped at random on each question.
 
     References
     ----------
@@ -80,20 +81,20 @@ def permuted(steps: NDArray[np.int64] | NDArray[np.float64], counts: NDArray[np.
 
 
 def _frequencies(variance: float, *, widest: int) -> tuple[NDArray[np.float64], int]:
-    """Return where a characteristic function is needed, and how far from its mean a sum of whole numbers may be."""
+    """Return the frequencies for a characteristic function, and the largest deviation of a sum from its mean."""
     reach = math.ceil(REACH * math.sqrt(variance)) + widest
     size = 2 ** math.ceil(math.log2(2 * reach + 2))
     return 2 * math.pi * np.arange(size // 2 + 1) / size, reach
 
 
 def _sums(characteristic: NDArray[np.complex128], t: NDArray[np.float64], *, first: int) -> NDArray[np.float64]:
-    """Return how likely each sum of whole numbers is, from `first` on, by its characteristic function at `t`."""
+    """Return the probabilities of the integer sums from `first` on, from their characteristic function at `t`."""
     found = np.fft.irfft(np.conj(characteristic) * np.exp(1j * t * first), 2 * (len(t) - 1))
     return np.maximum(found, 0.0)
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """Return p-values adjusted for there being several, in the same order.
+    """Return the p-values adjusted for multiple tests, in the same order.
 
     References
     ----------
@@ -107,22 +108,22 @@ def holm(values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-class Compared(NamedTuple):
-    """Two methods on the same `n` questions.
+class MethodComparison(NamedTuple):
+    """The comparison of two methods on the same `n` questions.
 
     Attributes
     ----------
     n : int
     first, second : float
-        The mean shares of right answers, 0 .. 1; 0 of no question.
+        The mean shares of correct answers, 0 .. 1; 0 without questions.
     only_first, only_second : int
-        How many questions more of the one's runs have right than of the other's, by share.
+        The number of questions with a higher score for the first method, and for the second.
     interval : Interval
-        Of `difference`, by paired bootstrap; from -1 to 1 of too few questions.
+        The paired bootstrap interval of `difference`; from -1 to 1 for too few questions.
     p : float
-        The paired permutation test; with one run each that is McNemar's exact test.
+        The p-value of the paired permutation test; with one run each, of McNemar's exact test.
     adjusted : float
-        `p` after Holm, over the slices of a facet that have enough questions.
+        `p` with Holm's correction over the slices of a facet that have enough questions.
     """
 
     n: int
@@ -136,15 +137,15 @@ class Compared(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """Return by how much the first one is better, -1 .. 1."""
+        """Return the lead of the first method, -1 .. 1."""
         return self.first - self.second
 
 
 class Comparison(NamedTuple):
-    """Two methods compared: over all questions, and for each value of each facet; `test` names what `p` is of."""
+    """The comparison of two methods on all questions and on each facet value; `test` names the test of `p`."""
 
-    whole: Compared
-    facets: Mapping[str, tuple[Compared, ...]]
+    whole: MethodComparison
+    facets: Mapping[str, tuple[MethodComparison, ...]]
     test: str
 
 
@@ -157,18 +158,18 @@ def compare(
     among: NDArray[np.bool_] | None = None,
     least: int = 1,
 ) -> Comparison:
-    """Return two methods compared on identical questions, with Holm over the slices of each facet.
+    """Return the comparison of two methods on the same questions, with Holm's correction within each facet.
 
     Parameters
     ----------
     first, second : sequences of arrays (questions,)
-        The runs of each method, as `score` takes predictions; at least one each.
+        The runs of each method, at least one each, in the form of `score`'s predictions.
     answers : array (questions,)
     slicings : mapping of str to Slicing
     among : array (questions,) of bool, or None
-        Only these questions are looked at: those that both were asked.
+        The questions to use, such as those that both methods answered; None for all.
     least : int
-        A slice of fewer questions has no interval, and does not count as one that was tested.
+        Slices with fewer questions get no interval, and do not count as tests.
     """
     paired = _Paired(first, second, answers)
     whole = Slicing(np.zeros(len(answers), np.uint8), 1)
@@ -179,7 +180,7 @@ def compare(
 
 
 class _Shares(NamedTuple):
-    """By what share of a method's runs questions are answered rightly: which shares there are, and each question's."""
+    """The share of correct runs of a method for each question: the different shares, and a code per question."""
 
     values: NDArray[np.float64]
     codes: NDArray[np.integer]
@@ -196,7 +197,7 @@ def _shares_of(runs: Runs, answers: NDArray[np.integer]) -> _Shares:
 
 
 class _Paired:
-    """By what shares of both methods' runs each question is answered rightly: one code for each pair of shares."""
+    """The shares of correct runs of both methods for each question, with one code for each pair of shares."""
 
     def __init__(self, first: Runs, second: Runs, answers: NDArray[np.integer]) -> None:
         one, two = (_shares_of(runs, answers) for runs in (first, second))
@@ -213,26 +214,26 @@ class _Paired:
         self.steps, firsts, self.places = np.unique(self.ahead, return_index=True, return_inverse=True)
         self.differences = self.differences[firsts]
 
-    def compared(self, by: Slicing, *, among: NDArray[np.bool_] | None, least: int) -> tuple[Compared, ...]:
+    def compared(self, by: Slicing, *, among: NDArray[np.bool_] | None, least: int) -> tuple[MethodComparison, ...]:
         found = [self._slice(counts, least=least) for counts in tally(by, self.slicing, among=among)]
         adjusted = iter(holm([one.p for one in found if one.n >= least]))
         return tuple(one._replace(adjusted=next(adjusted)) if one.n >= least else one for one in found)
 
-    def _slice(self, counts: NDArray[np.int64], *, least: int) -> Compared:
+    def _slice(self, counts: NDArray[np.int64], *, least: int) -> MethodComparison:
         n = int(counts.sum())
         if not n:
-            return Compared(0, 0.0, 0.0, 0, 0, Interval(-1.0, 1.0), 1.0, 1.0)
+            return MethodComparison(0, 0.0, 0.0, 0, 0, Interval(-1.0, 1.0), 1.0, 1.0)
         better, worse = (int(counts[self.signs == sign].sum()) for sign in (1, -1))
         one, two = (float(counts @ shares) / n for shares in (self.first, self.second))
         if n < least:
-            return Compared(n, one, two, better, worse, Interval(-1.0, 1.0), 1.0, 1.0)
-        p = permuted(self.ahead, counts)
-        return Compared(n, one, two, better, worse, self._bootstrap(counts, n), p, p)
+            return MethodComparison(n, one, two, better, worse, Interval(-1.0, 1.0), 1.0, 1.0)
+        p = permutation_test(self.ahead, counts)
+        return MethodComparison(n, one, two, better, worse, self._bootstrap(counts, n), p, p)
 
     def _bootstrap(self, counts: NDArray[np.int64], n: int) -> Interval:
-        """Return the percentile interval of the difference, questions drawn anew; exactly, but for guesses.
+        """Return the percentile bootstrap interval of the difference. It is exact, except for predictions with guesses.
 
-        Questions with one difference are alike, so drawing how many there are of each is drawing them one by one.
+        Questions with the same difference are interchangeable, so it is enough to resample how many there are of each.
         """
         alike = np.bincount(self.places, counts)
         there = np.flatnonzero(alike)
@@ -246,7 +247,7 @@ class _Paired:
 
 
 def _resampled(steps: NDArray[np.int64], shares: NDArray[np.float64], n: int) -> tuple[int, int]:
-    """Return the percentile interval of a sum of n steps, drawn with these shares."""
+    """Return the percentile interval of a sum of n steps that are drawn with these probabilities."""
     mean = float(steps @ shares)
     variance = max(0.0, float(steps**2 @ shares) - mean**2)
     if len(steps) == 1:

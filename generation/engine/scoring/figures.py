@@ -1,12 +1,108 @@
-"""Shares of right answers as pages show them: with n and an interval, and no percentage where there are too few."""
+"""Shares of right answers: their intervals, the one threshold under which none is shown, rounding, and their text."""
 
-from typing import NamedTuple
+import math
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Any, NamedTuple
 
-from generation.engine.scoring.statistics import TOO_FEW, Interval, wilson
+LEVEL = 0.95
+TOO_FEW = 30  # no share of fewer is shown, nor its interval: at half of 30 it is uncertain by 18 points
+DECIMALS = 6  # of a share in files and charts
+
+
+def is_too_few(n: int) -> bool:
+    """Return whether a share of `n` is not shown."""
+    return n < TOO_FEW
+
+
+class Interval(NamedTuple):
+    """From `low` to `high`, shares of 0 .. 1."""
+
+    low: float
+    high: float
+
+
+def wilson(right: float, n: int, *, level: float = LEVEL) -> Interval:
+    """Return Wilson's score interval of a share.
+
+    Parameters
+    ----------
+    right : float
+        How many were right: a count, or the mean of several.
+    n : int
+        Of how many; of none, nothing is known: 0 .. 1.
+    level : float
+        How often such intervals hold the true share, 0 .. 1 exclusive.
+
+    Raises
+    ------
+    ValueError
+        Unless 0 <= right <= n.
+
+    References
+    ----------
+    Wilson 1927, Probable inference, the law of succession, and statistical inference.
+    """
+    if not 0 <= right <= n:
+        raise ValueError(f"Expected a count of 0 .. {n}, got {right}.")
+    if n == 0:
+        return Interval(0.0, 1.0)
+    z = NormalDist().inv_cdf(0.5 + level / 2)
+    share, weight = right / n, z * z / n
+    middle = share + weight / 2
+    reach = z * math.sqrt(share * (1 - share) / n + weight / (4 * n))
+    low, high = ((middle + side * reach) / (1 + weight) for side in (-1, 1))
+    return Interval(0.0 if right == 0 else max(0.0, low), 1.0 if right == n else min(1.0, high))
+
+
+# Text and rounding
+
+
+def points(share: float) -> str:
+    """Return a share in percentage points."""
+    return f"{100 * share:.1f}"
+
+
+def signed_points(difference: float) -> str:
+    """Return a difference of two shares in percentage points, with its sign."""
+    return f"{100 * difference:+.1f}".replace("-", "−")
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent."""
+    return f"{points(share)} %"
+
+
+def interval_points(interval: Interval) -> str:
+    """Return an interval in percentage points."""
+    return f"{points(interval.low)}–{points(interval.high)}"
+
+
+def interval_text(interval: Interval) -> str:
+    """Return an interval in per cent."""
+    return f"{interval_points(interval)} %"
+
+
+def too_few_text(n: int) -> str:
+    """Return what stands in place of a share of too few."""
+    return f"too few (n = {n:,})"
+
+
+def rounded(share: float) -> float:
+    """Return a share as files and charts have it."""
+    return round(share, DECIMALS)
+
+
+def rounded_or_none(share: float | None) -> float | None:
+    """Return a share as files have it; None where it is not known."""
+    return None if share is None else rounded(share)
+
+
+# Shares
 
 
 class Share(NamedTuple):
-    """So many of `n`, as pages say it: too few for a share say so."""
+    """How many of `n` are right."""
 
     right: int
     n: int
@@ -14,7 +110,7 @@ class Share(NamedTuple):
     @property
     def is_too_small(self) -> bool:
         """Return whether there are too few for a share."""
-        return self.n < TOO_FEW
+        return is_too_few(self.n)
 
     @property
     def value(self) -> float | None:
@@ -29,7 +125,7 @@ class Share(NamedTuple):
     @property
     def text(self) -> str:
         """Return the share for people, or that there are too few for one."""
-        return f"too few (n = {self.n:,})" if self.is_too_small else percent(self.right / self.n)
+        return too_few_text(self.n) if self.is_too_small else percent(self.right / self.n)
 
     @property
     def interval_text(self) -> str:
@@ -37,11 +133,100 @@ class Share(NamedTuple):
         return "" if self.is_too_small else interval_text(self.wilson)
 
 
-def percent(share: float) -> str:
-    """Return a share for people."""
-    return f"{100 * share:.1f} %"
+class Averaged(NamedTuple):
+    """Of `n` questions, how many each of a method's runs had right, or is expected to have."""
+
+    n: int
+    rights: tuple[float, ...]
+
+    @property
+    def mean(self) -> float | None:
+        """Return the mean share over runs, 0 .. 1; None of nothing."""
+        return sum(self.rights) / len(self.rights) / self.n if self.n and self.rights else None
+
+    @property
+    def exact_mean(self) -> Fraction:
+        """Return the mean share over runs, 0 of nothing: exactly, so that equal ones are equal."""
+        return Fraction(sum(self.rights)) / max(1, len(self.rights) * self.n)
+
+    @property
+    def deviation(self) -> float | None:
+        """Return the standard deviation over runs (of a sample: over one less than there are); None of one run."""
+        if self.mean is None or len(self.rights) < 2:
+            return None
+        squares = sum((right / self.n - self.mean) ** 2 for right in self.rights)
+        return math.sqrt(squares / (len(self.rights) - 1))
+
+    @property
+    def interval(self) -> Interval:
+        """Return Wilson's interval of the mean share, of `n` questions."""
+        return wilson(sum(self.rights) / max(1, len(self.rights)), self.n)
 
 
-def interval_text(interval: Interval) -> str:
-    """Return an interval for people."""
-    return f"{100 * interval.low:.1f}–{percent(interval.high)}"
+class Figure(NamedTuple):
+    """The share that is right of `n` questions, over so many runs; only n where there are too few questions.
+
+    Attributes
+    ----------
+    n, runs : int
+    share, low, high, deviation : float or None
+        0 .. 1: the mean over runs, its interval over the questions, the standard deviation over runs.
+    note : str
+        Why there is no share, where that is not because of too few questions.
+    """
+
+    n: int
+    runs: int
+    share: float | None = None
+    low: float | None = None
+    high: float | None = None
+    deviation: float | None = None
+    note: str = ""
+
+    @property
+    def is_missing(self) -> bool:
+        """Return whether no share is shown."""
+        return self.share is None
+
+    @property
+    def text(self) -> str:
+        """Return the share for people, or why there is none."""
+        return (self.note or too_few_text(self.n)) if self.share is None else percent(self.share)
+
+    @property
+    def points(self) -> str:
+        """Return the share in points; empty where there is none."""
+        return "" if self.share is None else points(self.share)
+
+    @property
+    def interval_text(self) -> str:
+        """Return the interval in points; empty where there is none."""
+        return "" if self.low is None or self.high is None else interval_points(Interval(self.low, self.high))
+
+    @property
+    def said(self) -> str:
+        """Return n, and the interval where there is one."""
+        return f"n = {self.n:,}" if self.low is None else f"n = {self.n:,}, {self.interval_text}"
+
+    @property
+    def deviation_text(self) -> str:
+        """Return the standard deviation over runs for people; nothing of one run."""
+        return "" if self.deviation is None else f"± {points(self.deviation)}"
+
+    def shares(self) -> dict[str, float | None]:
+        """Return the share and its interval for other programs."""
+        found = {"accuracy": self.share, "low": self.low, "high": self.high}
+        return {name: rounded_or_none(share) for name, share in found.items()}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it for other programs."""
+        return {"n": self.n, **self.shares(), "runs": self.runs, "deviation": rounded_or_none(self.deviation)}
+
+
+def figure(averaged: Averaged) -> Figure:
+    """Return runs as they are shown to those who may see the result of each question."""
+    n, runs = averaged.n, len(averaged.rights)
+    if averaged.mean is None or is_too_few(n):
+        return Figure(n, runs)
+    interval = averaged.interval
+    return Figure(n, runs, averaged.mean, interval.low, interval.high, averaged.deviation)

@@ -1,23 +1,23 @@
-"""The Ladder: accuracies on hidden answers, published so coarsely and so seldom that they cannot be recovered.
+"""The Ladder: accuracies on withheld answers, published so coarsely and rarely that nobody can recover the answers.
 
-Shares are whole thousandths (a tenth of a percentage point) here, so that every comparison is exact.
+Shares are integers of thousandths (a tenth of a percentage point), so that every comparison is exact.
 """
 
 import math
 
 WHOLE = 1000  # thousandths of a share
-QUESTIONS_A_FIGURE = 100  # questions of a split for each figure of its usual budget
-LEAST_BUDGET = 3  # figures of the smallest usual budget
-GAIN = 1 / math.sqrt(2 * math.pi)  # of one measurement of one question, about 0.4
+QUESTIONS_A_FIGURE = 100  # a split's usual budget is one figure for this many questions
+LEAST_BUDGET = 3  # the smallest usual budget, in figures
+GAIN = 1 / math.sqrt(2 * math.pi)  # from one figure about one question, about 0.4
 
 
 def least_step(n: int) -> int:
-    """Return the smallest step that a split may have: 1 / sqrt(n), rounded up to a thousandth.
+    """Return the smallest step that is allowed for a split: 1 / sqrt(n), rounded up to a thousandth.
 
     Parameters
     ----------
     n : int
-        Questions, at least 1.
+        Number of questions, at least 1.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def climb(right: int, n: int, *, best: int | None, step: int) -> int:
     Parameters
     ----------
     right, n : int
-        Questions answered correctly, and all questions (at least 1).
+        The number of correct answers and the number of questions (at least 1).
     best : int or None
         The best figure published so far, in thousandths; None for the first score.
     step : int
@@ -58,23 +58,23 @@ def climb(right: int, n: int, *, best: int | None, step: int) -> int:
 
 
 def usual_budget(n: int) -> int:
-    """Return how many figures may be published on a split of `n` questions unless its owner allows more."""
+    """Return how many figures may be published for a split of `n` questions by default."""
     return max(LEAST_BUDGET, n // QUESTIONS_A_FIGURE)
 
 
 def expected_gain(figures: int, n: int) -> float:
-    """Return by how much exact figures help somebody who guesses yes or no, as a share of the questions.
+    """Return how much exact figures help an attacker who guesses yes or no, as a share of the questions.
 
-    Somebody who submits random answers, and then takes for each question the answer that the better submissions gave,
-    is right on 1/2 plus this share: each question agrees with the weighted sum of `figures` random signs slightly more
-    often than not. Figures of the Ladder are coarser, so they help less.
+    An attacker submits random answers and then takes, for each question, the answer of the better submissions. This is
+    correct for a share of 1/2 plus the result: each question agrees with the weighted sum of `figures` random signs
+    slightly more often than not. Figures of the Ladder are coarser, so they help less.
 
     Parameters
     ----------
     figures : int
-        Published so far, at least 0.
+        Number of published figures, at least 0.
     n : int
-        Questions, at least 1.
+        Number of questions, at least 1.
 
     Returns
     -------

@@ -1,12 +1,13 @@
-"""Nearest questions by their words: the highest share of words in common.
+"""Nearest questions by words: the question with the largest share of common words.
 
-Two questions are as near as the words they share are many among the words of either (Jaccard 1901); a word counts once,
-however often it occurs. Of questions as near, the first one counts. Shares are compared as fractions, exactly.
+The similarity of two questions is the number of words they share, divided by the number of words in either (Jaccard
+1901). Repeated words count once. Among equally near questions the first one is taken. Shares are compared exactly, as
+fractions.
 
-Questions of the same words are looked at once. Sketches of 128 bits say how many words two bags share at most: exactly
-how many where no more words than that are known, and few too many elsewhere, since only rare words share their bit with
-another. Bags are looked through by size, outwards from that of the one asked for, while a size can still hold a nearer
-one than was found.
+Questions with the same words are treated together. A sketch of 128 bits bounds the number of words that two bags
+share. The bound is exact if there are at most 128 words, and rarely too high otherwise, because only rare words share
+their bit with another word. Bags are searched by size, outwards from the size of the given bag, as long as a size can
+still contain a nearer one.
 """
 
 from collections.abc import Sequence
@@ -17,23 +18,23 @@ from numba import njit
 from numpy.typing import NDArray
 
 HALF = 64  # bits of a sketch
-SALT = 1901  # the seed of the numbers by which equal bags are found
+SALT = 1901  # seed of the random numbers by which equal bags are found
 
 Ints = NDArray[np.int64]
 Bits = NDArray[np.uint64]
 
 
 class Bags(NamedTuple):
-    """The different words of questions: a bag each.
+    """The set of different words of each question, called a bag.
 
     Attributes
     ----------
     starts : array (questions + 1,) of int64
-        Where each question's words start.
+        Start of each question's words in `codes`.
     codes : array of uint32
-        Words, question after question, ascending within each.
+        Words, question by question, ascending within each.
     sizes : array (questions,) of int64
-        How many words a question has, those without a code too.
+        Number of words of each question, including words without a code.
     """
 
     starts: Ints
@@ -41,18 +42,18 @@ class Bags(NamedTuple):
     sizes: Ints
 
 
-class Sorted(NamedTuple):
-    """Bags as they are looked through.
+class SortedBags(NamedTuple):
+    """Bags in the order of the search.
 
     Attributes
     ----------
     bags : Bags
     order : array (different bags,) of int64
-        The first question that has each, by size, then by position.
+        The first question with each bag, sorted by size, then by position.
     by_size : array (largest size + 2,) of int64
-        Where in `order` each size starts.
+        Start of each size in `order`.
     low, high : arrays (different bags,) of uint64
-        The halves of their sketches.
+        The two halves of the sketches.
     """
 
     bags: Bags
@@ -63,7 +64,7 @@ class Sorted(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The nearest question so far: its position, how many words it shares, and how many either has."""
+    """The nearest question so far: its position, the number of shared words, and the number of words in either."""
 
     position: int
     common: int
@@ -71,15 +72,15 @@ class Best(NamedTuple):
 
 
 def bags_of(postings: Sequence[NDArray[np.uint32]], *, questions: int, sizes: Ints | None = None) -> Bags:
-    """Return the bags of so many questions.
+    """Return the bags of the questions.
 
     Parameters
     ----------
     postings : sequence of arrays
-        For each word the positions of the questions that have it.
+        For each word, the positions of the questions that contain it.
     questions : int
     sizes : array (questions,) of int64, optional
-        How many words each question has, where `postings` leaves some out.
+        Number of words of each question, if `postings` leaves out some words.
     """
     counts = np.zeros(questions, dtype=np.int64)
     for positions in postings:
@@ -92,10 +93,10 @@ def bags_of(postings: Sequence[NDArray[np.uint32]], *, questions: int, sizes: In
     return Bags(starts, codes, counts if sizes is None else sizes)
 
 
-def grouped(bags: Bags, places: Ints) -> tuple[Ints, Ints]:
-    """Return the first question of each group that has the same words, and the number of each question's group.
+def group_questions(bags: Bags, places: Ints) -> tuple[Ints, Ints]:
+    """Return the first question of each group with the same words, and the group number of each question.
 
-    `places` are the questions meant, ascending. Should two bags look alike by accident, a group may come twice.
+    `places` are the positions of the questions, ascending. If hashes collide, a group may occur twice.
     """
     chance = np.random.Generator(np.random.PCG64(SALT))
     salt = chance.integers(2**64, size=int(bags.codes.max(initial=0)) + 1, dtype=np.uint64)
@@ -108,31 +109,31 @@ def grouped(bags: Bags, places: Ints) -> tuple[Ints, Ints]:
 
 
 class KnownQuestions:
-    """Questions among which the nearest one is looked for."""
+    """A set of questions in which the nearest question is searched."""
 
     def __init__(self, bags: Bags, usable: NDArray[np.bool_], *, words: int) -> None:
-        """Sort bags for being looked through.
+        """Prepare the search.
 
         Parameters
         ----------
         bags : Bags
         usable : array (questions,) of bool
-            Which questions may be named.
+            Which questions may be found.
         words : int
-            How many words have a code.
+            Number of words that have a code.
         """
         often = np.bincount(bags.codes, minlength=words)
         self.bits = np.empty(words, dtype=np.uint8)
         self.bits[np.argsort(-often, kind="stable")] = np.arange(words) % (2 * HALF)
-        firsts = np.sort(grouped(bags, np.flatnonzero(usable))[0])
+        firsts = np.sort(group_questions(bags, np.flatnonzero(usable))[0])
         order = firsts[np.argsort(bags.sizes[firsts], kind="stable")]
         by_size = np.searchsorted(bags.sizes[order], np.arange(int(bags.sizes.max(initial=0)) + 2))
-        self.sorted = Sorted(bags, order, by_size, *_sketches(bags, order, self.bits))
+        self.sorted = SortedBags(bags, order, by_size, *_sketches(bags, order, self.bits))
 
     def nearest(self, asked: Bags, places: Ints) -> Ints:
-        """Return the position of the nearest question for each of those asked at `places`; -1 where none may be named.
+        """Return the position of the nearest question for each question at `places` of `asked`; -1 if there is none.
 
-        Words have the codes that they have here.
+        Words in `asked` must have the same codes as here.
         """
         if not len(self.sorted.order):
             return np.full(len(places), -1, dtype=np.int64)
@@ -142,7 +143,7 @@ class KnownQuestions:
 
 @njit(cache=True)
 def _hashes(bags: Bags, places: Ints, salt: Bits) -> Bits:
-    """Return for each place a number that is the same for the same words, and hardly ever for others."""
+    """Return a hash for each place: equal for equal words, and almost always different otherwise."""
     found = np.empty(len(places), dtype=np.uint64)
     for row, place in enumerate(places):
         total = np.uint64(bags.sizes[place])
@@ -154,7 +155,7 @@ def _hashes(bags: Bags, places: Ints, salt: Bits) -> Bits:
 
 @njit(cache=True)
 def _begins(bags: Bags, places: Ints, hashes: Bits) -> NDArray[np.bool_]:
-    """Return for each place, ordered by hash, whether its bag is another than that of the place before."""
+    """Return for each place, sorted by hash, whether its bag differs from the bag of the place before."""
     found = np.ones(len(places), dtype=np.bool_)
     for row in range(1, len(places)):
         if hashes[row] == hashes[row - 1]:
@@ -166,7 +167,7 @@ def _begins(bags: Bags, places: Ints, hashes: Bits) -> NDArray[np.bool_]:
 
 @njit(cache=True)
 def _sketches(bags: Bags, places: Ints, bits: NDArray[np.uint8]) -> tuple[Bits, Bits]:
-    """Return both halves of each place's sketch, in which the bits of its words are set."""
+    """Return both halves of each place's sketch, with the bits of its words set."""
     low, high = np.zeros(len(places), dtype=np.uint64), np.zeros(len(places), dtype=np.uint64)
     for row, place in enumerate(places):
         for code in _words(bags, place):
@@ -176,7 +177,7 @@ def _sketches(bags: Bags, places: Ints, bits: NDArray[np.uint8]) -> tuple[Bits, 
 
 
 @njit(cache=True)
-def _nearest(known: Sorted, asked: Bags, places: Ints, low: Bits, high: Bits) -> Ints:
+def _nearest(known: SortedBags, asked: Bags, places: Ints, low: Bits, high: Bits) -> Ints:
     """Return the position of the nearest question for each place; `low` and `high` are the places' sketches."""
     found = np.empty(len(places), dtype=np.int64)
     first = known.order.min()
@@ -195,17 +196,17 @@ def _nearest(known: Sorted, asked: Bags, places: Ints, low: Bits, high: Bits) ->
 
 @njit(cache=True)
 def _may_hold(other: int, words: NDArray[np.uint32], size: int, best: Best) -> bool:
-    """Return whether a bag of `other` words may be as near as the best one."""
+    """Return whether a bag of `other` words can be as near as the best one."""
     most = min(len(words), other)
     return most * best.either >= best.common * (size + other - most)
 
 
 @njit(cache=True)
 def _of_size(
-    known: Sorted, other: int, words: NDArray[np.uint32], size: int, low: np.uint64, high: np.uint64, best: Best
+    known: SortedBags, other: int, words: NDArray[np.uint32], size: int, low: np.uint64, high: np.uint64, best: Best
 ) -> Best:
-    """Return the best after those with `other` words were looked through."""
-    slack = len(words) - _ones(low) - _ones(high)  # words whose bit another of them sets too
+    """Return the best question after searching all bags of `other` words."""
+    slack = len(words) - _ones(low) - _ones(high)  # words that share their bit with another word here
     needed = _needed(other + size, best, False)
     for at in range(known.by_size[other], known.by_size[other + 1]):
         if _ones(known.low[at] & low) + _ones(known.high[at] & high) + slack >= needed:
@@ -221,7 +222,7 @@ def _of_size(
 
 @njit(cache=True)
 def _needed(both: int, best: Best, is_later: bool) -> int:
-    """Return how many words two bags of `both` words must share to replace the best; a later one must be nearer."""
+    """Return how many words two bags of `both` words must share to replace the best. A later one must be nearer."""
     level, whole = best.common * both, best.common + best.either
     return level // whole + 1 if is_later else -(-level // whole)
 
@@ -233,7 +234,7 @@ def _words(bags: Bags, place: int) -> NDArray[np.uint32]:
 
 @njit(cache=True)
 def _shared(some: NDArray[np.uint32], others: NDArray[np.uint32]) -> int:
-    """Return how many codes two ascending arrays share."""
+    """Return the number of codes that two ascending arrays share."""
     i = j = count = 0
     while i < len(some) and j < len(others):
         count += some[i] == others[j]
@@ -243,7 +244,7 @@ def _shared(some: NDArray[np.uint32], others: NDArray[np.uint32]) -> int:
 
 @njit(cache=True)
 def _ones(bits: np.uint64) -> np.int64:
-    """Return how many bits are set; compilers know this pattern and make it one instruction (Warren 2012, 5-1)."""
+    """Return the number of set bits. Compilers turn this pattern into one instruction (Warren 2012, 5-1)."""
     pairs = bits - ((bits >> np.uint64(1)) & np.uint64(0x5555555555555555))
     fours = (pairs & np.uint64(0x3333333333333333)) + ((pairs >> np.uint64(2)) & np.uint64(0x3333333333333333))
     bytes_ = (fours + (fours >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)

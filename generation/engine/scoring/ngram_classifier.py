@@ -1,12 +1,12 @@
-"""Answering by a bag of words: a linear classifier over n-grams of those sentences that share a word with the question.
+"""Answering with a bag of words: a linear classifier over n-grams of the sentences that share a word with the question.
 
-It sees which words and short phrases are there, not in which order sentences stand nor what follows from them. What it
-gets right, a reader could get right without reasoning.
+It sees which words and short phrases occur, but not the order of the sentences nor what follows from them. A reader
+could answer the questions that it gets right without reasoning.
 
 References
 ----------
-Weston et al. 2015, Towards AI-Complete Question Answering, section 5, whose features these are; what is fitted to them
-here is a ridge regression on which answer is right.
+Weston et al. 2015, Towards AI-Complete Question Answering, section 5. The features are taken from there; here a ridge
+regression is fitted to them, with the correct answer as its target.
 """
 
 from collections import Counter
@@ -19,18 +19,18 @@ from numpy.typing import NDArray
 
 from generation.engine.language.vocabulary import split_words
 
-LONGEST = 3  # words of an n-gram
+LONGEST = 3  # words of the longest n-gram
 RIDGE = 10.0
-MOST = 4000  # n-grams of a model, the most frequent ones: solving for them takes seconds
-BLOCK = 500  # questions whose features are held at a time
-PLACES = 6  # decimals of scores that are compared
+MOST = 4000  # the most frequent n-grams, which a model uses; solving for more takes too long
+BLOCK = 500  # questions whose features are in memory at the same time
+PLACES = 6  # decimals of scores in comparisons
 
 Matrix = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 class ReadQuestion(NamedTuple):
-    """A question with the sentences that it sees; each group is learned for itself."""
+    """A question with the sentences that it may use. A separate model is learned for each group."""
 
     group: str
     sentences: Sequence[str]
@@ -38,7 +38,7 @@ class ReadQuestion(NamedTuple):
 
 
 class SentenceNgrams(NamedTuple):
-    """The different words of a sentence, and its n-grams by number."""
+    """The different words of a sentence, and the numbers of its n-grams."""
 
     words: frozenset[str]
     grams: Ints
@@ -48,7 +48,7 @@ Bag = list[SentenceNgrams]
 
 
 class Sentences:
-    """Sentences by their texts, each taken apart once; the same n-gram has the same number in all."""
+    """Cached sentences. The same n-gram has the same number in all sentences."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
@@ -63,28 +63,28 @@ class Sentences:
         return found
 
     def bag(self, asked: ReadQuestion) -> Bag:
-        """Return a question and the sentences that share a word with it, each as often as there."""
+        """Return a question and the sentences that share a word with it, with repeats."""
         question = self[asked.question]
         seen = [self[text] for text in asked.sentences]
         return [question, *(one for one in seen if not one.words.isdisjoint(question.words))]
 
 
 def grams_of(words: Sequence[str]) -> Iterator[str]:
-    """Yield the n-grams of a sentence."""
+    """Yield all n-grams of a sentence."""
     for length in range(1, LONGEST + 1):
         for start in range(len(words) - length + 1):
             yield " ".join(words[start : start + length])
 
 
 class Model:
-    """A linear classifier of the bags of one group.
+    """A linear classifier for the bags of one group.
 
     Parameters
     ----------
     bags : sequence of Bag
-        That of each example.
+        The bag of each example.
     answers : sequence of str
-        That of each example.
+        The answer of each example.
     """
 
     def __init__(self, bags: Sequence[Bag], answers: Sequence[str]) -> None:
@@ -95,7 +95,7 @@ class Model:
         self._fit(bags, np.eye(len(self.answers))[wanted])
 
     def _fit(self, bags: Sequence[Bag], wanted: Matrix) -> None:
-        """Solve for weights, from sums over blocks of examples: so any number of them is learned from."""
+        """Solve for the weights. Sums over blocks of examples keep memory small for any number of examples."""
         wide, n = len(self.columns), len(bags)
         squares, products, total = np.zeros((wide, wide)), np.zeros((wide, wanted.shape[1])), np.zeros(wide)
         for start in range(0, n, BLOCK):
@@ -109,7 +109,7 @@ class Model:
         self.constant = shares - mean @ self.weights
 
     def counted(self, bags: Sequence[Bag]) -> Matrix:
-        """Return how often each example has each n-gram, (examples, n-grams); those not learned are left out."""
+        """Return the counts (examples, n-grams) of the learned n-grams in each example."""
         found = np.zeros((len(bags), len(self.columns)))
         places = np.full(int(self.columns.max(initial=-1)) + 2, -1, np.int64)
         places[self.columns] = np.arange(len(self.columns))
@@ -119,7 +119,7 @@ class Model:
         return found
 
     def guess(self, bags: Sequence[Bag]) -> list[str]:
-        """Return the likeliest answer of each; of those as likely the first of the alphabet."""
+        """Return the most likely answer for each bag; of equally likely answers the first in the alphabet."""
         scores = np.round(self.counted(bags) @ self.weights + self.constant, PLACES)
         return [self.answers[code] for code in scores.argmax(axis=1)]
 
@@ -129,7 +129,7 @@ def _grams(bag: Bag) -> Ints:
 
 
 def _most_frequent(bags: Sequence[Bag]) -> Ints:
-    """Return the n-grams to go by, ascending: the most frequent; of those as frequent, the first that occurred."""
+    """Return the most frequent n-grams, ascending; of equally frequent ones those that occurred first."""
     counts = np.bincount(np.concatenate([_grams(bag) for bag in bags]))
     order = np.lexsort((np.arange(len(counts)), -counts))
     return np.sort(order[: min(MOST, int((counts > 0).sum()))])
@@ -141,17 +141,17 @@ def guesses(
     *,
     check: Callable[[], None] = lambda: None,
 ) -> Iterator[str]:
-    """Yield a guess for each question, in order: of its group's model; of a group never learned, the commonest answer.
+    """Yield a guess for each question, in order, from the model of its group.
 
-    Nothing is guessed where nothing was learned: an empty string.
+    For an unknown group the guess is the most frequent answer of all, and an empty string if nothing was learned.
 
     Parameters
     ----------
-    learned : iterable of (Read, str)
-        Questions with their answers, read once.
-    asked : iterable of Read
+    learned : iterable of (ReadQuestion, str)
+        Questions with their answers; iterated once.
+    asked : iterable of ReadQuestion
     check : callable
-        Called between models and blocks; it may raise to stop.
+        Called between models and blocks. It may raise an exception to stop.
     """
     sentences, bags, answers = Sentences(), dict[str, list[Bag]](), dict[str, list[str]]()
     for one, answer in learned:

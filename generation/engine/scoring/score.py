@@ -1,39 +1,20 @@
-"""The one scorer: how predictions, be they people's or a model's, are held against answers.
+"""The scorer of all predictions, of participants and of models.
 
-Predictions are codes of a split's vocabulary in question order; negative ones are no answer of it, and wrong. Only a
-guess among several answers, a code below `GUESS`, is right in part: as likely as it is right.
+Predictions are codes of a split's vocabulary in question order. Negative codes are not in the vocabulary and are wrong.
+Only a guess among several answers, a code below `GUESS`, counts as partly correct, by its probability.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-OUTSIDE = -1  # an answer that the vocabulary doesn't have
+OUTSIDE = -1  # an answer that is not in the vocabulary
 NONE = -2  # no answer
 TIE = -3  # several answers were given equally often
-DECIMALS = 6  # of how many guesses are right
-GUESS = -1000  # this less n is a guess among n answers, each as likely
-
-
-class Accuracy:
-    """The share of questions answered rightly; terms 1 or 0 over 1."""
-
-    name: ClassVar[str] = "accuracy"
-    label: ClassVar[str] = "accuracy"
-    higher_is_better: ClassVar[bool] = True
-    additive: ClassVar[bool] = True
-
-    def terms(
-        self, answers: NDArray[np.int64], predictions: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return numerators and denominators, shape `(questions,)`, for codes; a negative prediction is wrong."""
-        right = (answers == predictions) & (predictions >= 0)
-        return right.astype(np.int64), np.ones(len(answers), np.int64)
-
-
-ACCURACY = Accuracy()
+DECIMALS = 6  # for the number of correct guesses
+GUESS = -1000  # GUESS - n is a guess among n equally likely answers
 
 
 class Slicing(NamedTuple):
@@ -42,11 +23,11 @@ class Slicing(NamedTuple):
     Attributes
     ----------
     codes : array (questions,) of unsigned integers
-        Positions in the facet's values; the type's highest code where there is none.
+        Positions in the facet's values; the type's highest code for no value.
     values : int
-        How many values there are.
+        Number of values.
     is_flags : bool
-        Whether a code is a bit mask instead: bit `i` says that value `i` holds.
+        Whether a code is a bit mask: bit `i` is set if value `i` holds.
     """
 
     codes: NDArray[np.unsignedinteger]
@@ -55,20 +36,20 @@ class Slicing(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """Of how many questions with each value of a facet the predictions were right; both (values,).
+    """The number of questions with each value of a facet, and how many of them were correct; both have shape (values,).
 
-    Where two facets are crossed both are (values of one, values of the other). Counts are of int64; how many guesses
-    are right is what is expected, of float64.
+    If two facets are crossed, both have shape (values of one, values of the other). Counts are int64; with guesses
+    `right` is the expected number, float64.
     """
 
     n: NDArray[np.int64]
     right: NDArray[np.int64] | NDArray[np.float64]
 
 
-class Score(NamedTuple):
-    """How right predictions were: of `n` questions `right`, and the same for each value of each facet.
+class ScoreCounts(NamedTuple):
+    """The score of predictions: `right` of `n` questions are correct, and the same for each value of each facet.
 
-    Of guesses `right` is how many are expected to be right, to a millionth.
+    With guesses, `right` is the expected number, rounded to a millionth.
     """
 
     n: int
@@ -77,7 +58,7 @@ class Score(NamedTuple):
 
     @property
     def accuracy(self) -> float | None:
-        """Return the share that was right, 0 .. 1; None of nothing."""
+        """Return the share of correct answers, 0 .. 1; None without questions."""
         return self.right / self.n if self.n else None
 
 
@@ -87,21 +68,21 @@ def score(
     slicings: Mapping[str, Slicing],
     *,
     among: NDArray[np.bool_] | None = None,
-) -> Score:
-    """Return how right predictions are, overall and by every facet.
+) -> ScoreCounts:
+    """Return the score of predictions, overall and by each facet.
 
     Parameters
     ----------
     predictions, answers : arrays (questions,) of integers
-        Codes of one vocabulary; a negative prediction is wrong, and a guess right in part.
+        Codes of one vocabulary. A negative prediction is wrong, except that a guess is partly correct.
     slicings : mapping of str to Slicing
     among : array (questions,) of bool, or None
-        Only these questions are looked at, as a sample's; None for all.
+        The questions to score, such as those of a sample; None for all.
 
     Raises
     ------
     ValueError
-        If lengths differ.
+        If the lengths differ.
     """
     for name, length in {"predictions": len(predictions), **{k: len(v.codes) for k, v in slicings.items()}}.items():
         if length != len(answers):
@@ -110,16 +91,18 @@ def score(
     is_right = right_of(predictions, answers)[wanted]
     facets = {name: _slice(one, one.codes[wanted], is_right) for name, one in slicings.items()}
     right = is_right.sum()
-    return Score(len(is_right), int(right) if is_right.dtype == np.bool_ else round(float(right), DECIMALS), facets)
+    return ScoreCounts(
+        len(is_right), int(right) if is_right.dtype == np.bool_ else round(float(right), DECIMALS), facets
+    )
 
 
 def is_guess(predictions: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Return (questions,) which predictions are guesses."""
+    """Return (questions,) bool: whether each prediction is a guess."""
     return np.asarray(predictions, np.int64) < GUESS
 
 
 def right_of(predictions: NDArray[np.integer], answers: NDArray[np.integer]) -> NDArray[np.bool_] | NDArray[np.float64]:
-    """Return (questions,) which predictions are right; where some are guesses, how likely each is right, 0 .. 1."""
+    """Return (questions,) whether each prediction is correct; with guesses, the probability of it, 0 .. 1."""
     is_right = (predictions == answers) & (np.asarray(predictions, np.int64) >= 0)
     guessed = is_guess(predictions) & (np.asarray(answers, np.int64) >= 0)
     if not guessed.any():
@@ -145,16 +128,16 @@ def _slice(
     )
 
 
-def banded(codes: NDArray[np.unsignedinteger], numbers: Sequence[int], bands: Sequence[tuple[int, int]]) -> Slicing:
-    """Return a facet of numbers, to be broken down by bands of them.
+def in_bands(codes: NDArray[np.unsignedinteger], numbers: Sequence[int], bands: Sequence[tuple[int, int]]) -> Slicing:
+    """Return a numeric facet as a slicing by bands of numbers.
 
     Parameters
     ----------
     codes : array (questions,) of unsigned integers
-        Positions in `numbers`; the type's highest code where there is none.
+        Positions in `numbers`; the type's highest code for no value.
     numbers : sequence of int
     bands : sequence of (first, last)
-        Both included; no two have a number in common. A number in no band has no value.
+        Bands with both ends included; they must not overlap. A number outside all bands has no value.
     """
     none = int(np.iinfo(codes.dtype).max)
     values, table = np.array(numbers, np.int64), np.full(none + 1, none, codes.dtype)
@@ -164,7 +147,7 @@ def banded(codes: NDArray[np.unsignedinteger], numbers: Sequence[int], bands: Se
 
 
 def tally(one: Slicing, two: Slicing, *, among: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-    """Return (values of one, values of two), how many questions have both."""
+    """Return (values of one, values of two): the number of questions with both values."""
     wanted = slice(None) if among is None else among
     wide = two.values + 1
     found = np.zeros((one.values + 1) * wide, np.int64)
@@ -175,7 +158,7 @@ def tally(one: Slicing, two: Slicing, *, among: NDArray[np.bool_] | None = None)
 
 
 def _layers(slicing: Slicing, codes: NDArray[np.unsignedinteger]) -> Iterator[NDArray[np.int64]]:
-    """Yield values of questions, `slicing.values` for none: all at once, of flags one after the other."""
+    """Yield the value of each question, `slicing.values` for none. For flags, yield one array for each flag."""
     none = np.iinfo(codes.dtype).max
     if not slicing.is_flags:
         yield np.minimum(codes, slicing.values).astype(np.int64)
@@ -184,7 +167,7 @@ def _layers(slicing: Slicing, codes: NDArray[np.unsignedinteger]) -> Iterator[ND
         yield np.where((codes >> bit & 1 == 1) & (codes != none), bit, slicing.values)
 
 
-def crossed(
+def cross_facets(
     predictions: NDArray[np.integer],
     answers: NDArray[np.integer],
     one: Slicing,
@@ -192,7 +175,7 @@ def crossed(
     *,
     among: NDArray[np.bool_] | None = None,
 ) -> Slice:
-    """Return how right predictions without guesses are, by every two values of two facets; see `score`."""
+    """Return the score of predictions without guesses, by pairs of values of two facets; see `score`."""
     is_right = right_of(predictions, answers).astype(np.bool_)
     counted = is_right if among is None else is_right & among
     return Slice(tally(one, two, among=among), tally(one, two, among=counted))

@@ -1,8 +1,8 @@
-"""Answering without looking: guesses from what a question's words tell, learned on one split and scored on another.
+"""Answering without pictures: guesses from a question's words, learned on one split and scored on another.
 
-Everything is arrays of codes. A question's *group* is what a cue tells of it: its type, its template, its first
-words; -1 where the cue tells nothing. Answers are codes of the vocabulary; `UNKNOWN` is an answer outside it, `NONE`
-no answer.
+All data are arrays of codes. A question's *group* is the information that a cue gives: its type, its template or its
+first words; -1 if the cue gives nothing. Answers are codes of the vocabulary; `UNKNOWN` is an answer outside it,
+`NONE` is no answer.
 """
 
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 UNKNOWN, NONE = -1, -2
-SAMPLING = 20  # the seed of samples
+SAMPLING = 20  # seed of samples
 
 Ints = NDArray[np.int64]
 
 
-class Score(NamedTuple):
-    """How many of how many questions were answered rightly, and the share that guessing would get right."""
+class GuessScore(NamedTuple):
+    """The number of questions, how many were answered correctly, and the expected share for random guessing."""
 
     n: int
     right: int
@@ -26,20 +26,20 @@ class Score(NamedTuple):
 
 
 def modes(groups: Ints, answers: Ints, *, count: int) -> Ints:
-    """Return the most frequent answer of each group; of answers as frequent, the one with the lowest code.
+    """Return the most frequent answer of each group; of equally frequent answers the one with the lowest code.
 
     Parameters
     ----------
     groups, answers : arrays (questions,)
-        Of questions to learn from.
+        The questions to learn from.
     count : int
-        How many groups there are.
+        Number of groups.
 
     Returns
     -------
     array (count + 1,)
-        The guess for each group; last, and for groups of which nothing was learned, the most frequent answer of all.
-        `NONE` everywhere where no question has an answer.
+        The guess for each group. Groups without questions, and the last entry, get the most frequent answer of all. All
+        entries are `NONE` if no question has an answer.
     """
     answered = answers >= 0
     overall = _mode(answers[answered])
@@ -59,25 +59,25 @@ def _mode(answers: Ints) -> int:
     return int(np.argmax(np.bincount(answers))) if len(answers) else NONE
 
 
-def score(guesses: Ints, answers: Ints, chances: NDArray[np.float64]) -> Score:
-    """Return how guesses fare; questions without an answer don't count.
+def score(guesses: Ints, answers: Ints, chances: NDArray[np.float64]) -> GuessScore:
+    """Return the score of guesses; questions without an answer do not count.
 
     Parameters
     ----------
     guesses, answers : arrays (questions,)
     chances : array (questions,)
-        The probability with which a uniform guess among the answers that a question admits is right.
+        The probability that a uniform guess among the possible answers of a question is correct.
     """
     answered = answers != NONE
     n = int(answered.sum())
     right = int(((guesses == answers) & (answers >= 0)).sum())
-    return Score(n, right, round(float(chances[answered].mean()), 6) if n else 0.0)
+    return GuessScore(n, right, round(float(chances[answered].mean()), 6) if n else 0.0)
 
 
 def table(values: Sequence[str], wanted: Sequence[str], *, size: int) -> Ints:
-    """Return, for each of `size` codes of `values`, the code that `wanted` has for the same value, or -1.
+    """Return, for each of `size` codes of `values`, the code of the same value in `wanted`, or -1.
 
-    Codes beyond `values`, such as that of no value, become -1.
+    Codes beyond `values`, such as the code for no value, become -1.
     """
     codes = {value: code for code, value in enumerate(wanted)}
     found = np.full(size, -1, dtype=np.int64)
@@ -86,19 +86,19 @@ def table(values: Sequence[str], wanted: Sequence[str], *, size: int) -> Ints:
 
 
 def distinct(texts: NDArray[np.uint64]) -> int:
-    """Return how many different texts there are, of which each is given as its hash."""
+    """Return the number of different texts. Each text is given as its hash."""
     return len(np.unique(texts))
 
 
-def known(texts: NDArray[np.uint64], learned: NDArray[np.uint64]) -> int:
-    """Return how many of `texts` are among `learned`; one that is there twice counts twice."""
+def count_known(texts: NDArray[np.uint64], learned: NDArray[np.uint64]) -> int:
+    """Return how many of `texts` are in `learned`, counting repeats."""
     return int(np.isin(texts, learned).sum())
 
 
-def sampled(n: int, most: int) -> Ints:
-    """Return at most so many of the positions 0 .. n-1, in order: of as many equal parts one each, by chance.
+def sample_positions(n: int, most: int) -> Ints:
+    """Return a stratified random sample of at most `most` of the positions 0 .. n-1, in order.
 
-    The same `n` and `most` give the same positions.
+    The same `n` and `most` always give the same positions.
     """
     if n <= most:
         return np.arange(n)

@@ -1,86 +1,19 @@
-"""The one set of intervals and measures of agreement: how sure a share is that was counted."""
+"""Statistics of people's answers: intervals over questions and people, and how far people agree."""
 
 import math
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.scoring.votes import VoteCounts, Votes, counted
+from generation.engine.scoring.figures import LEVEL, Interval
+from generation.engine.scoring.votes import VoteCounts, Votes, count_votes
 
-LEVEL = 0.95
 RESAMPLES = 2000
-TOO_FEW = 30  # no share of fewer is shown, nor its interval: at half of 30 it is uncertain by 18 points
-
-
-class Interval(NamedTuple):
-    """From `low` to `high`, shares of 0 .. 1."""
-
-    low: float
-    high: float
-
-
-def wilson(right: float, n: int, *, level: float = LEVEL) -> Interval:
-    """Return Wilson's score interval of a share.
-
-    Parameters
-    ----------
-    right : float
-        How many were right: a count, or the mean of several.
-    n : int
-        Of how many; of none, nothing is known: 0 .. 1.
-    level : float
-        How often such intervals hold the true share, 0 .. 1 exclusive.
-
-    Raises
-    ------
-    ValueError
-        Unless 0 <= right <= n.
-
-    References
-    ----------
-    Wilson 1927, Probable inference, the law of succession, and statistical inference.
-    """
-    if not 0 <= right <= n:
-        raise ValueError(f"Expected a count of 0 .. {n}, got {right}.")
-    if n == 0:
-        return Interval(0.0, 1.0)
-    z = NormalDist().inv_cdf(0.5 + level / 2)
-    share, weight = right / n, z * z / n
-    middle = share + weight / 2
-    reach = z * math.sqrt(share * (1 - share) / n + weight / (4 * n))
-    low, high = ((middle + side * reach) / (1 + weight) for side in (-1, 1))
-    return Interval(0.0 if right == 0 else max(0.0, low), 1.0 if right == n else min(1.0, high))
-
-
-class Averaged(NamedTuple):
-    """Of `n` questions, how many each of a method's runs had right, or is expected to have."""
-
-    n: int
-    rights: tuple[float, ...]
-
-    @property
-    def mean(self) -> float | None:
-        """Return the mean share over runs, 0 .. 1; None of nothing."""
-        return sum(self.rights) / len(self.rights) / self.n if self.n and self.rights else None
-
-    @property
-    def deviation(self) -> float | None:
-        """Return the standard deviation over runs (of a sample: over one less than there are); None of one run."""
-        if self.mean is None or len(self.rights) < 2:
-            return None
-        squares = sum((right / self.n - self.mean) ** 2 for right in self.rights)
-        return math.sqrt(squares / (len(self.rights) - 1))
-
-    @property
-    def interval(self) -> Interval:
-        """Return Wilson's interval of the mean share, of `n` questions."""
-        return wilson(sum(self.rights) / max(1, len(self.rights)), self.n)
 
 
 class Shares(NamedTuple):
-    """Two headlines of people's answers: of majority votes, and of single answers."""
+    """The intervals of people's accuracy: of majority votes, and of single answers."""
 
     majority: Interval
     single: Interval
@@ -89,16 +22,16 @@ class Shares(NamedTuple):
 def crossed_bootstrap(
     votes: Votes, truth: NDArray[np.int64], *, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL
 ) -> Shares | None:
-    """Return percentile intervals of accuracy over questions and people, both drawn with replacement; None of nothing.
+    """Return percentile intervals of accuracy, resampling both questions and people; None without answers.
 
-    A person drawn twice votes twice. A tie is wrong; a question whose people were not drawn has no vote and does
+    A person who is drawn twice votes twice. A tie is wrong. A question whose people were not drawn has no vote and does
     not count.
 
     Parameters
     ----------
     votes : Votes
     truth : array (votes.n,) of int64
-        The right answers' codes.
+        Codes of the correct answers.
     seed : int
         The same seed gives the same intervals.
     resamples : int
@@ -106,7 +39,7 @@ def crossed_bootstrap(
 
     References
     ----------
-    Owen 2007, The pigeonhole bootstrap, which finds such intervals rather too wide than too narrow.
+    Owen 2007, The pigeonhole bootstrap. Its intervals tend to be slightly too wide.
     """
     if not len(votes.answers):
         return None
@@ -115,7 +48,7 @@ def crossed_bootstrap(
     _, people = np.unique(votes.people, return_inverse=True)
     crowd = int(people.max()) + 1
     local = Votes(rows, people, votes.answers, len(asked))
-    pairs = counted(local)
+    pairs = count_votes(local)
     places = _places(local, pairs)
     is_true = pairs.answers == truth[asked][pairs.questions]
     is_right = (votes.answers == truth[votes.questions]).astype(float)
@@ -134,13 +67,13 @@ def crossed_bootstrap(
 
 
 def _places(votes: Votes, pairs: VoteCounts) -> NDArray[np.int64]:
-    """Return for each answer where it stands among the pairs of question and answer."""
+    """Return for each answer its position among the pairs of question and answer."""
     width = int(votes.answers.max()) + 1
     return np.searchsorted(pairs.questions * width + pairs.answers, votes.questions * width + votes.answers)
 
 
 class _Contest(NamedTuple):
-    """Where each question's pairs begin, which pairs are the right answers, and which question each pair is of."""
+    """The start of each question's pairs, the pairs that are correct answers, and the question of each pair."""
 
     starts: NDArray[np.int64]
     true: NDArray[np.int64]
@@ -148,7 +81,7 @@ class _Contest(NamedTuple):
 
 
 def _majority_share(votes: NDArray[np.float64], contest: _Contest, times: NDArray[np.float64]) -> float:
-    """Return the share of questions whose right answer alone has most votes, each counted so many times."""
+    """Return the share of questions whose correct answer has strictly the most votes, weighted by `times`."""
     mine = np.zeros(len(times))
     mine[contest.questions[contest.true]] = votes[contest.true]
     votes[contest.true] = 0.0
@@ -166,15 +99,15 @@ def _percentiles(found: NDArray[np.float64], level: float) -> Interval:
 
 
 def krippendorff_alpha(votes: Votes) -> float | None:
-    """Return how far people agree beyond chance, 1 for wholly and 0 for chance, with answers as mere names.
+    """Return Krippendorff's alpha for nominal answers: 1 for full agreement, 0 for agreement by chance.
 
-    Questions with one answer don't count. None where nobody can be compared or all answers are the same.
+    Questions with one answer do not count. None if there is nothing to compare or if all answers are the same.
 
     References
     ----------
     Krippendorff 2004, Content analysis, chapter 11: reliability of nominal data with missing values.
     """
-    pairs = counted(votes)
+    pairs = count_votes(votes)
     per_question = np.bincount(pairs.questions, pairs.times, votes.n)
     compared = per_question[pairs.questions] > 1
     times, of = pairs.times[compared], per_question[pairs.questions[compared]]

@@ -1,7 +1,7 @@
-"""Several people's answers to each question: what the majority says, what Dawid and Skene's model says, how they agree.
+"""Several people's answers to each question: majority votes and the model of Dawid and Skene.
 
-Answers are kept in three arrays of one length, an entry for each answer: which question, which person, which answer.
-Questions and persons are numbered from 0; answers are codes of the vocabulary.
+Answers are stored in three arrays with one entry for each answer: its question, its person and the answer. Questions
+and persons are numbered from 0; answers are codes of the vocabulary.
 """
 
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from generation.engine.scoring.score import NONE, TIE
 
-ENOUGH = 50  # answers of a kind from which a person's confusions are estimated one by one
+ENOUGH = 50  # answers from which a person's full confusion matrix is estimated
 PASSES = 200
 CLOSE = 1e-7
-PRIOR = 1.0  # right answers and wrong answers that everybody is taken to have given before
+PRIOR = 1.0  # correct and wrong answers that are added for everybody
 
 
 class Votes(NamedTuple):
@@ -24,9 +24,9 @@ class Votes(NamedTuple):
     Attributes
     ----------
     questions, people, answers : arrays (answers,) of int64
-        Of each answer its question, its person, and its code of the vocabulary, 0 or more.
+        The question and the person of each answer, and its code in the vocabulary, 0 or more.
     n : int
-        How many questions there are, answered or not.
+        The number of questions, with or without answers.
     """
 
     questions: NDArray[np.int64]
@@ -36,14 +36,14 @@ class Votes(NamedTuple):
 
 
 class VoteCounts(NamedTuple):
-    """How often each answer was given to each question, by question and then by code.
+    """How often each answer was given to each question, sorted by question and then by code.
 
     Attributes
     ----------
     questions, answers : arrays (pairs,) of int64
-        Each question with each answer that it got.
+        All pairs of a question and an answer that it got.
     times : array (pairs,) of float64
-        How often, or the sum of those answers' weights.
+        The number of these answers, or the sum of their weights.
     """
 
     questions: NDArray[np.int64]
@@ -51,8 +51,8 @@ class VoteCounts(NamedTuple):
     times: NDArray[np.float64]
 
 
-def counted(votes: Votes, weights: NDArray[np.float64] | None = None) -> VoteCounts:
-    """Return how often each answer was given to each question; `weights` (answers,) counts some more than others."""
+def count_votes(votes: Votes, weights: NDArray[np.float64] | None = None) -> VoteCounts:
+    """Return how often each answer was given to each question, with optional `weights` (answers,)."""
     width = int(votes.answers.max(initial=0)) + 1
     pairs, places = np.unique(votes.questions * width + votes.answers, return_inverse=True)
     return VoteCounts(
@@ -61,9 +61,9 @@ def counted(votes: Votes, weights: NDArray[np.float64] | None = None) -> VoteCou
 
 
 def majority(votes: Votes) -> NDArray[np.int64]:
-    """Return (n,) each question's most frequent answer: `TIE` where several are, `NONE` where there is no answer."""
+    """Return (n,) each question's most frequent answer: `TIE` if there are several, `NONE` if there are no answers."""
     found = np.full(votes.n, NONE, np.int64)
-    pairs = counted(votes)
+    pairs = count_votes(votes)
     if not len(pairs.times):
         return found
     starts = np.flatnonzero(np.diff(pairs.questions, prepend=-1))
@@ -76,18 +76,18 @@ def majority(votes: Votes) -> NDArray[np.int64]:
 
 
 class VoteModel(NamedTuple):
-    """What Dawid and Skene's model makes of answers of one kind.
+    """The result of Dawid and Skene's model for answers of one kind.
 
     Attributes
     ----------
     answers : array (n,) of int64
-        The likeliest answer to each question, `NONE` where there is none of the kind.
+        The most likely answer to each question; `NONE` for questions without answers of this kind.
     sure : array (n,) of float64
-        How likely it is, 0 where there is none.
+        The probability of that answer; 0 if there is none.
     skill : array (people,) of float64
-        The share of a person's answers that the model takes to be right; NaN for who gave none.
+        The share of a person's answers that are correct according to the model; NaN for persons without answers.
     is_simple : array (people,) of bool
-        Whether a person is described by that share alone, having given fewer than `ENOUGH` answers.
+        Whether a person is described only by that share, because they gave fewer than `enough` answers.
     passes : int
     """
 
@@ -99,17 +99,18 @@ class VoteModel(NamedTuple):
 
 
 def dawid_skene(votes: Votes, classes: Sequence[int], *, enough: int = ENOUGH) -> VoteModel:
-    """Return the likeliest true answers, by expectation maximisation from the shares of votes.
+    """Return the most likely true answers, by expectation maximisation that starts from the shares of votes.
 
-    Who gave `enough` answers has a confusion matrix; who gave fewer errs with one probability, to all other classes
-    alike. Every person is taken to have been right and wrong `PRIOR` times before, with each true class.
+    A person with at least `enough` answers has a confusion matrix. A person with fewer answers errs with a single
+    probability, equally towards all other classes. `PRIOR` correct and wrong answers are added for every person and
+    true class.
 
     Parameters
     ----------
     votes : Votes
-        Only questions whose true answer is of one kind. Answers outside `classes` are passed over.
+        Only questions whose true answer is of one kind. Answers outside `classes` are ignored.
     classes : sequence of int
-        The codes of the answers of that kind, ascending; two or more.
+        The codes of the answers of that kind, ascending; at least two.
     enough : int
 
     References
@@ -155,7 +156,7 @@ def _confusion(
     crowd: int,
     is_simple: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    """Return (people, classes, classes) how likely each person gives each answer where another is true."""
+    """Return (people, classes, classes) the probability that a person gives each answer if another is true."""
     size = belief.shape[1]
     seen = np.empty((crowd, size, size))
     for true in range(size):

@@ -1,12 +1,12 @@
-"""Instantiation: values for a family's parameters that make a well-posed question on a scene.
+"""Instantiation: searching values for a family's parameters that give a well-posed question about a scene.
 
-A depth-first search over the operations of a lowered family, compiled. Object sets are bit masks. At every
-operation the scene says which values are worth trying; the partial program is executed as it grows, and a branch
-dies as soon as a reference isn't unique, a constraint fails, a relation is idle, or the answer isn't wanted.
+This is a compiled depth-first search over the operations of a family. Sets of objects are bit masks. At every operation
+the scene determines which values are tried. The partial program is executed while it grows, and a branch ends as soon
+as a reference is not unique, a constraint fails, a relation is idle, or the answer is not wanted.
 
 References
 ----------
-Johnson et al. 2017, CLEVR, section 3; the pruning rules of the original generator, less its known bugs.
+Johnson et al. 2017, CLEVR, section 3; the pruning rules of the original generator, without its known bugs.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,20 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generation.engine.language.families import Family, Language, Mode, Op
-from generation.engine.search.kernel import ask_family, ask_scene
+from generation.engine.search.search_kernel import ask_family, ask_scene
 
 Accept = Callable[[int, Sequence[int], int], bool]
 
 
 class Objects(NamedTuple):
-    """A scene as the search sees it.
+    """A scene in the form that the search needs.
 
     Attributes
     ----------
     codes : ndarray, shape (objects, attributes), int16
-        Each object's value of each attribute, as a code of the language.
+        The code of each object's value of each attribute.
     related : ndarray, shape (relations, objects), uint64
-        Bit `j` of `related[r, i]` is set where object `j` stands in relation `r` to object `i`.
+        Bit `j` of `related[r, i]` is set if object `j` is in relation `r` to object `i`.
     """
 
     codes: NDArray[np.int16]
@@ -37,7 +37,7 @@ class Objects(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Families as flat arrays; row `f` of `first` says where family `f`'s operations begin and end."""
+    """Families as flat arrays. Row `f` of `first` gives the begin and the end of family `f`'s operations."""
 
     first: NDArray[np.int64]
     op: NDArray[np.int64]
@@ -54,8 +54,8 @@ class Tables(NamedTuple):
     sizes: NDArray[np.int64]
 
 
-class Rules(NamedTuple):
-    """The knobs of asking, as numbers."""
+class SearchRules(NamedTuple):
+    """The settings of the search, as numbers."""
 
     strict: bool
     trivial_share: float
@@ -66,14 +66,14 @@ class Rules(NamedTuple):
 
 
 class SceneQuery(NamedTuple):
-    """What a scene was asked.
+    """The questions that were found for a scene.
 
     Attributes
     ----------
     families : ndarray, shape (questions,)
         Positions in the tuple of families.
     values : ndarray, shape (questions, parameters)
-        Codes of the parameters' values, -1 where unset.
+        Codes of the parameters' values; -1 if unset.
     answers : ndarray, shape (questions,)
         Codes in the family's `answers`.
     """
@@ -84,7 +84,7 @@ class SceneQuery(NamedTuple):
 
 
 def tables(families: Sequence[Family], *, language: Language) -> Tables:
-    """Return families as the arrays the search reads."""
+    """Return families as the arrays that the search reads."""
     total = sum(len(family.operations) for family in families)
     slots = len(language.attributes) + 1
     pairs = max((max(len(family.differ), len(family.unequal)) for family in families), default=0)
@@ -123,10 +123,10 @@ def tables(families: Sequence[Family], *, language: Language) -> Tables:
 
 
 def _drops(family: Family, local: int) -> int:
-    """Return, as bits, the relations that must not be idle where operation `local` uses its set.
+    """Return, as bits, the relations that must not be idle when operation `local` uses its set.
 
-    Before `unique` that is every relation since the last `unique` that wasn't already checked when its value was
-    chosen; before `count` and `exist` those that reach them through a union or bare.
+    For `unique` these are all relations since the last `unique` that were not checked when their value was chosen. For
+    `count` and `exist` these are the relations that reach them through a union or without a filter.
     """
     operation = family.operations[local]
     if operation.op not in (Op.UNIQUE, Op.COUNT, Op.EXIST):
@@ -148,7 +148,7 @@ def _drops(family: Family, local: int) -> int:
 
 
 class Searcher:
-    """Asks scenes of one batch: keeps which families were used and what they answered.
+    """Finds questions for the scenes of one batch, and counts the uses and answers of each family.
 
     Parameters
     ----------
@@ -156,9 +156,9 @@ class Searcher:
     language : Language
     rules : Rules
     generator : numpy.random.Generator
-        Over PCG64, of this batch.
+        Uses PCG64; one for each batch.
     left : sequence of bool
-        Which of the families may be asked; empty for all.
+        Whether each family may be used; empty if all may.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class Searcher:
         families: Sequence[Family],
         *,
         language: Language,
-        rules: Rules,
+        rules: SearchRules,
         generator: np.random.Generator,
         left: Sequence[bool] = (),
     ) -> None:
@@ -182,9 +182,9 @@ class Searcher:
         self.refused = [0] * len(families)
 
     def ask(self, objects: Objects, *, wanted: int) -> SceneQuery | None:
-        """Return `wanted` questions of different families, the least used first; None if there aren't as many.
+        """Return `wanted` questions from different families, the least used first; None if there are not enough.
 
-        Nothing is remembered of a scene that gives None.
+        If it returns None, no count changes.
         """
         found, families, values, answers, idle = ask_scene(
             objects.codes,
@@ -208,9 +208,9 @@ class Searcher:
     def ask_such(self, objects: Objects, *, wanted: int, accept: Accept, tries: int) -> bool:
         """Return whether `wanted` questions of different families were accepted, the least used families first.
 
-        Of each family, up to `tries` questions are proposed to `accept`, with its position, the parameters' codes and
-        the answer's; half as many with every scene in a row that only gave what was refused, but at least one. Neither
-        use nor answers are remembered of a scene that gives too few.
+        For each family, up to `tries` questions are proposed to `accept` with the family's position, the parameters'
+        codes and the answer's code. This number is halved after each scene on which the family's questions were all
+        refused, but is at least one. If it returns False, the counts of uses and answers do not change.
         """
         order = np.argsort([used + self.generator.random() for used in self.used.tolist()])
         found: list[tuple[int, int, bool]] = []
@@ -251,5 +251,5 @@ class Searcher:
 
 
 def objects(codes: Any, related: Sequence[Sequence[int]]) -> Objects:
-    """Return a scene for the search: codes (objects, attributes), relation masks (relations, objects)."""
+    """Return a scene for the search from codes (objects, attributes) and relation masks (relations, objects)."""
     return Objects(np.asarray(codes, np.int16), np.asarray(related, np.uint64))

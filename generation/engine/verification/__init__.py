@@ -1,1 +1,1 @@
-"""Verifying items and exported folders: everything that can be worked out again is."""
+"""Verifying items and exported folders by computing their content again."""

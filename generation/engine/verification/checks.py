@@ -1,11 +1,11 @@
-"""Checking items as every world promises them: answers are in the vocabulary, programs run and give them.
+"""Checks that apply to items of every world: answers are in the vocabulary, and programs run and give them.
 
-Programs are executed by the world's function table, one step after the other in plain Python; stored answers come from
-the compiled search.
+The world's function table executes programs step by step in plain Python. The stored answers come from the compiled
+search, so the check is independent.
 """
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,8 @@ from generation.engine.errors import BadProgram, EngineError
 from generation.engine.items import Answer, Item, Question
 from generation.engine.program import FunctionTable, outputs, typecheck
 from generation.engine.spec import BaseSpec
-from generation.engine.verification.proof import Outputs, Proof
+from generation.engine.verification.proof import IDS_ALIKE, Outputs, Proof, prove_alike
 from generation.engine.worlds import World
-
-IDS_ALIKE = 0.999  # share of pixels that show the same object
-COLOUR_APART = 1.0  # mean difference of two pictures of one scene, of 255
 
 
 class Checker:
@@ -30,9 +27,9 @@ class Checker:
     ----------
     world : World
     spec : BaseSpec
-        As the split has it.
+        The spec with the split's overrides.
     made : bool
-        Whether we made the split by its spec; what was imported promises less.
+        Whether the split was generated from its spec. Fewer checks apply to imported splits.
     """
 
     def __init__(self, world: World, spec: BaseSpec, *, made: bool) -> None:
@@ -46,7 +43,7 @@ class Checker:
             self.prover.begin()
 
     def prove(self, item: Item, proof: Proof) -> None:
-        """Prove scene and questions of an item; nothing in it makes this raise."""
+        """Check the scene and the questions of an item. Faults go into `proof`; this raises no exception for them."""
         given = self._run_all(item, proof)
         if self.prover is None:
             proof.leave("scenes of a world that proves none")
@@ -57,7 +54,7 @@ class Checker:
             proof.flaw("scenes", "a scene that can be worked with", error)
 
     def _run_all(self, item: Item, proof: Proof) -> list[Outputs | None]:
-        """Return what the questions' programs give; None where there is none or it can't be run."""
+        """Return the outputs of each question's program; None without a program or if it cannot be run."""
         context: Any = None
         given: list[Outputs | None] = [None] * len(item.questions)
         for number, question in enumerate(item.questions):
@@ -85,7 +82,7 @@ class Checker:
     def prove_pictures(
         self, item: Item, rgb: NDArray[np.uint8] | None, ids: NDArray[np.uint16] | None, proof: Proof
     ) -> None:
-        """Prove that what pictures there are show the item's scene."""
+        """Check that the given pictures show the item's scene."""
         if self.prover is None or item.scene is None:
             proof.leave("what pictures show", (rgb is not None) + (ids is not None))
             return
@@ -96,7 +93,7 @@ class Checker:
 
 
 def run_one(question: Question, context: Any, number: int, proof: Proof, *, table: FunctionTable) -> Outputs | None:
-    """Return what a program's steps give; prove that it runs and that its answer is the question's."""
+    """Return the outputs of a program's steps, or None; check that it runs and gives the question's answer."""
     assert question.program is not None
     try:
         kind = typecheck(question.program, table=table)
@@ -124,7 +121,7 @@ def run_one(question: Question, context: Any, number: int, proof: Proof, *, tabl
 
 
 def read_picture(content: bytes, proof: Proof, *, check: str, what: str) -> NDArray[Any] | None:
-    """Return the pixels of a picture file; None, and a flaw noted, where it is broken."""
+    """Return the pixels of a picture file; for a broken file, note a flaw and return None."""
     try:
         with Image.open(io.BytesIO(content)) as image:
             image.load()
@@ -134,17 +131,36 @@ def read_picture(content: bytes, proof: Proof, *, check: str, what: str) -> NDAr
         return None
 
 
-def prove_alike(rgb: NDArray[np.uint8], again: NDArray[np.uint8], proof: Proof) -> bool:
-    """Return whether a picture looks like the same one drawn again, and note it."""
-    if not proof.same("rerendered", again.shape, rgb.shape, what="a picture of shape "):
+def prove_drawn_again(
+    rgb: NDArray[np.uint8],
+    ids: NDArray[np.uint16] | None,
+    proof: Proof,
+    *,
+    draw: Callable[[], tuple[NDArray[np.uint8], NDArray[np.uint16]]],
+) -> None:
+    """Prove that a picture is what is drawn now, within what two machines may differ by."""
+    try:
+        again, ids_again = draw()
+    except EngineError as error:
+        proof.leave(f"pictures that can't be drawn here: {error}")
+        return
+    if prove_alike(rgb, again, proof) and ids is not None and ids.shape == ids_again.shape:
+        alike = float((ids == ids_again).mean())
+        expected = f"object ids as drawn again in {100 * IDS_ALIKE:g} % of pixels"
+        proof.hold("rerendered", alike >= IDS_ALIKE, expected, f"{100 * alike:.2f} %")
+
+
+def rgb_of(pixels: NDArray[Any]) -> NDArray[Any]:
+    """Return pixels (height, width, 3) of a picture of others, which may be grey or have transparency."""
+    return pixels[:, :, :3] if pixels.ndim == 3 else np.repeat(pixels[:, :, None], 3, axis=2)
+
+
+def can_have_facets(item: Item, proof: Proof) -> bool:
+    """Return whether facets of an item's questions can be worked out; where something they need is wrong, note that."""
+    if any(flaw.check in ("programs", "vocabulary", "scenes") for flaw in proof.flaws):
+        proof.leave("facets of questions of which program or scene is wrong", len(item.questions))
         return False
-    apart = float(np.abs(rgb.astype(np.int16) - again).mean())
-    return proof.hold(
-        "rerendered",
-        apart < COLOUR_APART,
-        f"a mean difference below {COLOUR_APART:g} to the picture drawn again",
-        f"{apart:.2f}",
-    )
+    return True
 
 
 def spread(count: int, most: int) -> Sequence[int]:

@@ -1,10 +1,11 @@
-"""Verifying a folder that was exported: what its files say is worked out again, as for rows of the database.
+"""Verifying an exported folder: the content of its files is computed again, as for rows of the database.
 
-Every file is held against the folder's list of SHA-256. Of a format that is read again, too, scenes, questions,
-pictures and content hashes are proved; of what a release leaves out, `horsesense/` beside it tells. A folder without
-that, such as the release itself, promises less.
+Every file is compared with the folder's list of SHA-256. For formats that can be read, scenes, questions, pictures and
+content hashes are checked. The folder `horsesense/` states what the release leaves out. A folder without it, such as
+the release itself, allows fewer checks.
 """
 
+import functools
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,23 +17,23 @@ from generation.engine.errors import BadExport, BadRecord, EngineError
 from generation.engine.items import Chunk
 from generation.engine.reading.bounded_json import Guarded, loads
 from generation.engine.reading.json_stream import JsonText, records
-from generation.engine.reading.published import Found, Read, Reader, find_reader
-from generation.engine.reading.side_folder import BESIDE
+from generation.engine.reading.published import FoundFiles, Reader, ReadItem, find_reader
+from generation.engine.reading.side_folder_reader import BESIDE
 from generation.engine.spec import BaseSpec
 from generation.engine.verification.checks import spread
-from generation.engine.verification.folder_overlap import SeenInTrain
-from generation.engine.verification.folder_parts import Crew, FolderBatch, FolderSplit, facet_rows
-from generation.engine.verification.repeats import Repeats
+from generation.engine.verification.crew import Crew
+from generation.engine.verification.folder_batches import FolderBatch, FolderSplit, PartProof, facet_rows, prove_part
+from generation.engine.verification.repeats import RepeatCounter
+from generation.engine.verification.train_overlap import TrainOverlap
 from generation.engine.verification.verdict import Finding, Verdict
 from generation.engine.worlds import READERS, get_world
 
 ITEMS = 250  # proved at a time where no plan says otherwise
-SUM_BYTES = 66  # a digest and two blanks
 Tick = Callable[[int], None]
 
 
 class Scope(NamedTuple):
-    """What of a folder is to be verified."""
+    """What is verified, and how."""
 
     folder: Path
     format: str
@@ -42,12 +43,12 @@ class Scope(NamedTuple):
 
 
 def verify(scope: Scope, *, tick: Tick = lambda _: None) -> Verdict:
-    """Return what is proved of a folder and what is wrong with it; `tick` hears of questions.
+    """Return the verdict on a folder. `tick` is called with numbers of questions.
 
     Raises
     ------
     BadExport, BadRecord
-        Where there is no such folder or format, or nothing in it can be read.
+        If the folder or format does not exist, or if nothing in it can be read.
     """
     folder, verdict = scope.folder, Verdict()
     known = {format_.name: format_ for format_ in formats.every()}
@@ -69,7 +70,7 @@ def verify(scope: Scope, *, tick: Tick = lambda _: None) -> Verdict:
 
 
 def prove_sums(folder: Path, sums: Path, verdict: Verdict) -> None:
-    """Prove that every file has its published SHA-256, and that there is no other."""
+    """Check that every file has its published SHA-256, and that there are no other files."""
     if not sums.is_file():
         verdict.leave("", f"SHA-256 of files: there is no {sums.relative_to(folder)}")
         return
@@ -90,7 +91,7 @@ def prove_sums(folder: Path, sums: Path, verdict: Verdict) -> None:
 
 
 def _sha256(folder: Path, name: str) -> str:
-    """Return the SHA-256 of a file of the folder; empty where there is none."""
+    """Return the SHA-256 of a file of the folder; empty if there is no such file."""
     path = folder / name
     if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
         return ""
@@ -99,18 +100,19 @@ def _sha256(folder: Path, name: str) -> str:
 
 
 class _Folder:
-    """Proves a folder that is read again."""
+    """Verifies a folder whose format can be read."""
 
     def __init__(self, scope: Scope, verdict: Verdict, *, tick: Tick) -> None:
         self.scope, self.verdict, self.tick = scope, verdict, tick
         self.reader: Reader = find_reader(scope.format)
-        self.found: Found = self.reader.find([scope.folder])
+        self.found: FoundFiles = self.reader.find([scope.folder])
         self.world = get_world(self.reader.world)
         self.about = _about(scope.folder)
         self.stated = {one["name"]: one for one in self.about.get("splits", ())}
         self.hashes: dict[str, str] = {}
-        self.seen = SeenInTrain()
-        self.repeats = Repeats(self.world)
+        self.overlap = TrainOverlap()
+        self.said: dict[str, dict[str, list[int]]] = {}  # by split and facet
+        self.repeats = RepeatCounter(self.world)
 
     def prove(self) -> None:
         try:
@@ -119,10 +121,13 @@ class _Folder:
             self.verdict.find(Finding("", "files", "a spec that can be read", str(error)))
             return
         splits = self._splits(spec)
-        with Crew(splits, size=self.scope.workers) as crew:
+        prove = functools.partial(prove_part, {split.name: split for split in splits})
+        with Crew(prove, size=self.scope.workers) as crew:
             for split in splits:
                 self._prove_split(split, crew)
-        self.seen.prove(splits, self.verdict)
+        for split in splits:
+            if (reference := split.stated.get("reference")) is not None:
+                self.overlap.prove(split.name, reference, self.said.get(split.name, {}), self.verdict)
         self.repeats.note({split.name: self._reference(split.name) for split in splits}, self.verdict)
         self._prove_whole()
 
@@ -136,7 +141,7 @@ class _Folder:
         return self.world.read_spec(self.reader.spec(self.found))
 
     def _splits(self, spec: BaseSpec) -> list[FolderSplit]:
-        """Return the splits to prove, with all that processes need to know of them."""
+        """Return the splits to verify, with everything that worker processes need."""
         there = {split.name: split for split in self.found.splits}
         for name in self.scope.splits:
             if name not in there:
@@ -156,14 +161,14 @@ class _Folder:
                 splits.append(FolderSplit(name, files, spec, own, is_made, stated, names, self.world.name))
         return splits
 
-    def _prove_split(self, split: FolderSplit, crew: Crew) -> None:
+    def _prove_split(self, split: FolderSplit, crew: Crew[FolderBatch, PartProof]) -> None:
         hashed, scenes, questions, whole = hashlib.sha256(), 0, 0, True
         try:
-            for part, proved in crew.prove(self._parts(split)):
+            for part, proved in crew.prove_all(self._parts(split)):
                 self.verdict.find_all(proved.findings)
                 self.verdict.take(split.name, proved.proof)
                 hashed.update(proved.hashed)
-                self.seen.add(split.name, proved.keys, proved.said)
+                self._add_keys(split.name, proved)
                 self.repeats.add(split.name, proved.repeats, items=len(part.reads))
                 whole &= proved.is_whole
                 scenes, questions = scenes + len(part.reads), questions + part.questions
@@ -176,20 +181,28 @@ class _Folder:
             self._prove_stated(split, (scenes, questions))
             self._prove_hash(split, hashed.hexdigest(), is_whole=whole)
 
+    def _add_keys(self, split: str, proved: PartProof) -> None:
+        said = self.said.setdefault(split, {})
+        for keys, told in zip(proved.keys, proved.said, strict=True):
+            for facet, hashes in keys.items():
+                self.overlap.add(split, facet, hashes, [len(hashes)])
+            for facet, code in told.items():
+                said.setdefault(facet, []).append(code)
+
     def _reference(self, name: str) -> str | None:
-        """Return the split that one is measured against: the stated one or, where nothing is stated, train."""
+        """Return the split to which a split is compared: the stated one, or `train` if nothing is stated; or None."""
         if name in self.stated:
             return self.stated[name].get("reference")
         return "train" if name != "train" else None
 
     def _parts(self, split: FolderSplit) -> Iterator[FolderBatch]:
-        """Yield the split's items, batch by batch, with what is stated of their facets."""
+        """Yield the split's items in batches, with the stated values of their facets."""
         reads = self.reader.read(split.files, spec=split.own, opened=_open)
         rows = facet_rows(self.scope.folder / BESIDE / "facets", split.name)
         again = self._again(split)
         first = asked = 0
         for size in self._sizes(split):
-            taken: list[Read] = []
+            taken: list[ReadItem] = []
             for read in reads:
                 taken.append(read)
                 if len(taken) == size:
@@ -204,7 +217,7 @@ class _Folder:
             first, asked = first + len(taken), asked + count
 
     def _sizes(self, split: FolderSplit) -> Iterator[int]:
-        """Yield how many items each batch has; after a plan's last one, as many as there may be."""
+        """Yield the number of items of each batch; after the plan's last batch, always `ITEMS`."""
         if split.is_made:
             plan: list[Chunk] = self.world.maker.plan(split.spec, split.name) if self.world.maker else []
             yield from (chunk.items for chunk in plan)
@@ -212,7 +225,7 @@ class _Folder:
             yield ITEMS
 
     def _again(self, split: FolderSplit) -> set[int]:
-        """Return the items of a split whose pictures are drawn again: evenly spread over those of all splits."""
+        """Return the items of a split whose pictures are drawn again, evenly spread over the stated splits."""
         before = 0
         for one in self.stated.values():
             if one["name"] == split.name:
@@ -222,7 +235,7 @@ class _Folder:
         return {number - before for number in spread(total, self.scope.rerender) if number >= before}
 
     def _prove_release(self, split: FolderSplit) -> None:
-        """Prove that the release's own file asks what the file beside it answers."""
+        """Check that the questions in the release's own file match those in the file with the answers."""
         path = Path(split.files.files.get("questions", ""))
         bare = self.scope.folder / str(self.about.get("folder", "")) / "questions" / path.name
         if not split.stated or bare == path or not bare.is_file() or not path.is_file():
@@ -265,7 +278,7 @@ class _Folder:
             self.hashes[split.name] = came
 
     def _prove_whole(self) -> None:
-        """Prove the dataset's content hash; of splits whose own can't be proved, the stated one is taken."""
+        """Check the dataset's content hash. For splits whose hash was not computed, the stated hash is used."""
         own = {name: one for name, one in self.stated.items() if one.get("parent") is None}
         if not own or own.keys() != {*self.found.spec.get("splits", {})}:
             if self.stated:
@@ -282,7 +295,7 @@ def _open(name: str) -> BinaryIO:
 
 
 def _about(folder: Path) -> Mapping[str, Any]:
-    """Return what is said of a dataset beside the release; empty where nothing is."""
+    """Return the facts about a dataset in the folder `horsesense/`; empty without that folder."""
     path = folder / BESIDE / "dataset.json"
     if not path.is_file():
         return {}

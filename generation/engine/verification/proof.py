@@ -1,12 +1,12 @@
-"""Proving items: what nobody has to believe, because it can be worked out again from scene and program.
+"""Proving items: checking everything that can be computed again from scene and program.
 
-A `Proof` gathers what was proved, what is wrong and what can't be told. `checking.Checker` proves what holds in every
-world; what a world promises beyond that (how things stand, how questions are asked, what pictures show) its `Prover`
-knows.
+A `Proof` collects what was proved, what is wrong and what cannot be checked. `checks.Checker` checks what holds in
+every world. A world's `Prover` checks what else the world guarantees: how objects are placed, how questions are asked,
+what pictures show.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -40,7 +40,7 @@ CHECKS = {
 
 
 class Flaw(NamedTuple):
-    """Something that does not hold; `question` is a position among the item's, None where it is about the scene."""
+    """A fault; `question` is a position among the item's questions, or None if the fault is about the scene."""
 
     check: str
     expected: str
@@ -48,23 +48,25 @@ class Flaw(NamedTuple):
     question: int | None = None
 
 
-Outputs = Sequence[Any]  # of a program's steps, raw
+IDS_ALIKE = 0.999  # share of pixels that must show the same object
+COLOUR_APART = 1.0  # largest mean difference between two pictures of one scene, of 255
+Outputs = Sequence[Any]  # raw outputs of a program's steps
 SCENES, QUESTIONS = "scenes", "questions"
 
 
 class Proof:
-    """What was proved, what is wrong, and what can't be told.
+    """What was proved, what is wrong, and what cannot be checked.
 
     Attributes
     ----------
     proved : Counter of (str, str)
-        For each check and unit (scenes, questions, ...), of how many it was proved that all is right.
+        For each check and unit (scenes, questions, ...), how many were proved correct.
     open : Counter of str
-        What can't be proved, in words, and how often.
+        What cannot be checked, in words, and how often.
     known : Counter of str
-        Faults that published data are known to have, in words, and how often.
+        Known faults of published data, in words, and how often they occur.
     flaws : list of Flaw
-        Of the item at hand, until `settle`.
+        Faults of the current item, until `settle` is called.
     """
 
     def __init__(self) -> None:
@@ -75,34 +77,34 @@ class Proof:
         self._seen: set[tuple[str, int | None]] = set()
 
     def same(self, check: str, expected: Any, came: Any, *, what: str = "", question: int | None = None) -> bool:
-        """Return whether two values are the same; note the flaw where they aren't."""
+        """Return whether two values are equal; note a flaw if they are not."""
         self._seen.add((check, question))
         if expected != came:
             self.flaw(check, f"{what}{expected}", came, question=question)
         return bool(expected == came)
 
     def hold(self, check: str, holds: bool, expected: str, came: Any, *, question: int | None = None) -> bool:
-        """Return `holds`; note the flaw where it is false."""
+        """Return `holds`; note a flaw if it is false."""
         self._seen.add((check, question))
         if not holds:
             self.flaw(check, expected, came, question=question)
         return holds
 
     def flaw(self, check: str, expected: Any, came: Any, *, question: int | None = None) -> None:
-        """Note something that does not hold."""
+        """Note a fault."""
         self.flaws.append(Flaw(check, str(expected), str(came), question))
 
     def leave(self, what: str, count: int = 1) -> None:
-        """Note something that can't be proved."""
+        """Note something that cannot be checked."""
         if count:
             self.open[what] += count
 
     def know(self, what: str) -> None:
-        """Count a fault that published data are known to have, in place of a flaw."""
+        """Count a known fault of published data. It is not a flaw."""
         self.known[what] += 1
 
     def settle(self) -> list[Flaw]:
-        """Return what is wrong with an item once all of it was looked at; count what is right."""
+        """Finish an item: return its flaws, and count the checks without flaws as proved."""
         wrong, flaws = {(flaw.check, flaw.question) for flaw in self.flaws}, self.flaws
         for check, question in self._seen - wrong:
             self.proved[check, SCENES if question is None else QUESTIONS] += 1
@@ -111,15 +113,59 @@ class Proof:
 
 
 class Prover(Protocol):
-    """What a world promises of the items of one split beyond what holds in every world; used in question order."""
+    """Checks the further guarantees of a world for the items of one split, in question order."""
 
     def begin(self) -> None:
-        """Begin a chunk: what is kept from item to item starts anew."""
+        """Begin a chunk: reset what is kept between items."""
 
     def prove(self, item: "Item", given: Sequence[Outputs | None], proof: Proof) -> None:
-        """Prove scene and questions of an item; `given`: what each question's program gives, None where it can't."""
+        """Check the scene and the questions of an item; `given` has each program's outputs or None."""
 
     def prove_pictures(
         self, item: "Item", rgb: NDArray[np.uint8] | None, ids: NDArray[np.uint16] | None, proof: Proof
     ) -> None:
-        """Prove that what pictures there are show the item's scene."""
+        """Check that the given pictures show the item's scene."""
+
+
+class PictureProver:
+    """Checks pictures by drawing their scenes again. It does not check the scenes.
+
+    Parameters
+    ----------
+    draw : callable
+        Returns an item's picture and object ids, like `Maker.render`.
+    """
+
+    def __init__(self, draw: "Callable[[Item], tuple[NDArray[np.uint8], NDArray[np.uint16]]]") -> None:
+        self.draw = draw
+
+    def begin(self) -> None:
+        """Begin a chunk. Nothing is kept between items."""
+
+    def prove(self, item: "Item", given: Sequence[Outputs | None], proof: Proof) -> None:
+        """Note that scenes are not checked. `Checker` has already run the programs."""
+        proof.leave("scenes of a world that proves none")
+
+    def prove_pictures(
+        self, item: "Item", rgb: NDArray[np.uint8] | None, ids: NDArray[np.uint16] | None, proof: Proof
+    ) -> None:
+        """Check that the pictures are those of the scene."""
+        again, ids_again = self.draw(item)
+        if rgb is not None:
+            prove_alike(rgb, again, proof)
+        if ids is not None and proof.same("masks", ids_again.shape, ids.shape, what="object ids of shape "):
+            alike = float((ids == ids_again).mean())
+            proof.hold("masks", alike >= IDS_ALIKE, f"{IDS_ALIKE:.1%} of the pixels as drawn again", f"{alike:.1%}")
+
+
+def prove_alike(rgb: NDArray[np.uint8], again: NDArray[np.uint8], proof: Proof) -> bool:
+    """Return whether a picture looks the same when drawn again, and note the result."""
+    if not proof.same("rerendered", again.shape, rgb.shape, what="a picture of shape "):
+        return False
+    apart = float(np.abs(rgb.astype(np.int16) - again).mean())
+    return proof.hold(
+        "rerendered",
+        apart < COLOUR_APART,
+        f"a mean difference below {COLOUR_APART:g} to the picture drawn again",
+        f"{apart:.2f}",
+    )

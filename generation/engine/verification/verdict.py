@@ -1,4 +1,4 @@
-"""What a verification comes to: what was proved of a dataset, what is wrong, what nobody can tell."""
+"""The result of a verification: what was proved of a dataset, what is wrong, and what cannot be checked."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 from generation.engine.verification.proof import CHECKS, Flaw, Proof
 
-MOST = 1000  # findings kept of one check of one split; the rest are counted
+MOST = 1000  # findings that are kept for each check of a split; the rest is counted
 
 
 class Finding(NamedTuple):
-    """Something that is wrong: where, by which check, what was expected, what came.
+    """A fault: its place, the check, what was expected and what was found.
 
-    `split` is empty where it is about the dataset as a whole, `scene` and `question` None where it is about neither;
-    else they are 0-based positions in the split.
+    `split` is empty for a fault of the dataset as a whole. `scene` and `question` are 0-based positions in the split,
+    or None.
     """
 
     split: str
@@ -33,7 +33,7 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class Proved:
-    """Of how many things of a split (scenes, questions, ...) a check found nothing wrong."""
+    """How many things of a split (scenes, questions, ...) passed a check."""
 
     split: str
     check: str
@@ -42,8 +42,8 @@ class Proved:
 
 
 @dataclass(frozen=True)
-class Open:
-    """What can't be proved of a split, in words, and how often."""
+class Unproved:
+    """What cannot be checked in a split, in words, and how often."""
 
     split: str
     what: str
@@ -52,7 +52,7 @@ class Open:
 
 @dataclass(frozen=True)
 class KnownFault:
-    """A fault that published data are known to have, in words, and how often a split has it."""
+    """A known fault of published data, in words, and how often it occurs in a split."""
 
     split: str
     what: str
@@ -61,14 +61,14 @@ class KnownFault:
 
 @dataclass(frozen=True)
 class CountNote:
-    """What was counted of a split and is neither right nor wrong."""
+    """A count of a split that is neither right nor wrong."""
 
     split: str
     what: str
 
 
 class Verdict:
-    """What was found so far."""
+    """The collected results of a verification."""
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []
@@ -80,7 +80,7 @@ class Verdict:
         self._kept: Counter[tuple[str, str]] = Counter()
 
     def find(self, finding: Finding) -> None:
-        """Take in something that is wrong."""
+        """Add a fault."""
         self._kept[finding.split, finding.check] += 1
         if self._kept[finding.split, finding.check] > MOST:
             self.left_out += 1
@@ -88,17 +88,17 @@ class Verdict:
             self.findings.append(finding)
 
     def find_all(self, findings: Iterable[Finding]) -> None:
-        """Take in all that is wrong with something."""
+        """Add several faults."""
         for finding in findings:
             self.find(finding)
 
     def prove(self, split: str, check: str, count: int = 1, *, unit: str) -> None:
-        """Take in that a check found nothing wrong with so many things."""
+        """Add `count` things that passed a check."""
         if count:
             self._proved[split, check, unit] += count
 
     def same(self, split: str, check: str, expected: Any, came: Any, *, unit: str, what: str = "") -> bool:
-        """Return whether two values are the same, and take that in."""
+        """Return whether two values are equal, and add the result."""
         if expected == came:
             self.prove(split, check, unit=unit)
         else:
@@ -106,7 +106,7 @@ class Verdict:
         return bool(expected == came)
 
     def take(self, split: str, proof: Proof) -> None:
-        """Take in what was proved of items, and what was left open; their flaws are settled elsewhere."""
+        """Add what a proof proved and left open. Its flaws are added separately."""
         for (check, unit), count in proof.proved.items():
             self.prove(split, check, count, unit=unit)
         for what, count in proof.open.items():
@@ -115,30 +115,30 @@ class Verdict:
             self._known[split, what] += count
 
     def leave(self, split: str, what: str, count: int = 1) -> None:
-        """Take in something that can't be proved."""
+        """Add something that cannot be checked."""
         self._open[split, what] += count
 
     def note(self, split: str, what: str) -> None:
-        """Take in what was counted."""
+        """Add a count."""
         self.notes.append(CountNote(split, what))
 
     @property
     def holds(self) -> bool:
-        """Return whether nothing wrong was found."""
+        """Return whether no fault was found."""
         return not self.findings
 
     @property
     def proved(self) -> list[Proved]:
-        """Return what was proved, split by split in the order they came, checks in their own."""
+        """Return what was proved, by split in order of appearance, then in the order of `CHECKS`."""
         order = list(CHECKS)
         splits = list(dict.fromkeys(split for split, _, _ in self._proved))
         rows = [Proved(split, check, count, unit) for (split, check, unit), count in self._proved.items()]
         return sorted(rows, key=lambda row: (splits.index(row.split), order.index(row.check), row.unit))
 
     @property
-    def open(self) -> list[Open]:
-        """Return what can't be proved."""
-        return [Open(split, what, count) for (split, what), count in self._open.items()]
+    def open(self) -> list[Unproved]:
+        """Return what could not be checked."""
+        return [Unproved(split, what, count) for (split, what), count in self._open.items()]
 
     @property
     def known(self) -> list[KnownFault]:
@@ -146,7 +146,7 @@ class Verdict:
         return [KnownFault(split, what, count) for (split, what), count in self._known.items()]
 
     def to_json(self) -> dict[str, Any]:
-        """Return all of it as JSON."""
+        """Return the whole verdict as JSON."""
         return {
             "ok": self.holds,
             "proved": [{**asdict(row), "says": CHECKS[row.check]} for row in self.proved],
@@ -158,7 +158,7 @@ class Verdict:
         }
 
     def lines(self) -> Iterator[str]:
-        """Yield what was proved and what wasn't, a line each, for people."""
+        """Yield lines for users with what was proved and what was not."""
         for check, says in CHECKS.items():
             rows = [row for row in self.proved if row.check == check]
             if rows:
@@ -179,7 +179,7 @@ class Verdict:
 
 
 def _counts(rows: Sequence[Proved]) -> str:
-    """Return counts of all splits together, unit by unit: `60 scenes, 600 questions`."""
+    """Return the counts of all splits together, by unit: `60 scenes, 600 questions`."""
     totals: Counter[str] = Counter()
     for row in rows:
         totals[row.unit] += row.count
@@ -187,7 +187,7 @@ def _counts(rows: Sequence[Proved]) -> str:
 
 
 def of_item(split: str, flaws: Iterable[Flaw], *, scene: int, questions: Sequence[int]) -> Iterator[Finding]:
-    """Yield an item's flaws as findings; `questions` are the positions of its questions."""
+    """Yield an item's flaws as findings; `questions` are the positions of its questions in the split."""
     for flaw in flaws:
         question = None if flaw.question is None else questions[flaw.question]
         yield Finding(split, flaw.check, flaw.expected, flaw.came, scene, question)

@@ -1,43 +1,43 @@
-"""What worlds have ready for boards: breakdowns of accuracy that a paper, or a question of its kind, asks for."""
+"""Descriptions of breakdowns of accuracy, which worlds offer for boards."""
 
 from collections.abc import Mapping
 from fractions import Fraction
 from types import MappingProxyType
-from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 Filters = Mapping[str, tuple[str, ...]]
-"""Of some facets the values that questions may have; a question passes when each of them has one."""
+"""The allowed values of some facets; a question passes if it has an allowed value of each of them."""
 
 EVERYTHING: Filters = MappingProxyType({})
 
 
 class Series(NamedTuple):
-    """Some of a view's questions, drawn beside the others."""
+    """A part of a view's questions, drawn as one series."""
 
     label: str
     filters: Filters
 
 
 class BoardView(NamedTuple):
-    """A ready-made breakdown of accuracy.
+    """A breakdown of accuracy that a world offers.
 
     Attributes
     ----------
     name : str
-        In addresses and file names: small letters, digits and hyphens.
+        The name in addresses and file names: small letters, digits and hyphens.
     title : str
-        For people.
+        The heading that people see.
     by : str
-        The facet that it is broken down by: integers along a line, any other as a list.
+        The facet by whose values accuracy is broken down: an integer facet as a line, any other as a list.
     axis : str
-        What its values are, as an axis says it.
+        The label of the facet's axis.
     filters : Filters
-        Which questions it is about.
+        The questions that the view covers.
     series : tuple of Series
-        Which of these are told apart; none: all are one. Over examples learned from, each is a curve of its own.
+        The series that the view compares; if empty, all questions are one series. In learning curves each is a curve.
     is_across : bool
-        Whether it stands beside the same of the other splits that have the split's reference; its series are told
-        apart by curves alone.
+        Whether the view also shows the other splits that have the same reference. If so, its series are shown as curves
+        only.
     """
 
     name: str
@@ -50,23 +50,24 @@ class BoardView(NamedTuple):
 
     @property
     def facets(self) -> frozenset[str]:
-        """Return the names of all facets that it reads."""
+        """Return the names of all facets that the view reads."""
         return frozenset({self.by, *self.filters}.union(*(one.filters for one in self.series)))
 
 
 class Tasks(NamedTuple):
-    """Columns of a board that are tasks, each of them passed or failed for itself.
+    """The columns of a board that are tasks; each task is passed or failed.
 
-    Boards then tell the mean over tasks and how many are failed, curves with how many examples each is passed.
+    Boards then show the mean over tasks and the number of failed tasks; learning curves show how many examples are
+    needed to pass each task.
 
     Attributes
     ----------
     facet : str
-        The columns that are about its values are the tasks.
+        The tasks are the columns of this facet's values.
     noun : str
-        What one is called; an s makes it several.
+        The noun for one task; its plural ends in s.
     passed : Fraction
-        The share of right answers from which a task is passed.
+        The share of right answers that is needed to pass a task.
     """
 
     facet: str
@@ -75,17 +76,5 @@ class Tasks(NamedTuple):
 
     @property
     def percent(self) -> str:
-        """Return the share from which a task is passed, in per cent."""
+        """Return the share that is needed to pass a task, in per cent."""
         return f"{float(100 * self.passed):g}"
-
-
-@runtime_checkable
-class HasTasks(Protocol):
-    """A world some of whose columns are tasks."""
-
-    tasks: ClassVar[Tasks]
-
-
-def tasks_of(world: object) -> Tasks | None:
-    """Return which of a world's columns are tasks; None where none are."""
-    return world.tasks if isinstance(world, HasTasks) else None

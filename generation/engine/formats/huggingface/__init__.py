@@ -1,1 +1,1 @@
-"""Datasets for the Hugging Face Hub: Parquet, card, Croissant file."""
+"""The format `huggingface`: Parquet files, a dataset card and a Croissant file."""

@@ -1,4 +1,4 @@
-"""The card of an export, README.md: what the Hub shows of a dataset, with its YAML, tables, figures and limits."""
+"""The dataset card, README.md: the page that the Hub shows, with YAML, tables, figures and limits."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,20 +6,20 @@ from typing import Any, NamedTuple
 
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit
 from generation.engine.formats.huggingface.card_licence import hub_name
-from generation.engine.formats.huggingface.card_statistics import Tally, lines
+from generation.engine.formats.huggingface.card_statistics import FacetCounter, lines
 from generation.engine.formats.huggingface.croissant_rai import biases, limits, making, uses
 from generation.engine.formats.huggingface.rows import STORY, first_of
 from generation.engine.items import ChartView, Media
-from generation.engine.scoring.statistics import TOO_FEW
+from generation.engine.scoring.figures import is_too_few, percent
 
 TASK = {Media.IMAGE: "visual-question-answering", Media.STORY: "question-answering", Media.NONE: "question-answering"}
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"),
          (10_000_000, "1M<n<10M"), (100_000_000, "10M<n<100M"))  # fmt: skip
-MOST_LINES = 40  # of a table; of more values, the most frequent
+MOST_LINES = 40  # of a table; the most frequent values if there are more
 
 
 class CardExample(NamedTuple):
-    """The item that the card shows, and where its picture was written; empty where it has none."""
+    """The item that the card shows, and the path of its picture; empty without a picture."""
 
     split: str
     item: ExportItem
@@ -27,30 +27,30 @@ class CardExample(NamedTuple):
 
 
 class Card(NamedTuple):
-    """All that a card is made of.
+    """Everything that a card is made from.
 
     Attributes
     ----------
     dataset : ExportDataset
     names : mapping of str to str
-        What `datasets` calls each split.
+        The name of each split in `datasets`.
     columns : mapping of str to str
-        The columns of the configuration `questions`, and what each holds.
+        The columns of the configuration `questions`, with a description each.
     embedded : bool
-        Whether that configuration has the pictures.
+        Whether that configuration contains the pictures.
     tallies : mapping of str to Tally
     figures : sequence of str
         The names of the files in the folder `figures`.
-    example : Example or None
+    example : CardExample or None
     has_tasks : bool
-        Whether there is an `eval.yaml`.
+        Whether the export has an `eval.yaml`.
     """
 
     dataset: ExportDataset
     names: Mapping[str, str]
     columns: Mapping[str, str]
     embedded: bool
-    tallies: Mapping[str, Tally]
+    tallies: Mapping[str, FacetCounter]
     figures: Sequence[str]
     example: CardExample | None
     has_tasks: bool
@@ -76,12 +76,12 @@ def card(told: Card) -> str:
 
 
 def yaml_text(value: str) -> str:
-    """Return a text as YAML has it on one line, whatever is in it."""
+    """Return a text as a YAML string on one line, with special characters escaped."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def size_category(rows: int) -> str:
-    """Return how many rows there are, as the Hub says it."""
+    """Return the Hub's size category for a number of rows."""
     return next((name for most, name in SIZES if rows < most), "100M<n<1B")
 
 
@@ -128,7 +128,7 @@ def _example(told: Card) -> list[str]:
 
 
 def _told(item: ExportItem) -> str:
-    """Return the lines of an item's story, numbered; nothing where it has none."""
+    """Return the lines of an item's story, numbered; empty without a story."""
     lines = [f"{number}. {_escaped(line)}" for number, line in enumerate(item.story or (), 1)]
     return "\n".join(lines) + "\n\n" if lines else ""
 
@@ -184,7 +184,7 @@ def _statistics(told: Card) -> list[str]:
 
 
 def _view(told: Card, view: ChartView) -> str:
-    """Return a chart of the world as its figure and a table; nothing where no split shows its facet."""
+    """Return one of the world's charts as a figure and a table; empty if no split has its facet."""
     splits, found = lines(told.dataset.splits, view.facet)
     if not splits:
         return ""
@@ -203,7 +203,7 @@ def _view(told: Card, view: ChartView) -> str:
 
 
 def _cell(n: int, split: ExportSplit) -> str:
-    return f"{n:,} ({100 * n / split.questions:.1f} %)" if split.questions >= TOO_FEW else f"{n:,}"
+    return f"{n:,}" if is_too_few(split.questions) else f"{n:,} ({percent(n / split.questions)})"
 
 
 def _evaluation(told: Card) -> str:

@@ -1,8 +1,8 @@
-"""Licences as the Hub and schema.org call them."""
+"""The names and addresses of licences on the Hub and in schema.org."""
 
 import re
 
-# What the Hub knows, by its identifier, of the licences that datasets mostly have; schema.org wants an address.
+# The Hub's identifiers of the most common dataset licences, with the SPDX names that form addresses for schema.org.
 ON_THE_HUB = {
     "cc0-1.0": "CC0-1.0",
     "cc-by-4.0": "CC-BY-4.0",
@@ -23,7 +23,7 @@ ON_THE_HUB = {
 
 
 def hub_name(licence: str) -> str:
-    """Return the Hub's identifier of a licence: `other` for one it doesn't know, `unknown` where none is stated."""
+    """Return the Hub's identifier of a licence: `other` for a licence it does not know, `unknown` for no licence."""
     name = re.sub(r"[\s_]+", "-", licence.strip().lower())
     if not name:
         return "unknown"
@@ -31,6 +31,6 @@ def hub_name(licence: str) -> str:
 
 
 def address(licence: str) -> str:
-    """Return the address of a licence's text where it is a known one, else what was stated."""
+    """Return the address of a licence's text if the licence is known, otherwise the stated text."""
     known = ON_THE_HUB.get(hub_name(licence))
     return f"https://spdx.org/licenses/{known}.html" if known else licence.strip()

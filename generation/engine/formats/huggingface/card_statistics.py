@@ -1,4 +1,4 @@
-"""What an export's card tells of its questions: how often each value occurs, what blind guessing would get."""
+"""Statistics of the questions for the card: how often each value occurs, and the accuracy of blind guessing."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,12 +8,13 @@ import numpy as np
 
 from generation.engine.formats import ExportItem, ExportSplit
 from generation.engine.items import Facet, FacetKind
+from generation.engine.scoring.figures import percent
 
 BLOCK = 65_536  # questions counted at once
 
 
 class BestGuess(NamedTuple):
-    """The best that can be said without looking: an answer, and how many questions it is right for."""
+    """The best constant answer: the answer, the number of questions it is right for, and the number of questions."""
 
     answer: str
     right: int
@@ -21,18 +22,18 @@ class BestGuess(NamedTuple):
 
     @property
     def percent(self) -> str:
-        """Return the share for people."""
-        return f"{100 * self.right / self.of:.1f} %"
+        """Return the accuracy as a text for users."""
+        return percent(self.right / self.of)
 
 
-class Tally:
-    """The answers of a split, counted by question type while its items pass."""
+class FacetCounter:
+    """The answers of a split, counted by question type while its items are read."""
 
     def __init__(self) -> None:
         self.counts: dict[str, Counter[str]] = {}
 
     def add(self, item: ExportItem) -> None:
-        """Count an item's answers, where they are shown."""
+        """Count an item's answers, if they may be seen."""
         for question in item.item.questions:
             if question.answer is not None:
                 self.counts.setdefault(question.kind, Counter())[question.answer.text] += 1
@@ -43,11 +44,11 @@ class Tally:
         return sum(counter.total() for counter in self.counts.values())
 
     def majority(self) -> BestGuess | None:
-        """Return the answer that is right most often; None where none is shown."""
+        """Return the most frequent answer; None if no answers may be seen."""
         return _most(sum(self.counts.values(), Counter()))
 
     def majority_by_kind(self) -> int:
-        """Return for how many questions the most frequent answer of their type is right."""
+        """Return how many questions are right if each is given the most frequent answer of its type."""
         return sum(max(counter.values()) for counter in self.counts.values())
 
 
@@ -59,14 +60,14 @@ def _most(counter: Counter[str]) -> BestGuess | None:
 
 
 class ValueCount(NamedTuple):
-    """A value, or a bin of them, as people call it, and how many questions of each split have it."""
+    """The label of a value or bin, and how many questions of each split have it."""
 
     label: str
     counts: tuple[int, ...]
 
 
 def lines(splits: Sequence[ExportSplit], name: str) -> tuple[list[ExportSplit], list[ValueCount]]:
-    """Return the splits that show a facet, and a line for each value, or bin of them, that occurs in one of them."""
+    """Return the splits that have a facet, and a `ValueCount` for each value or bin that occurs in one of them."""
     shown = [(split, facet) for split in splits for facet in split.facets if facet.name == name]
     counted = [(facet, _count(split, facet)) for split, facet in shown]
     found: dict[str, list[int]] = {}
@@ -91,7 +92,7 @@ def _count(split: ExportSplit, facet: Facet) -> list[int]:
 
 
 def _labelled(facet: Facet, counts: Sequence[int]) -> list[tuple[str, int]]:
-    """Return the counts with what people call each value; of numbers with bins, bin by bin."""
+    """Return each value's label and count. Numbers with bins are counted by bin."""
     if not facet.bins:
         return list(zip(facet.labels or facet.values, counts, strict=True))
     numbers = [int(value) for value in facet.values]

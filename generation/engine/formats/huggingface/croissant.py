@@ -1,4 +1,4 @@
-"""The Croissant file of an export: what a dataset's Parquet files hold, for programs, and the responsible-AI fields.
+"""The Croissant file of an export: a machine-readable description of its Parquet files, with responsible-AI fields.
 
 References
 ----------
@@ -13,15 +13,15 @@ from typing import Any
 
 from generation.engine.formats import ExportDataset
 from generation.engine.formats.huggingface.card_licence import address
-from generation.engine.formats.huggingface.card_statistics import Tally
+from generation.engine.formats.huggingface.card_statistics import FacetCounter
 from generation.engine.formats.huggingface.croissant_rai import rai
 from generation.engine.items import Media
 
 CONFORMS_TO = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
 PARQUET = "application/x-parquet"
-UNNAMED = "unknown"  # where a dataset names no authors
+UNNAMED = "unknown"  # the author, if a dataset names none
 
-# As the specification gives it, in its order; `prov` is W3C's vocabulary of where data come from.
+# In the form and order of the specification. `prov` is W3C's vocabulary for the origin of data.
 CONTEXT: dict[str, Any] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -80,21 +80,21 @@ def croissant(
     *,
     features: Mapping[str, Mapping[str, Any]],
     about: Mapping[str, str],
-    tallies: Mapping[str, Tally],
+    tallies: Mapping[str, FacetCounter],
 ) -> dict[str, Any]:
-    """Return the Croissant file of an export whose Parquet files are written.
+    """Return the Croissant file of an export whose Parquet files are already written.
 
     Parameters
     ----------
     dataset : ExportDataset
     folder : Path
-        Of the export; a configuration's files are below its folder of the same name.
+        The folder of the export. A configuration's files are in its subfolder of the same name.
     features : mapping of str to mapping
-        Of each configuration.
+        The features of each configuration.
     about : mapping of str to str
-        What a column holds.
+        The description of each column.
     tallies : mapping of str to Tally
-        Of each split.
+        The counted answers of each split.
     """
     authors = dataset.authors or (UNNAMED,)
     said: dict[str, Any] = {
@@ -121,13 +121,13 @@ def croissant(
 
 
 def version_of(stated: str) -> str:
-    """Return a version as Croissant wants it, MAJOR.MINOR.PATCH: as stated, filled up with zeros; 1.0.0 for none."""
+    """Return a version in Croissant's form MAJOR.MINOR.PATCH, with zeros for missing parts; 1.0.0 if none is stated."""
     numbers = re.findall(r"\d+", stated)[:3]
     return ".".join([*numbers, "0", "0"][:3]) if numbers else "1.0.0"
 
 
 def _files(folder: Path, configurations: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return every Parquet file with its digest."""
+    """Return a description of every Parquet file, with its digest."""
     found = []
     for path in sorted(path for name in configurations for path in (folder / name).rglob("*.parquet")):
         with path.open("rb") as file:
@@ -159,7 +159,7 @@ def _file_set(configuration: str) -> dict[str, Any]:
 
 
 def _record_set(configuration: str, features: Mapping[str, Any], about: Mapping[str, str]) -> dict[str, Any]:
-    """Return a configuration's records: its columns, but for lists of records, which its readers can't take."""
+    """Return the record set of a configuration: its columns without lists of records, which readers cannot read."""
     key = "question_id" if "question_id" in features else "image_index"
     return {
         "@type": "cr:RecordSet",

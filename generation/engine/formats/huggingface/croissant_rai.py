@@ -1,4 +1,4 @@
-"""What an export says of its making, its limits and its biases, for the card and for the Croissant file.
+"""The texts about how a dataset was made, its limits and its biases, for the card and for the Croissant file.
 
 References
 ----------
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from generation.engine.formats import ExportDataset
-from generation.engine.formats.huggingface.card_statistics import Tally
+from generation.engine.formats.huggingface.card_statistics import FacetCounter
 from generation.engine.items import Media
 
 UNKNOWN = "Not known here, and to be taken from its own publication, for"
@@ -23,10 +23,10 @@ IMPACT = (
 SHOWN = {Media.IMAGE: "an image", Media.STORY: "a story", Media.NONE: "nothing"}
 
 
-def rai(dataset: ExportDataset, tallies: Mapping[str, Tally]) -> dict[str, Any]:
-    """Return the responsible-AI fields of a Croissant file, each filled from the dataset's spec and its counts.
+def rai(dataset: ExportDataset, tallies: Mapping[str, FacetCounter]) -> dict[str, Any]:
+    """Return the responsible-AI fields of a Croissant file, filled from the dataset's spec and its counts.
 
-    What isn't known of imported splits is said to be unknown, for whoever publishes them to fill in.
+    Facts about imported splits that are not known are marked as unknown, so that their publisher can add them.
     """
     return {
         "rai:dataCollection": making(dataset),
@@ -63,7 +63,7 @@ def rai(dataset: ExportDataset, tallies: Mapping[str, Tally]) -> dict[str, Any]:
 
 
 def _sources(dataset: ExportDataset) -> list[dict[str, str]]:
-    """Return what the data come from: the spec, and for imported splits what was imported."""
+    """Return the sources of the data: the spec, and the published data for imported splits."""
     found = []
     imported = _imported(dataset)
     if len(imported) < len(dataset.splits):
@@ -80,7 +80,7 @@ def _sources(dataset: ExportDataset) -> list[dict[str, str]]:
 
 
 def making(dataset: ExportDataset) -> str:
-    """Return how the data came to be."""
+    """Return how the data were made."""
     imported = _imported(dataset)
     parts = []
     if len(imported) < len(dataset.splits):
@@ -113,7 +113,7 @@ def _seed(dataset: ExportDataset) -> int:
 
 
 def limits(dataset: ExportDataset) -> list[str]:
-    """Return what the data are not good for, a sentence or two each."""
+    """Return what the data are not suitable for, in one or two sentences each."""
     withheld = [split.name for split in dataset.splits if not split.shows_answers]
     found = [
         f"Everything is synthetic: a question comes with {SHOWN[dataset.world.media]} made by a program, and what "
@@ -127,8 +127,8 @@ def limits(dataset: ExportDataset) -> list[str]:
     return found
 
 
-def biases(dataset: ExportDataset, tallies: Mapping[str, Tally]) -> list[str]:
-    """Return which way the answers lean, with what guessing blindly gets in each split that shows its answers."""
+def biases(dataset: ExportDataset, tallies: Mapping[str, FacetCounter]) -> list[str]:
+    """Return which answers are frequent, and how accurate blind guessing is in each split whose answers may be seen."""
     found = [
         "How often each value and each answer occurs follows from the specification and from how answers are balanced "
         "under it; some stay more frequent than others. The tables in README.md count them."
@@ -147,7 +147,7 @@ def biases(dataset: ExportDataset, tallies: Mapping[str, Tally]) -> list[str]:
 
 
 def uses(dataset: ExportDataset) -> list[str]:
-    """Return what the data are for."""
+    """Return the purposes of the data."""
     return [
         "Diagnosing models that answer questions: accuracy broken down by what a question demands.",
         "Training and validation of such models where the splits allow it, and comparison under shifts between splits.",

@@ -1,7 +1,7 @@
 """The format `huggingface`: Parquet files that `datasets` and the Hub read, a card, a Croissant file, `eval.yaml`.
 
-Two configurations: `questions` has a row a question and names its picture (or has it, with `--embed`), `scenes` has a
-row an image, with its scene and its questions.
+Two configurations: `questions` has a row for each question with the name of its picture (or the picture itself, with
+`--embed`), and `scenes` has a row for each image, with its scene and its questions.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
 from generation.engine.formats.huggingface.card import Card, CardExample, card, yaml_text
-from generation.engine.formats.huggingface.card_statistics import Tally
+from generation.engine.formats.huggingface.card_statistics import FacetCounter
 from generation.engine.formats.huggingface.croissant import croissant
 from generation.engine.formats.huggingface.parquet import (
     IMAGES,
@@ -64,7 +64,7 @@ NOT_EMBEDDED = """\
 
 
 class HuggingFace:
-    """Writes what `datasets.load_dataset` reads."""
+    """Writes a folder for `datasets.load_dataset`."""
 
     name: ClassVar[str] = "huggingface"
     label: ClassVar[str] = "Hugging Face datasets"
@@ -76,7 +76,7 @@ class HuggingFace:
     embeds: ClassVar[bool] = True
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
-        """Write the Parquet files of every split, then what describes them."""
+        """Write the Parquet files of every split, then the files that describe them."""
         arrow()
         embed = bool(options["embed"])
         columns = facet_columns(dataset.splits)
@@ -87,7 +87,7 @@ class HuggingFace:
             "scenes": scene_features(columns, first=first),
         }
         schemas = {name: schema_of(one) for name, one in features.items()}
-        tallies: dict[str, Tally] = {}
+        tallies: dict[str, FacetCounter] = {}
         for split in dataset.splits:
             rows = Rows(split, dataset.world, columns)
             tallies[split.name] = _write_split(rows, folder, names[split.name], schemas=schemas, embed=embed, tick=tick)
@@ -100,20 +100,22 @@ class HuggingFace:
             tallies=tallies,
             figures=_write_figures(dataset, folder),
             example=_write_example(dataset, folder),
-            has_tasks=bool(measured(dataset)),
+            has_tasks=bool(evaluation_splits(dataset)),
         )
         tick(0)
         described = croissant(dataset, folder, features=features, about=about, tallies=tallies)
         write_json(folder / "spec.json", dataset.spec_json)
         write_json(folder / "croissant.json", described)
         _write_text(folder / "README.md", card(told))
-        if measured(dataset):
+        if evaluation_splits(dataset):
             _write_text(folder / "eval.yaml", eval_yaml(dataset, names, embed=embed))
 
 
-def _write_split(rows: Rows, folder: Path, plain: str, *, schemas: Mapping[str, Any], embed: bool, tick: Tick) -> Tally:
-    """Write both configurations of a split in one pass; return its answers, counted."""
-    tally = Tally()
+def _write_split(
+    rows: Rows, folder: Path, plain: str, *, schemas: Mapping[str, Any], embed: bool, tick: Tick
+) -> FacetCounter:
+    """Write both configurations of a split in one pass; return the counts of its answers."""
+    tally = FacetCounter()
     with ExitStack() as stack:
         group = IMAGES if embed else QUESTIONS
         questions = stack.enter_context(Shards(folder / "questions" / plain, schemas["questions"], rows=group))
@@ -145,7 +147,7 @@ def _scene_row(split: ExportSplit, item: ExportItem, asked: list[Row], picture: 
 
 
 def _about(dataset: ExportDataset, columns: Mapping[str, FacetKind], *, embed: bool) -> dict[str, str]:
-    """Return what each column holds."""
+    """Return a description of each column."""
     labels = {column_of(facet.name): facet.label for split in dataset.splits for facet in split.facets}
     about = {**ABOUT, **{name: f"facet: {labels[name]}" for name in columns}}
     if dataset.world.media is not Media.IMAGE:
@@ -153,10 +155,10 @@ def _about(dataset: ExportDataset, columns: Mapping[str, FacetKind], *, embed: b
     return {**about, "image": ABOUT_PICTURE} if embed else about
 
 
-def measured(dataset: ExportDataset) -> list[ExportSplit]:
-    """Return the splits that models are measured on: that show their answers, and what is asked about.
+def evaluation_splits(dataset: ExportDataset) -> list[ExportSplit]:
+    """Return the splits on which models are evaluated. Their answers, and their pictures if any, may be seen.
 
-    Those that no other split is measured against, or else all.
+    Splits that serve as a reference for another split are left out, unless none would remain.
     """
     needs_images = dataset.world.media is Media.IMAGE
     usable = [split for split in dataset.splits if split.shows_answers and (split.images or not needs_images)]
@@ -165,18 +167,18 @@ def measured(dataset: ExportDataset) -> list[ExportSplit]:
 
 
 def eval_yaml(dataset: ExportDataset, names: Mapping[str, str], *, embed: bool) -> str:
-    """Return `eval.yaml`: a task for each split that models are measured on.
+    """Return `eval.yaml`, with a task for each split on which models are evaluated.
 
     References
     ----------
-    Hugging Face Hub documentation, "Evaluation Results", specification of eval.yaml; `exact` is Inspect AI's scorer
-    that compares whole answers.
+    Hugging Face Hub documentation, "Evaluation Results", specification of eval.yaml. `exact` is the scorer of Inspect
+    AI that compares whole answers.
     """
     pictured = dataset.world.media is Media.IMAGE
     said = [EVAL_HEAD + ("" if embed or not pictured else NOT_EMBEDDED) + f"name: {yaml_text(dataset.title)}"]
     said += [f"description: {yaml_text(' '.join(dataset.description.split()) or dataset.title)}"]
     said += ["evaluation_framework: inspect-ai", "", "tasks:"]
-    for split in measured(dataset):
+    for split in evaluation_splits(dataset):
         said += [
             f"  - id: {yaml_text(f'{dataset.slug}-{names[split.name]}')}",
             "    config: questions",
@@ -194,7 +196,7 @@ def eval_yaml(dataset: ExportDataset, names: Mapping[str, str], *, embed: bool) 
 
 
 def _write_figures(dataset: ExportDataset, folder: Path) -> list[str]:
-    """Write the dataset's charts; return the files' names."""
+    """Write the dataset's charts; return the file names."""
     figures = dataset.figures()
     for name, content in sorted(figures.items()):
         (folder / "figures").mkdir(exist_ok=True)
@@ -203,7 +205,7 @@ def _write_figures(dataset: ExportDataset, folder: Path) -> list[str]:
 
 
 def _write_example(dataset: ExportDataset, folder: Path) -> CardExample | None:
-    """Write the picture that the card shows: the first of the first split that has questions."""
+    """Write the picture of the card's example: the first item of the first split whose first item has questions."""
     for split in dataset.splits:
         item = next(split.items(), None)
         if item is None or not item.item.questions:

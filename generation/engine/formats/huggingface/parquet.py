@@ -1,4 +1,4 @@
-"""Parquet files as `datasets` reads them: columns with their features, small row groups, files of bounded size."""
+"""Parquet files for `datasets`: columns with their features, small row groups, files of limited size."""
 
 import importlib
 import json
@@ -12,9 +12,9 @@ from generation.engine.formats.huggingface.rows import FIRST, PROMPT, STORY, Row
 from generation.engine.items import FacetKind
 
 IMAGES = 100  # pictures in a row group, at most
-QUESTIONS = 5_000  # rows in a row group where there are no pictures in it
-GROUP_BYTES = 32_000_000  # of pictures in a row group, from which on it gets no more
-FILE_BYTES = 450_000_000  # that a file's row groups have at most: with what follows them it stays below 500 MB
+QUESTIONS = 5_000  # rows in a row group without pictures
+GROUP_BYTES = 32_000_000  # bytes of pictures after which a row group is complete
+FILE_BYTES = 450_000_000  # maximum for the row groups of a file; with its footer the file stays below 500 MB
 
 Feature = Mapping[str, Any]
 TEXT: Feature = {"dtype": "string", "_type": "Value"}
@@ -32,7 +32,7 @@ OF_FIRST = {
 
 
 def arrow() -> Any:
-    """Return pyarrow, which writes Parquet; raise `BadExport` where it isn't installed."""
+    """Return pyarrow, which writes Parquet; raise `BadExport` if it is not installed."""
     try:
         importlib.import_module("pyarrow.parquet")
     except ImportError as error:
@@ -45,14 +45,14 @@ def arrow() -> Any:
 
 
 def question_features(columns: Mapping[str, FacetKind], *, embed: bool, first: Sequence[str] = FIRST) -> dict[str, Any]:
-    """Return the features of the configuration `questions`: a row a question; `first` are its world's first columns."""
+    """Return the features of the configuration `questions`. `first` are the world's first columns."""
     facets = {name: OF_KIND[kind] for name, kind in columns.items()}
     own = {name: IMAGE if embed and name == "image" else OF_FIRST[name] for name in first}
     return {**own, **facets, PROMPT: TEXT}
 
 
 def scene_features(columns: Mapping[str, FacetKind], *, first: Sequence[str] = FIRST) -> dict[str, Any]:
-    """Return the features of the configuration `scenes`: a row an image or a story, its questions in a list."""
+    """Return the features of the configuration `scenes`: a row for each image or story, with its questions."""
     question = question_features(columns, embed=False, first=first)
     shown = {name: feature for name, feature in (("image", IMAGE), (STORY, TEXTS)) if name in first}
     for name in (*shown, "image_index", "split"):
@@ -61,7 +61,7 @@ def scene_features(columns: Mapping[str, FacetKind], *, first: Sequence[str] = F
 
 
 def schema_of(features: Mapping[str, Any]) -> Any:
-    """Return the Arrow schema of features, which stand in it as `datasets` looks for them."""
+    """Return the Arrow schema of features, with the metadata from which `datasets` reads them."""
     pa = arrow()
     said = json.dumps({"info": {"features": features}}, separators=(",", ":"))
     return pa.schema([(name, _type_of(feature)) for name, feature in features.items()], {"huggingface": said})
@@ -81,32 +81,32 @@ def _type_of(feature: Any) -> Any:
     return pa.struct([(name, _type_of(part)) for name, part in feature.items()])
 
 
-class Written(NamedTuple):
-    """A file: its path below the export's folder."""
+class ParquetFile(NamedTuple):
+    """A written file: its path and its number of rows."""
 
     path: Path
     rows: int
 
 
 class Shards:
-    """The Parquet files of one configuration of a split: `00000-of-00002.parquet` and so on, made as rows come.
+    """The Parquet files of one configuration of a split: `00000-of-00002.parquet` and so on, written while rows come.
 
-    A context manager: left without an error, all rows are in the files and the files have their names.
+    This is a context manager. When it closes without an error, all rows are written and the files get their names.
 
     Parameters
     ----------
     folder : Path
-        Made; holds nothing else.
+        This folder is created; it contains only these files.
     schema : pyarrow.Schema
     rows : int
-        How many a row group has, at most.
+        The largest number of rows in a row group.
     file_bytes : int
-        From which on a file gets no further row group.
+        The size at which a file is complete and the next one begins.
     """
 
     def __init__(self, folder: Path, schema: Any, *, rows: int, file_bytes: int = FILE_BYTES) -> None:
         self.folder, self.schema, self.rows, self.file_bytes = folder, schema, rows, file_bytes
-        self.written: list[Written] = []
+        self.written: list[ParquetFile] = []
         self._waiting: list[Row] = []
         self._weight = self._in_file = 0
         self._file: Any = None
@@ -119,7 +119,7 @@ class Shards:
         return self
 
     def add(self, row: Row, *, weight: int = 0) -> None:
-        """Take a row; `weight` is how many bytes its pictures have."""
+        """Add a row. `weight` is the size of its pictures in bytes."""
         self._waiting.append(row)
         self._weight += weight
         if len(self._waiting) >= self.rows or self._weight >= GROUP_BYTES:
@@ -138,10 +138,10 @@ class Shards:
         for number, (path, rows) in enumerate(zip(self._paths, self._counts, strict=True)):
             final = self.folder / f"{number:05d}-of-{len(self._paths):05d}.parquet"
             path.rename(final)
-            self.written.append(Written(final, rows))
+            self.written.append(ParquetFile(final, rows))
 
     def _flush(self) -> None:
-        """Write the rows that wait as one row group."""
+        """Write the collected rows as one row group."""
         table = arrow().Table.from_pylist(self._waiting, schema=self.schema)
         if self._writer is not None and self._file.tell() + table.nbytes > self.file_bytes:
             self._finish()
@@ -155,7 +155,7 @@ class Shards:
         self._paths.append(self.folder / f"{len(self._paths):05d}.part")
         self._counts.append(0)
         self._file = self._paths[-1].open("wb")
-        # A picture that several rows have stands in a row group once: the page of its dictionary is large enough.
+        # A picture that several rows share is stored once in a row group, because the dictionary page is large enough.
         self._writer = arrow().parquet.ParquetWriter(
             self._file,
             self.schema,

@@ -1,6 +1,6 @@
-"""Rows as tables of other tools have them: a question with its choices, its prompt and its facets.
+"""Rows of tables for other tools: a question with its choices, its prompt and its facets.
 
-Columns have the same names everywhere: those of `first_of` in their order, then one for each facet, then the prompt.
+The columns have the same names everywhere: first those of `first_of`, then one for each facet, then the prompt.
 """
 
 import json
@@ -12,11 +12,11 @@ from generation.engine.formats import ExportItem, ExportSplit, value_of
 from generation.engine.items import FacetKind, Media, Question
 from generation.engine.program import to_json
 from generation.engine.worlds import World
-from generation.engine.worlds.stories import is_told, prompt_of, seen_by
+from generation.engine.worlds.stories import prompt_of, seen_by
 
 FIRST = ("image", "question", "answer", "choices", "question_id", "image_index", "split", "program")
 PROMPT, STORY = "prompt", "story"
-OURS = frozenset({*FIRST, PROMPT, STORY, "scene", "view", "questions"})  # no facet's column is called so
+OURS = frozenset({*FIRST, PROMPT, STORY, "scene", "view", "questions"})  # names that no facet's column may have
 BLOCK = 8192  # questions whose facets are read at once
 NOT_A_NAME = re.compile(r"\W+", re.ASCII)
 
@@ -24,34 +24,34 @@ Row = dict[str, Any]
 
 
 def first_of(world: World) -> tuple[str, ...]:
-    """Return the first columns of a world's rows: with the lines of a story where it tells some, else with a picture.
+    """Return the first columns of a world's rows: the lines of a story, if the world has stories, or else a picture.
 
-    A world that has both has both columns.
+    A world with both has both columns.
     """
-    if not is_told(world):
+    if not world.has_stories:
         return FIRST
     pictured = ("image",) if world.media is Media.IMAGE else ()
     return (*pictured, STORY, *FIRST[1:])
 
 
 def facet_columns(splits: Sequence[ExportSplit]) -> dict[str, FacetKind]:
-    """Return the columns of facets that any of the splits shows, in order, and how their values are to be read.
+    """Return the columns for all facets of the splits, in order, with the kind of each facet.
 
-    The facet `answer` has none: the answers stand in a column of their own.
+    The facet `answer` has no column here, because answers have their own column.
     """
     facets = [facet for split in splits for facet in split.facets if facet.name != "answer"]
     return {column_of(facet.name): facet.kind for facet in facets}
 
 
 def column_of(facet: str) -> str:
-    """Return what the column of a facet is called: as the facet is, where that doesn't name another one."""
+    """Return the name of a facet's column: the facet's name, with a prefix if another column has that name."""
     return f"facet_{facet}" if facet in OURS else facet
 
 
 def plain_names(names: Sequence[str]) -> dict[str, str]:
-    """Return a name of letters, digits and underscores alone for each name, no two the same.
+    """Return, for each name, a unique name of letters, digits and underscores only.
 
-    The Hub and `datasets` know no other names of splits.
+    The Hub and `datasets` accept no other names for splits.
     """
     plain: dict[str, str] = {}
     for name in names:
@@ -63,14 +63,14 @@ def plain_names(names: Sequence[str]) -> dict[str, str]:
 
 
 class Rows:
-    """The rows of a split's questions, read item by item, in order.
+    """The rows of a split's questions. Items must be read in order.
 
     Parameters
     ----------
     split : ExportSplit
     world : World
     columns : mapping of str to FacetKind
-        The facets' columns; one that this split hasn't is None in each of its rows.
+        The columns for facets. A column whose facet this split lacks is None in each row.
     """
 
     def __init__(self, split: ExportSplit, world: World, columns: Mapping[str, FacetKind]) -> None:
@@ -82,7 +82,7 @@ class Rows:
         self._start = self._end = 0
 
     def of(self, item: ExportItem) -> list[Row]:
-        """Return the rows of an item's questions; `image` is its picture's name, `story` what the question sees."""
+        """Return the rows of an item's questions. `image` is the picture's name, `story` the lines that it uses."""
         questions = item.item.questions
         facets = self._facet_values(item.first_question, len(questions))
         return [
@@ -107,7 +107,7 @@ class Rows:
         return {name: value for name, value in own.items() if name in self._first}
 
     def _facet_values(self, first: int, count: int) -> dict[str, list[Any]]:
-        """Return the values of every facet's column for so many questions."""
+        """Return the values of every facet's column for `count` questions from position `first`."""
         if first < self._start or first + count > self._end:
             self._read(first, max(count, min(BLOCK, self.split.questions - first)))
         at = first - self._start
@@ -130,5 +130,5 @@ class Rows:
 
 
 def program_text(question: Question) -> str | None:
-    """Return a question's program as JSON in one line, in the form that CLEVR publishes; None where it has none."""
+    """Return a question's program as JSON on one line, in CLEVR's published form; None without a program."""
     return None if question.program is None else json.dumps(to_json(question.program), separators=(",", ":"))

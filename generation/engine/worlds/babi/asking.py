@@ -1,9 +1,9 @@
-"""What people and models are told of how to answer."""
+"""The instructions and answer forms for people and models."""
 
 from collections.abc import Sequence
 
 from generation.engine.items import JOINT, AnswerForm, AnswerKind, Question
-from generation.engine.worlds.babi.languages import said
+from generation.engine.worlds.babi.languages import localised_answer
 from generation.engine.worlds.babi.spec import BabiSpec
 from generation.engine.worlds.babi.tasks import BY_NAME
 
@@ -27,22 +27,22 @@ KINDS = {
 
 
 def kind_of_answer(task: str) -> AnswerKind:
-    """Return the kind of a task's answers; of those of one word that of a word."""
+    """Return the kind of a task's answers; the kind of single-word answers is `WORD`."""
     return KINDS.get(task, AnswerKind.WORD)
 
 
 def prompt(question: Question) -> str:
-    """Return what a model is told: the question and the form of the answer."""
+    """Return the text for a model: the question and the form of the answer."""
     return f"{question.text}\n{FORMS[kind_of_answer(question.kind)]}"
 
 
 def answers(spec: BabiSpec) -> tuple[str, ...]:
-    """Return every answer of a spec's tasks, each once."""
+    """Return every answer of a spec's tasks once."""
     return tuple(dict.fromkeys(answer for task in spec.tellers for answer in _choices(spec, task.name)))
 
 
 def answer_form(spec: BabiSpec, question: Question) -> AnswerForm:
-    """Return how a person answers a question of a task; sets and ways are put together of their parts."""
+    """Return how a person answers a question; sets and paths are built from their parts."""
     kind, choices = kind_of_answer(question.kind), _choices(spec, question.kind)
     if kind not in TOLD:
         return AnswerForm(kind, choices, {})
@@ -56,4 +56,4 @@ def answer_form(spec: BabiSpec, question: Question) -> AnswerForm:
 def _choices(spec: BabiSpec, task: str) -> tuple[str, ...]:
     language, kind = spec.language, kind_of_answer(task)
     own: Sequence[str] = BY_NAME[task].answers(spec.told) if task in BY_NAME else ()
-    return (*[said(language, kind, answer) for answer in own], *spec.answers)
+    return (*[localised_answer(language, kind, answer) for answer in own], *spec.answers)

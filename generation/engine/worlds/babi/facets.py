@@ -1,23 +1,25 @@
-"""By what questions are filed: their task, what they demand of a reader, and whether training had their story."""
+"""Facets of bAbI's questions, and the charts and boards that use them."""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache
 
 from generation.engine.errors import EngineError
-from generation.engine.items import Facet, FacetKind, Item, Needs, Question
+from generation.engine.items import ChartView, Column, Facet, FacetKind, Item, Needs, Question
 from generation.engine.program import outputs
 from generation.engine.worlds import SEEN, UNSEEN
 from generation.engine.worlds.babi import asking
-from generation.engine.worlds.babi.found import Prefix
 from generation.engine.worlds.babi.functions import function_table
 from generation.engine.worlds.babi.spec import BabiSpec
+from generation.engine.worlds.babi.step_results import Prefix
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.tasks import BY_NAME
 from generation.engine.worlds.babi.telling import CountableTask
-from generation.engine.worlds.repeats import Repeatable
+from generation.engine.worlds.base import Repeatable
+from generation.engine.worlds.boards import BoardView, Tasks
 
 LENGTHS: Mapping[str, int] = {"lines": 6, "supports": 2}
-MOST_SUPPORTS, MOST_LINES = 60, 1_000  # more have no value
+MOST_SUPPORTS, MOST_LINES = 60, 1_000  # larger numbers have no value
 SPANS = (0, 5, 10, 15, 20, 30, 40, 60, 80, 120, 160, 240, 400)
 TRAIN: Mapping[str, str] = {
     "seen_story": "story seen in train",
@@ -31,7 +33,7 @@ Supports = tuple[int, ...]
 
 
 def facets(spec: BabiSpec) -> tuple[Facet, ...]:
-    """Return every facet, in the order pages show them."""
+    """Return every facet in the order of the pages."""
     labels = tuple(f"{task.number}: {task.label}" for task in BY_NAME.values())
     category = FacetKind.CATEGORY
     return (
@@ -57,7 +59,7 @@ def _numbers(most: int) -> tuple[str, ...]:
 
 
 def facet_codes(spec: BabiSpec, item: Item) -> Mapping[str, Sequence[int]]:
-    """Return a code for each facet that needs the item alone and each of its questions; -1 for what isn't known."""
+    """Return, for each facet that needs only the item, a code for each question; -1 if the value is unknown."""
     tasks, answers = _codes(tuple(BY_NAME)), _codes(asking.answers(spec))
     told = [_spans(item, number) for number in range(len(item.questions))]
     return {
@@ -73,7 +75,7 @@ def _codes(values: tuple[str, ...]) -> Mapping[str, int]:
 
 
 def _spans(item: Item, number: int) -> dict[str, int]:
-    """Return the codes of how much a question sees, and of where in it the supporting facts are."""
+    """Return the codes of the facets about the number of lines and the supporting facts."""
     story, question = item.scene, item.questions[number]
     lines = question.scope
     if lines is None and isinstance(story, Story):
@@ -93,9 +95,9 @@ def _code(number: int | None, most: int) -> int:
 
 
 def supports_of(story: Story, question: Question, number: int) -> Supports | None:
-    """Return the lines of a question's supporting facts, by its program or as published; None where nobody tells.
+    """Return a question's supporting lines from its program, or else as published; None if they are unknown.
 
-    `number` is the question's among its story's.
+    `number` is the question's position among the questions of its story.
     """
     if question.program is not None:
         try:
@@ -111,7 +113,7 @@ def supports_of(story: Story, question: Question, number: int) -> Supports | Non
 
 
 def train_keys(item: Item, question: Question) -> Mapping[str, Sequence[str]]:
-    """Return what the train split must have: the whole story, and the lines that the question sees with its words."""
+    """Return the keys that the train split must have: the whole story, and the visible lines with the question."""
     if not isinstance(item.scene, Story):
         return dict.fromkeys(TRAIN, ())
     seen = "\n".join([line.text for line in item.scene.lines[: question.scope]])
@@ -119,10 +121,32 @@ def train_keys(item: Item, question: Question) -> Mapping[str, Sequence[str]]:
 
 
 def spaces(spec: BabiSpec) -> Mapping[str, Mapping[str, int]]:
-    """Return how many stories a task can tell, and how many with a question, where these are few enough to count."""
+    """Return how many stories a task has, and how many with a question, for tasks where these can be counted."""
     found: dict[str, Mapping[str, int]] = {}
     for task in spec.tellers:
         space = task.space(spec.told) if isinstance(task, CountableTask) else None
         if space is not None:
             found[task.name] = {"seen_story": space.stories, "seen_question": space.questions}
     return found
+
+
+VIEWS = (
+    ChartView("tasks", "Tasks", "type", "task"),
+    ChartView("answers", "Answers", "answer", "answer"),
+    ChartView("supports", "Supporting facts", "supports", "supporting facts"),
+    ChartView("lines", "How long stories are", "lines", "lines before the question"),
+    ChartView("distance", "How far back readers must remember", "distance", "lines since the first supporting fact"),
+)
+BOARD_VIEWS = (
+    BoardView("tasks", "By task", "type", "task"),
+    BoardView("supports", "By supporting facts", "supports", "supporting facts"),
+    BoardView("lines", "By length of the story", "lines", "lines before the question"),
+    BoardView("distance", "By distance", "distance", "lines since the first supporting fact"),
+    BoardView("answers", "By answer", "answer", "answer"),
+)
+TASKS = Tasks("type", "task", Fraction(95, 100))
+
+
+def columns(spec: BabiSpec) -> tuple[Column, ...]:
+    """Return a column for each task."""
+    return tuple(Column(f"{task.number}", "type", task.name, f"{task.number}: {task.label}") for task in spec.tellers)

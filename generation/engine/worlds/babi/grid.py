@@ -1,4 +1,4 @@
-"""Layouts on a grid: cells beside each other, a walk over some of them, others told of beside it.
+"""Layouts on a grid: cells that are each beside an earlier cell, and walks over them.
 
 Directions are numbers: 0 north (or above), 1 south (below), 2 east (right), 3 west (left).
 """
@@ -14,16 +14,16 @@ Cell = tuple[int, int]
 """Steps to the east and to the north."""
 
 Edge = tuple[int, int, int]
-"""A cell's number, that of the one it was laid beside, and its direction from there."""
+"""A cell's number, the number of the cell beside which it was placed, and its direction from there."""
 
 COMPASS: Mapping[str, Cell] = {"north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0)}
 MOVES = tuple(COMPASS.values())
 OPPOSITE = (1, 0, 3, 2)
-COUNTED = 8  # cells; trees of more are too many to list
+COUNTED = 8  # cells; there are too many trees of more cells to list
 
 
 class GridLayout(NamedTuple):
-    """Cells, each beside an earlier one.
+    """Cells; each but the first is beside an earlier one.
 
     Attributes
     ----------
@@ -45,19 +45,19 @@ def beside(cell: Cell, direction: int) -> Cell:
 
 
 def distance(one: Cell, other: Cell) -> int:
-    """Return how many steps lie between two cells, were all others free to walk on."""
+    """Return the number of steps between two cells if all cells between them are free."""
     return abs(one[0] - other[0]) + abs(one[1] - other[1])
 
 
 def laid(layout: GridLayout, number: int, direction: int) -> GridLayout:
-    """Return a layout with another cell, beside one of its own."""
+    """Return a layout with one more cell, beside the cell `number`."""
     cell = beside(layout.cells[number], direction)
     return GridLayout((*layout.cells, cell), (*layout.edges, (len(layout.cells), number, direction)))
 
 
 @cache
 def walks(steps: int) -> tuple[GridLayout, ...]:
-    """Return every walk of so many steps that comes to no cell twice."""
+    """Return every walk with this number of steps that visits no cell twice."""
     if steps == 0:
         return (START,)
     return tuple(
@@ -69,12 +69,12 @@ def walks(steps: int) -> tuple[GridLayout, ...]:
 
 
 def within(walk: tuple[Cell, ...], cell: Cell) -> bool:
-    """Return whether a walk from a walk's start to its end over a cell might be as short."""
+    """Return whether a cell may lie on another shortest walk from the walk's start to its end."""
     return distance(walk[0], cell) + distance(cell, walk[-1]) < len(walk)
 
 
 def is_only_way(walk: tuple[Cell, ...], others: tuple[Cell, ...] = ()) -> bool:
-    """Return whether no other way is as short, whatever cells beside each other may be walked between."""
+    """Return whether a walk stays the only shortest one if people may also walk between all neighbouring cells."""
     chord = any(distance(one, other) == 1 for at, one in enumerate(walk) for other in walk[at + 2 :])
     return not chord and not any(within(walk, cell) for cell in others)
 
@@ -86,7 +86,7 @@ def is_askew(walk: tuple[Cell, ...]) -> bool:
 
 @cache
 def only_ways(steps: int) -> tuple[GridLayout, ...]:
-    """Return the walks that are the only way, if nothing else is near."""
+    """Return the walks that are the only shortest ones if there are no other cells."""
     return tuple(walk for walk in walks(steps) if is_only_way(walk.cells))
 
 
@@ -97,7 +97,7 @@ def askew(steps: int) -> tuple[GridLayout, ...]:
 
 
 def grown(walk: GridLayout, count: int, chance: Stream, *, clear: bool) -> GridLayout:
-    """Return a layout that begins with a walk and has so many cells; with `clear` none lies within the walk."""
+    """Return a layout of `count` cells that begins with a walk; with `clear`, no other cell is `within` the walk."""
     cells, edges = list(walk.cells), list(walk.edges)
     while len(cells) < count:
         number, direction = divmod(chance.below(4 * len(cells)), 4)
@@ -110,7 +110,7 @@ def grown(walk: GridLayout, count: int, chance: Stream, *, clear: bool) -> GridL
 
 @cache
 def trees(count: int) -> tuple[GridLayout, ...]:
-    """Return every way of joining so many cells without a circle, each once wherever it lies."""
+    """Return every tree of `count` neighbouring cells; trees that differ only by a shift count once."""
     if count > COUNTED:
         raise ValueError(f"Expected at most {COUNTED} cells, got {count}.")
     if count == 1:
@@ -131,7 +131,7 @@ def _joints(tree: GridLayout) -> frozenset[tuple[Cell, Cell]]:
 
 
 def walks_within(tree: GridLayout, steps: int) -> list[tuple[int, ...]]:
-    """Return the walks of so many steps along a tree's joints, as numbers of cells, both ways round."""
+    """Return the walks with this number of steps along a tree's edges, as cell numbers, in both directions."""
     near: dict[int, list[int]] = {number: [] for number in range(len(tree.cells))}
     for one, other, _ in tree.edges:
         near[one].append(other)

@@ -1,4 +1,4 @@
-"""The knobs of stories, with the released data's values as defaults."""
+"""Spec fields for stories; the defaults are the released data's values."""
 
 from typing import Annotated, Literal, Self
 
@@ -11,7 +11,7 @@ TaskNumber = Annotated[int, Field(ge=1, le=20)]
 
 
 class Range(Frozen):
-    """A part of the stories, by the hash of their text, which is spread evenly from 0 to 1."""
+    """A part of all stories, by the hash of their text, which is uniform between 0 and 1."""
 
     low: float = Field(ge=0.0, le=1.0)
     high: float = Field(ge=0.0, le=1.0)
@@ -23,12 +23,12 @@ class Range(Frozen):
         return self
 
     def overlaps(self, other: "Range") -> bool:
-        """Return whether a story may belong to both."""
+        """Return whether a story may belong to both parts."""
         return self.low < other.high and other.low < self.high
 
 
 class Knobs(Frozen):
-    """How stories are told. More people, places and things than the released data have make them harder."""
+    """How stories are made. More people, places and things than in the released data make them harder."""
 
     people: int = Field(default=4, ge=2, le=12, title="People", description="in a story", json_schema_extra=COMMON)
     places: int = Field(default=6, ge=3, le=14, title="Places", description="in a story", json_schema_extra=COMMON)

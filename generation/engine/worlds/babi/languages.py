@@ -1,4 +1,4 @@
-"""The languages that stories are told in. Whatever they are, tasks tell them in English first."""
+"""The languages of stories. Tasks write stories in English first, and a language translates them."""
 
 from collections.abc import Mapping
 from string import ascii_lowercase, ascii_uppercase
@@ -8,16 +8,16 @@ from generation.engine.items import AnswerKind
 from generation.engine.worlds.babi.languages_hindi import Hindi
 from generation.engine.worlds.babi.story import Story
 
-SHUFFLED = "gkxbwqzvylhcofujpsratmdnei"  # what a to z become; each letter another one
+SHUFFLED = "gkxbwqzvylhcofujpsratmdnei"  # the letters that replace a to z
 
 
 class StoryLanguage(Protocol):
-    """What becomes of English texts.
+    """A translation of English texts.
 
     Attributes
     ----------
     is_placed_by_english : bool
-        Whether the hash of a story's English text says which split it belongs to; else that of its own text does.
+        Whether the hash of a story's English text decides its split; otherwise the hash of the translated text does.
     """
 
     is_placed_by_english: bool
@@ -25,20 +25,20 @@ class StoryLanguage(Protocol):
     def __hash__(self) -> int: ...
 
     def text(self, english: str) -> str:
-        """Return a sentence or question."""
+        """Return a sentence or question in this language."""
 
     def answer(self, english: str) -> str:
-        """Return a canonical answer: a word, or several joined by commas in the order given."""
+        """Return a canonical answer in this language: a word, or several joined by commas in the given order."""
 
     def story(self, story: Story) -> Story:
-        """Return a story with its lines in this language, its events as they are."""
+        """Return a story with its lines in this language and the same events."""
 
     def english(self, text: str) -> str | None:
-        """Return the English of a sentence or question, as a reader needs it; None where it is none of ours."""
+        """Return a sentence or question in English; None or the text itself if it cannot be translated."""
 
 
 class English:
-    """English as it is."""
+    """English, unchanged."""
 
     is_placed_by_english = True
 
@@ -56,7 +56,7 @@ class English:
 
 
 class Shuffled:
-    """English whose letters are others, word by word as many: nobody reads it, but it can be learned."""
+    """English with other letters, so that nobody can read it; each word always becomes the same word."""
 
     is_placed_by_english = True
 
@@ -84,7 +84,7 @@ def language_of(name: str) -> StoryLanguage:
     return LANGUAGES[name]
 
 
-def said(language: StoryLanguage, kind: AnswerKind, english: str) -> str:
-    """Return a canonical answer in a language: the words of a set in alphabetical order there, too."""
+def localised_answer(language: StoryLanguage, kind: AnswerKind, english: str) -> str:
+    """Return a canonical answer in a language; the words of a set are in that language's alphabetical order."""
     answer = language.answer(english)
     return ",".join(sorted(answer.split(","))) if kind == AnswerKind.SET else answer

@@ -1,8 +1,8 @@
-"""Stories in words that a user brings: a lexicon has words, sentences and answers, by what they mean.
+"""Stories in a user's own words: a lexicon has words, sentences and answers by meaning.
 
-A sentence belongs to a kind, such as `go` or `lies north`, and names what plays each role in braces:
-`{person} went to the {place}.` A role's words are in one table or several, the tables of its word class: `{place.1}`
-takes the word of the second table, as another case of a noun, or a name in small letters.
+A sentence belongs to a kind, such as `go` or `lies north`, and has its roles in braces: `{person} went to the {place}.`
+Each class of words has one or more tables: `{place.1}` takes the word from the second table, for example another case
+of a noun, or a name in small letters.
 """
 
 import re
@@ -20,15 +20,15 @@ from generation.engine.spec import Frozen
 from generation.engine.worlds.babi.reading import sentences
 from generation.engine.worlds.babi.reading.sentences import PRONOUNS
 from generation.engine.worlds.babi.story import Line, Story
-from generation.engine.worlds.lexicons import Learnt
+from generation.engine.worlds.base import LearnedLexicon
 
-REMEMBERED = 1 << 16  # sentences, of which stories repeat most
+REMEMBERED = 1 << 16  # cached sentences; stories repeat most sentences
 SLOT = re.compile(r"\{([a-z]+2?)(?:\.([1-9]))?\}")
 TIMES = ("yesterday", "this morning", "this afternoon", "this evening")
 COMPASS = ("north", "south", "east", "west")
 SIDES = ("above", "below", "to the left of", "to the right of")
 TWO_PLACES, TWO_SHAPES, TWO_SIZES = ("place", "place2"), ("shape", "shape2"), ("size", "size2")
-KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {  # plain English that `reading` reads, and the roles in its order
+KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {  # plain English that `reading` can read, and its roles in order
     "go": ("{person} went to the {place}.", ("person", "place")),
     "go together": ("{person} and {person2} went to the {place}.", ("person", "person2", "place")),
     **{f"go {who}": (f"Then {who} went to the {{place}}.", ("place",)) for who in PRONOUNS},
@@ -75,14 +75,14 @@ CLASSES = frozenset(role.rstrip("2") for _, roles in KINDS.values() for role in 
 
 
 class Meaning(NamedTuple):
-    """What a sentence means: its kind, and the plain English word of each role."""
+    """The meaning of a sentence: its kind, and the plain English word of each role."""
 
     kind: str
     words: tuple[str, ...]
 
     @property
     def roles(self) -> dict[str, str]:
-        """The words by their roles."""
+        """The words by role."""
         return dict(zip(KINDS[self.kind][1], self.words, strict=True))
 
     @property
@@ -94,10 +94,10 @@ class Meaning(NamedTuple):
 
 @lru_cache(maxsize=REMEMBERED)
 def meaning(english: str) -> Meaning | None:
-    """Return what an English sentence or question means, ours or the release's; None where it can't be read."""
+    """Return the meaning of an English sentence or question, ours or the release's, or None if it cannot be read."""
     said = sentences.statement(english)
     if said is not None:
-        return _told(said)
+        return _meaning_of(said)
     asked = sentences.question(english)
     if asked is None:
         return None
@@ -111,7 +111,7 @@ def meaning(english: str) -> Meaning | None:
     return Meaning(f"{kind}?", tuple(about))
 
 
-def _told(said: sentences.ParsedStatement) -> Meaning:
+def _meaning_of(said: sentences.ParsedStatement) -> Meaning:
     kind, *parts = said.events[0]
     if len(said.who) > 1:
         return Meaning("go together", (*said.who, parts[-1]))
@@ -125,16 +125,16 @@ def _told(said: sentences.ParsedStatement) -> Meaning:
 
 
 class Sentence(Frozen):
-    """A way to say something.
+    """A sentence of a lexicon.
 
     Attributes
     ----------
     text : str
-        With its roles in braces.
+        The sentence, with its roles in braces.
     times : int
-        How often it is said beside the others of its kind.
+        Its frequency, relative to other sentences of its kind.
     only : dict of str to list of str
-        The plain English words that it is said with, of roles that not every word fits.
+        For each role that not every word fits, the plain English words that fit.
     """
 
     text: str = Field(min_length=1, max_length=1_000)
@@ -143,24 +143,24 @@ class Sentence(Frozen):
 
     @property
     def slots(self) -> list[tuple[str, int]]:
-        """The roles that it names, each with the number of its table of words."""
+        """The sentence's roles, each with the number of its table of words."""
         return [(slot[1], int(slot[2] or 0)) for slot in SLOT.finditer(self.text)]
 
 
 Table = dict[str, Annotated[str, Field(min_length=1, max_length=200)]]
 
 
-class Lexicon(Frozen):
-    """Words, sentences and answers, by what they mean.
+class BabiLexicon(Frozen):
+    """Words, sentences and answers by meaning.
 
     Attributes
     ----------
     words : dict of str to list of dict
-        Of each class of words one table or several: words by the plain English ones.
+        The tables of each class of words; a table maps plain English words to words.
     sentences : dict of str to list of Sentence
-        By their kinds, as `KINDS` has them.
+        Sentences by kind, as in `KINDS`.
     answers : dict of str to str
-        Answers, and parts of answers, by the plain English ones.
+        Maps plain English answers, and parts of answers, to answers.
     """
 
     words: dict[str, list[Table]] = Field(max_length=50)
@@ -200,7 +200,7 @@ class Lexicon(Frozen):
                 )
 
     def word(self, role: str, english: str, *, table: int = 0) -> str:
-        """Return the word for a plain English one; raise `BadSpec` where there is none."""
+        """Return the word for a plain English word, from `table` if possible; raise `BadSpec` if there is none."""
         tables = self.words.get(role.rstrip("2"), [])
         for one in (*tables[table : table + 1], *tables):
             if english in one:
@@ -208,7 +208,7 @@ class Lexicon(Frozen):
         raise BadSpec(f"Expected a word for the {role.rstrip('2')} {english!r}, got none.", where="lexicon.words")
 
     def say(self, meant: Meaning, *, seed: str) -> str:
-        """Return a sentence that means this, one of those there are as often as they are said."""
+        """Return a sentence with this meaning, chosen by `seed` with probability in proportion to `times`."""
         fit = [
             one
             for one in self.sentences.get(meant.kind, ())
@@ -224,15 +224,15 @@ class Lexicon(Frozen):
         chosen = fit[bisect_right(upto, crc32(seed.encode()) % upto[-1])]
         return SLOT.sub(lambda slot: self.word(slot[1], meant.roles[slot[1]], table=int(slot[2] or 0)), chosen.text)
 
-    def described(self) -> Learnt:
-        """Return the lexicon as JSON, with what is in it."""
+    def described(self) -> LearnedLexicon:
+        """Return the lexicon as JSON, with a summary."""
         words = sum(len(set().union(*tables)) for tables in self.words.values())
         ways = sum(map(len, self.sentences.values()))
         about = f"{words:,} words, {ways:,} sentences, {len(self.answers):,} answers"
-        return Learnt(self.model_dump(mode="json", exclude_defaults=True), about)
+        return LearnedLexicon(self.model_dump(mode="json", exclude_defaults=True), about)
 
     def meanings(self, text: str) -> Iterator[Meaning]:
-        """Yield what a sentence may mean."""
+        """Yield the possible meanings of a sentence."""
         for kind, sentence, reader in self._all_readers():
             found = reader.fullmatch(text)
             if found is None:
@@ -244,7 +244,7 @@ class Lexicon(Frozen):
             yield Meaning(kind, tuple(own[role] for role in KINDS[kind][1]))
 
     def _table(self, role: str, table: int) -> dict[str, str]:
-        """Return the words that may stand in a slot: those of its table, and of others where that has none."""
+        """Return the words that fit a slot: those of its table, then words of other tables that its table lacks."""
         tables = self.words[role.rstrip("2")]
         found = dict(tables[table])
         for one in tables:
@@ -273,24 +273,24 @@ class Lexicon(Frozen):
         )
 
 
-class Spoken:
+class LexiconLanguage:
     """The language of a lexicon."""
 
     is_placed_by_english = False
 
-    def __init__(self, lexicon: Lexicon) -> None:
+    def __init__(self, lexicon: BabiLexicon) -> None:
         self.lexicon = lexicon
         self.back = {word: english for english, word in lexicon.answers.items()}
         self._meant = lru_cache(maxsize=REMEMBERED)(lambda text: next(lexicon.meanings(text), None))
 
     def text(self, english: str, *, line: int = 0) -> str:
-        """Return a sentence or question; raise `BadSpec` where the lexicon lacks what it needs."""
+        """Return a sentence or question; raise `BadSpec` if the lexicon lacks a word or sentence for it."""
         meant = meaning(english)
         assert meant is not None, english
         return self.lexicon.say(meant, seed=f"{line} {english}")
 
     def answer(self, english: str) -> str:
-        """Return an answer of several parts, or of one."""
+        """Return an answer of one or more parts; raise `BadSpec` if the lexicon lacks a part."""
         missing = next((part for part in english.split(",") if part not in self.lexicon.answers), None)
         if missing is not None:
             raise BadSpec(
@@ -300,7 +300,7 @@ class Spoken:
         return ",".join([self.lexicon.answers[part] for part in english.split(",")])
 
     def story(self, story: Story) -> Story:
-        """Return a story with its lines in these words."""
+        """Return a story with its lines in this language."""
         return story._replace(
             lines=tuple(
                 [
@@ -311,7 +311,7 @@ class Spoken:
         )
 
     def english(self, text: str) -> str:
-        """Return a sentence, question or answer in plain English; what means nothing as it is."""
+        """Return a sentence, question or answer in plain English; a text without meaning is returned unchanged."""
         parts = text.split(",")
         if all(part in self.back for part in parts):
             return ",".join([self.back[part] for part in parts])
@@ -320,6 +320,6 @@ class Spoken:
 
 
 @lru_cache(maxsize=16)
-def spoken(lexicon: str) -> Spoken:
-    """Return the language of a lexicon, by its JSON."""
-    return Spoken(Lexicon.model_validate_json(lexicon))
+def language_of_lexicon(lexicon: str) -> LexiconLanguage:
+    """Return the language of a lexicon, given as JSON."""
+    return LexiconLanguage(BabiLexicon.model_validate_json(lexicon))

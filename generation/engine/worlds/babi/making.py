@@ -1,4 +1,4 @@
-"""Making stories: tasks tell them, the hash of their text says which split they belong to, programs answer."""
+"""Generation of stories: tasks make them, the hash of their text decides their split, and programs give answers."""
 
 import hashlib
 from collections.abc import Iterator
@@ -7,32 +7,32 @@ from generation.engine.errors import Exhausted, IllPosed
 from generation.engine.items import Answer, AnswerKind, Item, Question
 from generation.engine.program import FunctionTable, outputs
 from generation.engine.seeding import Stage, Stream, stream
-from generation.engine.worlds.babi import layout
-from generation.engine.worlds.babi.found import Prefix
+from generation.engine.worlds.babi import story_counts
 from generation.engine.worlds.babi.functions import ANSWERS, function_table, text_of
 from generation.engine.worlds.babi.knobs import Knobs, Range
-from generation.engine.worlds.babi.languages import StoryLanguage, said
+from generation.engine.worlds.babi.languages import StoryLanguage, localised_answer
 from generation.engine.worlds.babi.spec import BabiSpec
+from generation.engine.worlds.babi.step_results import Prefix
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.telling import Ask, Task
 
-TRIES = 100_000  # stories that may be told before one belongs to the split
-HASHED = 8  # bytes of a hash that place a story between 0 and 1
+TRIES = 100_000  # stories that are made before one belongs to the split
+HASHED = 8  # bytes of a hash that give a story's place between 0 and 1
 
 
 def place_of(story: Story) -> float:
-    """Return where a story lies between 0 and 1, by the hash of its text."""
+    """Return a story's place between 0 and 1, from the hash of its text."""
     digest = hashlib.sha256(story.text.encode()).digest()
     return int.from_bytes(digest[:HASHED], "big") / 2 ** (8 * HASHED)
 
 
-class Making:
+class StorySampler:
     """Makes the items of a split.
 
     Parameters
     ----------
     spec : BabiSpec
-        As the split has it.
+        The spec of the split.
     split : str
     secret : bytes
     """
@@ -45,8 +45,8 @@ class Making:
         self.language: StoryLanguage = spec.language
 
     def items(self, chunk: int) -> Iterator[Item]:
-        """Yield the items of a chunk; raise `Exhausted` where a task tells none that belongs to the split."""
-        for block in layout.blocks_of(self.spec.tellers, self.spec.splits[self.split].scenes, chunk):
+        """Yield the items of a chunk; raise `Exhausted` if a task makes no story that belongs to the split."""
+        for block in story_counts.blocks_of(self.spec.tellers, self.spec.splits[self.split].scenes, chunk):
             chance = stream(
                 seed=self.spec.seed,
                 split=self.split,
@@ -92,8 +92,8 @@ class Making:
         )
 
     def _answer(self, kind: AnswerKind, value: object) -> Answer:
-        """Return an answer; a set's published spelling has its members in the order in which they were found."""
-        text = said(self.language, kind, text_of(kind, value))
+        """Return an answer; the published spelling of a set has its members in the order in which they were found."""
+        text = localised_answer(self.language, kind, text_of(kind, value))
         if kind != AnswerKind.SET or not isinstance(value, tuple) or len(value) < 2:
             return Answer(text, kind)
         spelling = ",".join(self.language.answer(word) for word in value)

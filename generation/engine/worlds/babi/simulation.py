@@ -1,7 +1,7 @@
-"""A small world in which people act, as in a text adventure: what may be done in it, and what then holds.
+"""A small world in which people act, as in a text adventure: the possible actions, and their effects.
 
-Actions are events as stories have them (`("go", "Mary", "kitchen")`), with further ones that stories don't tell.
-Whatever the world does not allow is refused, whoever asks for it.
+Actions are events as in stories (`("go", "Mary", "kitchen")`), and further ones that stories do not have. An action
+that the world does not allow is always refused.
 
 References
 ----------
@@ -17,10 +17,10 @@ from generation.engine.worlds.babi.story import Event
 
 Ways = Mapping[str, tuple[str, ...]]
 Rule = Callable[["Simulation", str], Event | None]
-"""What somebody does about the state they are in; None where it does not apply."""
+"""Returns the next action of a person in some state, or None if the rule does not apply."""
 
 IN, ON = "in", "on"
-ACTIONS: Mapping[str, int] = {  # kinds of events, and how many people, places, things and states each names
+ACTIONS: Mapping[str, int] = {  # kinds of events, and how many people, places, things and states each has
     "go": 2,
     "get": 2,
     "get-from": 3,
@@ -41,31 +41,31 @@ def all_ways(places: tuple[str, ...]) -> Ways:
 
 
 class Simulation:
-    """People, places and things, and where everything is.
+    """People, places and things, and where they are.
 
     Parameters
     ----------
     ways : mapping of str to tuple of str
-        Every place with those one can go to from it.
+        For each place, the places to which it leads.
     at : mapping of str to str
-        Where each person and thing is: people at places, things at places, with people or in containers.
+        The location of each person and thing: people are at places; things are at places, with people or in containers.
     people : sequence of str
-        Which of those are people; the rest are things.
+        The people among the keys of `at`; all other keys are things.
     containers : mapping of str to str
-        The things that others may be put `IN` or `ON`. What they are put on is furniture, which nobody gets.
+        The things that others can be put `IN` or `ON`. Things of kind `ON` are furniture, which nobody can carry.
     properties : mapping of str to mapping
-        What else is known of things, as their colour and whether they can be eaten.
+        Further properties of things, for example their colour.
     rules : mapping of str to sequence of Rule
-        What people do about the states they are in, the most urgent first.
+        The rules of each person, the most urgent first.
 
     Attributes
     ----------
     ways : mapping of str to tuple of str
     at : dict of str to str
     contents : dict of str to list of str
-        What is at a place (things alone), with a person or in a container, in the order in which it came there.
+        For each place (without people), person and container, the things there, in the order of their arrival.
     states : dict of str to str
-        Of those that were set to one.
+        The states of the people and things that have one.
     """
 
     __slots__ = ("at", "containers", "contents", "people", "properties", "rules", "states", "ways")
@@ -93,19 +93,19 @@ class Simulation:
             self._around(entity)
 
     def go(self, person: str, place: str) -> None:
-        """Take somebody to a place."""
+        """Move a person to a place."""
         if place not in self.ways[self._place(person)]:
             raise Refused(self._no_way(person, place), where=f"go {person} {place}")
         self.at[person] = place
 
     def get(self, person: str, thing: str) -> None:
-        """Give somebody a thing that lies where they are."""
+        """Give a person a thing that lies at their place."""
         if thing not in self.contents[self._place(person)] or self.containers.get(thing) == ON:
             raise Refused(self._out_of_hand(person, thing), where=f"get {person} {thing}")
         self._bring(thing, person)
 
     def get_from(self, person: str, thing: str, container: str) -> None:
-        """Give somebody a thing out of (or off) another one."""
+        """Give a person a thing from inside or from on top of a container."""
         where = f"get-from {person} {thing} {container}"
         self._reach(person, container, where=where)
         if container not in self.containers or self.at.get(thing) != container:
@@ -115,7 +115,7 @@ class Simulation:
         self._bring(thing, person)
 
     def put(self, person: str, thing: str, container: str) -> None:
-        """Put a thing that somebody has into (or onto) another one."""
+        """Put a thing that a person has into or onto a container."""
         where = f"put {person} {thing} {container}"
         self._own(person, thing, where=where)
         self._reach(person, container, where=where)
@@ -126,7 +126,7 @@ class Simulation:
         self._bring(thing, container)
 
     def give(self, person: str, thing: str, receiver: str) -> None:
-        """Hand a thing that somebody has to another one beside them."""
+        """Give a thing that a person has to another person at the same place."""
         if (
             self.at.get(thing) != person
             or receiver == person
@@ -139,13 +139,13 @@ class Simulation:
         self._bring(thing, receiver)
 
     def drop(self, person: str, thing: str) -> None:
-        """Leave a thing that somebody has where they are."""
+        """Leave a thing that a person has at their place."""
         if self.at.get(thing) != person or person not in self.people:
             self._own(person, thing, where=f"drop {person} {thing}")
         self._bring(thing, self.at[person])
 
     def set(self, person: str, entity: str, state: str) -> None:
-        """Put somebody themselves, or a thing within their reach, into a state."""
+        """Set the state of the person themselves, or of a thing within reach."""
         where = f"set {person} {entity} {state}"
         self._place(person)
         if entity != person:
@@ -155,17 +155,17 @@ class Simulation:
         self.states[entity] = state
 
     def look(self, person: str) -> tuple[str, ...]:
-        """Return who and what is where somebody is, themselves left out."""
+        """Return the other people and the things at a person's place."""
         here = self._place(person)
         return (*(one for one in self.people if one != person and self.at[one] == here), *self.contents[here])
 
     def inventory(self, person: str) -> tuple[str, ...]:
-        """Return what somebody has, in the order in which they came by it."""
+        """Return a person's things, in the order in which the person got them."""
         self._place(person)
         return tuple(self.contents[person])
 
     def examine(self, person: str, thing: str) -> dict[str, str | tuple[str, ...]]:
-        """Return what somebody sees of a thing within reach: its properties, its state, what is in or on it."""
+        """Return the properties, the state and the contents of a thing within a person's reach."""
         self._reach(person, thing, where=f"examine {person} {thing}")
         seen: dict[str, str | tuple[str, ...]] = dict(self.properties.get(thing, {}))
         if thing in self.states:
@@ -175,7 +175,7 @@ class Simulation:
         return seen
 
     def do(self, event: Event) -> object:
-        """Return what an action lets its person see, None for most; raise `Refused` where the world forbids it."""
+        """Do an action and return its result, None for most; raise `Refused` if the world does not allow it."""
         kind, *roles = event
         if kind not in ACTIONS:
             raise Refused(f"Expected one of {', '.join(ACTIONS)}, got {kind!r}.", where=" ".join(event))
@@ -184,7 +184,7 @@ class Simulation:
         return getattr(self, kind.replace("-", "_"))(*roles)
 
     def options(self, person: str, kinds: Sequence[str]) -> list[Event]:
-        """Return all that somebody may do, of these kinds, that changes where people and things are."""
+        """Return all possible actions of a person, of these kinds, that move people or things."""
         here, has = self._place(person), self.contents[person]
         near = [thing for thing in self.contents[here] if self.containers.get(thing) != ON]
         holders = [holder for holder in self.containers if self.carrier(holder) in (None, person)]
@@ -215,9 +215,9 @@ class Simulation:
         return [event for kind in kinds for event in found[kind]]
 
     def act(self, person: str, chance: Stream, *, kinds: Sequence[str]) -> Event | None:
-        """Return what somebody did: what the first of their rules that applies says, else anything of these kinds.
+        """Do and return a person's next action: that of the first rule that applies, otherwise a random one.
 
-        Each kind that is possible is as likely. None where nothing is.
+        Random actions have one of these kinds; each possible kind is equally likely. Return None if none is possible.
         """
         for rule in self.rules.get(person, ()):
             event = rule(self, person)
@@ -234,15 +234,15 @@ class Simulation:
         return event
 
     def carrier(self, thing: str) -> str | None:
-        """Return who has a thing, or has what it is in; None for nobody."""
+        """Return the person who has a thing directly or inside a container, or None."""
         return next((one for one in self._around(thing) if one in self.people), None)
 
     def place_of(self, entity: str) -> str:
-        """Return the place where a person or thing is, whoever or whatever has it."""
+        """Return the place of a person or thing, also if it is carried or in a container."""
         return self._around(entity)[-1]
 
     def _around(self, entity: str) -> list[str]:
-        """Return an entity and all that it is in, the place last."""
+        """Return an entity and everything that contains it; the place is last."""
         found = [entity]
         while found[-1] in self.at:
             found.append(self.at[found[-1]])
@@ -294,9 +294,10 @@ class Simulation:
 
 
 def seeks(state: str, things: Sequence[str], *, then: str) -> Rule:
-    """Return the rule of somebody in a state: they go for the first of some things that nobody else has.
+    """Return the rule of a person in a state, who wants to have the first of these things that nobody else has.
 
-    Once they have it their state becomes `then`. It does not apply where no way leads to any of the things.
+    When the person has a thing, their state becomes `then`. The rule does not apply if no way leads to any of the
+    things.
     """
 
     def rule(world: Simulation, person: str) -> Event | None:
@@ -315,7 +316,7 @@ def seeks(state: str, things: Sequence[str], *, then: str) -> Rule:
 
 
 def _toward(world: Simulation, person: str, thing: str) -> Event | None:
-    """Return what brings somebody nearer to having a thing that nobody has; None where no way leads to it."""
+    """Return the next action that brings a thing closer to a person, or None if no way leads to the thing."""
     here, where = world.at[person], world.at[thing]
     if where == here:
         return ("get", person, thing)
@@ -326,7 +327,7 @@ def _toward(world: Simulation, person: str, thing: str) -> Event | None:
 
 
 def first_step(ways: Ways, start: str, goal: str) -> str | None:
-    """Return where to go first on a shortest way to a place; None where none leads there, or one is there."""
+    """Return the first step of a shortest way to a place, or None if there is no way or the start is the goal."""
     if start == goal or goal not in ways:
         return None
     steps, reached = {place: place for place in ways[start]}, list(ways[start])

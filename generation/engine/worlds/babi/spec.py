@@ -1,4 +1,4 @@
-"""The spec of a bAbI dataset: every knob, with the released data's values as defaults.
+"""The spec of a bAbI dataset; the defaults are the released data's values.
 
 References
 ----------
@@ -6,11 +6,10 @@ Weston et al. 2015, Towards AI-Complete Question Answering, sections 3 and 4; co
 released data, version 1.2.
 """
 
-import json
 import re
 from collections.abc import Mapping
-from functools import cached_property
-from itertools import combinations
+from functools import cached_property, lru_cache
+from itertools import combinations, islice
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -18,19 +17,47 @@ from pydantic import AfterValidator, Field, PrivateAttr
 
 from generation.engine.errors import BadSpec
 from generation.engine.reading.bounded_json import loads
-from generation.engine.spec import COMMON, NO_FILES, BaseSpec, bundled, check_references, merged, read
-from generation.engine.worlds.babi import layout, trying
+from generation.engine.seeding import Stage, stream
+from generation.engine.spec import COMMON, NO_FILES, BaseSpec, PresetFiles, check_references, over_preset, read
+from generation.engine.worlds.babi import story_counts
 from generation.engine.worlds.babi.knobs import TASKS, Knobs, Range, TaskNumber
 from generation.engine.worlds.babi.languages import StoryLanguage, language_of
-from generation.engine.worlds.babi.lexicon import Lexicon, spoken
+from generation.engine.worlds.babi.lexicon import BabiLexicon, language_of_lexicon
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.tasks import BY_NUMBER
-from generation.engine.worlds.babi.telling import Task
+from generation.engine.worlds.babi.telling import Task, ToldStory
+
+SAMPLES = 5  # stories that are checked
+TRIES = 300  # stories that are tried; a task that fails this often would be too slow in any case
+
+
+@lru_cache(maxsize=4_096)
+def can_be_told(task: int, knobs: Knobs) -> bool:
+    """Return whether a task, given by its number, makes a story with these fields."""
+    teller, chance = BY_NUMBER[task], stream(seed=0, split="trying", index=task, stage=Stage.SCENE)
+    return any(teller.tell(knobs, chance, questions=max(teller.lengths)) is not None for _ in range(TRIES))
+
+
+def samples(task: int, knobs: Knobs) -> list[ToldStory]:
+    """Return some stories of a task."""
+    teller, chance = BY_NUMBER[task], stream(seed=0, split="samples", index=task, stage=Stage.SCENE)
+    told = (teller.tell(knobs, chance, questions=max(teller.lengths)) for _ in range(TRIES))
+    return list(islice((one for one in told if one is not None), SAMPLES))
+
+
+def failing_knob(task: int, knobs: Knobs) -> str | None:
+    """Return the first field whose default would make the task possible again, or None if no single field does."""
+    plain = Knobs()
+    changed = [name for name in type(knobs).model_fields if getattr(knobs, name) != getattr(plain, name)]
+    mended = {name: knobs.model_copy(update={name: getattr(plain, name)}) for name in changed}
+    return next((name for name, other in mended.items() if can_be_told(task, other)), None)
+
 
 PACKAGE = "generation.engine.worlds.babi"
 ORDER = ("babi", "babi-10k", "babi-valid", "babi-hard", "babi-shuffled", "babi-hindi")
+PRESETS = PresetFiles(PACKAGE, order=lambda name: (ORDER.index(name) if name in ORDER else 9, name))
 TRAIN, VALIDATION, OTHER = Range(low=0.0, high=0.5), Range(low=0.5, high=0.6), Range(low=0.6, high=1.0)
-DIGEST = re.compile(r"[0-9a-f]{64}")  # as files that were sent are named
+DIGEST = re.compile(r"[0-9a-f]{64}")  # the name of an uploaded file
 EVERYTHING = Range(low=0.0, high=1.0)
 
 
@@ -41,7 +68,7 @@ def _each_once(numbers: list[int]) -> list[int]:
 
 
 class BabiSpec(BaseSpec):
-    """A bAbI dataset, whole. A split's scenes are stories; its tasks have as many questions each."""
+    """The spec of a bAbI dataset. A split's scenes are stories; its tasks have equally many questions."""
 
     world: Literal["babi"] = "babi"
     tasks: Annotated[list[TaskNumber], AfterValidator(_each_once)] = Field(
@@ -54,7 +81,7 @@ class BabiSpec(BaseSpec):
         "val the tenth after it, every other split the rest",
     )
 
-    lexicon: Lexicon | None = Field(
+    lexicon: BabiLexicon | None = Field(
         default=None, description="words and sentences of your own, in place of ours; a file that `lexicon` learned"
     )
     answers: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(
@@ -68,22 +95,26 @@ class BabiSpec(BaseSpec):
     @property
     def language(self) -> StoryLanguage:
         """The language of the stories: that of the lexicon if the spec has one."""
-        return language_of(self.told.language) if self.lexicon is None else spoken(self.lexicon.model_dump_json())
+        return (
+            language_of(self.told.language)
+            if self.lexicon is None
+            else language_of_lexicon(self.lexicon.model_dump_json())
+        )
 
     @cached_property
     def tellers(self) -> tuple[Task, ...]:
-        """The tasks, by their numbers."""
+        """The tasks, sorted by number."""
         return tuple(BY_NUMBER[number] for number in self.tasks)
 
     def for_split(self, name: str) -> Self:
-        """Return the spec as a split has it, its part of all stories spelled out."""
+        """Return the spec of a split, with its part of all stories filled in."""
         if name not in self._with_parts:
             own = super().for_split(name)
             self._with_parts[name] = own.model_copy(update={"stories": own.part_of(name)})
         return self._with_parts[name]
 
     def part_of(self, split: str) -> Range:
-        """Return which part of all stories a split has; `self` is the spec as that split has it."""
+        """Return a split's part of all stories; `self` must be the spec of that split."""
         if self.stories is not None:
             return self.stories
         if self.told.faithful:
@@ -92,7 +123,7 @@ class BabiSpec(BaseSpec):
 
 
 def gathered(data: Mapping[str, Any], *, folder: Path) -> dict[str, Any]:
-    """Return a spec's JSON with the lexicon that it names by a file; raise `BadSpec`."""
+    """Return a spec's JSON with the content of the lexicon file that it names; raise `BadSpec`."""
     named = data.get("lexicon") if isinstance(data, Mapping) else None
     if not isinstance(named, str) or DIGEST.fullmatch(named):
         return dict(data)
@@ -114,22 +145,17 @@ def _lexicon(content: bytes, *, name: str) -> Any:
 
 
 def read_spec(data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES) -> BabiSpec:
-    """Return the validated spec; a `base` is the preset that the rest is laid over.
+    """Return the validated spec, merged over the preset that its `base` names, if any.
 
-    A split may say `questions`, of each task, in place of `scenes`.
+    A split may have `questions`, the number for each task, instead of `scenes`.
     """
-    if not isinstance(data, Mapping):
-        raise BadSpec(f"Expected an object, got {type(data).__name__}.")
-    base = data.get("base")
-    if base is not None and not isinstance(base, str):
-        raise BadSpec(f"Expected the name of a preset, got {base!r}.", where="base")
-    own = {key: value for key, value in data.items() if key != "base"}
+    own = {key: value for key, value in data.items() if key != "base"} if isinstance(data, Mapping) else {}
     named = own.get("lexicon")
     if isinstance(named, str):
         if named not in files:
             raise BadSpec(f"Expected a lexicon, or the name of a file that is sent, got {named!r}.", where="lexicon")
-        own["lexicon"] = _lexicon(files[named], name="the file")
-    spec = read(BabiSpec, _counted(merged(_bundled(base) if base is not None else {}, own), own))
+        data = {**data, "lexicon": _lexicon(files[named], name="the file")}
+    spec = read(BabiSpec, counted(over_preset(data, PRESETS), own))
     check_references(spec)
     _check_tellable(spec)
     _check_sayable(spec)
@@ -137,8 +163,8 @@ def read_spec(data: Mapping[str, Any], *, files: Mapping[str, bytes] = NO_FILES)
     return spec
 
 
-def _counted(whole: dict[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a spec's JSON with the number of stories where a split says how many questions each task has."""
+def counted(whole: dict[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a spec's JSON in which splits with a number of `questions` for each task get the number of stories."""
     splits = whole.get("splits")
     for name, split in splits.items() if isinstance(splits, dict) else ():
         if not isinstance(split, dict) or "questions" not in split:
@@ -151,7 +177,7 @@ def _counted(whole: dict[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
             continue
         if isinstance(questions, bool) or not isinstance(questions, int) or not 1 <= questions <= 1_000_000:
             raise BadSpec(f"Expected 1 to 1,000,000 questions of each task, got {questions!r}.", where=where)
-        split["scenes"] = layout.stories(_tellers(whole, split, where=f"splits.{name}"), questions)
+        split["scenes"] = story_counts.stories(_tellers(whole, split, where=f"splits.{name}"), questions)
     return whole
 
 
@@ -163,23 +189,23 @@ def _tellers(whole: Mapping[str, Any], split: Mapping[str, Any], *, where: str) 
 
 
 def _check_tellable(spec: BabiSpec) -> None:
-    """Raise `BadSpec` where a split's knobs leave a task no story."""
+    """Raise `BadSpec` if a task cannot make stories with the fields of a split."""
     for name, split in spec.splits.items():
         told = spec.for_split(name).told
         for task in spec.for_split(name).tellers:
-            if told == Knobs() or trying.can_be_told(task.number, told):
+            if told == Knobs() or can_be_told(task.number, told):
                 continue
-            knob = trying.to_blame(task.number, told)
+            knob = failing_knob(task.number, told)
             got = f"{knob} {getattr(told, knob)}" if knob else "none"
             raise BadSpec(
                 f"Expected knobs with which task {task.number} ({task.label}) can be told, got {got}: change them, "
                 "or leave the task out of `tasks`.",
-                where=".".join([*_overridden(split.overrides, name, knob), "told", *([knob] if knob else [])]),
+                where=".".join([*_override_path(split.overrides, name, knob), "told", *([knob] if knob else [])]),
             )
 
 
 def _check_sayable(spec: BabiSpec) -> None:
-    """Raise `BadSpec` where a lexicon lacks what some stories of the tasks, their questions or answers need."""
+    """Raise `BadSpec` if a lexicon lacks a word, sentence or answer that some sampled stories of the tasks need."""
     if spec.lexicon is None:
         return
     if spec.told.language != "english":
@@ -189,20 +215,20 @@ def _check_sayable(spec: BabiSpec) -> None:
         for task in own.tellers:
             for answer in task.answers(own.told):
                 own.language.answer(answer)
-            for told in trying.samples(task.number, own.told):
+            for told in samples(task.number, own.told):
                 own.language.story(Story(task.number, told.lines))
                 for ask in told.asks:
                     own.language.text(ask.text)
 
 
-def _overridden(overrides: Mapping[str, Any], split: str, knob: str | None) -> list[str]:
-    """Return where a split says a knob itself; nothing where it has the dataset's."""
+def _override_path(overrides: Mapping[str, Any], split: str, knob: str | None) -> list[str]:
+    """Return the path of a field that a split overrides; empty if the split has the dataset's value."""
     told = overrides.get("told") or {}
     return ["splits", split, "overrides"] if (knob in told if knob else told) else []
 
 
 def _check_apart(spec: BabiSpec) -> None:
-    """Raise `BadSpec` where two splits may have the same story, but for data as they were released."""
+    """Raise `BadSpec` if two splits may share stories, except in data as released."""
     own = {name: spec.for_split(name) for name in spec.splits}
     for one, other in combinations(own, 2):
         if own[one].told.faithful or own[other].told.faithful:
@@ -213,19 +239,3 @@ def _check_apart(spec: BabiSpec) -> None:
                 '{"low": 0.8, "high": 1.0}.',
                 where=f"splits.{other}.overrides.stories",
             )
-
-
-def presets() -> tuple[str, ...]:
-    """Return the names of the bundled specs."""
-    return tuple(sorted(bundled(PACKAGE), key=lambda name: (ORDER.index(name) if name in ORDER else 9, name)))
-
-
-def preset(name: str) -> dict[str, Any]:
-    """Return a bundled spec as JSON, its stories counted; raise `BadSpec` for an unknown name."""
-    return _counted(_bundled(name), {})
-
-
-def _bundled(name: str) -> dict[str, Any]:
-    if name not in presets():
-        raise BadSpec(f"Expected one of {', '.join(presets())}, got {name!r}.", where="base")
-    return dict(json.loads(bundled(PACKAGE)[name]))

@@ -1,7 +1,7 @@
-"""A story: lines that people read, and the events that they tell.
+"""A story: lines that people read, and their events.
 
-An event is a kind and what takes part in it, as `("give", "Bill", "milk", "Mary")`. Names of events, people, places
-and things are the same in every language that a dataset may have; only texts differ.
+An event is a kind, followed by its participants, for example `("give", "Bill", "milk", "Mary")`. Events are the same in
+every language of a dataset; only texts differ.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from generation.engine.errors import BadScene
 
 Event = tuple[str, ...]
-"""A kind of `ROLES`, then what plays each role."""
+"""A kind from `ROLES`, then the word of each role."""
 
 ROLES: Mapping[str, tuple[str, ...]] = {
     "go": ("person", "place"),
@@ -30,7 +30,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "coloured": ("name", "colour"),
     "feels": ("person", "state"),
 }
-STAYS = ("go", "in")  # kinds of events that say where somebody is
+STAYS = ("go", "in")  # kinds of events that state where a person is
 
 
 class Line(NamedTuple):
@@ -40,9 +40,9 @@ class Line(NamedTuple):
     ----------
     text : str
     events : tuple of Event
-        What it tells, in order; several where people do something together.
+        The line's events, in order; several if people do something together.
     antecedent : int or None
-        The line, counted from 0, that says whom this one's pronoun means.
+        The line, counted from 0, that names whom this line's pronoun means.
     """
 
     text: str
@@ -58,10 +58,10 @@ class Story(NamedTuple):
     task : int
         1 to 20.
     lines : tuple of Line
-        Statements alone, counted from 0; questions see a prefix of them.
+        Only statements, counted from 0; questions see a prefix of them.
     supports : tuple of tuple of int, or None
-        For each of the item's questions the lines that were published as its supporting facts; None where programs
-        tell them.
+        For each question of the item, the lines that were published as its supporting facts; None if programs give
+        them.
     """
 
     task: int
@@ -69,7 +69,7 @@ class Story(NamedTuple):
     supports: tuple[tuple[int, ...], ...] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the story as JSON; what a line lacks is left out."""
+        """Return the story as JSON, without empty parts."""
         data: dict[str, Any] = {"task": self.task, "lines": [_line_json(line) for line in self.lines]}
         if self.supports is not None:
             data["supports"] = [list(lines) for lines in self.supports]
@@ -77,7 +77,7 @@ class Story(NamedTuple):
 
     @property
     def text(self) -> str:
-        """All lines, as they are hashed."""
+        """All lines as one text, which is hashed."""
         return "\n".join(line.text for line in self.lines)
 
 
@@ -91,7 +91,7 @@ def _line_json(line: Line) -> dict[str, Any]:
 
 
 def read_story(data: Mapping[str, Any]) -> Story:
-    """Return the story that JSON describes; raise `BadScene`, naming the field."""
+    """Return the story that JSON describes; raise `BadScene` naming the field."""
     try:
         task, lines, supports = data["task"], data["lines"], data.get("supports")
     except (KeyError, TypeError, AttributeError) as error:

@@ -1,4 +1,4 @@
-"""What a task tells and asks before anybody knows which split the story belongs to."""
+"""Stories and questions as tasks make them, before the story's split is known."""
 
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -9,7 +9,7 @@ from generation.engine.worlds.babi.story import Line
 
 
 class Ask(NamedTuple):
-    """A question: how many lines it sees, its words, its program, which gives answer and supporting facts."""
+    """A question: the number of lines that it may use, its text, and the program of its answer and supporting facts."""
 
     scope: int
     text: str
@@ -17,7 +17,7 @@ class Ask(NamedTuple):
 
 
 class ToldStory(NamedTuple):
-    """A story with its questions, in the order in which they are asked."""
+    """A story with its questions in order."""
 
     lines: tuple[Line, ...]
     asks: tuple[Ask, ...]
@@ -31,12 +31,11 @@ class Task(Protocol):
     number : int
         1 to 20.
     name : str
-        As files and facets have it.
+        The name in files and facets.
     label : str
-        For people.
+        The name for people.
     lengths : tuple of int
-        How many questions stories have, one after the other, beginning anew at the end; they add up to a divisor of
-        `layout.BLOCK`.
+        The numbers of questions of successive stories, repeated from the beginning; their sum divides `layout.BLOCK`.
     """
 
     number: int
@@ -45,14 +44,14 @@ class Task(Protocol):
     lengths: tuple[int, ...]
 
     def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
-        """Return a story with so many questions; None where this draw came to nothing and another is to be made."""
+        """Return a story with this number of questions, or None if this try failed and another one is needed."""
 
     def answers(self, knobs: Knobs) -> tuple[str, ...]:
-        """Return every answer that there can be, canonical: of a set in alphabetical order, joined by commas."""
+        """Return every possible answer in canonical form; the words of a set are sorted and joined by commas."""
 
 
 class Space(NamedTuple):
-    """How many different texts there are: of whole stories, and of what questions see with the question."""
+    """The number of different texts: of whole stories, and of visible lines together with their question."""
 
     stories: int
     questions: int
@@ -63,4 +62,4 @@ class CountableTask(Protocol):
     """A task whose stories can be counted."""
 
     def space(self, knobs: Knobs) -> Space | None:
-        """Return how many there are, exactly; None where they are too many to list."""
+        """Return the exact numbers, or None if there are too many stories to list."""

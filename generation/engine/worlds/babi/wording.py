@@ -1,4 +1,4 @@
-"""How events are said: several verbs for one, each as likely."""
+"""The wording of events: several verbs for each, equally likely."""
 
 from generation.engine.seeding import Stream
 from generation.engine.worlds.babi.story import Event
@@ -10,15 +10,15 @@ GIVES = ("gave", "handed", "passed")
 
 
 def move(who: str, place: str, chance: Stream) -> str:
-    """Return that somebody goes somewhere."""
+    """Return a sentence about a person who goes to a place."""
     return f"{who} {chance.choice(MOVES)} {place}."
 
 
-THERE = 10  # one of so many gets and drops says "there"
+THERE = 10  # one in this many sentences about getting or dropping ends with "there"
 
 
 def handling(event: Event) -> tuple[str, ...]:
-    """Return all that may be said of somebody going, getting, dropping or giving, each as likely."""
+    """Return all sentences for an event of going, getting, dropping or giving, equally likely."""
     kind, who, what, *others = event
     if kind == "go":
         return tuple(f"{who} {verb} {what}." for verb in MOVES)

@@ -1,4 +1,4 @@
-"""Asking CLEVR's scenes: found parameters become programs, answers and sentences."""
+"""Questions about CLEVR's scenes: parameters that the search finds become programs, answers and sentences."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,23 +6,23 @@ from typing import NamedTuple
 from generation.engine.items import Answer, AnswerKind, Question
 from generation.engine.language.families import Family, Op
 from generation.engine.language.wording import Speaker
-from generation.engine.search import Objects, Rules, Searcher
+from generation.engine.search import Objects, Searcher, SearchRules
 from generation.engine.seeding import Stream
 from generation.engine.worlds.clevr.camera import View
 from generation.engine.worlds.clevr.facets import SEEN_IN_SCENE, values_of
-from generation.engine.worlds.clevr.lexicon import lexicon
 from generation.engine.worlds.clevr.programs import ProgramTemplate, name_of, program_of, templates
-from generation.engine.worlds.clevr.rules import possible, question_rules
-from generation.engine.worlds.clevr.scene import Scene
+from generation.engine.worlds.clevr.saying import lexicon
+from generation.engine.worlds.clevr.scene import ClevrScene
 from generation.engine.worlds.clevr.spec import ClevrSpec
+from generation.engine.worlds.clevr.spec_rules import possible, question_rules
 
-TRIES = 30  # questions of a family that are tried on a scene where rules refuse them
+TRIES = 30  # questions of a family that are tried on a scene if rules refuse them
 VIEW = View()
 _KINDS = {"Bool": AnswerKind.YES_NO, "Integer": AnswerKind.INTEGER}
 
 
 class _Template(NamedTuple):
-    """What of a family doesn't change from question to question."""
+    """The parts of a family that are the same for all its questions."""
 
     family: Family
     types: tuple[str, ...]
@@ -34,18 +34,18 @@ class _Template(NamedTuple):
 
 
 class Asker:
-    """Asks the scenes of one batch, keeping their answers balanced.
+    """Asks questions about the scenes of one chunk, and keeps the answers balanced.
 
     Parameters
     ----------
     spec : ClevrSpec
     search, words : Stream
-        Chance for finding questions and for saying them.
+        Random numbers for finding questions, and for wording them.
 
     Attributes
     ----------
     has_rules : bool
-        Whether the spec says which questions may be asked.
+        Whether the spec has rules over questions.
     """
 
     def __init__(self, spec: ClevrSpec, *, search: Stream, words: Stream) -> None:
@@ -65,8 +65,8 @@ class Asker:
             if is_left
         )
 
-    def ask(self, scene: Scene, view: View = VIEW) -> tuple[Question, ...] | None:
-        """Return the scene's questions, or None if it admits too few; only rules about the picture need the view."""
+    def ask(self, scene: ClevrScene, view: View = VIEW) -> tuple[Question, ...] | None:
+        """Return the scene's questions, or None if there are too few; only rules about the picture need the view."""
         objects, per_scene = scene.for_search(self.spec.vocabulary), self.spec.questions.per_scene
         if not self.families_say_all:
             return self._ask_by_rules(objects, scene, view)
@@ -76,8 +76,8 @@ class Asker:
         found = zip(asked.families.tolist(), asked.values.tolist(), asked.answers.tolist(), strict=True)
         return tuple(self._question(self.templates[family], codes, answer) for family, codes, answer in found)
 
-    def _ask_by_rules(self, objects: Objects, scene: Scene, view: View) -> tuple[Question, ...] | None:
-        """Return the scene's questions, each of which the rules allow, or None if too few were found."""
+    def _ask_by_rules(self, objects: Objects, scene: ClevrScene, view: View) -> tuple[Question, ...] | None:
+        """Return questions that the rules allow, or None if too few were found."""
         found: list[Question] = []
         say_first = "words" in self.wanted.names
         looked_at = scene if self.wanted.names & SEEN_IN_SCENE else None
@@ -113,9 +113,9 @@ class Asker:
         )
 
 
-def _rules(spec: ClevrSpec) -> Rules:
+def _rules(spec: ClevrSpec) -> SearchRules:
     knobs = spec.questions
-    return Rules(
+    return SearchRules(
         strict=knobs.degeneracy == "reference",
         trivial_share=knobs.trivial_share,
         states=knobs.search_states,
@@ -142,7 +142,7 @@ def _template(family: Family, spec: ClevrSpec) -> _Template:
 
 
 def _alike(descriptions: Sequence[Sequence[int]], values: Sequence[str | None]) -> bool:
-    """Return whether two descriptions could hold of one object; with another number of them, that they could."""
+    """Return whether one object could fit both descriptions; True unless there are exactly two descriptions."""
     if len(descriptions) != 2:
         return True
     for one, two in zip(*descriptions, strict=True):

@@ -1,8 +1,8 @@
-"""Where the camera and the lights of a CLEVR scene stand, and what the camera sees where.
+"""The camera and the lights of a CLEVR scene, and the projection of points into the picture.
 
-World coordinates: x and y span the ground plane, z points up, scene units. The camera looks at the origin and never
-rolls. Pixel coordinates are continuous: (0, 0) is the upper left corner of the image, so the centre of the first
-pixel is (0.5, 0.5). Only plain float arithmetic is used, so that every machine gets the same numbers.
+World coordinates: x and y span the ground plane, z points up, in scene units. The camera looks at the origin and never
+rolls. Pixel coordinates are continuous: (0, 0) is the upper left corner of the image, so the centre of the first pixel
+is (0.5, 0.5). Only plain float arithmetic is used, so that every machine gets the same numbers.
 """
 
 import math
@@ -25,8 +25,8 @@ WIDTH = 480
 HEIGHT = 320
 
 
-class Stream(Protocol):
-    """A source of chance."""
+class RandomSource(Protocol):
+    """A source of random numbers."""
 
     def random(self) -> float:
         """Return a float in [0, 1)."""
@@ -61,7 +61,7 @@ class View:
         return self.focal * self.width / WIDTH
 
     def to_json(self) -> dict[str, Any]:
-        """Return the view as plain JSON values."""
+        """Return the view as JSON."""
         places = {name: list(getattr(self, name)) for name in ("camera", "key", "fill", "back")}
         return {**places, "focal": self.focal, "width": self.width, "height": self.height}
 
@@ -72,7 +72,7 @@ class View:
         Raises
         ------
         BadScene
-            If a key is missing or isn't made of finite numbers.
+            If a key is missing, or a value is not made of finite numbers.
         """
         try:
             places = {name: _point(data[name]) for name in ("camera", "key", "fill", "back")}
@@ -92,7 +92,7 @@ class View:
 
 
 def sample_view(
-    stream: Stream,
+    stream: RandomSource,
     *,
     camera_jitter: float = 0.5,
     key_jitter: float = 1.0,
@@ -101,14 +101,14 @@ def sample_view(
     width: int = WIDTH,
     height: int = HEIGHT,
 ) -> View:
-    """Return a view with camera and lights moved at random around CLEVR's own places.
+    """Return a view whose camera and lights are moved at random around CLEVR's own positions.
 
     Parameters
     ----------
     stream : Stream
-        Gives twelve numbers: camera, key, fill, back, each x, y, z.
+        Gives twelve numbers: x, y and z of the camera, the key, the fill and the back light.
     camera_jitter, key_jitter, fill_jitter, back_jitter : float
-        Half width, in scene units, of the uniform movement along each axis.
+        The largest movement along each axis, in scene units; movements are uniform.
     width, height : int
         Size of the picture in pixels.
 
@@ -122,22 +122,22 @@ def sample_view(
     Johnson et al. 2017, CLEVR, appendix A.
     """
     return View(
-        camera=_jittered(stream, CAMERA, jitter=camera_jitter),
-        key=_jittered(stream, KEY, jitter=key_jitter),
-        fill=_jittered(stream, FILL, jitter=fill_jitter),
-        back=_jittered(stream, BACK, jitter=back_jitter),
+        camera=_jitter(stream, CAMERA, jitter=camera_jitter),
+        key=_jitter(stream, KEY, jitter=key_jitter),
+        fill=_jitter(stream, FILL, jitter=fill_jitter),
+        back=_jitter(stream, BACK, jitter=back_jitter),
         width=width,
         height=height,
     )
 
 
 def axes(view: View) -> tuple[Point, Point, Point]:
-    """Return the camera's unit vectors: to the right, up and forward.
+    """Return the unit vectors that point to the right of the camera, up and forward.
 
     Raises
     ------
     BadScene
-        If the camera stands straight above or below the origin, where left and right mean nothing.
+        If the camera is straight above or below the origin, where left and right are undefined.
     """
     x, y, z = view.camera
     flat = math.sqrt(x * x + y * y)
@@ -153,20 +153,20 @@ def axes(view: View) -> tuple[Point, Point, Point]:
 
 
 def project(view: View, point: Sequence[float]) -> Point:
-    """Return where the camera sees a point: (px, py, depth).
+    """Return where a point appears in the picture, and its depth: (px, py, depth).
 
     Parameters
     ----------
     view : View
         The camera.
     point : sequence of 3 floats
-        Scene units.
+        In scene units.
 
     Returns
     -------
     (float, float, float)
-        Continuous pixel coordinates and the distance along the viewing direction in scene units. The release's
-        `pixel_coords` are these with px and py rounded to the nearest integer (`pixel_coords` below).
+        Continuous pixel coordinates, and the distance along the viewing direction in scene units. `pixel_coords` in the
+        release are the same numbers with px and py rounded to the nearest integer.
     """
     right, up, forward = axes(view)
     offset = (point[0] - view.camera[0], point[1] - view.camera[1], point[2] - view.camera[2])
@@ -176,15 +176,15 @@ def project(view: View, point: Sequence[float]) -> Point:
 
 
 def pixel_coords(view: View, point: Sequence[float]) -> tuple[int, int, float]:
-    """Return `project` as the release writes it: px and py rounded to integers, depth to 6 decimals."""
+    """Return `project` in the release's form: px and py rounded to integers, depth to 6 decimals."""
     px, py, depth = project(view, point)
     return round(px), round(py), round(depth, 6)
 
 
 def directions(view: View) -> dict[str, Point]:
-    """Return the six unit vectors left, right, behind, front, above, below; the first four lie in the ground plane.
+    """Return the unit vectors left, right, behind, front, above and below; the first four lie in the ground plane.
 
-    The release writes those of the camera before it was moved at random, `directions(View())`, in every scene.
+    The release writes the directions of the camera that was not moved, `directions(View())`, in every scene.
     """
     right, _, forward = axes(view)
     flat = math.sqrt(forward[0] * forward[0] + forward[1] * forward[1])
@@ -208,26 +208,26 @@ def solve_view(
     width: int = WIDTH,
     height: int = HEIGHT,
 ) -> View:
-    """Return the view whose camera saw the given points at the given pixels; the lights are CLEVR's own.
+    """Return the view in which the given points appear at the given pixels; the lights are CLEVR's own.
 
     Parameters
     ----------
     coords : sequence of (x, y, z)
         Points in scene units, two or more.
     pixels : sequence of (px, py, depth)
-        What `pixel_coords` says of each.
+        The `pixel_coords` of each point.
     focal, width, height
         As in `View`.
 
     Raises
     ------
     BadScene
-        If there are fewer than two points, or the search doesn't settle.
+        If there are fewer than two points, or the search does not converge.
 
     Notes
     -----
-    Gauss-Newton over the three numbers of the camera's position. Depths are floats and weigh 1,000 times as much as
-    pixels, which are rounded to integers.
+    Gauss-Newton over the three coordinates of the camera. Depths weigh 1,000 times as much as px and py, which are
+    rounded to integers.
     """
     seen = np.asarray(pixels, dtype=np.float64)  # (n, 3)
     if len(coords) < 2 or seen.shape != (len(coords), 3):
@@ -260,19 +260,19 @@ def solve_view(
 def _misses(
     place: np.ndarray, coords: Sequence[Sequence[float]], seen: np.ndarray, *, focal: float, width: int, height: int
 ) -> np.ndarray:
-    """Return projected minus seen, (n, 3), for a camera at `place`."""
+    """Return projected minus given pixels, (n, 3), for a camera at `place`."""
     view = View(camera=_point(place.tolist()), focal=focal, width=width, height=height)
     return np.array([project(view, point) for point in coords]) - seen
 
 
-def _jittered(stream: Stream, place: Point, *, jitter: float) -> Point:
+def _jitter(stream: RandomSource, place: Point, *, jitter: float) -> Point:
     """Return `place` moved by up to `jitter` along each axis, rounded to 6 decimals."""
     x, y, z = (round(value + jitter * (2.0 * stream.random() - 1.0), 6) for value in place)
     return (x, y, z)
 
 
 def _point(values: Sequence[float]) -> Point:
-    """Return three finite floats, or raise ValueError."""
+    """Return three finite floats; raise ValueError if a value is not finite."""
     x, y, z = (float(value) for value in values)
     if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
         raise ValueError("not finite")

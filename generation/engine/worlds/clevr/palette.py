@@ -1,17 +1,17 @@
-"""What objects of a scene may be, under a spec's rules: chosen one attribute after the other.
+"""The objects that a spec's rules allow in scenes, chosen one attribute after the other.
 
-An attribute's values are as likely as each other among those that some allowed object has, given what was chosen
-before: first size, then shape, material and colour. So cubes are as frequent as spheres, though fewer colours be
-allowed of them; without rules all objects are as likely.
+Attributes are chosen in the order size, shape, material, colour. Each value that some allowed object has, given the
+attributes chosen before, is equally likely. So cubes are as frequent as spheres, even if rules allow fewer colours for
+cubes. Without rules all objects are equally likely.
 """
 
 from functools import cache
 from itertools import product
 
 from generation.engine.errors import BadSpec
-from generation.engine.rules import RuleSet, RuleValues, read_rules
+from generation.engine.spec_rules import RuleSet, RuleValues, read_rules
 from generation.engine.worlds.clevr.spec import ClevrSpec
-from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, Vocabulary
+from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, ClevrVocabulary
 
 ORDER = ("size", "shape", "material", "color")
 
@@ -22,11 +22,11 @@ class Palette:
     Parameters
     ----------
     words : Vocabulary
-    wanted : Wanted
+    wanted : RuleSet
         Rules over the attributes of an object.
     """
 
-    def __init__(self, words: Vocabulary, wanted: RuleSet) -> None:
+    def __init__(self, words: ClevrVocabulary, wanted: RuleSet) -> None:
         every = product(*(words.values(attribute) for attribute in ORDER))
         self.allowed = [one for one in every if wanted.allows(dict(zip(ORDER, one, strict=True)))]
         self.given = cache(self._given)
@@ -36,15 +36,15 @@ class Palette:
         return self.given()
 
     def shapes(self, size: str) -> tuple[str, ...]:
-        """Return the shapes that objects of a size may have."""
+        """Return the shapes that objects of this size may have."""
         return self.given(size)
 
     def materials(self, size: str, shape: str) -> tuple[str, ...]:
-        """Return the materials that objects of a size and a shape may have."""
+        """Return the materials that objects of this size and shape may have."""
         return self.given(size, shape)
 
     def colors(self, size: str, shape: str, material: str) -> tuple[str, ...]:
-        """Return the colours that objects of a size, a shape and a material may have."""
+        """Return the colours that objects of this size, shape and material may have."""
         return self.given(size, shape, material)
 
     def _given(self, *chosen: str) -> tuple[str, ...]:
@@ -53,12 +53,12 @@ class Palette:
 
 
 def palette(spec: ClevrSpec) -> Palette:
-    """Return what objects may be under a spec's rules, worked out once."""
+    """Return the objects that a spec's rules allow, computed once for each spec."""
     return spec.once("palette", lambda: Palette(spec.vocabulary, object_rules(spec)))
 
 
 def object_rules(spec: ClevrSpec, *, where: str = "") -> RuleSet:
-    """Return a spec's rules over objects; raise `BadSpec` naming the rule with a name or value that isn't known."""
+    """Return a spec's rules over objects; raise `BadSpec` naming the rule with an unknown attribute or value."""
     known = {attribute: RuleValues(spec.vocabulary.values(attribute)) for attribute in ATTRIBUTES}
     return RuleSet(
         only=read_rules(spec.scene.only, known=known, where=f"{where}scene.only"),
@@ -67,7 +67,7 @@ def object_rules(spec: ClevrSpec, *, where: str = "") -> RuleSet:
 
 
 def check_objects(spec: ClevrSpec, *, where: str = "") -> None:
-    """Raise `BadSpec` for rules over objects that aren't well-formed, or leave no object."""
+    """Raise `BadSpec` if rules over objects are malformed, or leave no object."""
     wanted = object_rules(spec, where=where)
     if not Palette(spec.vocabulary, wanted).allowed:
         raise BadSpec(

@@ -1,18 +1,19 @@
-"""Pictures of CLEVR scenes: objects and a view become a stage for the tracer."""
+"""Pictures of scenes, and samples of single colours."""
 
 import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from generation.engine.errors import BadScene
 from generation.engine.render import blender, shapes, tracer
-from generation.engine.render.stage import Camera, Light, Material, Solid, Stage, Surroundings, Turn
-from generation.engine.worlds.clevr.camera import Point, View, axes
+from generation.engine.render.stage import Camera, Light, Solid, Stage, SurfaceMaterial, Surroundings, Turn
+from generation.engine.worlds.clevr.camera import CAMERA, FOCAL, WIDTH, Point, View, axes
 from generation.engine.worlds.clevr.scene import SceneObject
-from generation.engine.worlds.clevr.vocabulary import Vocabulary
+from generation.engine.worlds.clevr.vocabulary import ClevrVocabulary
 
-# Fitted to a released picture: its four highlights give the lamps' directions, its ground their powers.
+# Fitted to a released picture: its four highlights give the directions of the lamps, its ground their powers.
 KEY_POWER = (6.27, 5.79, 4.89)
 FILL_POWER = (1.43, 1.42, 2.03)
 BACK_POWER = (2.64, 2.64, 2.8)
@@ -44,9 +45,9 @@ SOLIDS: dict[str, tuple[int, tuple[float, ...]]] = {
 
 
 def draw(
-    objects: Sequence[SceneObject], view: View, vocabulary: Vocabulary, *, samples: int = 16, seed: int = 0
+    objects: Sequence[SceneObject], view: View, vocabulary: ClevrVocabulary, *, samples: int = 16, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the picture of a scene and which object each pixel shows.
+    """Return the picture of a scene, and the object that each pixel shows.
 
     Parameters
     ----------
@@ -55,18 +56,18 @@ def draw(
     view : View
         Camera, lights and the picture's size.
     vocabulary : Vocabulary
-        What the objects' names mean.
+        The meaning of the objects' names.
     samples : int
-        Rays at edges and spots on lamps.
+        Number of rays at edges, and of points on each lamp.
     seed : int
-        Of the noise.
+        Seed of the noise.
 
     Returns
     -------
     rgb : (height, width, 3) uint8
         sRGB.
     ids : (height, width) uint16
-        0 for nothing, i + 1 for object i.
+        0 for no object, i + 1 for object i.
     """
     return tracer.render(stage_of(objects, view, vocabulary), camera(view), samples=samples, seed=seed)
 
@@ -74,30 +75,32 @@ def draw(
 def draw_by_blender(
     objects: Sequence[SceneObject],
     view: View,
-    vocabulary: Vocabulary,
+    vocabulary: ClevrVocabulary,
     *,
     samples: int = blender.SAMPLES,
     denoise: bool = False,
     seed: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return what `draw` does, drawn by Blender; `samples` are paths through each pixel."""
+    """Return the same as `draw`, drawn by Blender; `samples` is the number of paths through each pixel."""
     stage = stage_of(objects, view, vocabulary)
     return blender.render(stage, camera(view), samples=samples, denoise=denoise, seed=seed)
 
 
-def stage_of(objects: Sequence[SceneObject], view: View, vocabulary: Vocabulary) -> Stage:
-    """Return a scene as renderers take it."""
+def stage_of(objects: Sequence[SceneObject], view: View, vocabulary: ClevrVocabulary) -> Stage:
+    """Return a scene in the form that renderers take."""
     solids, materials = primitives(objects, vocabulary)
     return Stage(solids=solids, materials=materials, lights=lamps(view), surroundings=SURROUNDINGS)
 
 
-def draw_ids(objects: Sequence[SceneObject], view: View, vocabulary: Vocabulary) -> np.ndarray:
-    """Return which object each pixel's centre shows, (height, width) uint16, as `draw` does but much faster."""
+def draw_ids(objects: Sequence[SceneObject], view: View, vocabulary: ClevrVocabulary) -> np.ndarray:
+    """Return the ids that `draw` gives, (height, width) uint16, from pixel centres only, which is much faster."""
     solids, materials = primitives(objects, vocabulary)
     return tracer.object_ids(Stage(solids=solids, materials=materials), camera(view))
 
 
-def primitives(objects: Sequence[SceneObject], vocabulary: Vocabulary) -> tuple[list[Solid], list[Material]]:
+def primitives(
+    objects: Sequence[SceneObject], vocabulary: ClevrVocabulary
+) -> tuple[list[Solid], list[SurfaceMaterial]]:
     """Return one solid and one material for each object, in the objects' order."""
     solids = [_solid(thing, vocabulary, number=number) for number, thing in enumerate(objects)]
     return solids, [_material(thing, vocabulary) for thing in objects]
@@ -127,15 +130,14 @@ def lamps(view: View) -> list[Light]:
     ]
 
 
-def turned(degrees: float) -> Turn:
-    """Return the rotation about z by some degrees, its numbers rounded so that every machine gets the same."""
+def rotation(degrees: float) -> Turn:
+    """Return the rotation about z by `degrees`; numbers are rounded so that every machine gets the same."""
     angle = math.radians(degrees % 360.0)
     cos, sin = round(math.cos(angle), 9), round(math.sin(angle), 9)
     return (cos, -sin, 0.0), (sin, cos, 0.0), (0.0, 0.0, 1.0)
 
 
-def _solid(thing: SceneObject, vocabulary: Vocabulary, *, number: int) -> Solid:
-    """Return the solid of one object."""
+def _solid(thing: SceneObject, vocabulary: ClevrVocabulary, *, number: int) -> Solid:
     shape = vocabulary.shapes[thing.shape]
     if shape.solid not in SOLIDS:
         known = ", ".join(SOLIDS)
@@ -145,7 +147,7 @@ def _solid(thing: SceneObject, vocabulary: Vocabulary, *, number: int) -> Solid:
     scale = float(vocabulary.sizes[thing.size].scale)
     x, y, z = (float(value) for value in thing.coords)
     if kind == shapes.TORUS:
-        z -= scale * (1.0 - TORUS_TUBE)  # it lies on the ground
+        z -= scale * (1.0 - TORUS_TUBE)  # the torus lies on the ground
     return Solid(
         kind=kind,
         centre=(x, y, z),
@@ -153,20 +155,19 @@ def _solid(thing: SceneObject, vocabulary: Vocabulary, *, number: int) -> Solid:
         object=number,
         material=number,
         par=par,
-        turn=turned(thing.rotation),
+        turn=rotation(thing.rotation),
         mesh=mesh,
     )
 
 
-def _material(thing: SceneObject, vocabulary: Vocabulary) -> Material:
-    """Return the material of one object."""
+def _material(thing: SceneObject, vocabulary: ClevrVocabulary) -> SurfaceMaterial:
     finish = vocabulary.materials[thing.material]
     metal = finish.kind == "metal"
     solid = vocabulary.shapes[thing.shape].solid
     rough = finish.roughness
     if rough is None:
         rough = METAL_ROUGHNESS if metal else MATTE_ROUGHNESS
-    return Material(
+    return SurfaceMaterial(
         colour=vocabulary.colors[thing.color].light,
         metal=metal,
         roughness=rough,
@@ -174,3 +175,44 @@ def _material(thing: SceneObject, vocabulary: Vocabulary) -> Material:
         brushed=METAL_BRUSHED,
         shine=METAL_SHINE.get(solid, 1.0),
     )
+
+
+FILLS = 0.8  # share of the picture's width
+SAMPLES = 32
+
+
+def draw_swatch(color: str, vocabulary: ClevrVocabulary, *, which: int, size: int) -> NDArray[np.uint8]:
+    """Return a picture of a sphere on the ground of CLEVR's scenes; without spheres, of the vocabulary's first shape.
+
+    Parameters
+    ----------
+    color : str
+        A colour's name.
+    vocabulary : Vocabulary
+    which : int
+        The number of the material; numbers past the last material start again from the first.
+    size : int
+        Width and height in pixels.
+
+    Returns
+    -------
+    (size, size, 3) uint8
+        sRGB.
+    """
+    thing = _thing(color, vocabulary, which)
+    distance = float(np.linalg.norm(np.array(CAMERA) - np.array(thing.coords)))
+    pixels = FILLS * size / 2 * distance / thing.coords[2]
+    view = View(focal=pixels * WIDTH / size, width=size, height=size)
+    assert view.focal > FOCAL
+    rgb, _ = draw([thing], view, vocabulary, samples=SAMPLES)
+    return rgb
+
+
+def _thing(color: str, vocabulary: ClevrVocabulary, which: int) -> SceneObject:
+    """Return an object on the ground in the middle of the picture; it lies between the camera and the origin."""
+    materials, sizes, names = (vocabulary.values(kind) for kind in ("material", "size", "shape"))
+    size = max(sizes, key=lambda name: vocabulary.sizes[name].scale)
+    shape = next((name for name in names if vocabulary.shapes[name].solid == "sphere"), names[0])
+    height = float(vocabulary.sizes[size].scale)
+    x, y, z = (axis * height / CAMERA[2] for axis in CAMERA)
+    return SceneObject(shape, size, materials[which % len(materials)], color, (x, y, z), 0.0, (0.0, 0.0, 0.0))

@@ -1,4 +1,4 @@
-"""Sampling CLEVR's scenes: objects that neither touch nor line up, all of them seen.
+"""Sampling of CLEVR's scenes: objects do not touch, do not line up, and are all visible.
 
 References
 ----------
@@ -15,28 +15,28 @@ from generation.engine.seeding import Stream
 from generation.engine.worlds.clevr.camera import View, directions, pixel_coords, sample_view
 from generation.engine.worlds.clevr.palette import palette
 from generation.engine.worlds.clevr.picture import draw_ids
-from generation.engine.worlds.clevr.scene import Point, Scene, SceneObject, relationships
+from generation.engine.worlds.clevr.scene import ClevrScene, Point, SceneObject, relationships
 from generation.engine.worlds.clevr.spec import ClevrSpec
-from generation.engine.worlds.clevr.vocabulary import RELATIONS, Vocabulary
+from generation.engine.worlds.clevr.vocabulary import RELATIONS, ClevrVocabulary
 
 
-class Sampled(NamedTuple):
-    """A scene, where it is seen from, and how many tries it took."""
+class SampledScene(NamedTuple):
+    """A scene, its view, and the number of tries that it took."""
 
-    scene: Scene
+    scene: ClevrScene
     view: View
     tries: int
 
 
-def sample_scene(spec: ClevrSpec, stream: Stream) -> Sampled:
-    """Return a scene that obeys every knob of the spec.
+def sample_scene(spec: ClevrSpec, stream: Stream) -> SampledScene:
+    """Return a scene that obeys the spec.
 
-    Camera, lights and the number of objects are drawn once, so that crowded scenes stay as frequent as others.
+    Camera, lights and the number of objects are drawn once, so that failed tries do not make crowded scenes rarer.
 
     Raises
     ------
     Exhausted
-        If none was found in `scene.scene_tries` tries.
+        If `scene.scene_tries` tries give no scene.
     """
     knobs = spec.scene
     view = sample_view(
@@ -52,9 +52,9 @@ def sample_scene(spec: ClevrSpec, stream: Stream) -> Sampled:
     count = knobs.objects_min + stream.below(knobs.objects_max - knobs.objects_min + 1)
     for attempt in range(knobs.scene_tries):
         placed = _fill(spec, stream, toward, count, view)
-        if len(placed) == count and _all_seen(spec, placed, view):
+        if len(placed) == count and _all_visible(spec, placed, view):
             related = relationships([item.coords for item in placed], toward, threshold=knobs.relation_threshold)
-            return Sampled(Scene(tuple(placed), toward, related), view, attempt + 1)
+            return SampledScene(ClevrScene(tuple(placed), toward, related), view, attempt + 1)
     raise Exhausted(
         f"Expected a scene of {count} objects within {knobs.scene_tries} tries, got none that keeps every distance and "
         "shows every object: lower scene.objects_max, min_pixels, min_distance or margin, or raise scene_tries.",
@@ -64,7 +64,7 @@ def sample_scene(spec: ClevrSpec, stream: Stream) -> Sampled:
 
 
 def _fill(spec: ClevrSpec, stream: Stream, toward: dict[str, Point], count: int, view: View) -> list[SceneObject]:
-    """Return `count` objects placed one by one; fewer where one found no place."""
+    """Return objects placed one after the other, up to `count`; stop at the first that finds no place."""
     placed: list[SceneObject] = []
     while len(placed) < count:
         item = _place(spec, stream, toward, placed, view)
@@ -77,7 +77,7 @@ def _fill(spec: ClevrSpec, stream: Stream, toward: dict[str, Point], count: int,
 def _place(
     spec: ClevrSpec, stream: Stream, toward: dict[str, Point], placed: list[SceneObject], view: View
 ) -> SceneObject | None:
-    """Return one more object that keeps its distance to those placed, or None after too many tries."""
+    """Return one more object that keeps its distance to those in `placed`, or None after too many tries."""
     words, extent, may_be = spec.vocabulary, spec.scene.extent, palette(spec)
     for _ in range(spec.scene.placement_tries):
         size = stream.choice(may_be.sizes())
@@ -102,7 +102,7 @@ def _place(
 
 
 def _apart(spec: ClevrSpec, place: Point, other: SceneObject, toward: dict[str, Point]) -> bool:
-    """Return whether two objects don't touch and are told apart along every direction."""
+    """Return whether two objects keep `min_distance` and differ by at least `margin` along every direction."""
     dx, dy = place[0] - other.coords[0], place[1] - other.coords[1]
     if round(math.sqrt(dx * dx + dy * dy) - place[2] - other.coords[2], 6) < spec.scene.min_distance:
         return False
@@ -113,14 +113,14 @@ def _apart(spec: ClevrSpec, place: Point, other: SceneObject, toward: dict[str, 
     return True
 
 
-def _clear(words: Vocabulary, one: SceneObject, two: SceneObject) -> bool:
-    """Return whether the ground that two objects cover doesn't overlap.
+def _clear(words: ClevrVocabulary, one: SceneObject, two: SceneObject) -> bool:
+    """Return whether the areas of ground that two objects cover do not overlap.
 
-    Distances are measured as if objects were round; the corners of cubes (and of what is drawn from a mesh) reach
-    further, and could be inside another.
+    `_apart` measures distances as if objects were round. The corners of cubes and meshes reach further, and could be
+    inside another object.
     """
     dx, dy = two.coords[0] - one.coords[0], two.coords[1] - one.coords[1]
-    turns = [math.radians(thing.rotation) for thing in (one, two) if _cornered(words, thing)]
+    turns = [math.radians(thing.rotation) for thing in (one, two) if _has_corners(words, thing)]
     axes = [turn + quarter for turn in turns for quarter in (0.0, math.pi / 2)] or [0.0]
     if len(turns) < 2:
         axes.append(math.atan2(dy, dx))
@@ -131,21 +131,21 @@ def _clear(words: Vocabulary, one: SceneObject, two: SceneObject) -> bool:
     )
 
 
-def _cornered(words: Vocabulary, thing: SceneObject) -> bool:
+def _has_corners(words: ClevrVocabulary, thing: SceneObject) -> bool:
     return words.shapes[thing.shape].solid in ("cube", "mesh")
 
 
-def _reach(words: Vocabulary, thing: SceneObject, axis: float) -> float:
-    """Return how far an object reaches from its centre along a direction (an angle in the ground plane)."""
+def _reach(words: ClevrVocabulary, thing: SceneObject, axis: float) -> float:
+    """Return how far an object reaches from its centre along a direction, given as an angle in the ground plane."""
     scale = thing.coords[2]
-    if not _cornered(words, thing):
+    if not _has_corners(words, thing):
         return scale
     turn = math.radians(thing.rotation) - axis
     return scale * (abs(math.cos(turn)) + abs(math.sin(turn)))
 
 
-def _all_seen(spec: ClevrSpec, placed: list[SceneObject], view: View) -> bool:
-    """Return whether every object has enough pixels in the object-id image."""
+def _all_visible(spec: ClevrSpec, placed: list[SceneObject], view: View) -> bool:
+    """Return whether every object has at least `min_pixels` pixels in the object-id image."""
     if spec.scene.min_pixels == 0:
         return True
     seen = np.bincount(draw_ids(placed, view, spec.vocabulary).ravel(), minlength=len(placed) + 1)

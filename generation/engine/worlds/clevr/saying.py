@@ -1,18 +1,56 @@
-"""Any CLEVR program in plain words, families or not: cut programs among them."""
+"""The words of questions: the list of all possible words, and a text for a program."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from generation.engine.language.families import RELATION, Family
+from generation.engine.language.vocabulary import split_words
+from generation.engine.language.wording import Forms, Lexicon, words_of, words_said
 from generation.engine.program import Program
-from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, Vocabulary
+from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, ClevrVocabulary
 
-NOUN = "shape"  # the attribute that is said as a noun
+NOUN = "Shape"
+
+
+def lexicon(vocabulary: ClevrVocabulary) -> Lexicon:
+    """Return the words for a vocabulary's values."""
+    forms: dict[str, dict[str, Forms]] = {}
+    for attribute, entries in (
+        ("Size", vocabulary.sizes),
+        ("Color", vocabulary.colors),
+        ("Material", vocabulary.materials),
+    ):
+        forms[attribute] = {
+            name: Forms((name, *entry.synonyms), (name, *entry.synonyms)) for name, entry in entries.items()
+        }
+    forms["Shape"] = {
+        name: Forms((name, *shape.synonyms), (vocabulary.plural(name), *shape.synonyms.values()))
+        for name, shape in vocabulary.shapes.items()
+    }
+    forms[RELATION] = {name: Forms(phrases, phrases) for name, phrases in vocabulary.relations.items()}
+    return Lexicon(
+        forms=forms,
+        things=Forms(tuple(vocabulary.things), tuple(vocabulary.things.values())),
+        noun=NOUN,
+        vowels=frozenset(vocabulary.vowels),
+        consonants=frozenset(vocabulary.consonants),
+    )
+
+
+def all_words(families: Iterable[Family], vocabulary: ClevrVocabulary) -> tuple[str, ...]:
+    """Return every word that questions of these families can have, as `split_words` gives them, sorted."""
+    said = {word for family in families for wording in family.wordings for word in words_said(wording)}
+    said.update(words_of(lexicon(vocabulary)), ("a", "an"))
+    return tuple(sorted({word for text in said for word in split_words(text)}))
+
+
+NOUN_ATTRIBUTE = "shape"  # the attribute that becomes a noun
 COMPARISONS = {"equal_integer": ("as many", "as"), "less_than": ("fewer", "than"), "greater_than": ("more", "than")}
 
 
 @dataclass(frozen=True)
-class Described:
-    """A set of objects in words: what comes before the noun, the shape, what follows."""
+class NounPhrase:
+    """A set of objects in words: the words before the noun, the shape, and the clauses after the noun."""
 
     before: tuple[tuple[str, str], ...] = ()  # attribute, value
     shape: str = ""
@@ -20,26 +58,26 @@ class Described:
 
     @property
     def is_everything(self) -> bool:
-        """Return whether nothing is said of the objects."""
+        """Return whether the description has no words, so that it fits all objects."""
         return not (self.before or self.shape or self.after)
 
 
-def say(program: Program, vocabulary: Vocabulary) -> str:
-    """Return a program whose last step gives an answer as a question in plain words."""
-    return Sayer(program, vocabulary).question()
+def say(program: Program, vocabulary: ClevrVocabulary) -> str:
+    """Return a program as a question in plain words; its last step must give an answer."""
+    return ProgramWriter(program, vocabulary).question()
 
 
-class Sayer:
-    """Says one program.
+class ProgramWriter:
+    """Writes one program as a question.
 
     Parameters
     ----------
     program : Program
-        Well-typed, but that a function of one object may be given all of them.
+        Well-typed, except that a function of one object may be given the set of all objects.
     vocabulary : Vocabulary
     """
 
-    def __init__(self, program: Program, vocabulary: Vocabulary) -> None:
+    def __init__(self, program: Program, vocabulary: ClevrVocabulary) -> None:
         self.program = program
         self.vocabulary = vocabulary
         self.thing, self.things = next(iter(vocabulary.things.items()))
@@ -66,74 +104,74 @@ class Sayer:
         return f"{does} {self.one(first)} have the same {about} as {self.one(second)}?"
 
     def is_single(self, number: int) -> bool:
-        """Return whether a step stands for one object: its input was not replaced by all of them."""
+        """Return whether a step gives one object, that is, whether its function is `unique`."""
         return self.program[number].function == "unique"
 
     def verb(self, number: int) -> str:
-        """Return the form of to be that goes with an object."""
+        """Return "is" or "are", to fit the step."""
         return "is" if self.is_single(number) else "are"
 
     def one(self, number: int) -> str:
-        """Return what is said of an object."""
+        """Return the words for an object."""
         step = self.program[number]
         if step.function != "unique":
             return f"all {self.things}"
         return f"the {self.said(self.described(step.inputs[0]), plural=False)}"
 
     def many(self, number: int) -> str:
-        """Return what is said of a set of objects."""
+        """Return the words for a set of objects."""
         return self.said(self.described(number), plural=True)
 
-    def described(self, number: int) -> Described:
-        """Return a set of objects in words."""
+    def described(self, number: int) -> NounPhrase:
+        """Return the description of a set of objects."""
         step = self.program[number]
         verb, _, about = step.function.partition("_")
         if step.function == "scene":
-            return Described()
+            return NounPhrase()
         if verb == "filter":
             return self.filtered(self.described(step.inputs[0]), about, step.values[0])
         if step.function == "relate":
             where = self.vocabulary.relations[step.values[0]][0]  # type: ignore[index]
-            return Described(after=(f"{where} {self.anchor(step.inputs[0])}",))
+            return NounPhrase(after=(f"{where} {self.anchor(step.inputs[0])}",))
         if verb == "same":
-            return Described(after=(f"of the same {about} as {self.anchor(step.inputs[0])}",))
+            return NounPhrase(after=(f"of the same {about} as {self.anchor(step.inputs[0])}",))
         if step.function == "unique":
             return self.described(step.inputs[0])
         one, two = (self.described(source) for source in step.inputs)
         if step.function == "intersect":
             return self.both(one, two)
         singles = [self.said(each, plural=True) for each in (one, two)]
-        return Described(after=(f"that are either {singles[0]} or {singles[1]}",))
+        return NounPhrase(after=(f"that are either {singles[0]} or {singles[1]}",))
 
     def anchor(self, number: int) -> str:
-        """Return what is said of the object that others stand in a relation to."""
+        """Return the words for the object that a relation starts from."""
         return self.one(number) if self.is_single(number) else f"some {self.thing}"
 
-    def filtered(self, described: Described, about: str, value: str) -> Described:
-        """Return a description with one more word."""
-        if about != NOUN:
+    def filtered(self, described: NounPhrase, about: str, value: str) -> NounPhrase:
+        """Return a description with one more condition."""
+        if about != NOUN_ATTRIBUTE:
             return replace(described, before=(*described.before, (about, value)))
         if not described.shape:
             return replace(described, shape=value)
         return replace(described, after=(*described.after, f"that are {self.vocabulary.plural(value)}"))
 
-    def both(self, one: Described, two: Described) -> Described:
-        """Return what is true of both descriptions."""
-        merged = Described((*one.before, *two.before), one.shape, one.after)
+    def both(self, one: NounPhrase, two: NounPhrase) -> NounPhrase:
+        """Return a description with the conditions of both."""
+        merged = NounPhrase((*one.before, *two.before), one.shape, one.after)
         if two.shape:
-            merged = self.filtered(merged, NOUN, two.shape)
+            merged = self.filtered(merged, NOUN_ATTRIBUTE, two.shape)
         return replace(merged, after=(*merged.after, *two.after))
 
-    def said(self, described: Described, *, plural: bool) -> str:
-        """Return a description as words, adjectives in the usual order."""
+    def said(self, described: NounPhrase, *, plural: bool) -> str:
+        """Return a description as words, with the adjectives in the usual order."""
         words = [value for attribute in ATTRIBUTES for about, value in described.before if about == attribute]
         words = list(dict.fromkeys(words))
         if described.shape:
             words.append(self.vocabulary.plural(described.shape) if plural else described.shape)
         else:
             words.append(self.things if plural else self.thing)
-        return " ".join([*words, *_joined(described.after)])
+        return " ".join([*words, *_join(described.after)])
 
 
-def _joined(clauses: Sequence[str]) -> list[str]:
+def _join(clauses: Sequence[str]) -> list[str]:
     return [" and ".join(clauses)] if clauses else []

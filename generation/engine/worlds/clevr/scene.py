@@ -1,4 +1,4 @@
-"""CLEVR's scene: objects on a ground plane, and how they stand to each other, in the release's JSON."""
+"""CLEVR's scene: objects on a ground plane and the relations between them, in the release's JSON."""
 
 import math
 import sys
@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from generation.engine.errors import BadScene
-from generation.engine.reading.published import shortened
+from generation.engine.reading.published import shorten
 from generation.engine.search import Objects, objects
-from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, RELATIONS, Vocabulary
+from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, RELATIONS, ClevrVocabulary
 
 Point = tuple[float, float, float]
 Related = Mapping[str, tuple[tuple[int, ...], ...]]
@@ -25,13 +25,13 @@ class SceneObject(NamedTuple):
     shape, size, material, color : str
         Names from the vocabulary.
     coords : (float, float, float)
-        Its centre, scene units; z is its scale.
+        Its centre, in scene units; z is the object's scale.
     rotation : float
-        About the vertical axis, in degrees.
+        Rotation about the vertical axis, in degrees.
     pixel_coords : (float, float, float)
-        Its centre in the picture (column, row, in pixels) and its distance along the camera's view, scene units.
+        Its centre in the picture (column and row, in pixels), and its depth along the camera's view, in scene units.
     published_rotation : float or None
-        The number that a published file has for the rotation, which means radians there; None for scenes of ours.
+        The rotation as a published file has it, which the renderer took for radians; None for our own scenes.
     """
 
     shape: str
@@ -44,7 +44,7 @@ class SceneObject(NamedTuple):
     published_rotation: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object with the release's keys, and `published_rotation` where it has one."""
+        """Return the object with the release's keys, and `published_rotation` unless it is None."""
         published = {} if self.published_rotation is None else {"published_rotation": self.published_rotation}
         return {
             "shape": self.shape,
@@ -63,7 +63,7 @@ class SceneObject(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Scene:
+class ClevrScene:
     """A scene.
 
     Attributes
@@ -73,7 +73,7 @@ class Scene:
     directions : mapping of str to (float, float, float)
         Unit vectors left, right, behind, front, above, below.
     relationships : mapping of str to tuple of tuple of int
-        `relationships[r][i]`: the ids of those that are `r` of object `i`, ascending.
+        `relationships[r][i]`: the ids of the objects that are `r` of object `i`, ascending.
     """
 
     objects: tuple[SceneObject, ...]
@@ -82,13 +82,13 @@ class Scene:
 
     @cached_property
     def masks(self) -> dict[str, tuple[int, ...]]:
-        """For each relation, one bit mask an object: those that stand in it to that object."""
+        """For each relation, one bit mask for each object: the objects that are in that relation to it."""
         return {
             name: tuple(sum(1 << j for j in related) for related in rows) for name, rows in self.relationships.items()
         }
 
     def having(self, attribute: str, value: str) -> int:
-        """Return the mask of objects whose attribute has a value."""
+        """Return the mask of the objects with this value of the attribute."""
         return self._having.get((attribute, value), 0)
 
     @cached_property
@@ -100,8 +100,8 @@ class Scene:
                 found[key] = found.get(key, 0) | 1 << number
         return found
 
-    def for_search(self, vocabulary: Vocabulary) -> Objects:
-        """Return the scene as the search sees it."""
+    def for_search(self, vocabulary: ClevrVocabulary) -> Objects:
+        """Return the scene in the form that the search takes."""
         codes = {a: {value: code for code, value in enumerate(vocabulary.values(a))} for a in ATTRIBUTES}
         return objects(
             [[codes[a][getattr(item, a)] for a in ATTRIBUTES] for item in self.objects],
@@ -117,13 +117,13 @@ class Scene:
         }
 
 
-def read_scene(data: Mapping[str, Any]) -> Scene:
-    """Return the scene that the release's JSON describes; keys it doesn't need are ignored.
+def read_scene(data: Mapping[str, Any]) -> ClevrScene:
+    """Return the scene that the release's JSON describes; other keys are ignored.
 
     Raises
     ------
     BadScene
-        If a key is missing or of a wrong form, or a relation names an object that isn't there.
+        If a key is missing or malformed, or a relation names an unknown object.
     """
     try:
         found = tuple(_read_object(item) for item in data["objects"])
@@ -139,16 +139,14 @@ def read_scene(data: Mapping[str, Any]) -> Scene:
                 f"Expected a list of object numbers below {len(found)} for each object.",
                 where=f"scene.relationships.{name}",
             )
-    return Scene(found, directions, related)
+    return ClevrScene(found, directions, related)
 
 
 def _explain(data: Any) -> BadScene:
-    """Return what is wrong with the JSON of a scene that could not be read, and where."""
-    for where, value, is_right, wanted in _expected(data):
+    """Return the error that says what is wrong with a scene's JSON, and where."""
+    for where, value, is_right, wanted in _expectations(data):
         if not is_right(value):
-            return BadScene(
-                f"Expected {wanted}, got {'nothing' if value is ABSENT else shortened(value)}.", where=where
-            )
+            return BadScene(f"Expected {wanted}, got {'nothing' if value is ABSENT else shorten(value)}.", where=where)
     return BadScene("Expected objects, directions and relationships as the CLEVR release has them.", where="scene")
 
 
@@ -156,8 +154,8 @@ ABSENT: Any = object()
 Test = Callable[[Any], bool]
 
 
-def _expected(data: Any) -> Iterator[tuple[str, Any, Test, str]]:
-    """Yield each part of a scene with what it must be, the whole before its parts."""
+def _expectations(data: Any) -> Iterator[tuple[str, Any, Test, str]]:
+    """Yield each part of a scene with its path, a test and the expected form; the whole comes before its parts."""
     yield "scene", data, _is_object, "an object with objects, directions and relationships"
     objects, directions, related = (data.get(name, ABSENT) for name in ("objects", "directions", "relationships"))
     yield "scene.objects", objects, _is_list, "a list of objects"
@@ -201,7 +199,7 @@ def _is_row(value: Any) -> bool:
 
 
 def _row(values: Any) -> tuple[int, ...]:
-    """Return the numbers of a relation's row; raise TypeError for anything else, `true` too."""
+    """Return the numbers of a relation's row; raise TypeError for other types, also for booleans."""
     if values and not _WHOLE.issuperset(map(type, values)):
         raise TypeError
     return tuple(values)
@@ -210,10 +208,10 @@ def _row(values: Any) -> tuple[int, ...]:
 _WHOLE = frozenset([int])
 
 
-def read_published(data: Mapping[str, Any]) -> Scene:
-    """Return the scene of a record whose `rotation` is in radians, with the published number of each object.
+def read_published(data: Mapping[str, Any]) -> ClevrScene:
+    """Return the scene of a record whose `rotation` is in radians; its objects keep the published number.
 
-    CLEVR's generator chose a number of degrees and gave it to Blender, which takes radians. The files have that number.
+    CLEVR's generator chose a number of degrees and gave it to Blender, which takes radians. Files have that number.
 
     Raises
     ------
@@ -221,12 +219,12 @@ def read_published(data: Mapping[str, Any]) -> Scene:
         As `read_scene` does.
     """
     scene = read_scene(data)
-    found = [_turned(thing._replace(published_rotation=thing.rotation)) for thing in scene.objects]
+    found = [_with_degrees(thing._replace(published_rotation=thing.rotation)) for thing in scene.objects]
     return replace(scene, objects=tuple(found))
 
 
-def _turned(thing: SceneObject) -> SceneObject:
-    """Return an object with the rotation that its published number means."""
+def _with_degrees(thing: SceneObject) -> SceneObject:
+    """Return an object with `rotation` in degrees, computed from its published number."""
     degrees = math.degrees(thing.published_rotation or 0.0)
     if not math.isfinite(degrees):
         raise BadScene(f"Expected a rotation in radians, got {thing.published_rotation}.", where="scene.objects")
@@ -235,9 +233,9 @@ def _turned(thing: SceneObject) -> SceneObject:
 
 def _read_object(data: Mapping[str, Any]) -> SceneObject:
     thing = _plain_object(data)
-    if thing.published_rotation is not None and _turned(thing) != thing:
+    if thing.published_rotation is not None and _with_degrees(thing) != thing:
         raise BadScene(
-            f"Expected the published rotation in degrees, {_turned(thing).rotation}, got {thing.rotation}.",
+            f"Expected the published rotation in degrees, {_with_degrees(thing).rotation}, got {thing.rotation}.",
             where="scene.objects",
         )
     return thing
@@ -262,23 +260,23 @@ def _point(values: Sequence[Any]) -> Point:
 
 
 def _number(value: Any) -> Any:
-    """Return a JSON number as it is: the release has whole pixels as integers, and they stay so."""
+    """Return a JSON number unchanged: the release writes whole pixels as integers, and they stay integers."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"expected a number, got {value!r}")
     return value
 
 
 def relationships(places: Sequence[Point], directions: Mapping[str, Point], *, threshold: float) -> Related:
-    """Return who stands in which relation to whom.
+    """Return, for each relation and each object, the objects that are in that relation to it.
 
     Parameters
     ----------
     places : sequence of (x, y, z)
-        Objects' centres, scene units.
+        The objects' centres, in scene units.
     directions : mapping
         Unit vectors of the relations.
     threshold : float
-        How far along the direction, in scene units, one must be past the other.
+        How far the second object must be past the first along the direction, in scene units.
     """
     return {
         name: tuple(

@@ -1,11 +1,10 @@
-"""The spec of a CLEVR dataset: every knob, with the paper's or the release's value as default.
+"""The spec of a CLEVR dataset; the defaults are the values of the paper or of the release.
 
 References
 ----------
 Johnson et al. 2017, CLEVR, section 3; the constants are those of the original generator.
 """
 
-import json
 import math
 from collections.abc import Callable, Mapping
 from functools import cache, cached_property
@@ -27,22 +26,23 @@ from generation.engine.language.family_files import read_families
 from generation.engine.language.wording import most_words
 from generation.engine.render import blender
 from generation.engine.render.mesh import Mesh, parse_mesh
-from generation.engine.rules import Rules
 from generation.engine.spec import (
     COMMON,
     LIMITS,
     BaseSpec,
     Frozen,
-    bundled,
+    PresetFiles,
     check_references,
     default_by,
-    limited,
-    merged,
+    limit_mark,
+    over_preset,
     read,
+    read_bundled,
 )
-from generation.engine.worlds.clevr.lexicon import lexicon
+from generation.engine.spec_rules import Rules
 from generation.engine.worlds.clevr.programs import Outline, outlines, ways
-from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, RELATIONS, Vocabulary
+from generation.engine.worlds.clevr.saying import lexicon
+from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, RELATIONS, ClevrVocabulary
 
 PACKAGE = "generation.engine.worlds.clevr"
 FAMILY_ORDER = (
@@ -57,9 +57,9 @@ FAMILY_ORDER = (
     "zero_hop.json",
 )
 MAX_OBJECTS, MAX_SIDE = LIMITS["objects"].ceiling, LIMITS["side"].ceiling
-OBJECTS, SIDE = COMMON | limited("objects"), COMMON | limited("side")
+OBJECTS, SIDE = COMMON | limit_mark("objects"), COMMON | limit_mark("side")
 MAX_WINDOW = 1000
-MOST_WAYS = 20_000  # in which families' programs may look; the bundled ones have 564
+MOST_WAYS = 20_000  # limit on forms of programs, for all families together; the bundled families have 564
 
 Made = TypeVar("Made")
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
@@ -67,7 +67,7 @@ Positive = Annotated[float, Field(ge=0.0, le=10.0)]
 
 
 class Ruled(Frozen):
-    """Knobs with rules, which are written only where there are any, as specs of earlier releases have none."""
+    """Fields with rules. Empty rules are left out of the JSON, because specs of earlier releases have none."""
 
     @model_serializer(mode="wrap")
     def _without_empty_rules(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class Ruled(Frozen):
 
 
 class SceneKnobs(Ruled):
-    """How scenes are sampled. Lengths are in scene units, where a large object is 1.4 high."""
+    """How scenes are sampled. Lengths are in scene units; a large object is 1.4 high."""
 
     objects_min: int = Field(
         default=3, ge=1, le=MAX_OBJECTS, title="Objects, at least", description="in a scene", json_schema_extra=OBJECTS
@@ -131,12 +131,12 @@ class SceneKnobs(Ruled):
         return self
 
 
-SAMPLES = {"tracer": 16, "blender": blender.SAMPLES}  # where a spec does not say
-OF_RENDERER = ("samples", "denoise")  # knobs whose defaults hang on the renderer
+SAMPLES = {"tracer": 16, "blender": blender.SAMPLES}  # defaults by renderer
+OF_RENDERER = ("samples", "denoise")  # fields whose defaults depend on the renderer
 
 
 class ImageKnobs(Frozen):
-    """How pictures are drawn. They are no part of the content hash."""
+    """How pictures are drawn. These fields are not part of the content hash."""
 
     renderer: Literal["tracer", "blender"] = Field(
         default="tracer", description="the built-in ray tracer, or Blender, which takes 200 times as long"
@@ -169,7 +169,7 @@ class ImageKnobs(Frozen):
 
     @model_serializer(mode="wrap")
     def _as_before(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Return what specs of earlier releases have too, where it says all: stored specs are compared as text."""
+        """Return JSON as earlier releases wrote it, where possible, because stored specs are compared as text."""
         data: dict[str, Any] = plain(self)
         if self.renderer == "tracer":
             del data["denoise"]
@@ -177,7 +177,7 @@ class ImageKnobs(Frozen):
 
 
 class BalanceKnobs(Frozen):
-    """When a family's answer is refused, so that its answers stay about equally frequent within a batch."""
+    """When an answer of a family is refused, so that its answers stay about equally frequent in a chunk."""
 
     ratio: float = Field(default=1.1, ge=1.0, le=1000.0)
     median_ratio: float = Field(default=5.0, ge=1.0, le=1000.0)
@@ -185,7 +185,7 @@ class BalanceKnobs(Frozen):
 
 
 class QuestionKnobs(Ruled):
-    """How questions are asked. `families` names the bundled set or, by digest, files of a dataset's own."""
+    """How questions are asked. `families` is "clevr" for the bundled families, or maps file names to SHA-256."""
 
     per_scene: int = Field(
         default=10,
@@ -221,13 +221,13 @@ class QuestionKnobs(Ruled):
 
 
 def knob_of(data: Mapping[str, Any], group: str, name: str) -> Any:
-    """Return what a spec's JSON, or what is laid over it, says of a knob; None for nothing."""
+    """Return the value of a field in a spec's JSON or in overrides, or None if it is not there."""
     part = data.get(group)
     return part.get(name) if isinstance(part, Mapping) else None
 
 
 class Most(NamedTuple):
-    """The largest numbers of steps, relations in space and relations of having the same value in a program."""
+    """The largest numbers of steps, spatial relations and same-attribute relations in a program."""
 
     steps: int
     spatial: int
@@ -235,13 +235,13 @@ class Most(NamedTuple):
 
 
 class ClevrSpec(BaseSpec):
-    """A CLEVR dataset, whole."""
+    """The spec of a CLEVR dataset."""
 
     world: Literal["clevr"] = "clevr"
     scene: SceneKnobs = SceneKnobs()
     images: ImageKnobs = ImageKnobs()
     questions: QuestionKnobs = QuestionKnobs()
-    vocabulary: Vocabulary
+    vocabulary: ClevrVocabulary
     scenes_from: Digest | None = Field(
         default=None, description="somebody else's scenes, which are asked about; a file, by its SHA-256 once gathered"
     )
@@ -257,21 +257,21 @@ class ClevrSpec(BaseSpec):
 
     @property
     def files(self) -> Mapping[str, bytes]:
-        """The files that it names, by digest."""
+        """The files that the spec names, by SHA-256."""
         return self._files
 
     @property
     def scenes_file(self) -> bytes | None:
-        """The file of somebody else's scenes, where they are asked about."""
+        """The file of given scenes that questions are asked about, or None if scenes are sampled."""
         return None if self.scenes_from is None else self._files[self.scenes_from]
 
     @property
     def scene_files(self) -> frozenset[str]:
-        """The digest of that file, where there is one."""
+        """The SHA-256 of the file of given scenes; empty if scenes are sampled."""
         return frozenset() if self.scenes_from is None else frozenset({self.scenes_from})
 
     def once(self, name: str, make: Callable[[], Made]) -> Made:
-        """Return what `make` gives, made once for this spec."""
+        """Return the value of `make`, which is called once for this spec and name."""
         if name not in self._made:
             self._made[name] = make()
         made: Made = self._made[name]
@@ -279,12 +279,12 @@ class ClevrSpec(BaseSpec):
 
     @property
     def families(self) -> tuple[Family, ...]:
-        """The question families, numbered as questions name them."""
+        """The question families; questions name them by number."""
         return self._families
 
     @property
     def language(self) -> Language:
-        """What families may speak of: attributes, their values, relations."""
+        """The attributes, values and relations that families may use."""
         return Language(
             attributes=tuple((name, self.vocabulary.values(name)) for name in ATTRIBUTES),
             relations=RELATIONS,
@@ -293,7 +293,7 @@ class ClevrSpec(BaseSpec):
 
     @cached_property
     def most_words(self) -> int:
-        """The number of words of the longest question there can be."""
+        """The largest number of words that a question can have."""
         said = lexicon(self.vocabulary)
         return max(
             most_words(wording, said, types=[param.type for param in family.params])
@@ -303,14 +303,14 @@ class ClevrSpec(BaseSpec):
 
     @cached_property
     def outlines(self) -> Mapping[int, tuple[Outline, ...]] | None:
-        """What each family's programs may look like, by its number; None where there are too many ways to tell."""
+        """The outlines of each family's programs, by the family's number; None if there are more than `MOST_WAYS`."""
         if sum(ways(family) for family in self.families) > MOST_WAYS:
             return None
         return {family.number: tuple(outlines(family)) for family in self.families}
 
     @cached_property
     def skeletons(self) -> tuple[str, ...] | None:
-        """The skeletons that programs may have, those with few steps first; None where `outlines` is."""
+        """The skeletons that programs may have, those with few steps first; None if `outlines` is None."""
         if self.outlines is None:
             return None
         found = {outline.skeleton for family in self.outlines.values() for outline in family}
@@ -318,7 +318,7 @@ class ClevrSpec(BaseSpec):
 
     @cached_property
     def most(self) -> "Most":
-        """What the families' programs have at most, every filter set."""
+        """The largest numbers in the families' programs, with every filter set."""
         steps = {Op.FILTER: len(ATTRIBUTES), Op.RELATE_FILTER: len(ATTRIBUTES) + 1}
         programs = [[operation.op for operation in family.operations] for family in self.families]
         return Most(
@@ -328,23 +328,23 @@ class ClevrSpec(BaseSpec):
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the whole spec as JSON; what its vocabulary lacks of the defaults is null, for it stays away."""
+        """Return the whole spec as JSON; null removes an entry of the default vocabulary that this one lacks."""
         data = super().to_json()
         return {**data, "vocabulary": _with_nulls(data["vocabulary"], _defaults()["vocabulary"])}
 
     def changed_for(self, name: str) -> Self:
-        """Return the spec as one split has it, its families and meshes bound."""
-        return bound(super().changed_for(name), self._files, where=f"splits.{name}.overrides")
+        """Return the spec of one split, with its families and meshes read."""
+        return bind_files(super().changed_for(name), self._files, where=f"splits.{name}.overrides")
 
     def laid_under(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the spec's JSON for overrides to be laid over: another renderer begins with its own defaults."""
+        """Return the spec's JSON, to merge overrides into; another renderer starts with its own defaults."""
         data = super().laid_under(overrides)
         if knob_of(overrides, "images", "renderer") not in (None, self.images.renderer):
             data["images"] = {key: value for key, value in data["images"].items() if key not in OF_RENDERER}
         return data
 
     def check_here(self) -> None:
-        """Raise `BadSpec` where pictures are to be drawn by a program that this machine lacks."""
+        """Raise `BadSpec` if a split needs Blender and this machine does not have it."""
         for name, split in self.splits.items():
             if self.for_split(name).images.renderer != "blender":
                 continue
@@ -356,12 +356,12 @@ class ClevrSpec(BaseSpec):
                 raise BadSpec(error.reason, where=where) from error
 
     def for_preview(self) -> Self:
-        """Return the spec with every picture drawn by the tracer, which is quick."""
+        """Return the spec with the tracer, which is fast, as the renderer of every split."""
         data = super().to_json()
         for part in (data, *(split["overrides"] for split in data["splits"].values())):
             if isinstance(part.get("images"), dict):
                 part["images"] = {k: v for k, v in part["images"].items() if k not in ("renderer", *OF_RENDERER)}
-        return bound(read(type(self), data), self._files)
+        return bind_files(read(type(self), data), self._files)
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -383,7 +383,7 @@ class ClevrSpec(BaseSpec):
 
 
 def _with_nulls(data: Mapping[str, Any], default: Mapping[str, Any]) -> dict[str, Any]:
-    """Return JSON with a null for each key that only the default has, also within objects that both have."""
+    """Return JSON with a null for each key that only the default has, also in nested objects that both have."""
     result = {**data, **{key: None for key in default if key not in data}}
     for key, value in default.items():
         if isinstance(value, Mapping) and isinstance(result[key], Mapping):
@@ -391,14 +391,14 @@ def _with_nulls(data: Mapping[str, Any], default: Mapping[str, Any]) -> dict[str
     return result
 
 
-def bound(spec: Any, files: Mapping[str, bytes], *, where: str = "") -> Any:
-    """Return the spec with the families and meshes read that it names.
+def bind_files(spec: Any, files: Mapping[str, bytes], *, where: str = "") -> Any:
+    """Return the spec after reading the families and meshes that it names.
 
     Raises
     ------
     BadSpec
-        If a named file isn't among `files`, isn't what it should be, or fewer families can be asked than
-        questions are wanted for each scene.
+        If a named file is not among `files` or is malformed, or if there are fewer families than questions for each
+        scene.
     """
     dot = f"{where}." if where else ""
     try:
@@ -431,7 +431,7 @@ def _families(spec: Any, files: Mapping[str, bytes], *, where: str) -> tuple[Fam
 
 @cache
 def bundled_families(language: Language) -> tuple[Family, ...]:
-    """Return the 90 families of this world."""
+    """Return CLEVR's 90 families."""
     folder = resources.files(PACKAGE) / "families"
     texts = {path.name: path.read_text() for path in folder.iterdir() if path.name.endswith(".json")}
     return read_families(texts, language=language, order=FAMILY_ORDER)
@@ -461,34 +461,18 @@ def _text(files: Mapping[str, bytes], digest: str, *, where: str) -> str:
         ) from error
 
 
+PRESETS = PresetFiles(PACKAGE, order=lambda name: (name.removesuffix("-mini"), name), hidden=("clevr-defaults",))
+
+
 def read_spec(data: Mapping[str, Any], *, files: Mapping[str, bytes]) -> ClevrSpec:
-    """Return the validated spec; a `base` is the preset that the rest is laid over."""
-    if not isinstance(data, Mapping):
-        raise BadSpec(f"Expected an object, got {type(data).__name__}.")
-    base = data.get("base", "clevr-defaults")
-    if not isinstance(base, str):
-        raise BadSpec(f"Expected the name of a preset, got {base!r}.", where="base")
-    own = {key: value for key, value in data.items() if key != "base"}
-    spec = read(ClevrSpec, merged(merged(_defaults(), preset(base) if base != "clevr-defaults" else {}), own))
+    """Return the validated spec; its JSON is merged over the preset that `base` names, and over the defaults."""
+    spec = read(ClevrSpec, over_preset(data, PRESETS, defaults=_defaults()))
     check_references(spec)
-    bound(spec, files)
+    bind_files(spec, files)
     for name in spec.splits:
         spec.for_split(name)
     return spec
 
 
-def presets() -> tuple[str, ...]:
-    """Return the names of the bundled specs, each with its mini after it."""
-    names = (name for name in bundled(PACKAGE) if name != "clevr-defaults")
-    return tuple(sorted(names, key=lambda name: (name.removesuffix("-mini"), name)))
-
-
-def preset(name: str) -> dict[str, Any]:
-    """Return a bundled spec as JSON; raise `BadSpec` for an unknown name."""
-    if name not in presets():
-        raise BadSpec(f"Expected one of {', '.join(presets())}, got {name!r}.", where="base")
-    return dict(json.loads(bundled(PACKAGE)[name]))
-
-
 def _defaults() -> dict[str, Any]:
-    return dict(json.loads(bundled(PACKAGE)["clevr-defaults"]))
+    return read_bundled(PACKAGE, "clevr-defaults")

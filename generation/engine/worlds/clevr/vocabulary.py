@@ -1,7 +1,7 @@
-"""The words and looks of CLEVR's world: colours, materials, sizes, shapes and how relations are said.
+"""The words and looks of CLEVR's world: colours, materials, sizes, shapes and relations.
 
-It is part of the spec, so a dataset can have an orange cone. Names are keys; entries are kept sorted by name, so the
-order in which somebody wrote them changes nothing.
+The vocabulary is part of the spec, so a dataset can have an orange cone. Entries are sorted by name, so their order in
+the spec's JSON does not matter.
 """
 
 import math
@@ -23,22 +23,22 @@ ATTRIBUTES = ("size", "color", "material", "shape")
 
 
 def linear(value: int) -> float:
-    """Return the share of light, 0 to 1, that an sRGB value of 0 to 255 stands for."""
+    """Return the linear light, 0 to 1, of an sRGB value from 0 to 255."""
     share = value / 255.0
     return share / 12.92 if share <= 0.04045 else math.pow((share + 0.055) / 1.055, 2.4)
 
 
 def encoded(share: float) -> int:
-    """Return the sRGB value, 0 to 255, of a share of light of 0 to 1."""
+    """Return the sRGB value, 0 to 255, of linear light from 0 to 1."""
     value = 12.92 * share if share <= 0.0031308 else 1.055 * math.pow(share, 1.0 / 2.4) - 0.055
     return round(255.0 * value)
 
 
 class Color(Frozen):
-    """A colour: three numbers of 0 to 255, what they measure, and other words for it.
+    """A colour: three numbers from 0 to 255, their colour space, and synonyms.
 
-    `srgb` is what screens and paint programs mean. The release's own colours are shares of light instead, `linear`:
-    its renderer took them so, and they look lighter than the same numbers on a screen.
+    `srgb` is the space of screens and paint programs. The release's own colours are `linear`: its renderer read the
+    numbers as linear light, and they look lighter than the same numbers on a screen.
     """
 
     rgb: tuple[Byte, Byte, Byte]
@@ -47,13 +47,13 @@ class Color(Frozen):
 
     @property
     def light(self) -> tuple[float, float, float]:
-        """The shares of red, green and blue light it returns, 0 to 1."""
+        """The shares of red, green and blue light that the colour reflects, 0 to 1."""
         red, green, blue = (value / 255.0 if self.space == "linear" else linear(value) for value in self.rgb)
         return (red, green, blue)
 
     @property
     def swatch(self) -> tuple[int, int, int]:
-        """How it looks on a screen, sRGB."""
+        """The colour as a screen shows it, sRGB."""
         if self.space == "srgb":
             return self.rgb
         red, green, blue = (encoded(value / 255.0) for value in self.rgb)
@@ -61,7 +61,7 @@ class Color(Frozen):
 
 
 class Material(Frozen):
-    """A material: how light leaves it, and other words for it. `roughness` 0 is a mirror, 1 is chalk."""
+    """A material: how it reflects light, and synonyms. `roughness` 0 is a mirror, 1 is chalk."""
 
     kind: Literal["matte", "metal"]
     roughness: float | None = Field(default=None, ge=0.0, le=1.0)
@@ -69,16 +69,16 @@ class Material(Frozen):
 
 
 class Size(Frozen):
-    """A size: half the object's height in scene units, and other words for it."""
+    """A size: half the object's height in scene units, and synonyms."""
 
     scale: float = Field(gt=0.05, le=2.0)
     synonyms: tuple[Words, ...] = ()
 
 
 class Shape(Frozen):
-    """A shape: the solid that is drawn, its plural, other nouns (singular to plural) for it.
+    """A shape: the solid that is drawn, its plural, and synonyms (singular to plural).
 
-    `mesh` names an OBJ file, by its SHA-256 once the spec has been gathered, where `solid` is `mesh`.
+    If `solid` is `mesh`, `mesh` names an OBJ file; once the spec has been gathered, by its SHA-256.
     """
 
     solid: Literal["cone", "cube", "cylinder", "mesh", "sphere", "torus"]
@@ -93,7 +93,7 @@ class Shape(Frozen):
         return self
 
 
-class Vocabulary(Frozen):
+class ClevrVocabulary(Frozen):
     """All words and looks of a dataset. Values of different attributes must not share a name."""
 
     colors: dict[Name, Color] = Field(min_length=1, max_length=60)
@@ -109,11 +109,11 @@ class Vocabulary(Frozen):
 
     @property
     def meshes(self) -> Mapping[str, Mesh]:
-        """The triangle meshes that shapes use, by digest; `bind` puts them there."""
+        """The triangle meshes that shapes use, by SHA-256; `bind` sets them."""
         return self._meshes
 
     def bind(self, meshes: Mapping[str, Mesh]) -> None:
-        """Hold the meshes that shapes name."""
+        """Set the meshes that shapes name."""
         object.__setattr__(self, "_meshes", meshes)
 
     @field_validator("colors", "materials", "sizes", "shapes", "relations", mode="after")
@@ -139,7 +139,7 @@ class Vocabulary(Frozen):
         return tuple(getattr(self, f"{attribute}s"))
 
     def plural(self, shape: str) -> str:
-        """Return the plural of a shape's own noun: as stated, else by rule."""
+        """Return the plural of a shape's noun: the stated plural, otherwise the regular one."""
         return self.shapes[shape].plural or regular_plural(shape)
 
 

@@ -1,4 +1,4 @@
-"""What a dataset's captions say: every knob, with the paper's value as default, else the original code's.
+"""Spec fields for captions; the defaults are the paper's values, otherwise those of the original code.
 
 References
 ----------
@@ -65,7 +65,7 @@ ALL_SELECTORS = (*SELECTORS, *NEAR)
 
 
 class Thresholds(Frozen):
-    """How far apart things must be for a caption to be definitely true or false; the world's side is 1."""
+    """The smallest differences that make a caption definitely true or false; the world's side is 1."""
 
     distance: float = Field(default=0.15, ge=0.0, le=1.0, description="by which one is closer than another")
     axis: float = Field(default=0.10, ge=0.0, le=1.0, description="left, right, above, below: between centres")
@@ -75,7 +75,7 @@ class Thresholds(Frozen):
     ratio: float = Field(default=0.005, ge=0.0, le=0.1, description="up to which a share counts as the one named")
 
     def times(self, factor: float) -> "Thresholds":
-        """Return thresholds so many times as wide, but for shares, which are counted, and overlaps, which are drawn."""
+        """Return thresholds multiplied by `factor`, except `overlap` and `ratio`, which stay the same."""
         wide = {name: min(getattr(self, name) * factor, 2.0) for name in ("distance", "axis", "area", "shade")}
         return Thresholds.model_construct(**{**self.model_dump(), **wide})
 
@@ -84,9 +84,10 @@ Parts = Literal["restrictor", "comparison", "body", "nearest", "range", "quantit
 
 
 class Corruption(Frozen):
-    """Which part of a true caption is changed to make a false one, by weights.
+    """Which part of a true caption is changed to make a false one, by weight.
 
-    Of quantifiers and comparisons: the nearest quantity, another range (at most, more than), another quantity, any.
+    For quantifiers and comparisons: `nearest` is the nearest quantity, `range` another comparator (at most, more than),
+    `quantity` another quantity, and `any` any other one.
     """
 
     noun: Annotated[dict[Literal["shape", "color", "both"], Weight], Weights] = Field(
@@ -127,7 +128,7 @@ class Corruption(Frozen):
 
 
 class CaptionKnobs(Frozen):
-    """What captions say, and how false ones come about."""
+    """What captions say, and how false captions are made."""
 
     kinds: Annotated[dict[Kind, Weight], Weights] = Field(
         default={"existential": 1.0}, title="Caption types", description="how often each, by weight"

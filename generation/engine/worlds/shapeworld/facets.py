@@ -1,14 +1,14 @@
-"""What captions are broken down by."""
+"""Facets of ShapeWorld's questions, the charts and boards that use them, and the forms of questions and answers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from generation.engine.items import ChartView, Facet, FacetKind, Needs, Question
+from generation.engine.items import AnswerForm, AnswerKind, ChartView, Column, Facet, FacetKind, Needs, Question
 from generation.engine.program import Program
 from generation.engine.programs.skeleton import skeleton
 from generation.engine.worlds import SEEN, UNSEEN
-from generation.engine.worlds.shapeworld.asking import ANSWERS
+from generation.engine.worlds.boards import BoardView, Series
 from generation.engine.worlds.shapeworld.caption_knobs import ALL_RELATIONS, ALL_SELECTORS, KINDS
 from generation.engine.worlds.shapeworld.functions import truth_of
 from generation.engine.worlds.shapeworld.meaning import named_together
@@ -21,8 +21,22 @@ from generation.engine.worlds.shapeworld.phrases import (
     PROXIMITIES,
     QUANTIFIERS,
 )
-from generation.engine.worlds.shapeworld.scene import Scene
+from generation.engine.worlds.shapeworld.scene import FlatScene
 from generation.engine.worlds.shapeworld.spec import HeldOutKnobs, ShapeWorldSpec
+
+ANSWERS = ("yes", "no")
+INSTRUCTION = "Does this caption fit the picture?"
+
+
+def prompt(question: Question) -> str:
+    """Return the text for a model: the instruction, the caption, and the form of the answer."""
+    return f"{INSTRUCTION}\n{question.text}\nAnswer yes or no."
+
+
+def answer_form(question: Question) -> AnswerForm:
+    """Return how a person answers: yes or no; the instruction is shown above the caption."""
+    return AnswerForm(AnswerKind.YES_NO, ANSWERS, {}, instruction=INSTRUCTION)
+
 
 LENGTHS: Mapping[str, int] = {"length": 6, "words": 8}
 VIEWS = (
@@ -37,9 +51,9 @@ VIEWS = (
     ChartView("closeness", "How close to the threshold", "closeness", "times the threshold"),
 )
 SEVERAL = "several"
-MOST_WORDS, WORD_STEP = 60, 5  # the longest caption there is has fewer
+MOST_WORDS, WORD_STEP = 60, 5  # no caption is longer
 MOST_STEPS, STEP_STEP = 40, 4
-MOST_FLAGS = 16  # values of which any may be there: more have no code
+MOST_FLAGS = 16  # facets of more values are left out
 FACTORS = (1.25, 1.5, 2.0, 3.0)
 CLOSENESS: Mapping[str, str] = {
     "none": "no threshold",
@@ -65,8 +79,8 @@ TRAIN: Mapping[str, str] = {
 OF_SCENE = ("entities", "held_out", "closeness")
 
 
-class Turned(NamedTuple):
-    """A facet of what programs turn on: which functions' values it is about."""
+class ProgramFacet(NamedTuple):
+    """A facet of the values that some functions have in a caption's program."""
 
     name: str
     label: str
@@ -75,15 +89,15 @@ class Turned(NamedTuple):
 
 
 TURNED = (
-    Turned("quantifier", "quantifier", frozenset({"quantify", "quantify_of"}), tuple(QUANTIFIERS)),
-    Turned("relation", "relation", frozenset({"relate", "relate_not", "near", "near_not"}), ALL_RELATIONS),
-    Turned("selector", "selector", frozenset({"select", "select_near"}), (*ALL_SELECTORS, ONLY)),
-    Turned("comparison", "comparison of numbers", frozenset({"compare"}), tuple(COMPARISONS)),
+    ProgramFacet("quantifier", "quantifier", frozenset({"quantify", "quantify_of"}), tuple(QUANTIFIERS)),
+    ProgramFacet("relation", "relation", frozenset({"relate", "relate_not", "near", "near_not"}), ALL_RELATIONS),
+    ProgramFacet("selector", "selector", frozenset({"select", "select_near"}), (*ALL_SELECTORS, ONLY)),
+    ProgramFacet("comparison", "comparison of numbers", frozenset({"compare"}), tuple(COMPARISONS)),
 )
 
 
 def facets(spec: ShapeWorldSpec) -> tuple[Facet, ...]:
-    """Return the facets of a dataset, in the order that pages show them."""
+    """Return the facets of a dataset, in the order of the pages."""
     return tuple(_facets(spec.vocabulary.shapes, tuple(spec.vocabulary.colors), spec.most_entities))
 
 
@@ -117,15 +131,15 @@ def _numbers(most: int) -> tuple[str, ...]:
 
 
 def facet_codes(
-    spec: ShapeWorldSpec, scene: Scene | None, questions: Sequence[Question]
+    spec: ShapeWorldSpec, scene: FlatScene | None, questions: Sequence[Question]
 ) -> Mapping[str, Sequence[int]]:
-    """Return each facet's code for each caption of a scene; a facet's `values` say what a code means."""
+    """Return each facet's code for each caption of a scene; codes are positions in the facet's `values`."""
     rows = [_values(spec, scene, question) for question in questions]
     return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
 
 def train_keys(question: Question) -> Mapping[str, Sequence[str]]:
-    """Return what the train split must have of a caption, for each facet of what it has."""
+    """Return, for each facet that needs the train split, the keys that the train split must have."""
     program = question.program
     if program is None:
         return {"seen_text": (question.text,), "seen_program": (), "seen_skeleton": (), "seen_combination": ()}
@@ -137,8 +151,8 @@ def train_keys(question: Question) -> Mapping[str, Sequence[str]]:
     }
 
 
-def _values(spec: ShapeWorldSpec, scene: Scene | None, question: Question) -> dict[str, int]:
-    """Return the code of each facet that needs the item alone; -1 for what isn't known."""
+def _values(spec: ShapeWorldSpec, scene: FlatScene | None, question: Question) -> dict[str, int]:
+    """Return the code of each facet that needs only the item; -1 if the value is unknown."""
     words = len(question.text.split())
     found = {
         "type": _code(KINDS, question.kind),
@@ -160,11 +174,11 @@ def _codes(values: tuple[str, ...]) -> Mapping[str | None, int]:
 
 @lru_cache(maxsize=1_000)
 def _in_program(program: Program | None, shapes: tuple[str, ...], colors: tuple[str, ...]) -> Mapping[str, int]:
-    """Return the codes of what a program turns on and names."""
+    """Return the codes of the facets that need only the program."""
     named = {name: values for name, values in (("shapes", shapes), ("colors", colors)) if len(values) <= MOST_FLAGS}
     if program is None:
         return dict.fromkeys([*(one.name for one in TURNED), "connective", "negated", "length", *named], -1)
-    codes = {one.name: _code((*one.values, SEVERAL), _turned(program, one)) for one in TURNED}
+    codes = {one.name: _code((*one.values, SEVERAL), _value_of(program, one)) for one in TURNED}
     relations = [step.function for step in program if step.function.startswith(("relate", "near"))]
     codes["negated"] = -1 if not relations else 0 if any(name.endswith("_not") for name in relations) else 1
     codes["connective"] = _code(CONNECTIVES, program[-1].function)
@@ -175,8 +189,8 @@ def _in_program(program: Program | None, shapes: tuple[str, ...], colors: tuple[
     return codes
 
 
-def _turned(program: Program, about: Turned) -> str | None:
-    """Return the one value of some functions that a program has; `several` where they differ, None for none."""
+def _value_of(program: Program, about: ProgramFacet) -> str | None:
+    """Return the value of some functions in a program; `several` if there are different ones, None if there is none."""
     found = []
     for step in program:
         if step.function in about.functions and not (
@@ -192,7 +206,7 @@ def _is_picked(program: Program, number: int) -> bool:
     return program[number].function in ("select", "select_near", "only")
 
 
-def _in_scene(spec: ShapeWorldSpec, scene: Scene | None, question: Question) -> dict[str, int]:
+def _in_scene(spec: ShapeWorldSpec, scene: FlatScene | None, question: Question) -> dict[str, int]:
     if scene is None:
         return dict.fromkeys(OF_SCENE, -1)
     closeness = None if question.program is None else _closeness(spec, scene, question.program)
@@ -203,8 +217,8 @@ def _in_scene(spec: ShapeWorldSpec, scene: Scene | None, question: Question) -> 
     }
 
 
-def _held_out(knobs: HeldOutKnobs, scene: Scene, program: Program | None) -> str:
-    """Return what a picture, or the caption, has that is held out from training."""
+def _held_out(knobs: HeldOutKnobs, scene: FlatScene, program: Program | None) -> str:
+    """Return which held-out things a picture or its caption has: a combination, a count, both or none."""
     combinations = frozenset(knobs.combinations)
     has_combination = bool(combinations) and (
         any((entity.shape, entity.color) in combinations for entity in scene.entities)
@@ -216,8 +230,8 @@ def _held_out(knobs: HeldOutKnobs, scene: Scene, program: Program | None) -> str
     return "count" if has_count else "none"
 
 
-def _closeness(spec: ShapeWorldSpec, scene: Scene, program: Program) -> str:
-    """Return up to which multiple of the thresholds a caption stays as true or false as it is."""
+def _closeness(spec: ShapeWorldSpec, scene: FlatScene, program: Program) -> str:
+    """Return the first of `FACTORS` by which wider thresholds change a caption's truth, or `over`, or `none`."""
     if not _is_measured(program):
         return "none"
     thresholds = spec.captions.thresholds
@@ -229,11 +243,45 @@ def _closeness(spec: ShapeWorldSpec, scene: Scene, program: Program) -> str:
 
 
 def _is_measured(program: Program) -> bool:
-    """Return whether a program asks for anything that is measured."""
+    """Return whether a program depends on a measured quantity."""
     for step in program:
         if step.function in ("select", "select_near") or (step.values and step.values[0] in MEASURED):
             return True
     return False
 
 
-assert set(PLANAR) - MEASURED == {"behind", "front"}  # which are drawn so, or not
+assert set(PLANAR) - MEASURED == {"behind", "front"}  # these two are drawn, not measured
+
+
+LEARNT = Series("nothing held out from training", {"held_out": ("none",)})
+NEW = Series("something held out from training", {"held_out": ("combination", "count", "both")})
+FITS = Series("captions that fit", {"answer": ("yes",)})
+DOES_NOT = Series("captions that don't", {"answer": ("no",)})
+
+
+def columns(spec: ShapeWorldSpec) -> tuple[Column, ...]:
+    """Return the columns of a dataset's boards: what is held out, then the dataset's caption types."""
+    held_out = [
+        Column("nothing held out", "held_out", "none"),
+        Column("combination held out", "held_out", "combination"),
+        Column("number held out", "held_out", "count"),
+    ]
+    kinds = {kind for split in spec.splits for part in spec.for_split(split).parts for kind in part.captions.kinds}
+    return (*held_out, *(Column(kind.replace("-", " "), "type", kind) for kind in KINDS if kind in kinds))
+
+
+def _views() -> Iterator[BoardView]:
+    title, apart = "Seen against unseen (figure 5)", (LEARNT, NEW)
+    yield BoardView("held-out", title, "held_out", "held out from training", series=apart, is_across=True)
+    yield BoardView("types", "Caption types, seen against unseen", "type", "caption type", series=apart)
+    yield BoardView("answers", "Captions that fit and such that don't", "answer", "answer", series=apart)
+    for name, label in (("quantifier", "Quantifiers"), ("relation", "Relations"), ("selector", "Selectors")):
+        yield BoardView(f"{name}s", label, name, name, series=(FITS, DOES_NOT))
+    yield BoardView("comparisons", "Comparisons of numbers", "comparison", "comparison", series=(FITS, DOES_NOT))
+    yield BoardView("connectives", "Connectives", "connective", "connective", series=(FITS, DOES_NOT))
+    yield BoardView("entities", "Shapes in the picture", "entities", "shapes in the picture")
+    yield BoardView("words", "Caption length", "words", "words in the caption")
+    yield BoardView("closeness", "How close to the threshold", "closeness", "times the threshold")
+
+
+BOARD_VIEWS: tuple[BoardView, ...] = tuple(_views())

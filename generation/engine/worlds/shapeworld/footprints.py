@@ -1,6 +1,7 @@
-"""Where entities lie in the world, on a grid: what they cover, how much of it lies outside, whom they overlap.
+"""The grid points that entities cover: how many lie outside the world, and which two entities share.
 
-Sets of grid points are integers, one bit a point, with a free margin all around, so that growing them is shifting them.
+Sets of grid points are integers with one bit for each point. A free margin surrounds the grid, so that shifts of an
+integer grow a set of points.
 """
 
 from functools import cached_property
@@ -9,32 +10,32 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.worlds.shapeworld.compiled import compiled
-from generation.engine.worlds.shapeworld.forms import CODES, is_inside, reach, turn
+from generation.engine.worlds.shapeworld.compiler import compiled
 from generation.engine.worlds.shapeworld.scene import DIGITS, Entity
+from generation.engine.worlds.shapeworld.shape_geometry import CODES, is_inside, reach, turn
 
-GRID = 128  # points a side
-GAP = 2  # points between entities that are kept apart: one pixel of a picture of 64
+GRID = 128  # points along each side
+GAP = 2  # points between entities that must not touch: one pixel of a picture with 64 pixels a side
 MARGIN = GAP
 SIDE = GRID + 2 * MARGIN
 
 
 class Points(NamedTuple):
-    """What an entity covers: a set of points of the world, and how many there are with those outside it."""
+    """The points that an entity covers: a bit mask of those in the world, and the number of all."""
 
     mask: int
     all: int
 
 
 class Footprint:
-    """Where an entity lies; what it covers is worked out when it is asked for."""
+    """The points that an entity covers, computed when they are needed."""
 
     def __init__(self, entity: Entity) -> None:
         self.entity = entity
 
     @cached_property
     def points(self) -> Points:
-        """What it covers."""
+        """The points that the entity covers."""
         entity = self.entity
         bits = np.zeros(-(-SIDE * SIDE // 8), np.uint8)
         across, along = reach(entity)
@@ -46,7 +47,7 @@ class Footprint:
 
     @cached_property
     def grown(self) -> int:
-        """What it covers and the gap around it."""
+        """The mask of the covered points and of a gap around them."""
         mask = self.points.mask
         for _ in range(GAP):
             mask |= mask << 1 | mask >> 1
@@ -55,20 +56,20 @@ class Footprint:
 
     @property
     def outside(self) -> float:
-        """The share of it that lies outside the world."""
+        """The share of the entity that lies outside the world; 1 if it covers no point."""
         mask, count = self.points
         return round(1.0 - mask.bit_count() / count, DIGITS) if count else 1.0
 
     def common(self, other: "Footprint") -> int:
-        """Return how many points both cover."""
+        """Return the number of points that both cover."""
         return (self.points.mask & other.points.mask).bit_count()
 
     def overlap(self, other: "Footprint") -> float:
-        """Return how much both cover, as a share of the smaller one."""
+        """Return the number of points that both cover, as a share of the smaller one."""
         return round(self.common(other) / max(min(self.points.all, other.points.all), 1), DIGITS)
 
     def touches(self, other: "Footprint") -> bool:
-        """Return whether there is less than the gap between them; quick where the other was asked before."""
+        """Return whether fewer than `GAP` points lie between the two; the grown mask of `other` is cached."""
         return bool(self.points.mask & other.grown)
 
 
@@ -85,7 +86,7 @@ def _cover(
     along: float,
     bits: NDArray[np.uint8],
 ) -> int:
-    """Set the bits of points that an entity covers, row by row; return how many there are, those outside too."""
+    """Set the bits of the points that an entity covers; return the number of its points, also outside the world."""
     count = 0
     for row in range(int(np.floor((y - along) * GRID)), int(np.ceil((y + along) * GRID)) + 1):
         for column in range(int(np.floor((x - across) * GRID)), int(np.ceil((x + across) * GRID)) + 1):

@@ -1,12 +1,10 @@
-"""The functions of captions' programs, for the executor and the player.
+"""ShapeWorld's program functions, and the steps that ablations leave out."""
 
-Inside the executor a set is two bit masks (`truth.Set`), a truth is 1, 0 or -1.
-"""
-
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from generation.engine.program import Function, FunctionTable, Program, Shown
+from generation.engine.program import Function, FunctionTable, Program, Shown, reachable, without
+from generation.engine.programs.ablation import Ablation
 from generation.engine.worlds.shapeworld import truth
 from generation.engine.worlds.shapeworld.caption_knobs import Thresholds
 from generation.engine.worlds.shapeworld.microworld import Microworld, members
@@ -20,7 +18,7 @@ from generation.engine.worlds.shapeworld.phrases import (
     RELATIONS,
     SELECTORS,
 )
-from generation.engine.worlds.shapeworld.scene import Scene
+from generation.engine.worlds.shapeworld.scene import FlatScene
 from generation.engine.worlds.shapeworld.truth import FALSE, Set, Truth
 
 VALUES: Mapping[str, tuple[str, ...]] = {
@@ -38,24 +36,24 @@ SAID = {truth.TRUE: "yes", truth.UNCLEAR: "unclear", truth.FALSE: "no"}
 def function_table(
     *, shapes: tuple[str, ...], colors: tuple[str, ...], thresholds: Thresholds, kind_of: Callable[[Program], str]
 ) -> FunctionTable:
-    """Return the functions under a vocabulary and thresholds."""
+    """Return the functions for a vocabulary and thresholds."""
     return FunctionTable(
         functions=FUNCTIONS,
         values={**VALUES, "Shape": shapes, "Color": colors},
-        prepare=lambda scene, scope: prepared(scene, thresholds),
+        prepare=lambda scene, scope: prepare(scene, thresholds),
         show=_show,
         answer_kinds={"Truth": "yes-no"},
         kind_of=kind_of,
     )
 
 
-def prepared(scene: Scene, thresholds: Thresholds) -> Microworld:
-    """Return what programs about a scene run in."""
+def prepare(scene: FlatScene, thresholds: Thresholds) -> Microworld:
+    """Return the world in which programs about a scene run."""
     return Microworld(scene, thresholds)
 
 
 def truth_of(program: Program, world: Microworld) -> Truth:
-    """Return whether a caption's program holds in a microworld."""
+    """Return the truth of a caption's program in a microworld."""
     results: list[Any] = []
     for function, inputs, values in program:
         results.append(RUNS[function](world, *[results[source] for source in inputs], *values))
@@ -146,3 +144,45 @@ def _truths() -> Iterable[Function]:
 FUNCTIONS: Mapping[str, Function] = {function.name: function for function in (*_sets(), *_truths())}
 RUNS: Mapping[str, Callable[..., Any]] = {name: function.run for name, function in FUNCTIONS.items()}
 assert set(CONNECTIVES) <= set(FUNCTIONS)
+
+
+ATTRIBUTES = (("shape", "shape"), ("color", "color"))
+PLACES = (("first", 0), ("last", -1))
+
+
+def _ablations() -> Iterator[Ablation]:
+    for attribute, label in ATTRIBUTES:
+        for place, number in PLACES:
+            change = _pass_input(f"filter_{attribute}", number, instead=0)
+            yield Ablation(f"{attribute}-{place}", f"{place} {label} that is named", change)
+    for name, label in (("relate", "relation"), ("relate_not", "negated relation")):
+        yield Ablation(
+            f"{name.replace('_', '-')}", f"{label}: what it is to counts instead", _pass_input(name, 0, instead=0)
+        )
+    yield Ablation("near", "nearness: what is nearest counts instead", _pass_input("near", 0, instead=0))
+    for name, label in (("select", "selector"), ("select_near", "selector by nearness")):
+        yield Ablation(
+            f"{name.replace('_', '-')}", f"{label}: all it selects from count", _pass_input(name, 0, instead=0)
+        )
+    for name, label in (("and", "and"), ("or", "or"), ("if", "if"), ("iff", "if and only if")):
+        yield Ablation(f"{name}-first", f"first statement before {label}", _pass_input(name, 0, instead=1))
+        yield Ablation(f"{name}-second", f"second statement after {label}", _pass_input(name, 0, instead=0))
+
+
+def _pass_input(function: str, which: int, *, instead: int) -> Callable[[Program], Program | None]:
+    """Return a function that replaces the first or last (`which`) step of a function by one of its inputs."""
+
+    def change(program: Program) -> Program | None:
+        found = [number for number, step in enumerate(program) if step.function == function]
+        if not found or (which == -1 and len(found) == 1):
+            return None
+        number = found[which]
+        source = program[number].inputs[instead]
+        if number == len(program) - 1:
+            return reachable(program[: source + 1])
+        return without(program, number, instead=source)
+
+    return change
+
+
+ABLATIONS: tuple[Ablation, ...] = tuple(_ablations())

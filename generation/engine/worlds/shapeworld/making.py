@@ -1,4 +1,4 @@
-"""Making instances: a microworld, then captions that are definitely true or definitely false of it."""
+"""Generation of items: a microworld, then captions that are definitely true or definitely false of it."""
 
 from collections.abc import Sequence
 
@@ -6,25 +6,24 @@ from generation.engine.errors import Exhausted
 from generation.engine.items import Answer, AnswerKind, Item, Question
 from generation.engine.seeding import Stream
 from generation.engine.worlds.shapeworld.captions import Captioner
-from generation.engine.worlds.shapeworld.kinds import weighted
-from generation.engine.worlds.shapeworld.sampling import sample_scene
-from generation.engine.worlds.shapeworld.scene import Scene
+from generation.engine.worlds.shapeworld.sampling import choose_weighted, sample_scene
+from generation.engine.worlds.shapeworld.scene import FlatScene
 from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec
 
-REPLACEMENTS = 500  # microworlds that may admit no caption, before it is given up
-REPEATS = 20  # captions of a microworld that may have been said of it before
+REPLACEMENTS = 500  # microworlds without a caption, after which generation fails
+REPEATS = 20  # repeated captions of a microworld, after which the microworld is replaced
 ANSWERS = {agreement: Answer("yes" if agreement else "no", AnswerKind.YES_NO) for agreement in (True, False)}
 
 
-class Making:
+class MicroworldSampler:
     """Makes the items of one chunk, one after the other.
 
     Parameters
     ----------
     spec : ShapeWorldSpec
-        As the split has it.
+        The spec of the split.
     worlds, words : Stream
-        Chance of microworlds and of captions.
+        Random numbers for microworlds, and for captions.
     """
 
     def __init__(self, spec: ShapeWorldSpec, *, worlds: Stream, words: Stream) -> None:
@@ -33,11 +32,11 @@ class Making:
         self.numbers = range(len(spec.parts))
 
     def item(self, *, where: str) -> Item:
-        """Return the next item; raise `Exhausted`, naming `where`, if no microworld admits its captions.
+        """Return the next item; raise `Exhausted`, naming `where`, if no microworld has the captions.
 
-        Whether captions are true is drawn first: what a microworld admits does not change their share.
+        Whether captions are true is drawn first, so that the share of true ones does not depend on the microworlds.
         """
-        number = weighted(self.numbers, self.spec.weights, self.worlds)
+        number = choose_weighted(self.numbers, self.spec.weights, self.worlds)
         part, wanted = self.spec.parts[number], self.spec.captions
         fits = [self.words.random() < wanted.correct for _ in range(wanted.per_scene)]
         for replaced in range(REPLACEMENTS):
@@ -52,8 +51,8 @@ class Making:
             count=REPLACEMENTS,
         )
 
-    def _questions(self, number: int, scene: Scene, fits: Sequence[bool]) -> tuple[Question, ...] | None:
-        """Return captions of a microworld, no two alike; None where it admits too few."""
+    def _questions(self, number: int, scene: FlatScene, fits: Sequence[bool]) -> tuple[Question, ...] | None:
+        """Return different captions of a microworld, or None if there are too few."""
         family = number if len(self.captioners) > 1 else None
         found: dict[str, Question] = {}
         for fit in fits:
@@ -64,7 +63,7 @@ class Making:
         return tuple(found.values())
 
     def _question(
-        self, number: int, scene: Scene, fit: bool, *, family: int | None, but: dict[str, Question]
+        self, number: int, scene: FlatScene, fit: bool, *, family: int | None, but: dict[str, Question]
     ) -> Question | None:
         part = self.spec.parts[number]
         for _ in range(REPEATS):

@@ -1,6 +1,6 @@
-"""What a caption means: nouns, bodies, statements; and the program that a statement is run as.
+"""The meaning of a caption, made of nouns, bodies and statements, and the program of a meaning.
 
-Captioners make meanings, sentences are written from them and read back to them, programs are made of them.
+Captioners make meanings. Sentences are written from meanings and parsed into them, and programs are made from them.
 """
 
 from collections.abc import Mapping
@@ -10,32 +10,32 @@ from typing import NamedTuple
 from generation.engine.program import Program, Step
 from generation.engine.worlds.shapeworld.phrases import CONNECTIVES, HAVING, NEAR, ONLY, PLANAR, PROXIMITIES
 
-CACHED = 1_000  # meanings of which programs are kept at hand: more cost the garbage collector more than they save
-NOT = "not "  # before a relation that is negated
+CACHED = 1_000  # meanings whose programs are cached; a larger cache costs more in garbage collection than it saves
+NOT = "not "  # prefix of a negated relation
 
 
 class Noun(NamedTuple):
-    """A shape, a colour, both or neither: a square, a red shape, a red square, a shape."""
+    """A noun with a shape, a colour, both or neither: a square, a red shape, a red square, a shape."""
 
     shape: str | None = None
     color: str | None = None
 
     @property
     def named(self) -> int:
-        """How many attributes it names."""
+        """The number of attributes that the noun names."""
         return (self.shape is not None) + (self.color is not None)
 
 
-class Picked(NamedTuple):
-    """One of those that a noun is about: the leftmost square, the square closest to the red circle, the only square."""
+class SelectedEntity(NamedTuple):
+    """One entity of a noun: the leftmost square, the square closest to the red circle, the only square."""
 
     selector: str
     noun: Noun
     near: Noun | None = None
 
 
-class Related(NamedTuple):
-    """Being in a relation to something: to the left of a circle, closer to the circle than the cross is."""
+class Relation(NamedTuple):
+    """A relation to something: to the left of a circle, closer to the circle than the cross is."""
 
     relation: str
     reference: Noun
@@ -44,27 +44,27 @@ class Related(NamedTuple):
     comparison: Noun | None = None
 
 
-Body = Noun | Related
+Body = Noun | Relation
 
 
 class There(NamedTuple):
-    """There is a red square; there is a square that is red."""
+    """An existential statement: there is a red square; there is a square that is red."""
 
     noun: Noun
     body: Noun | None = None
 
 
-class Quantified(NamedTuple):
-    """A quantifier over a restrictor and a body; `bound` is how many the restrictor is said to be about."""
+class QuantifiedStatement(NamedTuple):
+    """A quantifier with a restrictor and a body; `bound` is the stated number of the restrictor's entities, or None."""
 
     quantifier: str
-    restrictor: Noun | Picked
+    restrictor: Noun | SelectedEntity
     body: Body
     bound: int | None = None
 
 
 class ComparedCounts(NamedTuple):
-    """More of the restrictor's things than of the other's have the body's property."""
+    """A comparison of two numbers: how many of `restrictor` and how many of `other` have the body's property."""
 
     comparison: str
     restrictor: Noun
@@ -72,18 +72,18 @@ class ComparedCounts(NamedTuple):
     body: Noun
 
 
-Statement = There | Quantified | ComparedCounts
+Statement = There | QuantifiedStatement | ComparedCounts
 
 
-class Joined(NamedTuple):
-    """Two statements and what joins them."""
+class Conjunction(NamedTuple):
+    """Two statements and their connective."""
 
     connective: str
     first: Statement
     second: Statement
 
 
-Meaning = Statement | Joined
+Meaning = Statement | Conjunction
 
 
 LAST: Mapping[str, str] = {
@@ -96,7 +96,7 @@ PICKED: Mapping[str, str] = {"select": "selection", "select_near": "selection", 
 
 @lru_cache(maxsize=CACHED)
 def kind_of(program: Program) -> str:
-    """Return the caption type of a program, which its form alone decides."""
+    """Return the caption type of a program."""
     last = program[-1]
     if last.function in LAST:
         return LAST[last.function]
@@ -110,11 +110,11 @@ def kind_of(program: Program) -> str:
     if relation is None or last.values[0] not in ("a", "the"):
         return "quantification"
     single = relation.values[0] in PLANAR and filters == 2
-    return "relational-single-attribute" if single and _named(program, last.inputs[0]) == 1 else "relational"
+    return "relational-single-attribute" if single and _count_filters(program, last.inputs[0]) == 1 else "relational"
 
 
-def _named(program: Program, number: int) -> int:
-    """Return how many filters led to a step in a row."""
+def _count_filters(program: Program, number: int) -> int:
+    """Return the number of filters in a row that end with a step."""
     count = 0
     while program[number].function.startswith("filter_"):
         count, number = count + 1, program[number].inputs[0]
@@ -122,42 +122,42 @@ def _named(program: Program, number: int) -> int:
 
 
 def head_of(meaning: Meaning) -> str:
-    """Return what a meaning turns on: its connective, comparison, relation, selector or quantifier."""
+    """Return a meaning's head: its connective, comparison, relation, selector or quantifier, or `there`."""
     match meaning:
         case There():
             return "there"
-        case Joined():
+        case Conjunction():
             return meaning.connective
         case ComparedCounts():
             return meaning.comparison
-    if isinstance(meaning.restrictor, Picked):
+    if isinstance(meaning.restrictor, SelectedEntity):
         return meaning.restrictor.selector
-    if not isinstance(meaning.body, Related) or meaning.quantifier not in ("a", "the"):
+    if not isinstance(meaning.body, Relation) or meaning.quantifier not in ("a", "the"):
         return meaning.quantifier
     return f"{NOT if meaning.body.negated else ''}{meaning.body.relation}"
 
 
 def statements(meaning: Meaning) -> tuple[Statement, ...]:
-    """Return the statements that a meaning joins, or itself."""
-    return (meaning.first, meaning.second) if isinstance(meaning, Joined) else (meaning,)
+    """Return the statements of a meaning: two if it joins them, otherwise one."""
+    return (meaning.first, meaning.second) if isinstance(meaning, Conjunction) else (meaning,)
 
 
 def nouns_of(meaning: Meaning) -> tuple[Noun, ...]:
-    """Return every noun of a meaning, bodies among them, in the order in which they are said."""
+    """Return every noun of a meaning, including bodies, in the order of its parts."""
     found: list[Noun] = []
     for part in (part for statement in statements(meaning) for part in statement):
         if isinstance(part, Noun):
             found.append(part)
-        elif isinstance(part, Picked | Related):
+        elif isinstance(part, SelectedEntity | Relation):
             found += [one for one in part if isinstance(one, Noun)]
     return tuple(found)
 
 
 @lru_cache(maxsize=CACHED)
 def program_of(meaning: Meaning) -> Program:
-    """Return the program that a meaning is run as; each noun begins with all that is there."""
-    writer = _Writer()
-    if isinstance(meaning, Joined):
+    """Return the program of a meaning; each noun starts from the set of all entities."""
+    writer = _MeaningWriter()
+    if isinstance(meaning, Conjunction):
         first, second = writer.statement(meaning.first), writer.statement(meaning.second)
         writer.add(meaning.connective, first, second)
     else:
@@ -165,8 +165,8 @@ def program_of(meaning: Meaning) -> Program:
     return tuple(writer.steps)
 
 
-class _Writer:
-    """Writes steps; each method returns the number of the step that gives what it is about."""
+class _MeaningWriter:
+    """Writes steps; each method returns the number of the last step that it wrote."""
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
@@ -202,7 +202,7 @@ class _Writer:
     def the(self, noun: Noun) -> int:
         return self.add("only", self.noun(noun))
 
-    def restrictor(self, restrictor: Noun | Picked) -> int:
+    def restrictor(self, restrictor: Noun | SelectedEntity) -> int:
         if isinstance(restrictor, Noun):
             return self.noun(restrictor)
         members = self.noun(restrictor.noun)
@@ -224,8 +224,8 @@ class _Writer:
 
 @lru_cache(maxsize=CACHED)
 def named_together(program: Program) -> tuple[tuple[str, str], ...]:
-    """Return every shape and colour that a program brings together in one thing, in the order of its steps."""
-    attributes: list[tuple[str, str]] = []  # of what each step gives, empty for any
+    """Return every shape and colour that a program requires of the same entity, in the order of its steps."""
+    attributes: list[tuple[str, str]] = []  # shape and colour of each step's result; empty for any
     found: dict[tuple[str, str], None] = {}
     for function, inputs, values in program:
         shape, color = attributes[inputs[0]] if function in _KEEPING else ("", "")
@@ -246,37 +246,37 @@ _KEEPING = frozenset({"filter_shape", "filter_color", "both", "only", "select", 
 
 
 def is_proper(meaning: Meaning) -> bool:
-    """Return whether a meaning's parts go together, so that it can be said: a nearness has its two things."""
+    """Return whether a sentence can express a meaning, for example whether a nearness has both of its references."""
     return all(_is_proper(statement) for statement in statements(meaning))
 
 
 def _is_proper(statement: Statement) -> bool:
-    if not isinstance(statement, Quantified):
+    if not isinstance(statement, QuantifiedStatement):
         return statement.body is None or statement.body.named > 0
     restrictor, body = statement.restrictor, statement.body
-    if isinstance(restrictor, Picked) and not _is_proper_pick(restrictor, statement.quantifier):
+    if isinstance(restrictor, SelectedEntity) and not _is_proper_pick(restrictor, statement.quantifier):
         return False
     if isinstance(body, Noun):
         return body.named > 0
     return (body.relation in PROXIMITIES) == (body.comparison is not None)
 
 
-def _is_proper_pick(picked: Picked, quantifier: str) -> bool:
+def _is_proper_pick(picked: SelectedEntity, quantifier: str) -> bool:
     return quantifier == "the" and (picked.selector in NEAR) == (picked.near is not None)
 
 
 def makes_sense(meaning: Meaning) -> bool:
-    """Return whether a meaning isn't decided by its words: more squares than squares, a square of another shape."""
+    """Return whether a meaning's truth depends on the world; "more squares than squares" does not."""
     return all(_makes_sense(statement) for statement in statements(meaning))
 
 
 def _makes_sense(statement: Statement) -> bool:
     if isinstance(statement, ComparedCounts):
         return statement.restrictor != statement.other
-    if not isinstance(statement, Quantified) or not isinstance(statement.body, Related):
+    if not isinstance(statement, QuantifiedStatement) or not isinstance(statement.body, Relation):
         return True
     body = statement.body
-    subject = statement.restrictor.noun if isinstance(statement.restrictor, Picked) else statement.restrictor
+    subject = statement.restrictor.noun if isinstance(statement.restrictor, SelectedEntity) else statement.restrictor
     alone = [body.reference, *([] if body.comparison is None else [body.comparison])] if body.definite else []
     alone += [subject] if statement.quantifier == "the" and isinstance(statement.restrictor, Noun) else []
     if len(set(alone)) < len(alone):
@@ -288,7 +288,7 @@ def _makes_sense(statement: Statement) -> bool:
     return body.relation not in HAVING and one == other
 
 
-_ABOUT: Mapping[str, str] = {  # what a relation is about, or compares within
+_ABOUT: Mapping[str, str] = {  # the attribute that a relation compares, or that both entities must share
     **dict.fromkeys(("same shape", "different shape", "bigger", "smaller"), "shape"),
     **dict.fromkeys(("same color", "different color", "darker", "lighter"), "color"),
 }

@@ -1,4 +1,4 @@
-"""A scene as captions see it: who certainly stands in which relation to whom, who certainly doesn't.
+"""A scene with its relations: which entities certainly have a relation to others, and which possibly have it.
 
 References
 ----------
@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 
 from generation.engine.worlds.shapeworld.caption_knobs import Thresholds
 from generation.engine.worlds.shapeworld.phrases import INVERSES, NEAR_OF_TWO, OF_TWO, SELECTED_BY
-from generation.engine.worlds.shapeworld.scene import DIGITS, Entity, Scene
+from generation.engine.worlds.shapeworld.scene import DIGITS, Entity, FlatScene
 from generation.engine.worlds.shapeworld.truth import FALSE, NOBODY, TRUE, UNCLEAR, Set, Truth
 
-Rows = list[int]  # for each reference a mask
+Rows = list[int]  # one mask for each reference
 Compare = Callable[[Entity, Entity], float]
 BACKWARDS = frozenset(
     {"right", "below", "front", "smaller", "lighter", "different shape", "different color", "farther"}
@@ -21,7 +21,7 @@ BACKWARDS = frozenset(
 
 
 def members(mask: int) -> Iterator[int]:
-    """Yield the numbers of a mask's set bits, ascending."""
+    """Yield the positions of a mask's set bits in ascending order."""
     while mask:
         lowest = mask & -mask
         yield lowest.bit_length() - 1
@@ -29,7 +29,7 @@ def members(mask: int) -> Iterator[int]:
 
 
 class Microworld:
-    """What programs run in.
+    """A scene and thresholds; programs run in it.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Microworld:
 
     __slots__ = ("_distances", "_rows", "entities", "everything", "scene", "thresholds")
 
-    def __init__(self, scene: Scene, thresholds: Thresholds) -> None:
+    def __init__(self, scene: FlatScene, thresholds: Thresholds) -> None:
         self.scene = scene
         self.thresholds = thresholds
         self.entities = scene.entities
@@ -48,17 +48,17 @@ class Microworld:
         self._distances: list[list[float]] = []
 
     def of(self, attribute: str, value: str) -> int:
-        """Return the mask of entities whose shape or color has a value."""
+        """Return the mask of entities with this value of `shape` or `color`."""
         return self.scene.having(attribute, value)
 
     def rows(self, relation: str) -> tuple[Rows, Rows]:
-        """Return for each reference the mask of those certainly so related to it, and of those possibly."""
+        """Return, for each reference, the mask of entities certainly in the relation to it, and of those possibly."""
         if relation not in self._rows:
             self._rows[relation] = self._both_rows(relation)
         return self._rows[relation]
 
     def related(self, references: Set, relation: str) -> Set:
-        """Return who stands in a relation to some other one of the references."""
+        """Return the entities in a relation to at least one reference other than themselves."""
         yes, maybe = self.rows(relation)
         certain = possible = 0
         for number in members(references[0]):
@@ -68,18 +68,18 @@ class Microworld:
         return (certain, possible)
 
     def unrelated(self, references: Set, relation: str) -> Set:
-        """Return who stands in a relation to no other one of the references, of which there is one."""
+        """Return the entities that have a reference other than themselves, and are in the relation to none of these."""
         certain, possible = self.related(references, relation)
         return (self.others(references[0]) & ~possible, self.others(references[1]) & ~certain)
 
     def others(self, mask: int) -> int:
-        """Return the mask of those beside whom somebody else is in `mask`."""
+        """Return the mask of entities for which `mask` has another entity."""
         if not mask:
             return 0
         return self.everything if mask & (mask - 1) else self.everything & ~mask
 
     def near(self, references: Set, comparisons: Set, relation: str) -> Set:
-        """Return who is closer to (or farther from) some reference than some comparison is; all three differ."""
+        """Return the entities closer to (or farther from) a reference than a comparison is; the three must differ."""
         certain = possible = 0
         for reference in members(references[1]):
             for other in members(comparisons[1]):
@@ -92,20 +92,20 @@ class Microworld:
         return (certain, possible)
 
     def not_near(self, references: Set, comparisons: Set, relation: str) -> Set:
-        """Return who is closer to no reference than any comparison, where there are such."""
+        """Return the entities for which `near` holds with no reference and comparison, if there are two others."""
         certain, possible = self.near(references, comparisons, relation)
         sure, maybe = (self._beside(one, other) for one, other in zip(references, comparisons, strict=True))
         return (sure & ~possible, maybe & ~certain)
 
     def select(self, scope: Set, selector: str) -> Set:
-        """Return which of a scope stands in a relation to all others; all are possible where that can't be asked."""
+        """Return the entity of a scope that a selector picks; all are possible if it is unclear or of wrong size."""
         if scope[0] != scope[1] or not _is_number(scope[0], is_two=selector in OF_TWO):
             return (0, scope[1])
         relation = SELECTED_BY[selector]
         return self._best(scope[0], lambda one, other: self.beats(relation, one, other))
 
     def select_near(self, scope: Set, references: Set, selector: str) -> Set:
-        """Return which of a scope, but for the one reference, is closest to (or farthest from) it."""
+        """Return the entity of a scope that is closest to the reference or farthest from it, but not the reference."""
         if not references[1]:
             return NOBODY
         if references[0] != references[1] or scope[0] != scope[1]:
@@ -118,7 +118,7 @@ class Microworld:
         return self._best(mask, lambda one, other: _clear(sign * (row[other] - row[one]), self.thresholds.distance))
 
     def beats(self, relation: str, one: int, other: int) -> Truth:
-        """Return whether one entity is further along what a relation is about than another, as selectors ask."""
+        """Return the truth of a relation from one entity to another, as selectors use it."""
         if relation in BACKWARDS:
             return self.beats(INVERSES[relation], other, one)
         first, second, knobs = self.entities[one], self.entities[other], self.thresholds
@@ -132,7 +132,7 @@ class Microworld:
 
     @property
     def distances(self) -> list[list[float]]:
-        """Distances between centres, world units."""
+        """The distances between the entities' centres, in world units."""
         if not self._distances:
             places = [(entity.x, entity.y) for entity in self.entities]
             self._distances = [
@@ -153,7 +153,7 @@ class Microworld:
         return [_mask(row, TRUE) for row in truths], [_mask(row, UNCLEAR) for row in truths]
 
     def _spatial(self, relation: str) -> tuple[Rows, Rows]:
-        """Return who certainly is on a side of each reference, within a right angle, and who possibly is."""
+        """Return the entities certainly on a side of each reference, within a right angle, and those possibly."""
         across = relation in ("left", "right")
         sign = 1.0 if relation in BACKWARDS else -1.0
         places = [(e.x, e.y) if across else (e.y, e.x) for e in self.entities]
@@ -174,7 +174,7 @@ class Microworld:
         return yes, maybe
 
     def _depth(self, relation: str) -> tuple[Rows, Rows]:
-        """Return who is behind or in front of each reference: who overlaps it and was drawn before or after."""
+        """Return the entities certainly and possibly behind (or in front of) each reference, from their overlaps."""
         covers, size = self.scene.covers, range(len(self.entities))
         perhaps = [clear | slight for clear, slight in zip(covers, self.scene.grazes, strict=True)]
         if relation == "behind":
@@ -200,7 +200,7 @@ class Microworld:
         return (yes, maybe)
 
     def _beside(self, references: int, comparisons: int) -> int:
-        """Return the mask of those beside whom a reference and another comparison are."""
+        """Return the mask of entities for which there are a reference and a comparison, all three different."""
         found = 0
         for one in members(references):
             for other in members(comparisons & ~(1 << one)):
@@ -218,7 +218,7 @@ class Microworld:
 
 
 def _is_number(mask: int, *, is_two: bool) -> bool:
-    """Return whether a selector can be asked of so many: of two one, of three or more the utmost."""
+    """Return whether a scope has the size that a selector needs: two, or three and more for superlatives."""
     return (mask.bit_count() == 2) if is_two else mask.bit_count() > 2
 
 

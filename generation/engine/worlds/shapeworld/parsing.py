@@ -1,4 +1,4 @@
-"""English sentences as meanings: the exact inverse of saying them."""
+"""Parsing of English captions: the exact inverse of `saying`."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -7,12 +7,12 @@ from generation.engine.errors import BadRecord
 from generation.engine.worlds.shapeworld.meaning import (
     Body,
     ComparedCounts,
-    Joined,
+    Conjunction,
     Meaning,
     Noun,
-    Picked,
-    Quantified,
-    Related,
+    QuantifiedStatement,
+    Relation,
+    SelectedEntity,
     Statement,
     There,
 )
@@ -29,7 +29,7 @@ from generation.engine.worlds.shapeworld.phrases import (
     THING,
     THINGS,
 )
-from generation.engine.worlds.shapeworld.saying import Sayer, determiner
+from generation.engine.worlds.shapeworld.saying import CaptionWriter, determiner
 from generation.engine.worlds.shapeworld.vocabulary import ShapeVocabulary
 
 JOINTS = (
@@ -44,11 +44,11 @@ DETERMINERS = {determiner(name): name for name in QUANTIFIERS} | {"an": "a"}
 OF = {quantifier.of: name for name, quantifier in QUANTIFIERS.items() if quantifier.of}
 COMPARING = {(comparison.words, comparison.than): name for name, comparison in COMPARISONS.items()}
 VERBS = r"(?:is|are|has|have|(?P<negated>is not|are not|(?:does|do) not(?: have)?))"
-OLDER = re.compile(r"\b(does|do) not have a different (shape|color) from\b")  # as engines before 4 said it
+OLDER = re.compile(r"\b(does|do) not have a different (shape|color) from\b")  # wording of engine versions before 4
 
 
 class Parser:
-    """Reads sentences of a vocabulary.
+    """Parses sentences of a vocabulary.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Parser:
     """
 
     def __init__(self, vocabulary: ShapeVocabulary) -> None:
-        self.sayer = Sayer(vocabulary)
+        self.sayer = CaptionWriter(vocabulary)
         self.colors = _any(vocabulary.values("color"))
         self.shapes: dict[str, str | None] = {THING: None, THINGS: None}
         for shape in vocabulary.values("shape"):
@@ -64,12 +64,12 @@ class Parser:
         self.forms = [re.compile(form) for form in self._forms()]
 
     def parse(self, text: str) -> Meaning:
-        """Return what a sentence means.
+        """Return the meaning of a sentence.
 
         Raises
         ------
         BadRecord
-            If it is no sentence that we would say so.
+            If we would not write the sentence in exactly these words.
         """
         text = OLDER.sub(r"\1 not differ in \2 from", text)
         if text.endswith(".") and text[0].isupper():
@@ -85,7 +85,7 @@ class Parser:
             if found:
                 for first in self._statements(found[1]):
                     for second in self._statements(found[2]):
-                        yield Joined(connective, first, second)
+                        yield Conjunction(connective, first, second)
 
     def _statements(self, text: str) -> Iterator[Statement]:
         for form in self.forms:
@@ -114,27 +114,29 @@ class Parser:
     def _read(self, words: dict[str, str | None]) -> Statement:
         if "shape_there" in words:
             clause = self._attribute(words)
-            return There(self._named(words, "there"), clause if clause.named else None)
+            return There(self._read_noun(words, "there"), clause if clause.named else None)
         if "comparing" in words:
             name = COMPARING.get((str(words["comparing"]), str(words["than"])), "more")
-            return ComparedCounts(name, self._named(words, "one"), self._named(words, "other"), self._attribute(words))
-        noun, body = self._named(words, "head"), self._body(words)
+            return ComparedCounts(
+                name, self._read_noun(words, "one"), self._read_noun(words, "other"), self._attribute(words)
+            )
+        noun, body = self._read_noun(words, "head"), self._body(words)
         if "selector" in words:
-            return Quantified("the", Picked(str(words["selector"]), noun), body)
+            return QuantifiedStatement("the", SelectedEntity(str(words["selector"]), noun), body)
         if "nearness" in words:
-            near = self._named(words, "near")
-            return Quantified("the", Picked(NEARNESS[str(words["nearness"])], noun, near), body)
+            near = self._read_noun(words, "near")
+            return QuantifiedStatement("the", SelectedEntity(NEARNESS[str(words["nearness"])], noun, near), body)
         if "of" in words:
-            return Quantified(OF[str(words["of"])], noun, body, NUMERALS.index(str(words["bound"])))
-        return Quantified(DETERMINERS[str(words["determiner"])], noun, body)
+            return QuantifiedStatement(OF[str(words["of"])], noun, body, NUMERALS.index(str(words["bound"])))
+        return QuantifiedStatement(DETERMINERS[str(words["determiner"])], noun, body)
 
     def _body(self, words: dict[str, str | None]) -> Body:
         if "relation" not in words:
             return self._attribute(words)
-        comparison = self._named(words, "comparison") if words["shape_comparison"] else None
-        return Related(
+        comparison = self._read_noun(words, "comparison") if words["shape_comparison"] else None
+        return Relation(
             RELATED[str(words["relation"])],
-            self._named(words, "reference"),
+            self._read_noun(words, "reference"),
             words["article"] == "the",
             words["negated"] is not None,
             comparison,
@@ -143,9 +145,9 @@ class Parser:
     def _attribute(self, words: dict[str, str | None]) -> Noun:
         if words["color_alone"] is not None:
             return Noun(color=words["color_alone"])
-        return self._named(words, "is")
+        return self._read_noun(words, "is")
 
-    def _named(self, words: dict[str, str | None], name: str) -> Noun:
+    def _read_noun(self, words: dict[str, str | None], name: str) -> Noun:
         return Noun(self.shapes.get(words[f"shape_{name}"] or THING), words[f"color_{name}"])
 
 

@@ -1,7 +1,7 @@
-"""The closed words of captions: relations, selectors, quantifiers, comparisons and connectives, and how each is said.
+"""The fixed words of captions: relations, selectors, quantifiers, comparisons and connectives.
 
-Values of programs are readable names (`at least 3`, `left`, `more than twice as many`); how they stand in a sentence
-is said here once, for those who write sentences and for those who read them.
+Values of programs are readable names (`at least 3`, `left`, `more than twice as many`). Their wording in sentences is
+defined here once, for writing and for parsing.
 
 References
 ----------
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-THING, THINGS = "shape", "shapes"  # the noun for anything
+THING, THINGS = "shape", "shapes"  # the noun for any entity
 
 RELATIONS: Mapping[str, str] = {
     "left": "to the left of",
@@ -32,8 +32,8 @@ RELATIONS: Mapping[str, str] = {
     "different color": "a different color from",
 }
 PROXIMITIES: Mapping[str, str] = {"closer": "closer to", "farther": "farther from"}
-HAVING = frozenset({"same shape", "different shape", "same color", "different color"})  # said with to have
-DIFFERING: Mapping[str, str] = {  # how they are said with not
+HAVING = frozenset({"same shape", "different shape", "same color", "different color"})  # take the verb to have
+DIFFERING: Mapping[str, str] = {  # wording with not
     "different shape": "differ in shape from",
     "different color": "differ in color from",
 }
@@ -65,7 +65,7 @@ NEAR: Mapping[str, str] = {
 }
 NEAR_OF_TWO = ("closer", "farther")
 ONLY = "only"
-SELECTED_BY: Mapping[str, str] = {  # the relation in which a selected one stands to the others
+SELECTED_BY: Mapping[str, str] = {  # the relation of the selected entity to the others
     **dict(
         zip(SELECTORS, ("left", "right", "above", "below", "bigger", "smaller", "darker", "lighter") * 2, strict=True)
     ),
@@ -92,21 +92,21 @@ RATIOS: Mapping[Fraction, str] = {
 
 
 class Quantifier(NamedTuple):
-    """A quantifier.
+    """A quantifier of captions.
 
     Attributes
     ----------
     comparator : str
-        How the amount stands to `quantity`: one of `COMPARATORS`.
+        How the amount must compare with `quantity`: one of `COMPARATORS`.
     quantity : Fraction
-        A number of things, or a share of the restrictor.
+        A number of entities, or a share of the restrictor.
     is_share : bool
     words : str
-        What stands before the noun.
+        The words before the noun.
     plural : bool
-        Whether noun and verb after it are plural.
+        Whether the noun and its verb are plural.
     of : str
-        What stands before `of the five squares`; empty where that can't be said.
+        The words before, for example, `of the five squares`; empty if there are none.
     """
 
     comparator: str
@@ -146,7 +146,7 @@ def _shares() -> dict[str, Quantifier]:
     found = {}
     for comparator, words in RATIO_WORDS.items():
         for share, spoken in RATIOS.items():
-            if (comparator, share) != ("more", Fraction(1, 2)):  # which is most
+            if (comparator, share) != ("more", Fraction(1, 2)):  # that is `most`
                 said = f"{words} {spoken}"
                 found[f"{words} {share}"] = Quantifier(comparator, share, True, said, True, said)
     return found
@@ -159,8 +159,8 @@ QUANTIFIERS: Mapping[str, Quantifier] = {**PLAIN, **COUNTS, **SHARES}
 PAPER = ("no", "a", "the", "some", "two", "most", "all", "every")
 
 
-class Comparison(NamedTuple):
-    """How one number of things stands to another: `comparator` to `factor` times it and `more` on top."""
+class ComparisonPhrase(NamedTuple):
+    """A comparison of two numbers: `comparator` compares the first with `factor` times the second plus `more`."""
 
     comparator: str
     factor: Fraction
@@ -170,25 +170,25 @@ class Comparison(NamedTuple):
     plural: bool = True
 
 
-def _comparisons() -> dict[str, Comparison]:
+def _comparisons() -> dict[str, ComparisonPhrase]:
     one, two, half = Fraction(1), Fraction(2), Fraction(1, 2)
     found = {
-        "as many": Comparison("exactly", one, 0, "as many", "as"),
-        "more": Comparison("more", one, 0, "more", "than"),
-        "fewer": Comparison("less", one, 0, "fewer", "than"),
+        "as many": ComparisonPhrase("exactly", one, 0, "as many", "as"),
+        "more": ComparisonPhrase("more", one, 0, "more", "than"),
+        "fewer": ComparisonPhrase("less", one, 0, "fewer", "than"),
     }
     for factor, said in ((two, "twice as many"), (half, "half as many")):
-        found[said] = Comparison("exactly", factor, 0, f"exactly {said}", "as")
-        found[f"more than {said}"] = Comparison("more", factor, 0, f"more than {said}", "as")
-        found[f"less than {said}"] = Comparison("less", factor, 0, f"less than {said}", "as")
+        found[said] = ComparisonPhrase("exactly", factor, 0, f"exactly {said}", "as")
+        found[f"more than {said}"] = ComparisonPhrase("more", factor, 0, f"more than {said}", "as")
+        found[f"less than {said}"] = ComparisonPhrase("less", factor, 0, f"less than {said}", "as")
     for number in range(1, 6):
         for sign, said in ((1, "more"), (-1, "fewer")):
             words = f"exactly {NUMERALS[number]} {said}"
-            found[f"{number} {said}"] = Comparison("exactly", one, sign * number, words, "than", number != 1)
+            found[f"{number} {said}"] = ComparisonPhrase("exactly", one, sign * number, words, "than", number != 1)
     return found
 
 
-COMPARISONS: Mapping[str, Comparison] = _comparisons()
+COMPARISONS: Mapping[str, ComparisonPhrase] = _comparisons()
 JOINED: Mapping[str, str] = {
     "and": "{} and {}",
     "or": "{} or {}",
@@ -198,7 +198,7 @@ JOINED: Mapping[str, str] = {
 CONNECTIVES = tuple(JOINED)
 
 
-def _closed() -> frozenset[str]:
+def _closed_words() -> frozenset[str]:
     phrases = [
         *RELATIONS.values(),
         *DIFFERING.values(),
@@ -215,4 +215,4 @@ def _closed() -> frozenset[str]:
     return frozenset(re.findall(r"\w+|[^\w\s{}]", " ".join(phrases)))
 
 
-CLOSED = _closed()  # every word and mark of captions but for shapes and colours
+CLOSED = _closed_words()  # every word and mark of captions, without shapes and colours

@@ -1,4 +1,4 @@
-"""Drawing microworlds: flat shapes with soft edges, the noise of their pixels, and whose pixel each one is.
+"""Drawing of microworlds: flat shapes with soft edges, pixel noise, and object ids.
 
 Arrays are indexed `[row, column]`; a pixel's centre lies at `((column + 0.5) / width, (row + 0.5) / height)`.
 """
@@ -9,27 +9,27 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.worlds.shapeworld.compiled import compiled
-from generation.engine.worlds.shapeworld.forms import CODES, is_inside, reach, turn
-from generation.engine.worlds.shapeworld.scene import Scene
+from generation.engine.worlds.shapeworld.compiler import compiled
+from generation.engine.worlds.shapeworld.scene import FlatScene
+from generation.engine.worlds.shapeworld.shape_geometry import CODES, is_inside, reach, turn
 from generation.engine.worlds.shapeworld.vocabulary import ShapeVocabulary
 
-FINE = 4  # points a pixel is judged by, along each side
-LEVELS = 4096  # of noise
-EACH = 5  # values that one mixed number gives noise for
-CUT = 2.0  # standard deviations up to which noise goes
-X, Y, WIDTH, HEIGHT, COS, SIN, ACROSS, ALONG = range(8)  # columns of what is drawn
+FINE = 4  # sample points of a pixel along each side
+LEVELS = 4096  # different values of noise
+EACH = 5  # values that take their noise from one random number
+CUT = 2.0  # standard deviations at which noise is cut
+X, Y, WIDTH, HEIGHT, COS, SIN, ACROSS, ALONG = range(8)  # columns of `places`
 
 
-def draw(scene: Scene, words: ShapeVocabulary) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
+def draw(scene: FlatScene, words: ShapeVocabulary) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
     """Return a microworld's picture and object ids.
 
     Returns
     -------
     rgb : ndarray
-        `(height, width, 3)` uint8 sRGB; edges are as soft as `FINE` points a pixel and side make them.
+        `(height, width, 3)` uint8 sRGB; edges are smoothed with `FINE` by `FINE` sample points in a pixel.
     ids : ndarray
-        `(height, width)` uint16: entity number + 1 of the topmost that covers the pixel's centre, 0 for none.
+        `(height, width)` uint16: number + 1 of the topmost entity at the pixel's centre, 0 for none.
     """
     forms = np.array([CODES[entity.shape] for entity in scene.entities])
     places = np.array(
@@ -47,12 +47,14 @@ def draw(scene: Scene, words: ShapeVocabulary) -> tuple[NDArray[np.uint8], NDArr
 
 @cache
 def noise_levels(deviation: float) -> NDArray[np.int16]:
-    """Return noise `(LEVELS,)`, each as likely: normal, cut at `CUT` standard deviations, in steps of a pixel's value.
+    """Return the possible values of noise `(LEVELS,)`, which are equally likely.
+
+    They follow a normal distribution that is cut at `CUT` standard deviations, in units of a pixel's value.
 
     Parameters
     ----------
     deviation : float
-        Its standard deviation before it is cut, as a share of the full range of 255.
+        The standard deviation before the cut, as a share of the full range of 255.
     """
     normal = NormalDist()
     low, high = normal.cdf(-CUT), normal.cdf(CUT)
@@ -68,7 +70,7 @@ def _paint(
     rgb: NDArray[np.uint8],
     ids: NDArray[np.uint16],
 ) -> None:
-    """Paint entities, shapes `(n,)`, places `(n, 8)` and sRGB colours `(n, 3)`, one over the other."""
+    """Paint entities in order, given shapes `(n,)`, places `(n, 8)` and sRGB colours `(n, 3)`."""
     rows, columns = ids.shape
     whole = FINE * FINE
     for number in range(len(forms)):
@@ -95,7 +97,7 @@ def _paint(
 
 @compiled
 def _add_noise(rgb: NDArray[np.uint8], seed: int, levels: NDArray[np.int16]) -> None:
-    """Add noise to a picture, whose values stay from 0 to 255; a mixed number has 12 bits for each of five values."""
+    """Add noise to a picture, and cut values to 0 to 255; one random number gives 12 bits for each of five values."""
     values = rgb.reshape(-1)
     state = np.uint64(seed) << np.uint64(32)
     for first in range(0, len(values), EACH):
@@ -108,7 +110,7 @@ def _add_noise(rgb: NDArray[np.uint8], seed: int, levels: NDArray[np.int16]) -> 
 
 @compiled
 def _mixed(state: np.uint64) -> np.uint64:
-    """Return 64 bits that look random, from a number (the output function of SplitMix64)."""
+    """Return 64 pseudo-random bits for a number (the output function of SplitMix64)."""
     bits = state * np.uint64(0x9E3779B97F4A7C15)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,34 +1,129 @@
-"""Sampling microworlds: entities of chosen kinds, each put where it keeps what the spec asks of overlaps.
-
-References
-----------
-Kuhnle and Copestake 2017, ShapeWorld, section 3.2; the constants of the original generator.
-"""
+"""Sampling of microworlds: the number, kinds and places of entities."""
 
 import math
-from itertools import combinations
+from collections.abc import Sequence
+from itertools import accumulate, combinations, product
+from typing import TypeVar
 
 from generation.engine.errors import Exhausted
 from generation.engine.seeding import Stream
 from generation.engine.worlds.shapeworld.footprints import Footprint
-from generation.engine.worlds.shapeworld.forms import STRETCHED, TALL, reach
-from generation.engine.worlds.shapeworld.kinds import Kind, choose_count, choose_kinds
-from generation.engine.worlds.shapeworld.scene import DIGITS, Entity, Scene
-from generation.engine.worlds.shapeworld.spec import SceneKnobs, ShapeWorldSpec
+from generation.engine.worlds.shapeworld.scene import DIGITS, Entity, FlatScene
+from generation.engine.worlds.shapeworld.shape_geometry import STRETCHED, TALL, reach
+from generation.engine.worlds.shapeworld.spec import MicroworldKnobs, ShapeWorldSpec
 
-NEAR = 0.75  # of half another's box, how far from its centre a provoked overlap is at least
+Kind = tuple[str, str]  # shape and colour
+T = TypeVar("T")
+POOL_TRIES = 50  # tries to find a combination that is not held out, before any allowed one is taken
+
+
+def choose_weighted(options: Sequence[T], weights: Sequence[float], random: Stream) -> T:
+    """Return one of `options`, with probabilities in proportion to `weights`."""
+    if len(options) == 1:
+        return options[0]
+    at = random.random() * sum(weights)
+    return next((option for option, end in zip(options, accumulate(weights), strict=True) if at < end), options[-1])
+
+
+def choose_count(spec: ShapeWorldSpec, random: Stream) -> int:
+    """Return a random number of entities for a microworld."""
+    held_out = spec.held_out
+    if held_out.shows_counts and random.random() < held_out.count_rate:
+        return random.choice(held_out.shows_counts)
+    return random.choice(spec.counts)
+
+
+def choose_kinds(spec: ShapeWorldSpec, random: Stream, *, count: int) -> list[Kind]:
+    """Return the shape and colour of each entity of a microworld."""
+    held_out = spec.held_out
+    choosing = spec.scene.choosing
+    way = choose_weighted(tuple(choosing), tuple(choosing.values()), random)
+    lead: list[Kind] = []
+    share = 0.0
+    if held_out.shows_combinations and random.random() < held_out.combination_rate:
+        lead = [random.choice(held_out.shows_combinations)]
+        share = random.uniform(held_out.space_min, held_out.space_max)
+    if way == "limited":
+        return _choose_limited(spec, random, count=count, lead=lead, share=share)
+    if way == "reinforced":
+        return _choose_reinforced(spec, random, count=count, lead=lead, share=share)
+    return _choose_from(spec.combinations, spec, random, count=count, lead=lead, share=share)
+
+
+def _choose_from(
+    options: Sequence[Kind], spec: ShapeWorldSpec, random: Stream, *, count: int, lead: list[Kind], share: float
+) -> list[Kind]:
+    """Return `count` kinds: `lead` first, then random ones; `share` of these are combinations that the split shows."""
+    kinds = list(lead)
+    shown = spec.held_out.shows_combinations
+    while len(kinds) < count:
+        kinds.append(random.choice(shown) if share and random.random() < share else random.choice(options))
+    return kinds
+
+
+def _choose_limited(spec: ShapeWorldSpec, random: Stream, *, count: int, lead: list[Kind], share: float) -> list[Kind]:
+    """Return kinds made of few shapes and few colours, which include those of `lead`."""
+    for _ in range(POOL_TRIES):
+        shapes, colors = (
+            _choose_values(spec.vocabulary.values(name), [kind[at] for kind in lead], spec, random)
+            for at, name in enumerate(("shape", "color"))
+        )
+        options = [kind for kind in product(shapes, colors) if kind not in spec.forbidden]
+        if options:
+            return _choose_from(options, spec, random, count=count, lead=lead, share=share)
+    return _choose_from(spec.combinations, spec, random, count=count, lead=lead, share=share)
+
+
+def _choose_values(values: Sequence[str], first: list[str], spec: ShapeWorldSpec, random: Stream) -> list[str]:
+    """Return different values, as many as the spec asks for, with `first` among them."""
+    low, high = spec.scene.kinds_min, spec.scene.kinds_max
+    wanted = min(low + random.below(high - low + 1), len(values))
+    others = [value for value in values if value not in first]
+    random.shuffle(others)
+    return [*first, *others][:wanted]
+
+
+def _choose_reinforced(
+    spec: ShapeWorldSpec, random: Stream, *, count: int, lead: list[Kind], share: float
+) -> list[Kind]:
+    """Return kinds from pools of shapes and colours; each entity adds copies of its own values to the pools."""
+    shapes, colors = (list(spec.vocabulary.values(name)) for name in ("shape", "color"))
+    kinds: list[Kind] = []
+    while len(kinds) < count:
+        if len(kinds) < len(lead):
+            kind = lead[len(kinds)]
+        elif share and random.random() < share:
+            kind = random.choice(spec.held_out.shows_combinations)
+        else:
+            kind = _of_pool(spec, random, shapes, colors)
+        kinds.append(kind)
+        copies = 1 + random.below(spec.scene.reinforced_max)
+        shapes += [kind[0]] * copies
+        colors += [kind[1]] * copies
+    return kinds
+
+
+def _of_pool(spec: ShapeWorldSpec, random: Stream, shapes: Sequence[str], colors: Sequence[str]) -> Kind:
+    for _ in range(POOL_TRIES):
+        kind = (random.choice(shapes), random.choice(colors))
+        if kind not in spec.forbidden:
+            return kind
+    return random.choice(spec.combinations)
+
+
+NEAR = 0.75  # smallest distance of an intended overlap from the other entity's centre, in halves of its box
 SEEDS = 2**32
 
 
-def sample_scene(spec: ShapeWorldSpec, random: Stream) -> Scene:
-    """Return a microworld that obeys every knob of the spec.
+def sample_scene(spec: ShapeWorldSpec, random: Stream) -> FlatScene:
+    """Return a microworld that obeys the spec.
 
-    Number, shapes and colours are drawn once, so that crowded worlds and large shapes stay as frequent as others.
+    The number of entities, shapes and colours are drawn once, so that failed tries do not make some of them rarer.
 
     Raises
     ------
     Exhausted
-        If entities found no place in `scene.scene_tries` tries.
+        If `scene.scene_tries` tries do not place all entities.
     """
     count = choose_count(spec, random)
     kinds = choose_kinds(spec, random, count=count)
@@ -44,8 +139,8 @@ def sample_scene(spec: ShapeWorldSpec, random: Stream) -> Scene:
     )
 
 
-def _scene(spec: ShapeWorldSpec, random: Stream, placed: list[Footprint]) -> Scene:
-    """Return the placed entities as a microworld: large ones are drawn first, so that none hides a smaller one."""
+def _scene(spec: ShapeWorldSpec, random: Stream, placed: list[Footprint]) -> FlatScene:
+    """Return a scene of the placed entities; larger ones are drawn first, so that they hide no smaller one."""
     placed.sort(key=lambda one: -one.entity.area)
     covers, grazes = [0] * len(placed), [0] * len(placed)
     if spec.scene.collision_tolerance > 0:
@@ -58,11 +153,11 @@ def _scene(spec: ShapeWorldSpec, random: Stream, placed: list[Footprint]) -> Sce
     images = spec.images
     seed = random.below(SEEDS) if images.noise else 0
     entities = tuple([one.entity for one in placed])
-    return Scene(entities, tuple(covers), tuple(grazes), images.height, images.width, images.noise, seed)
+    return FlatScene(entities, tuple(covers), tuple(grazes), images.height, images.width, images.noise, seed)
 
 
 def _fill(spec: ShapeWorldSpec, random: Stream, kinds: list[Kind]) -> list[Footprint] | None:
-    """Return an entity of each kind, placed one after the other; None where one found no place."""
+    """Return an entity of each kind, placed one after the other, or None if the tries are used up."""
     knobs = spec.scene
     placed: list[Footprint] = []
     provoked = random.random() * knobs.collision_rate if knobs.collision_tolerance > 0 else 0.0
@@ -81,7 +176,7 @@ def _fill(spec: ShapeWorldSpec, random: Stream, kinds: list[Kind]) -> list[Footp
 
 
 def _entity(spec: ShapeWorldSpec, random: Stream, kind: Kind, *, near: Entity | None) -> Entity:
-    """Return an entity of a kind; `near`: one that it is to overlap."""
+    """Return an entity of a kind at a random place, or at one where it probably overlaps `near`."""
     (shape, color), knobs = kind, spec.scene
     width, height = _size(shape, knobs, random)
     rotation = round(random.random(), DIGITS) if knobs.rotation else 0.0
@@ -98,13 +193,13 @@ def _entity(spec: ShapeWorldSpec, random: Stream, kind: Kind, *, near: Entity | 
 
 
 def shades(spec: ShapeWorldSpec, color: str) -> tuple[float, float]:
-    """Return the darkest and the lightest shade of a colour; what nobody could see is none: white is never lighter."""
+    """Return the range of a colour's shade; black cannot become darker, nor white lighter."""
     most, looks = spec.scene.shade, spec.vocabulary.colors[color]
     return 0.0 if looks.is_darkest else -most, 0.0 if looks.is_lightest else most
 
 
-def _size(shape: str, knobs: SceneKnobs, random: Stream) -> tuple[float, float]:
-    """Return the width and height of an entity; stretched ones are not as small as others."""
+def _size(shape: str, knobs: MicroworldKnobs, random: Stream) -> tuple[float, float]:
+    """Return width and height of an entity; `STRETCHED` shapes have a larger minimum width."""
     low, high, distortion = knobs.size_min, knobs.size_max, 1.0
     if shape in STRETCHED:
         wide = random.random()
@@ -115,9 +210,9 @@ def _size(shape: str, knobs: SceneKnobs, random: Stream) -> tuple[float, float]:
     return round(width, DIGITS), round(width * TALL.get(shape, 1.0) / distortion, DIGITS)
 
 
-def _may_stand(one: Footprint, placed: list[Footprint], knobs: SceneKnobs) -> bool:
-    """Return whether an entity keeps what is asked of its place beside those that have theirs."""
-    is_drawn_inside = knobs.outside == 0 and knobs.collision_tolerance == 0  # else it may have been put near another
+def _may_stand(one: Footprint, placed: list[Footprint], knobs: MicroworldKnobs) -> bool:
+    """Return whether an entity may take its place beside those that are already placed."""
+    is_drawn_inside = knobs.outside == 0 and knobs.collision_tolerance == 0  # else it may be near another
     if not is_drawn_inside and one.outside > knobs.outside:
         return False
     if knobs.collision_tolerance == 0:
@@ -128,23 +223,23 @@ def _may_stand(one: Footprint, placed: list[Footprint], knobs: SceneKnobs) -> bo
     return (
         all(
             one.overlap(other) <= knobs.collision_tolerance
-            and _covered(other, [one, *placed]) <= knobs.collision_tolerance
+            and _covered_share(other, [one, *placed]) <= knobs.collision_tolerance
             for other in near
         )
-        and _covered(one, near) <= knobs.collision_tolerance
+        and _covered_share(one, near) <= knobs.collision_tolerance
     )
 
 
 def _is_near(one: Entity, other: Entity) -> bool:
-    """Return whether two entities might touch, judged by their boxes alone; quick."""
+    """Return whether two entities could touch, from their boxes alone; this is a fast first test."""
     far = 0.5 * (one.width + one.height + other.width + other.height) + 0.05
     return abs(one.x - other.x) < far and abs(one.y - other.y) < far
 
 
-def _looks_alike(one: Entity, other: Entity, knobs: SceneKnobs) -> bool:
+def _looks_alike(one: Entity, other: Entity, knobs: MicroworldKnobs) -> bool:
     return one.color == other.color and round(abs(one.shade - other.shade), DIGITS) < knobs.collision_shade
 
 
-def _covered(one: Footprint, others: list[Footprint]) -> float:
+def _covered_share(one: Footprint, others: list[Footprint]) -> float:
     count = sum(one.common(other) for other in others if other is not one)
     return round(count / max(one.points.all, 1), DIGITS)

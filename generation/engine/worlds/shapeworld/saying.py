@@ -1,4 +1,4 @@
-"""Meanings as English sentences, articles and numbers agreeing.
+"""English sentences from meanings, with matching articles and numbers.
 
 References
 ----------
@@ -8,12 +8,12 @@ Kuhnle and Copestake 2017, ShapeWorld, section 4, for the forms of the paper's f
 from generation.engine.worlds.shapeworld.meaning import (
     Body,
     ComparedCounts,
-    Joined,
+    Conjunction,
     Meaning,
     Noun,
-    Picked,
-    Quantified,
-    Related,
+    QuantifiedStatement,
+    Relation,
+    SelectedEntity,
     Statement,
     There,
 )
@@ -35,12 +35,12 @@ from generation.engine.worlds.shapeworld.phrases import (
 from generation.engine.worlds.shapeworld.vocabulary import ShapeVocabulary
 
 
-class Sayer:
-    """Says what captions mean.
+class CaptionWriter:
+    """Writes meanings as sentences.
 
     Parameters
     ----------
-    vocabulary : Vocabulary
+    vocabulary : ShapeVocabulary
     """
 
     def __init__(self, vocabulary: ShapeVocabulary) -> None:
@@ -49,14 +49,14 @@ class Sayer:
 
     def say(self, meaning: Meaning) -> str:
         """Return a meaning as a sentence."""
-        if isinstance(meaning, Joined):
+        if isinstance(meaning, Conjunction):
             said = JOINED[meaning.connective].format(self.statement(meaning.first), self.statement(meaning.second))
         else:
             said = self.statement(meaning)
         return f"{said[0].upper()}{said[1:]}."
 
     def statement(self, statement: Statement) -> str:
-        """Return a statement in words, without capital and full stop."""
+        """Return a statement in words, without capital letter and full stop."""
         match statement:
             case There():
                 clause = "" if statement.body is None else f" that {self.body(statement.body, plural=False)}"
@@ -73,9 +73,9 @@ class Sayer:
         body = self.body(statement.body, plural=comparison.plural)
         return f"{comparison.words} {one} {comparison.than} {other} {body}"
 
-    def head(self, statement: Quantified) -> tuple[str, bool]:
+    def head(self, statement: QuantifiedStatement) -> tuple[str, bool]:
         """Return a statement's subject in words, and whether its verb is plural."""
-        if isinstance(statement.restrictor, Picked):
+        if isinstance(statement.restrictor, SelectedEntity):
             return self.picked(statement.restrictor), False
         quantifier, noun = QUANTIFIERS[statement.quantifier], statement.restrictor
         if statement.bound is not None:
@@ -86,23 +86,23 @@ class Sayer:
         said = self.noun(noun, plural=quantifier.plural)
         return f"{determiner(statement.quantifier)} {said}", quantifier.plural
 
-    def picked(self, picked: Picked) -> str:
-        """Return a selection in words."""
+    def picked(self, picked: SelectedEntity) -> str:
+        """Return the words for an entity that a selector picks."""
         noun = self.noun(picked.noun)
         if picked.near is not None:
             return f"the {noun} {NEAR[picked.selector]} the {self.noun(picked.near)}"
         return f"the {picked.selector} {noun}"
 
     def body(self, body: Body, *, plural: bool) -> str:
-        """Return what is said of the subject, with its verb."""
-        if isinstance(body, Related):
+        """Return a statement's predicate, with its verb."""
+        if isinstance(body, Relation):
             return self.related(body, plural=plural)
         verb = "are" if plural else "is"
         if body.shape is None:
             return f"{verb} {body.color}"
         return f"{verb} {self.noun(body, plural=True) if plural else self.one(body)}"
 
-    def related(self, body: Related, *, plural: bool) -> str:
+    def related(self, body: Relation, *, plural: bool) -> str:
         """Return a relation in words, with its verb."""
         reference = f"the {self.noun(body.reference)}" if body.definite else self.one(body.reference)
         if body.comparison is None:
@@ -127,7 +127,7 @@ class Sayer:
         return self._nouns[key]
 
 
-def having(body: Related, *, plural: bool) -> str:
+def having(body: Relation, *, plural: bool) -> str:
     """Return a relation to one thing in words, with its verb."""
     if body.relation not in HAVING:
         return f"{'are' if plural else 'is'}{' not' if body.negated else ''} {RELATIONS[body.relation]}"
@@ -138,12 +138,12 @@ def having(body: Related, *, plural: bool) -> str:
 
 
 def determiner(quantifier: str) -> str:
-    """Return what stands before the noun of a quantifier, but for `a`."""
+    """Return the words before the noun of a quantifier; not for `a`."""
     words = QUANTIFIERS[quantifier].words
     return f"{words} of the" if quantifier in SHARES else words
 
 
 def words(vocabulary: ShapeVocabulary) -> tuple[str, ...]:
-    """Return every word and mark that captions of a vocabulary may have, in lower case, by the alphabet."""
+    """Return every word and mark that captions of a vocabulary may have, in lower case, sorted."""
     shapes = [name for shape in vocabulary.values("shape") for name in (shape, vocabulary.plural(shape))]
     return tuple(sorted({*CLOSED, *shapes, *vocabulary.values("color")}))

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from generation.engine.errors import BadScene
 
-DIGITS = 6  # to which every number is rounded before anything is decided by it
+DIGITS = 6  # every number is rounded to these digits before a decision depends on it
 MAX_ENTITIES = 63  # sets of entities are masks of 64 bits
 PENTAGON = 2.5 * math.sin(math.tau / 5) / (2 * math.sin(math.tau / 5) * (1 + math.cos(math.tau / 10)))
-FILLED: Mapping[str, float] = {  # of the box of width and height, which share a shape fills
+FILLED: Mapping[str, float] = {  # the share of its box that a shape fills
     "square": 1.0,
     "rectangle": 1.0,
     "triangle": 0.5,
@@ -42,11 +42,11 @@ class Entity(NamedTuple):
     shade : float
         -1 (black) .. 0 (the plain colour) .. 1 (white).
     x, y : float
-        The centre of its box, world units from the left and from the top.
+        The centre of its box, in world units from the left and from the top.
     width, height : float
-        Of its box before it is turned, world units.
+        The size of its box before rotation, in world units.
     rotation : float
-        Turns to the right, 0 .. 1.
+        Clockwise, in turns, 0 .. 1.
     """
 
     shape: str
@@ -60,7 +60,7 @@ class Entity(NamedTuple):
 
     @property
     def area(self) -> float:
-        """What it covers, world units squared; comparisons of size are about this."""
+        """The area that the entity covers, in world units squared; comparisons of size use it."""
         return round(FILLED[self.shape] * self.width * self.height, DIGITS)
 
     def to_json(self) -> dict[str, Any]:
@@ -69,19 +69,19 @@ class Entity(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Scene:
+class FlatScene:
     """A microworld.
 
     Attributes
     ----------
     entities : tuple of Entity
-        In drawing order: a later one is drawn over an earlier one. Its index is its id.
+        In drawing order: later ones are drawn over earlier ones. The index is the entity's id.
     covers : tuple of int
-        For each entity the bit mask of earlier ones that it clearly overlaps, and so stands in front of.
+        For each entity, the bit mask of earlier ones that it clearly overlaps, and is therefore in front of.
     grazes : tuple of int
-        For each entity the bit mask of earlier ones that it overlaps too little to tell.
+        For each entity, the bit mask of earlier ones that it overlaps too little for a clear relation.
     height, width : int
-        Of the picture, pixels.
+        The picture's size in pixels.
     noise : float
         The standard deviation of each pixel's noise, as a share of the full range; 0 for none.
     noise_seed : int
@@ -97,7 +97,7 @@ class Scene:
     noise_seed: int = 0
 
     def having(self, attribute: str, value: str) -> int:
-        """Return the mask of entities whose shape or color has a value."""
+        """Return the mask of entities with this value of `shape` or `color`."""
         return self._having.get((attribute, value), 0)
 
     @property
@@ -114,7 +114,7 @@ class Scene:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """Return the scene as JSON, masks as lists of ids."""
+        """Return the scene as JSON; masks become lists of ids."""
         return {
             "entities": [entity.to_json() for entity in self.entities],
             "covers": [_ids(mask) for mask in self.covers],
@@ -126,13 +126,13 @@ class Scene:
         }
 
 
-def read_scene(data: Mapping[str, Any]) -> Scene:
+def read_scene(data: Mapping[str, Any]) -> FlatScene:
     """Return the scene that JSON describes.
 
     Raises
     ------
     BadScene
-        If a key is missing or of a wrong form, or an entity covers one that is not drawn before it.
+        If a key is missing or malformed, or an entity covers one that is not drawn before it.
     """
     try:
         entities = tuple(_read_entity(entity) for entity in data["entities"])
@@ -148,7 +148,7 @@ def read_scene(data: Mapping[str, Any]) -> Scene:
         raise BadScene(f"Expected 1 to {MAX_ENTITIES} entities, got {len(entities)}.", where="scene.entities")
     if not len(covers) == len(grazes) == len(entities) or any(map(int.__and__, covers, grazes)):
         raise BadScene("Expected for each entity whom it covers or grazes, not both.", where="scene.covers")
-    return Scene(entities, covers, grazes, height, width, noise, seed)
+    return FlatScene(entities, covers, grazes, height, width, noise, seed)
 
 
 def _ids(mask: int) -> list[int]:
@@ -179,3 +179,17 @@ def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError(f"expected a whole number, got {value!r}")
     return value
+
+
+LEAST = 40  # pixels that an easily visible entity covers
+PALE = 0.3  # the largest shade with which colours are easy to name
+
+
+def is_clear(scene: FlatScene) -> bool:
+    """Return whether no entity overlaps another, is small, or has a shade that makes its colour hard to name."""
+    pixels = scene.width * scene.height
+    return (
+        not any(scene.covers)
+        and not any(scene.grazes)
+        and all(entity.area * pixels >= LEAST and abs(entity.shade) <= PALE for entity in scene.entities)
+    )

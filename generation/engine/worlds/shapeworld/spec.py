@@ -1,11 +1,10 @@
-"""The spec of a ShapeWorld dataset: every knob, with the paper's value as default where it gives one.
+"""The spec of a ShapeWorld dataset; the defaults are the paper's values where it gives them.
 
 References
 ----------
 Kuhnle and Copestake 2017, ShapeWorld, sections 3.2 and 4; other constants are those of the original generator.
 """
 
-import json
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
@@ -13,14 +12,25 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from generation.engine.errors import BadSpec
-from generation.engine.spec import COMMON, LIMITS, BaseSpec, Frozen, bundled, check_references, limited, merged, read
+from generation.engine.spec import (
+    COMMON,
+    LIMITS,
+    BaseSpec,
+    Frozen,
+    PresetFiles,
+    check_references,
+    limit_mark,
+    merge,
+    over_preset,
+    read,
+)
 from generation.engine.worlds.shapeworld.caption_knobs import CaptionKnobs
 from generation.engine.worlds.shapeworld.scene import MAX_ENTITIES
 from generation.engine.worlds.shapeworld.vocabulary import ColorName, ShapeName, ShapeVocabulary
 
 PACKAGE = "generation.engine.worlds.shapeworld"
 MAX_SIDE = LIMITS["side"].ceiling
-OBJECTS, SIDE = COMMON | limited("objects"), COMMON | limited("side")
+OBJECTS, SIDE = COMMON | limit_mark("objects"), COMMON | limit_mark("side")
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Length = Annotated[float, Field(ge=0.03, le=1.0)]
 Weight = Annotated[float, Field(gt=0.0, le=1000.0)]
@@ -28,7 +38,7 @@ Combination = tuple[ShapeName, ColorName]
 Combinations = Annotated[list[Combination], Field(max_length=400)]
 Counts = Annotated[list[Annotated[int, Field(ge=1, le=MAX_ENTITIES)]], Field(max_length=MAX_ENTITIES)]
 Choosing = Literal["random", "limited", "reinforced"]
-OF_THE_WHOLE = ("images", "title", "description", "seed", "splits")  # which the parts of a mixture take over from it
+OF_THE_WHOLE = ("images", "title", "description", "seed", "splits")  # the parts of a mixture take these over from it
 ORDER = (
     *("oneshape", "oneshape-balanced", "multishape", "spatial", "spatial-corrupt", "quantifier"),
     *("existential", "relational", "selection", "quantification", "quantification-complex", "logical"),
@@ -37,12 +47,12 @@ ORDER = (
 CAPTIONS_OF_THE_WHOLE = ("per_scene", "correct", "thresholds")
 
 
-class SceneKnobs(Frozen):
+class MicroworldKnobs(Frozen):
     """How microworlds are sampled. Lengths are shares of the world's side.
 
-    `choosing` says from which shapes and colours entities are chosen, by weights: `random` from all, `limited` from
-    `kinds_min` to `kinds_max` shapes and as many colours, `reinforced` from a pool to which each entity adds up to
-    `reinforced_max` copies of its own.
+    `choosing` has the weights of three ways to choose shapes and colours: `random` from all; `limited` from `kinds_min`
+    to `kinds_max` shapes and as many colours; `reinforced` from pools to which each entity adds up to `reinforced_max`
+    copies of its own shape and colour.
     """
 
     entities_min: int = Field(
@@ -96,7 +106,7 @@ class SceneKnobs(Frozen):
 
     @property
     def outside(self) -> float:
-        """The share of an entity that may lie outside the world."""
+        """The largest share of an entity that may lie outside the world."""
         return self.collision_tolerance if self.boundary_tolerance is None else self.boundary_tolerance
 
     @model_validator(mode="after")
@@ -113,7 +123,7 @@ class SceneKnobs(Frozen):
         return self
 
 
-class ImageKnobs(Frozen):
+class MicroworldImageKnobs(Frozen):
     """How pictures are drawn."""
 
     width: int = Field(default=64, ge=16, le=MAX_SIDE, title="Width", description="pixels", json_schema_extra=SIDE)
@@ -137,10 +147,10 @@ class ImageKnobs(Frozen):
 class HeldOutKnobs(Frozen):
     """Which combinations of shape and colour, and which numbers of entities, are held out from training.
 
-    A split never has any of them, but for those that it `shows`: then `combination_rate` of its worlds have a first
-    entity of a shown combination (and of their other entities a share, itself drawn from `space_min` to `space_max`),
-    and `count_rate` of them a shown number of entities. `other_rate` stands for `combination_rate` in the other worlds
-    that false captions are true of.
+    A split has none of them, except those in `shows_combinations` and `shows_counts`. A share `combination_rate` of its
+    worlds has a first entity with a shown combination; in these worlds, a share of the other entities, which is drawn
+    between `space_min` and `space_max`, also has shown combinations. A share `count_rate` of the worlds has a shown
+    number of entities. `other_rate` replaces `combination_rate` in the other worlds of which false captions are true.
     """
 
     combinations: Combinations = Field(default=[])
@@ -165,15 +175,15 @@ class HeldOutKnobs(Frozen):
 
 
 class ShapeWorldSpec(BaseSpec):
-    """A ShapeWorld dataset, whole.
+    """The spec of a ShapeWorld dataset.
 
-    Where `mix` names presets with weights, each world is made as one of them has it: as its split `mix_as`, but with
-    this spec's pictures, number of captions and share of true ones.
+    If `mix` names presets with weights, each world is made with the split `mix_as` of one of them, but with this spec's
+    pictures, number of captions and share of true captions.
     """
 
     world: Literal["shapeworld"] = "shapeworld"
-    scene: SceneKnobs = SceneKnobs()
-    images: ImageKnobs = ImageKnobs()
+    scene: MicroworldKnobs = MicroworldKnobs()
+    images: MicroworldImageKnobs = MicroworldImageKnobs()
     captions: CaptionKnobs = CaptionKnobs()
     held_out: HeldOutKnobs = HeldOutKnobs()
     vocabulary: ShapeVocabulary = ShapeVocabulary()
@@ -182,34 +192,34 @@ class ShapeWorldSpec(BaseSpec):
 
     @cached_property
     def parts(self) -> tuple["ShapeWorldSpec", ...]:
-        """The specs by which a split's worlds are made: itself, or those that it mixes, by name."""
+        """The specs from which worlds are made: this one, or those of the presets in `mix`, sorted by name."""
         return tuple(self._part(name) for name in sorted(self.mix)) or (self,)
 
     @cached_property
     def weights(self) -> tuple[float, ...]:
-        """How often each of the parts is taken, up to a common factor."""
+        """The weights of the parts."""
         return tuple(self.mix[name] for name in sorted(self.mix)) or (1.0,)
 
     def part(self, number: int | None) -> "ShapeWorldSpec":
-        """Return the part that a question's family names."""
+        """Return the part that a question's `family` names."""
         return self.parts[number or 0]
 
     @cached_property
     def elsewhere(self) -> "ShapeWorldSpec":
-        """The spec by which the other worlds are made that false captions are true of."""
+        """The spec of the other worlds of which false captions are true."""
         rate = self.held_out.other_rate
         if rate is None:
             return self
-        return read(ShapeWorldSpec, merged(self.to_json(), {"held_out": {"combination_rate": rate}}), where="held_out")
+        return read(ShapeWorldSpec, merge(self.to_json(), {"held_out": {"combination_rate": rate}}), where="held_out")
 
     @cached_property
     def forbidden(self) -> frozenset[tuple[str, str]]:
-        """The combinations of shape and colour that a split neither shows nor names."""
+        """The combinations of shape and colour that the split neither shows nor names."""
         return frozenset(self.held_out.combinations) - frozenset(self.held_out.shows_combinations)
 
     @cached_property
     def combinations(self) -> tuple[tuple[str, str], ...]:
-        """The combinations of shape and colour that a split's worlds may have."""
+        """The combinations of shape and colour that the split's worlds may have."""
         words = self.vocabulary
         return tuple(
             (shape, color) for shape in words.shapes for color in words.colors if (shape, color) not in self.forbidden
@@ -217,24 +227,24 @@ class ShapeWorldSpec(BaseSpec):
 
     @cached_property
     def counts(self) -> tuple[int, ...]:
-        """The numbers of entities that worlds have where none is held out."""
+        """The allowed numbers of entities, without those that are held out."""
         held_out = self.held_out.counts
         return tuple(n for n in range(self.scene.entities_min, self.scene.entities_max + 1) if n not in held_out)
 
     @cached_property
     def most_entities(self) -> int:
-        """The largest number of entities in any split's worlds."""
+        """The largest number of entities in the worlds of any part."""
         return max(max(part.scene.entities_max, *part.held_out.counts, 1) for part in self.parts)
 
     def _part(self, name: str) -> "ShapeWorldSpec":
         where = f"mix.{name}"
-        if name not in presets() or preset(name).get("mix"):
-            known = ", ".join(one for one in presets() if not preset(one).get("mix"))
+        if name not in PRESETS or PRESETS[name].get("mix"):
+            known = ", ".join(one for one, preset in PRESETS.items() if not preset.get("mix"))
             raise BadSpec(f"Expected one of {known}, got {name!r}.", where=where)
-        own = read_spec(preset(name)).for_split(self.mix_as).to_json()
+        own = read_spec(PRESETS[name]).for_split(self.mix_as).to_json()
         captions = {key: self.to_json()["captions"][key] for key in CAPTIONS_OF_THE_WHOLE}
         whole = {key: value for key, value in self.to_json().items() if key in OF_THE_WHOLE}
-        return read(ShapeWorldSpec, merged(own | whole, {"captions": captions}), where=where)
+        return read(ShapeWorldSpec, merge(own | whole, {"captions": captions}), where=where)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -248,7 +258,7 @@ class ShapeWorldSpec(BaseSpec):
 
 
 def check(spec: ShapeWorldSpec, *, where: str = "") -> None:
-    """Raise `BadSpec` where a mixture's parts speak of what its vocabulary lacks."""
+    """Raise `BadSpec` if a part of a mixture uses a shape or colour that the mixture's vocabulary does not have."""
     for name, part in zip(sorted(spec.mix), spec.parts, strict=False):
         lacking = [one for one in part.vocabulary.colors if one not in spec.vocabulary.colors]
         lacking += [one for one in part.vocabulary.shapes if one not in spec.vocabulary.shapes]
@@ -256,28 +266,20 @@ def check(spec: ShapeWorldSpec, *, where: str = "") -> None:
             raise BadSpec(f"Expected a vocabulary with {lacking[0]!r}, which {name} has.", where=f"{where}vocabulary")
 
 
+def _with_vocabulary(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a preset with its whole vocabulary, so that specs can change single entries of it."""
+    return merge({"vocabulary": ShapeVocabulary().model_dump(mode="json")}, data)
+
+
+PRESETS = PresetFiles(
+    PACKAGE, order=lambda name: (ORDER.index(name.removeprefix("shapeworld-")), name), complete=_with_vocabulary
+)
+
+
 def read_spec(data: Mapping[str, Any]) -> ShapeWorldSpec:
-    """Return the validated spec; a `base` is the preset that the rest is laid over."""
-    if not isinstance(data, Mapping):
-        raise BadSpec(f"Expected an object, got {type(data).__name__}.")
-    base = data.get("base")
-    if base is not None and not isinstance(base, str):
-        raise BadSpec(f"Expected the name of a preset, got {base!r}.", where="base")
-    own = {key: value for key, value in data.items() if key != "base"}
-    spec = read(ShapeWorldSpec, merged(preset(base) if base is not None else {}, own))
+    """Return the validated spec; its JSON is merged over the preset that `base` names."""
+    spec = read(ShapeWorldSpec, over_preset(data, PRESETS))
     check_references(spec)
     for name, split in spec.splits.items():
         check(spec.for_split(name), where=f"splits.{name}.overrides." if split.overrides else "")
     return spec
-
-
-def presets() -> tuple[str, ...]:
-    """Return the names of the bundled specs: the paper's four with variants, those after the code, the mixture."""
-    return tuple(sorted(bundled(PACKAGE), key=lambda name: (ORDER.index(name.removeprefix("shapeworld-")), name)))
-
-
-def preset(name: str) -> dict[str, Any]:
-    """Return a bundled spec as JSON, its vocabulary spelt out; raise `BadSpec` for an unknown name."""
-    if name not in presets():
-        raise BadSpec(f"Expected one of {', '.join(presets())}, got {name!r}.", where="base")
-    return merged({"vocabulary": ShapeVocabulary().model_dump(mode="json")}, json.loads(bundled(PACKAGE)[name]))

@@ -1,13 +1,13 @@
-"""Three-valued truth, and sets of which it is not always clear who belongs to them.
+"""Three-valued truth, and sets whose members may be uncertain.
 
-A truth is 1 (true), -1 (false) or 0 (too close to call). A set is two bit masks: its certain members, and its possible
-ones, the certain among them. What hangs on unclear members is unclear, unless it is the same however they are decided.
+A truth is 1 (true), -1 (false) or 0 (unclear). A set is two bit masks: its certain members and its possible members,
+which include the certain ones. A result is unclear if it depends on which possible members are in the set.
 """
 
 from collections.abc import Callable
 from fractions import Fraction
 
-from generation.engine.worlds.shapeworld.phrases import Comparison, Quantifier
+from generation.engine.worlds.shapeworld.phrases import ComparisonPhrase, Quantifier
 
 Truth = int
 TRUE, UNCLEAR, FALSE = 1, 0, -1
@@ -16,12 +16,12 @@ NOBODY: Set = (0, 0)
 
 
 def exist(members: Set) -> Truth:
-    """Return whether there is any member."""
+    """Return whether a set has any member."""
     return TRUE if members[0] else UNCLEAR if members[1] else FALSE
 
 
 def only(members: Set) -> Set:
-    """Return a set of exactly one member as it is, any other as empty."""
+    """Return the set if it has exactly one member, otherwise the empty set; unclear members may make this unclear."""
     certain, possible = members
     if certain & (certain - 1):
         return NOBODY
@@ -31,18 +31,18 @@ def only(members: Set) -> Set:
 
 
 def both(one: Set, other: Set) -> Set:
-    """Return who is in both sets."""
+    """Return the intersection of two sets."""
     return (one[0] & other[0], one[1] & other[1])
 
 
 def agreed(holds: Callable[[int, int], Truth], pairs: "list[tuple[int, int]]") -> Truth:
-    """Return the truth that holds for all of some pairs of numbers; unclear where they disagree."""
+    """Return the truth for all pairs of numbers if it is the same, otherwise unclear."""
     found = {holds(one, other) for one, other in pairs}
     return found.pop() if len(found) == 1 else UNCLEAR
 
 
 def numbers_of(restrictor: Set, both: Set) -> list[tuple[int, int]]:
-    """Return every pair of sizes that a set and its part may have, however unclear members are decided."""
+    """Return every pair of sizes that a set and its part may have, for all choices of uncertain members."""
     (sure, maybe), (part, part_maybe) = restrictor, both
     least, part_least = sure.bit_count(), part.bit_count()
     if sure == maybe:
@@ -63,7 +63,7 @@ def numbers_of(restrictor: Set, both: Set) -> list[tuple[int, int]]:
 
 
 def stands(comparator: str, difference: int, tolerance: float = 0.0) -> Truth:
-    """Return whether a difference is what a comparator asks for: at most, exactly and so on."""
+    """Return whether a difference between an amount and a quantity satisfies a comparator."""
     sign = 0 if abs(difference) <= tolerance else 1 if difference > 0 else -1
     wanted = {
         "less": sign < 0,
@@ -77,10 +77,10 @@ def stands(comparator: str, difference: int, tolerance: float = 0.0) -> Truth:
 
 
 def holds(name: str, quantifier: Quantifier, size: int, part: int, *, tolerance: float) -> Truth:
-    """Return whether a quantifier holds of a restrictor of `size` things, `part` of which have the body's property.
+    """Return whether a quantifier holds for `size` entities, of which `part` have the body's property.
 
-    A share of nothing is unclear. So is what English leaves open: of several, whether `two` are two; of one, whether
-    it is `some`.
+    A share of no entities is unclear. So are two cases that English leaves open: `two` for more than two, and `some`
+    for one.
     """
     if name == "the":
         return TRUE if size == part == 1 else FALSE
@@ -94,8 +94,8 @@ def holds(name: str, quantifier: Quantifier, size: int, part: int, *, tolerance:
     return stands(quantifier.comparator, part * below - above * size, tolerance * below * size)
 
 
-def compares(comparison: Comparison, one: int, other: int) -> Truth:
-    """Return whether so many of one stand to so many of the other as a comparison says; twice nothing is unclear."""
+def compares(comparison: ComparisonPhrase, one: int, other: int) -> Truth:
+    """Return whether a comparison holds for two numbers; twice or half as many is unclear if both are 0."""
     if comparison.factor != Fraction(1) and one == other == 0:
         return UNCLEAR
     above, below = comparison.factor.numerator, comparison.factor.denominator

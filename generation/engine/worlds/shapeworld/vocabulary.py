@@ -1,4 +1,4 @@
-"""The shapes and colours of a dataset of microworlds, and what they are called.
+"""The shapes and colours of a dataset of microworlds, and their names.
 
 References
 ----------
@@ -20,23 +20,23 @@ Byte = Annotated[int, Field(ge=0, le=255)]
 ATTRIBUTES = ("shape", "color")
 
 
-class Color(Frozen):
-    """A colour: sRGB, three numbers of 0 to 255."""
+class ShapeColor(Frozen):
+    """A colour: three sRGB numbers from 0 to 255."""
 
     rgb: tuple[Byte, Byte, Byte]
 
     @property
     def is_lightest(self) -> bool:
-        """Whether nothing is lighter: white."""
+        """Whether no colour is lighter, so that it is white."""
         return min(self.rgb) == 255
 
     @property
     def is_darkest(self) -> bool:
-        """Whether nothing is darker: black."""
+        """Whether no colour is darker, so that it is black."""
         return max(self.rgb) == 0
 
     def shaded(self, shade: float) -> tuple[int, int, int]:
-        """Return the colour shifted by a share `shade` towards white (above 0) or black (below 0)."""
+        """Return the colour, shifted by a share `shade` towards white (above 0) or black (below 0)."""
         toward, share = (255.0, shade) if shade > 0 else (0.0, -shade)
         red, green, blue = (int(value + (toward - value) * share + 0.5) for value in self.rgb)
         return (red, green, blue)
@@ -56,12 +56,12 @@ PAPER: dict[str, tuple[int, int, int]] = {
 class ShapeVocabulary(Frozen):
     """All shapes and colours of a dataset.
 
-    Entries are kept in an order of their own, so the order in which somebody wrote them changes nothing.
+    Entries are sorted, so their order in the spec's JSON does not matter.
     """
 
     shapes: tuple[ShapeName, ...] = Field(default=SHAPES, min_length=1, max_length=len(SHAPES), validate_default=True)
-    colors: dict[ColorName, Color] = Field(
-        default={name: Color(rgb=rgb) for name, rgb in PAPER.items()}, min_length=1, max_length=60
+    colors: dict[ColorName, ShapeColor] = Field(
+        default={name: ShapeColor(rgb=rgb) for name, rgb in PAPER.items()}, min_length=1, max_length=60
     )
     background: tuple[Byte, Byte, Byte] = (0, 0, 0)
     vowels: tuple[Words, ...] = Field(default=(), description="words that take `an` though spelt with a consonant")
@@ -78,7 +78,7 @@ class ShapeVocabulary(Frozen):
         return {name: colors[name] for name in sorted(colors)}
 
     @model_validator(mode="after")
-    def _told_apart(self) -> Self:
+    def _check_distinct(self) -> Self:
         taken = CLOSED.union(SHAPES, map(self.plural, SHAPES))
         for name, color in self.colors.items():
             if name in taken:

@@ -1,1 +1,1 @@
-"""How bAbI was published, and how we write and read it so."""
+"""The formats in which bAbI was published, for export and import."""

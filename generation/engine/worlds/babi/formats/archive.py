@@ -1,4 +1,4 @@
-"""The release's archive: which of its files belong to which folder, and their contents, without unpacking it."""
+"""Access to the release's archive without unpacking all of it: its file names and their contents."""
 
 import tarfile
 import tempfile
@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from generation.engine.errors import BadRecord
-from generation.engine.worlds.babi.formats.naming import named
+from generation.engine.worlds.babi.formats.naming import parse_file_name
 
 SUFFIXES = (".tar.gz", ".tgz", ".tar")
 MOST_MEMBERS, MOST_BYTES = 10_000, 2 << 30
@@ -17,26 +17,26 @@ COPIED = 1 << 20  # bytes at a time
 
 
 def is_archive(path: Path) -> bool:
-    """Return whether a file is called as an archive is."""
+    """Return whether a file's name is that of an archive."""
     return path.name.lower().endswith(SUFFIXES)
 
 
 def members(path: Path) -> list[str]:
-    """Return the names of the release's files in an archive; raise `BadRecord` where it can't be read."""
-    with path.open("rb") as file, _opened(file, name=path.name) as found:
-        return [member.name for member in found if named(PurePosixPath(member.name).name) is not None]
+    """Return the names of the release's files in an archive; raise `BadRecord` if it cannot be read."""
+    with path.open("rb") as file, _open(file, name=path.name) as found:
+        return [member.name for member in found if parse_file_name(PurePosixPath(member.name).name) is not None]
 
 
 @contextmanager
-def unpacked(file: Any, wanted: Collection[str], *, name: str) -> Iterator[Mapping[str, Path]]:
-    """Give files with the contents of some members, by the members' names; they are gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="horsesense-") as folder, _opened(file, name=name) as found:
+def unpack_members(file: Any, wanted: Collection[str], *, name: str) -> Iterator[Mapping[str, Path]]:
+    """Provide temporary files with the contents of the wanted members, by the members' names."""
+    with tempfile.TemporaryDirectory(prefix="horsesense-") as folder, _open(file, name=name) as found:
         paths: dict[str, Path] = {}
         left = MOST_BYTES
         for member in found:
             if member.name not in wanted or member.name in paths:
                 continue
-            path = Path(folder, f"{len(paths)}.txt")  # not the member's name, which anybody may have chosen
+            path = Path(folder, f"{len(paths)}.txt")  # not the member's name, which may be hostile
             left -= member.size
             if left < 0:
                 raise BadRecord(f"Expected at most {MOST_BYTES >> 30} GiB of stories, got more.", where=name)
@@ -47,14 +47,14 @@ def unpacked(file: Any, wanted: Collection[str], *, name: str) -> Iterator[Mappi
 
 def _copy(archive: "_Members", member: tarfile.TarInfo, path: Path) -> None:
     content = archive.archive.extractfile(member)
-    assert content is not None  # members that are no files are passed over
+    assert content is not None  # iteration yields only regular files
     with path.open("wb") as file:
         while block := content.read(COPIED):
             file.write(block)
 
 
 class _Members:
-    """The files in an archive, in their order."""
+    """The regular files of an archive, in order."""
 
     def __init__(self, archive: tarfile.TarFile) -> None:
         self.archive = archive
@@ -68,7 +68,7 @@ class _Members:
 
 
 @contextmanager
-def _opened(file: Any, *, name: str) -> Iterator[_Members]:
+def _open(file: Any, *, name: str) -> Iterator[_Members]:
     try:
         with tarfile.open(fileobj=file, mode="r|*") as archive:
             yield _Members(archive)

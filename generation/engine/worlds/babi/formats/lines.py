@@ -1,22 +1,22 @@
-"""The release's files, line by line: numbered statements and questions, numbered anew from 1 in each story."""
+"""The release's files, line by line: statements and questions, which are numbered from 1 in each story."""
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from generation.engine.errors import BadExport, BadRecord
-from generation.engine.reading.published import shortened
+from generation.engine.reading.published import shorten
 from generation.engine.worlds.babi.formats.naming import SPACED
 
 BYTES = 1 << 16  # read at a time
 LONGEST = 4_000  # bytes of a line
 MOST_LINES, MOST_QUESTIONS = 10_000, 4_000  # of a story
-CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # all but the tab
+CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # all control characters except the tab
 NUMBERED = re.compile(r"([1-9][0-9]{0,5}) (.*\S.*)")
 
 
 class Bytes(Protocol):
-    """What is read."""
+    """A binary file for reading."""
 
     def read(self, size: int = -1, /) -> bytes:
         """Return the next bytes."""
@@ -29,11 +29,11 @@ class RawQuestion(NamedTuple):
     ----------
     text : str
     answer : str
-        Empty where it is kept back.
+        Empty if it is withheld.
     supports : tuple of int
-        The statements, counted from 0, that are its supporting facts; empty where none are told.
+        Its supporting facts, as numbers of statements counted from 0; empty if the file gives none.
     scope : int
-        How many statements come before it.
+        The number of statements before it.
     where : str
         Its file and line.
     """
@@ -53,12 +53,12 @@ class RawStory(NamedTuple):
 
 
 class _Story:
-    """A story of which lines are read."""
+    """A story of which some lines have been read."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.questions: list[RawQuestion] = []
-        self.statements: dict[str, int] = {}  # their numbers in the file
+        self.statements: dict[str, int] = {}  # statements by their numbers in the file
 
     def add(self, number: str, text: str, *, where: str) -> None:
         if "\t" in text:
@@ -78,14 +78,14 @@ class _Story:
         if not text or len(rest) > 1:
             raise BadRecord(
                 "Expected a question, its answer and the numbers of its supporting facts with tabs between them, got "
-                f"{shortened(chr(9).join(fields))}.",
+                f"{shorten(chr(9).join(fields))}.",
                 where=where,
             )
         supports = rest[0].split() if rest else []
         for number in supports:
             if number not in self.statements:
                 raise BadRecord(
-                    f"Expected the numbers of earlier statements of the story, got {shortened(number)}.", where=where
+                    f"Expected the numbers of earlier statements of the story, got {shorten(number)}.", where=where
                 )
         lines = tuple(self.statements[number] for number in supports)
         return RawQuestion(text, answer, lines, len(self.lines), where)
@@ -95,13 +95,13 @@ class _Story:
 
 
 def stories(file: Bytes, *, name: str) -> Iterator[RawStory]:
-    """Yield the stories of a file, one at a time; raise `BadRecord`, naming file and line, for what is none."""
+    """Yield the stories of a file; raise `BadRecord`, naming file and line, for malformed lines."""
     story, last, at, asked = _Story(), 0, 0, 0
     for at, text in _lines(file, name=name):
         where = f"{name}, line {at}"
         found = NUMBERED.fullmatch(text)
         if found is None:
-            raise BadRecord(f"Expected a number, a blank and a text, got {shortened(text)}.", where=where)
+            raise BadRecord(f"Expected a number, a blank and a text, got {shorten(text)}.", where=where)
         number = int(found[1])
         if number != last + 1 and number != 1:
             expected = f"1, or {last + 1}" if last else "1"
@@ -117,7 +117,7 @@ def stories(file: Bytes, *, name: str) -> Iterator[RawStory]:
 
 
 def _check_end(story: _Story, asked: int, *, name: str, line: int) -> None:
-    """Raise `BadRecord` where a file has no questions, or its last story none; `asked`: questions before that story."""
+    """Raise `BadRecord` if the last story has no questions; `asked` counts the questions of earlier stories."""
     if story.questions:
         return
     if not line:
@@ -141,10 +141,10 @@ def _lines(file: Bytes, *, name: str) -> Iterator[tuple[int, str]]:
         *whole, rest = (rest + content).split(b"\n")
         for line in (*whole, *([rest] if len(rest) > LONGEST else [])):
             number += 1
-            text = _decoded(line, where=f"{name}, line {number}")
+            text = _decode(line, where=f"{name}, line {number}")
             if text:
                 yield number, text
-    if _decoded(rest, where=f"{name}, line {number + 1}"):
+    if _decode(rest, where=f"{name}, line {number + 1}"):
         raise BadRecord(
             "Expected a line break after the last line, got none: the line may be cut off. Get the file anew, or add a "
             "line break if the line is whole.",
@@ -152,7 +152,7 @@ def _lines(file: Bytes, *, name: str) -> Iterator[tuple[int, str]]:
         )
 
 
-def _decoded(line: bytes, *, where: str) -> str:
+def _decode(line: bytes, *, where: str) -> str:
     if b"\r" in line[:-1]:
         raise BadRecord(
             "Expected lines that end in LF or CR LF, got CR alone. Convert the file, as with: tr '\\r' '\\n'.",
@@ -173,8 +173,8 @@ def _decoded(line: bytes, *, where: str) -> str:
     return text
 
 
-def written(task: int, lines: Sequence[str], questions: Sequence[RawQuestion], *, supports: bool = True) -> str:
-    """Return a story as the release writes it, with or without the column of supporting facts."""
+def write_story(task: int, lines: Sequence[str], questions: Sequence[RawQuestion], *, supports: bool = True) -> str:
+    """Return a story in the release's form, with or without the column of supporting facts."""
     found: list[str] = []
     numbers: list[int] = []
     waiting = list(questions)

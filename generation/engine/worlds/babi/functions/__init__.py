@@ -1,7 +1,7 @@
-"""The functions of questions' programs, for the executor and the player.
+"""The functions of questions' programs.
 
-Each module has those of one kind of reasoning: `FUNCTIONS`, `VALUES` (the values of fixed arguments, by type) and
-`ANSWERS` (the types that may answer a question, with the kind of the answer). What a function gives is a `StepResult`.
+Each module has the functions of one kind of reasoning: `FUNCTIONS`, `VALUES` (the values of fixed arguments, by type)
+and `ANSWERS` (the types that can be answers, with the kind of answer). Functions return a `StepResult`.
 """
 
 from collections.abc import Mapping
@@ -11,13 +11,13 @@ from typing import Any
 from generation.engine.items import AnswerKind
 from generation.engine.program import Function, FunctionTable, Program, Shown
 from generation.engine.worlds.babi.cast import EVERYBODY, EVERYTHING, EVERYWHERE
-from generation.engine.worlds.babi.found import Fact, Prefix, StepResult
-from generation.engine.worlds.babi.functions import holding, knowing, looking, reasoning, space, timing
-from generation.engine.worlds.babi.languages import LANGUAGES, StoryLanguage, said
+from generation.engine.worlds.babi.functions import holding, knowledge, lookup, reasoning, space, timing
+from generation.engine.worlds.babi.languages import LANGUAGES, StoryLanguage, localised_answer
+from generation.engine.worlds.babi.step_results import Fact, Prefix, StepResult
 from generation.engine.worlds.babi.story import Story
 from generation.engine.worlds.babi.tasks import BY_NAME
 
-MODULES = (looking, holding, knowing, timing, space, reasoning)
+MODULES = (lookup, holding, knowledge, timing, space, reasoning)
 FUNCTIONS: Mapping[str, Function] = {function.name: function for module in MODULES for function in module.FUNCTIONS}
 VALUES: Mapping[str, tuple[str, ...]] = {
     "Task": tuple(BY_NAME),
@@ -29,20 +29,20 @@ VALUES: Mapping[str, tuple[str, ...]] = {
 ANSWERS: Mapping[str, AnswerKind] = {kind: answer for module in MODULES for kind, answer in module.ANSWERS.items()}
 
 
-def prepared(story: Story, scope: int | None) -> Prefix:
-    """Return what programs about the first lines of a story run in."""
+def prepare(story: Story, scope: int | None) -> Prefix:
+    """Return the context in which programs about the first `scope` lines of a story run."""
     return Prefix(story.lines, scope)
 
 
 def show(kind: str, found: StepResult, *, language: StoryLanguage) -> Shown:
-    """Return what a step gave as people and files have it; of facts the numbers of their lines, from 1."""
+    """Return a step's result for people and files; facts become the numbers of their lines, from 1."""
     if kind not in ANSWERS:
         return Shown([fact.line + 1 for fact in _facts(found.value)], found.lines)
-    return Shown(said(language, ANSWERS[kind], text_of(ANSWERS[kind], found.value)), found.lines)
+    return Shown(localised_answer(language, ANSWERS[kind], text_of(ANSWERS[kind], found.value)), found.lines)
 
 
 def text_of(kind: AnswerKind, value: Any) -> str:
-    """Return an answer's canonical text: of a set in alphabetical order, of a path in its own, joined by commas."""
+    """Return an answer's canonical text, joined by commas; the words of a set are sorted, those of a path are not."""
     if kind == AnswerKind.SET:
         return ",".join(sorted(value)) if value else "nothing"
     return ",".join(value) if kind == AnswerKind.SEQUENCE else str(value)
@@ -53,17 +53,17 @@ def _facts(value: Any) -> tuple[Fact, ...]:
 
 
 def kind_of(program: Program) -> str:
-    """Return the task that a program belongs to, which its first step names."""
+    """Return the task of a program, which is the value of its first step."""
     return program[0].values[0]
 
 
 @lru_cache(maxsize=64)
 def function_table(language: StoryLanguage = LANGUAGES["english"]) -> FunctionTable:
-    """Return the functions; what they answer is shown in a language."""
+    """Return the functions; answers are shown in a language."""
     return FunctionTable(
         functions=FUNCTIONS,
         values=VALUES,
-        prepare=prepared,
+        prepare=prepare,
         show=partial(show, language=language),
         answer_kinds={kind: str(answer) for kind, answer in ANSWERS.items()},
         kind_of=kind_of,

@@ -1,4 +1,4 @@
-"""Who has what, where things are, and who gave what to whom."""
+"""Functions about who has what, where things are, and who gave what to whom."""
 
 from collections.abc import Mapping
 
@@ -6,9 +6,9 @@ from generation.engine.errors import IllPosed
 from generation.engine.items import AnswerKind
 from generation.engine.program import Function
 from generation.engine.worlds.babi.cast import NUMBERS
-from generation.engine.worlds.babi.found import Fact, Prefix, StepResult
+from generation.engine.worlds.babi.step_results import Fact, Prefix, StepResult
 
-HANDLING = ("get", "drop", "give")  # events that say who has something: a person, a thing, perhaps a receiver
+HANDLING = ("get", "drop", "give")  # events that change who has a thing: a person, a thing, perhaps a receiver
 
 
 def _handled(prefix: Prefix, facts: StepResult, thing: str) -> StepResult:
@@ -48,7 +48,7 @@ def _last_but_one(prefix: Prefix, facts: StepResult) -> StepResult:
 
 
 def _brought(prefix: Prefix, facts: StepResult, handled: StepResult) -> StepResult:
-    """Return the move that says where a thing is: that of its holder, or the last before it was dropped."""
+    """Return the move that brought a thing to its place: its holder's last move, or the last before it was dropped."""
     line, (kind, *roles) = handled.value
     person = roles[-1] if kind == "give" else roles[0]
     moves = [fact for fact in _moves(facts, person) if kind != "drop" or fact.line < line]
@@ -58,20 +58,20 @@ def _brought(prefix: Prefix, facts: StepResult, handled: StepResult) -> StepResu
 
 
 def _carried(prefix: Prefix, facts: StepResult, handled: StepResult) -> StepResult:
-    """Return the moves of the last holder of a thing while they had it; the line about holding it comes first."""
+    """Return the moves of a thing's last holder while they had it; the first supporting line is about the thing."""
     line, (kind, person, *_) = fact = handled.value
     if kind == "give":
         person, since, until = fact.event[3], line, None
     elif kind == "get":
         since, until = line, None
     else:
-        since, until = _received(facts, person, fact), line
+        since, until = _receipt_line(facts, person, fact), line
     moves = [one for one in _moves(facts, person) if one.line > since and (until is None or one.line < until)]
     return StepResult(tuple(moves), (line, *[one.line for one in moves]))
 
 
-def _received(facts: StepResult, person: str, dropped: Fact) -> int:
-    """Return the line that says how somebody came by a thing that they dropped."""
+def _receipt_line(facts: StepResult, person: str, dropped: Fact) -> int:
+    """Return the line in which a person got a thing that they dropped later."""
     for fact in reversed(facts.value):
         kind, *roles = fact.event
         if kind in HANDLING and roles[1] == dropped.event[2] and fact.line < dropped.line and kind != "drop":

@@ -1,16 +1,16 @@
-"""Conclusions: from kinds to their members and back, from sizes to sizes, from states to deeds."""
+"""Functions that conclude: from species to members and back, from sizes to sizes, from states to actions."""
 
 from collections.abc import Iterator, Mapping
 
 from generation.engine.errors import IllPosed
 from generation.engine.items import AnswerKind
 from generation.engine.program import Function
-from generation.engine.worlds.babi.found import Fact, Prefix, StepResult
-from generation.engine.worlds.babi.kinds import BEARERS, MOTIVES, PETS, SIZES
+from generation.engine.worlds.babi.cast import BEARERS, MOTIVES, PETS, SIZES
+from generation.engine.worlds.babi.step_results import Fact, Prefix, StepResult
 
 
 def _last_of(facts: StepResult, kind: str, name: str) -> Fact:
-    """Return the last fact of a kind that is about somebody or something."""
+    """Return the last fact of a kind about a person or thing; raise `IllPosed` if there is none."""
     found = [fact for fact in facts.value if fact.event[0] == kind and fact.event[1] == name]
     if not found:
         raise IllPosed(f"Expected to be told of {name}, got nothing.")
@@ -33,7 +33,7 @@ def _feared(prefix: Prefix, fear: StepResult) -> StepResult:
 
 
 def _peer(prefix: Prefix, facts: StepResult, member: StepResult) -> StepResult:
-    """Return the last of the others of a kind whose colour is told."""
+    """Return the last other member of the same species whose colour is known."""
     _, name, kind = member.value.event
     coloured = {fact.event[1] for fact in facts.value if fact.event[0] == "coloured"} - {name}
     found = [fact for fact in facts.value if fact.event[0] == "is-a" and fact.event[2] == kind]
@@ -49,17 +49,17 @@ def _colour(prefix: Prefix, facts: StepResult, member: StepResult) -> StepResult
 
 
 def smaller(fact: Fact) -> str:
-    """Return which of two things that are compared is the smaller one."""
+    """Return the smaller one of two compared things."""
     return fact.event[1] if fact.event[0] == "fits" else fact.event[2]
 
 
 def larger(fact: Fact) -> str:
-    """Return which of two things that are compared is the larger one."""
+    """Return the larger one of two compared things."""
     return fact.event[2] if fact.event[0] == "fits" else fact.event[1]
 
 
 def _rising(facts: list[Fact], small: str, large: str, *, length: int) -> Iterator[tuple[Fact, ...]]:
-    """Yield chains of so many facts from a small thing to a large one, those of earlier lines first."""
+    """Yield chains of `length` facts from a small thing to a large one, in the order of their lines."""
     for fact in facts:
         if smaller(fact) != small:
             continue
@@ -70,7 +70,7 @@ def _rising(facts: list[Fact], small: str, large: str, *, length: int) -> Iterat
 
 
 def _sizes(prefix: Prefix, facts: StepResult, one: str, other: str) -> StepResult:
-    """Return the shortest chain of two facts or more that orders two things, from the one to the other."""
+    """Return the shortest chain of two or more facts that orders two things, from `one` to `other`."""
     own = [fact for fact in facts.value if fact.event[0] in ("fits", "bigger")]
     for length in range(2, len(own) + 1):
         found = list(_rising(own, one, other, length=length))
@@ -100,7 +100,7 @@ def _leads_to(prefix: Prefix, feeling: StepResult) -> StepResult:
 
 
 def _before(facts: StepResult, feelings: StepResult, deed: tuple[str, str, str]) -> StepResult:
-    """Return what somebody felt when they last did something; of when they did so only the feeling's line is kept."""
+    """Return a person's last state before an action; only the line about the state supports the result."""
     done = [fact.line for fact in facts.value if fact.event == deed]
     found = [fact for fact in feelings.value if done and fact.line < done[-1]]
     if not found:

@@ -1,4 +1,4 @@
-"""Where places and shapes lie: the one beside another, and chains of facts from one to the other."""
+"""Functions about where places and shapes lie: beside one another, or linked by chains of facts."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -6,9 +6,9 @@ from itertools import pairwise
 from generation.engine.errors import IllPosed
 from generation.engine.items import AnswerKind
 from generation.engine.program import Function
-from generation.engine.worlds.babi.found import Fact, Prefix, StepResult
+from generation.engine.worlds.babi.cast import SHAPES, SIDES
 from generation.engine.worlds.babi.grid import COMPASS, Cell
-from generation.engine.worlds.babi.kinds import SHAPES, SIDES
+from generation.engine.worlds.babi.step_results import Fact, Prefix, StepResult
 
 LETTERS: Mapping[Cell, str] = {move: direction[0] for direction, move in COMPASS.items()}
 MOVES: Mapping[str, Cell] = {**COMPASS, **SIDES}
@@ -42,7 +42,7 @@ def _lies_of(prefix: Prefix, facts: StepResult, direction: str, place: str) -> S
 
 
 def chains(facts: tuple[Fact, ...], kind: str, start: str, end: str) -> list[tuple[Fact, ...]]:
-    """Return the shortest chains of facts of a kind from one to the other, each in its order."""
+    """Return the shortest chains of facts of a kind from start to end, with their facts in order."""
     own = [fact for fact in facts if fact.event[0] == kind]
     reached: set[str] = {start}
     ways: list[tuple[str, tuple[Fact, ...]]] = [(start, ())]

@@ -1,4 +1,4 @@
-"""When people went where: in the order of time, not in that of telling."""
+"""Functions about where people went, in the order of time and not of the lines."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from generation.engine.errors import IllPosed
 from generation.engine.items import AnswerKind
 from generation.engine.program import Function
 from generation.engine.worlds.babi.cast import TIMES
-from generation.engine.worlds.babi.found import Fact, Prefix, StepResult
+from generation.engine.worlds.babi.step_results import Fact, Prefix, StepResult
 
 
 def _dated(prefix: Prefix, facts: StepResult, person: str) -> StepResult:

@@ -1,5 +1,5 @@
-"""Reading stories as a stranger would: from their sentences alone, knowing nothing of how they were made.
+"""A reader of stories that knows only their sentences, and nothing about how they were made.
 
-What is said is worked out slowly and plainly, to prove what events and programs claim. Understood are our own
-sentences and those of the released data.
+It finds the meaning of sentences slowly and plainly, to prove events and programs. It understands our own sentences and
+those of the released data.
 """

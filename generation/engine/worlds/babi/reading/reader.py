@@ -1,15 +1,15 @@
-"""A reader of stories: what their lines tell, whom pronouns mean, and what follows for a question."""
+"""A reader of stories: the events of their lines, the antecedents of pronouns, and the answers to questions."""
 
 from collections.abc import Callable, Mapping, Sequence
 
-from generation.engine.worlds.babi.reading import carried, known, placed, sentences
-from generation.engine.worlds.babi.reading.carried import Concluded
+from generation.engine.worlds.babi.reading import carried, conclusions, placed, sentences
+from generation.engine.worlds.babi.reading.carried import Conclusion
 from generation.engine.worlds.babi.reading.sentences import PRONOUNS, Event, ParsedQuestion
 
-CONCLUDES: Mapping[str, Callable[..., Concluded | None]] = {
-    "where is": known.where_is,
+CONCLUDES: Mapping[str, Callable[..., Conclusion | None]] = {
+    "where is": conclusions.where_is,
     "where is the thing": carried.where_is_thing,
-    "where was": known.where_was,
+    "where was": conclusions.where_was,
     "where was the thing": carried.where_was_thing,
     "what lies": placed.what_lies,
     "of what it lies": placed.of_what_it_lies,
@@ -18,17 +18,17 @@ CONCLUDES: Mapping[str, Callable[..., Concluded | None]] = {
     "who gave": carried.who_gave,
     "who received": carried.who_received,
     "to whom": carried.to_whom,
-    "is in": known.is_in,
+    "is in": conclusions.is_in,
     "how many": carried.how_many,
     "which": carried.which,
-    "afraid of": known.afraid_of,
-    "colour": known.colour,
+    "afraid of": conclusions.afraid_of,
+    "colour": conclusions.colour,
     "fits": placed.fits,
     "bigger": placed.bigger,
     "stands": placed.stands,
     "path": placed.path,
-    "will go": known.will_go,
-    "why": known.why,
+    "will go": conclusions.will_go,
+    "why": conclusions.why,
 }
 
 
@@ -38,23 +38,23 @@ class StoryReader:
     Parameters
     ----------
     texts : sequence of str
-        Its lines.
+        The story's lines.
 
     Attributes
     ----------
     events : list of tuple of Event
-        What each line tells; nothing where it can't be read.
+        The events of each line; empty if the line cannot be read.
     antecedents : list of int or None
-        For each line with a pronoun the line that says whom it means.
+        For each line with a pronoun, the line that names whom it means.
     unread : list of int
-        The lines that can't be read.
+        The lines that cannot be read.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.events: list[tuple[Event, ...]] = []
         self.antecedents: list[int | None] = []
         self.unread: list[int] = []
-        self._named: tuple[int, tuple[str, ...]] | None = None
+        self._last_named: tuple[int, tuple[str, ...]] | None = None
         for line, text in enumerate(texts):
             self._read(line, text)
 
@@ -66,39 +66,41 @@ class StoryReader:
             self.events.append(())
             self.antecedents.append(None)
         elif is_pronoun:
-            assert self._named is not None
-            self.events.append(tuple((event[0], who, *event[2:]) for who in self._named[1] for event in said.events))
-            self.antecedents.append(self._named[0])
+            assert self._last_named is not None
+            self.events.append(
+                tuple((event[0], who, *event[2:]) for who in self._last_named[1] for event in said.events)
+            )
+            self.antecedents.append(self._last_named[0])
         else:
             self.events.append(said.events)
             self.antecedents.append(None)
-            self._named = (line, said.who) if said.who else self._named
+            self._last_named = (line, said.who) if said.who else self._last_named
 
     def _is_meant(self, pronoun: str) -> bool:
-        """Return whether those who were named last may be meant: several by `they`, one by `he` and `she`."""
-        return self._named is not None and (len(self._named[1]) > 1) == (pronoun == "they")
+        """Return whether a pronoun fits the people who were named last: `they` for several, `he` or `she` for one."""
+        return self._last_named is not None and (len(self._last_named[1]) > 1) == (pronoun == "they")
 
-    def answer(self, asked: ParsedQuestion, scope: int | None = None) -> Concluded | None:
-        """Return what follows for a question from the first lines of the story; None where nothing does."""
-        found = CONCLUDES[asked.kind](self._told(scope), *asked.about)
+    def answer(self, asked: ParsedQuestion, scope: int | None = None) -> Conclusion | None:
+        """Return the conclusion for a question from the first `scope` lines, or None if there is none."""
+        found = CONCLUDES[asked.kind](self._facts(scope), *asked.about)
         return None if found is None else found._replace(lines=self._with_antecedents(found.lines))
 
-    def others(self, asked: ParsedQuestion, scope: int | None = None) -> list[Concluded]:
-        """Return what else may be meant where a question does not say that the last time counts."""
-        return carried.earlier_gifts(self._told(scope), *asked.about) if asked.kind == "what was given" else []
+    def others(self, asked: ParsedQuestion, scope: int | None = None) -> list[Conclusion]:
+        """Return other possible conclusions if a question does not say that the last gift counts."""
+        return carried.earlier_gifts(self._facts(scope), *asked.about) if asked.kind == "what was given" else []
 
     def orders(self, asked: ParsedQuestion, lines: Sequence[int], scope: int | None = None) -> bool:
-        """Return whether the facts of some lines, chained, answer a question about sizes."""
+        """Return whether the facts of these lines form a chain that answers a question about sizes."""
         if asked.kind not in ("fits", "bigger"):
             return False
         one, other = asked.about
-        return placed.ordered_by(self._told(scope), one, other, lines)
+        return placed.ordered_by(self._facts(scope), one, other, lines)
 
     def is_contradicted(self, asked: ParsedQuestion, scope: int | None = None) -> bool:
-        """Return whether a colour is asked for where animals of the kind have several."""
-        return asked.kind == "colour" and len(known.colours_of_kind(self._told(scope), *asked.about)) > 1
+        """Return whether a question asks for a colour of which the animals of the species have several."""
+        return asked.kind == "colour" and len(conclusions.colours_of_kind(self._facts(scope), *asked.about)) > 1
 
-    def _told(self, scope: int | None) -> list[tuple[int, Event]]:
+    def _facts(self, scope: int | None) -> list[tuple[int, Event]]:
         count = len(self.events) if scope is None else scope
         return [(line, event) for line, events in enumerate(self.events[:count]) for event in events]
 

@@ -1,4 +1,4 @@
-"""What sentences say: statements as events, questions as what they ask."""
+"""The meaning of sentences: statements become events, questions their kind and words."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import NamedTuple
 Event = tuple[str, ...]
 
 NAME, WORD, WORDS = r"([A-Z][a-z]+)", r"([a-z]+)", r"([a-z]+(?: [a-z]+)*?)"
-ANYONE = r"([A-Za-z]+)"  # the released data's questions have some names in small letters
+ANYONE = r"([A-Za-z]+)"  # some questions of the released data have names in small letters
 TIME = r"(yesterday|this morning|this afternoon|this evening)"
 AT_TIME = r"(Yesterday|This morning|This afternoon|This evening)"
 WENT = r"(?:went|went over|went back|returned|journeyed|moved|moved on|travelled) to the"
@@ -17,7 +17,7 @@ LEFT = r"(?:dropped|discarded|left|put down) the"
 GAVE = r"(?:gave|handed|passed) the"
 COMPASS = r"(north|south|east|west) of"
 SIDE = r"(to the left of|to the right of|above|below)"
-LEADS_TO: Mapping[str, str] = {  # everyday knowledge: where people go in a state
+LEADS_TO: Mapping[str, str] = {  # everyday knowledge: where people in a state go
     "bored": "garden",
     "busy": "office",
     "cold": "attic",
@@ -36,14 +36,14 @@ PRONOUNS = ("he", "she", "they")
 
 
 class ParsedStatement(NamedTuple):
-    """What a statement says.
+    """The meaning of a statement.
 
     Attributes
     ----------
     who : tuple of str
-        Whom it is about, by name or pronoun; empty where it is about nobody in particular.
+        The people in it, by name or pronoun; empty if there are none.
     events : tuple of Event
-        One for each of them, in which they are the second part; else the one that it tells.
+        One event for each of these people, who is its second part; without people, the statement's only event.
     """
 
     who: tuple[str, ...]
@@ -51,15 +51,15 @@ class ParsedStatement(NamedTuple):
 
 
 class ParsedQuestion(NamedTuple):
-    """What a question asks: which kind of thing, and about whom and what."""
+    """The meaning of a question: its kind, and its words."""
 
     kind: str
     about: tuple[str, ...]
 
 
-@lru_cache(maxsize=1 << 16)  # most sentences come again
+@lru_cache(maxsize=1 << 16)  # most sentences occur often
 def statement(text: str) -> ParsedStatement | None:
-    """Return what a statement says; None where it can't be read."""
+    """Return the meaning of a statement, or None if it cannot be read."""
     for pattern, say in STATEMENTS:
         found = re.fullmatch(pattern, text)
         if found:
@@ -68,7 +68,7 @@ def statement(text: str) -> ParsedStatement | None:
 
 
 def question(text: str) -> ParsedQuestion | None:
-    """Return what a question asks; None where it can't be read."""
+    """Return the meaning of a question, or None if it cannot be read."""
     for kind, pattern in QUESTIONS:
         found = re.fullmatch(pattern, text.strip())
         if found:
@@ -105,7 +105,7 @@ def _fact(kind: str) -> Callable[..., ParsedStatement]:
 
 
 def singular(plural: str) -> str:
-    """Return the name of one of several animals."""
+    """Return the singular of an animal's plural."""
     word = plural.lower()
     return ONE_OF[word] if word in ONE_OF else word.removesuffix("s")
 

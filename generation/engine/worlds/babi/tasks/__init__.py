@@ -4,20 +4,20 @@ from collections.abc import Mapping
 
 from generation.engine.worlds.babi.tasks import (
     animals,
-    company,
+    directions,
     finding,
-    having,
     knowledge,
     motives,
     one_fact,
-    places,
+    possession,
+    pronouns,
     shapes,
     sizes,
     times,
 )
 from generation.engine.worlds.babi.telling import Task
 
-TOPICS = (one_fact, finding, places, having, knowledge, company, times, animals, shapes, sizes, motives)
+TOPICS = (one_fact, finding, directions, possession, knowledge, pronouns, times, animals, shapes, sizes, motives)
 BY_NUMBER: Mapping[int, Task] = {
     task.number: task
     for task in sorted((task for topic in TOPICS for task in topic.TASKS), key=lambda task: task.number)

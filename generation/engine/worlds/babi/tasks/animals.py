@@ -1,48 +1,48 @@
-"""What animals fear by their kind (task 15), and which colour they have as others of theirs do (task 16)."""
+"""What animals are afraid of, by their species (task 15), and their colours, by others of their species (task 16)."""
 
 from collections.abc import Sequence
 from functools import cache
 
 from generation.engine.program import Program, Step
 from generation.engine.seeding import Stream
-from generation.engine.worlds.babi.kinds import BEARERS, BEASTS, COLOURS, PETS, PLURALS
+from generation.engine.worlds.babi.cast import BEARERS, BEASTS, COLOURS, PETS, PLURALS
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Line
-from generation.engine.worlds.babi.tasks.idling import idle
+from generation.engine.worlds.babi.tasks.filler_lines import idle
 from generation.engine.worlds.babi.telling import Ask, ToldStory
 
-CONFLICTS = 0.075  # of the released data's stories of task 16, those whose evidence differs
-ASKED_LAST = 0.2  # of the released data's stories of task 16, about, those that end with what the asked animal is
-LAST_DIFFERS = 0.73  # of those with three animals or more as evidence, those where the one that differs counts
+CONFLICTS = 0.075  # share of the released data's stories of task 16 whose evidence differs
+ASKED_LAST = 0.2  # share of them, approximately, that end with the line about the asked animal's species
+LAST_DIFFERS = 0.73  # of these, share with three or more peers in which the last peer differs
 
 
 @cache
 def is_a(name: str, kind: str) -> Line:
-    """Return the line that says which animal somebody is."""
+    """Return the line that says which species an animal is."""
     return Line(f"{name} is a {kind}.", (("is-a", name, kind),))
 
 
 @cache
 def afraid(kind: str, feared: str) -> Line:
-    """Return the line that says what animals of a kind fear."""
+    """Return the line that says what a species is afraid of."""
     return Line(f"{PLURALS[kind].capitalize()} are afraid of {PLURALS[feared]}.", (("afraid", kind, feared),))
 
 
 @cache
-def coloured(name: str, colour: str) -> Line:
+def colour_line(name: str, colour: str) -> Line:
     """Return the line that says which colour an animal has."""
     return Line(f"{name} is {colour}.", (("coloured", name, colour),))
 
 
 class Deduction:
-    """Task 15: kinds fear kinds; what a kind fears is told before any animal of it."""
+    """Task 15: species are afraid of species; a species' fear comes in the story before any animal of that species."""
 
     number, name, label = 15, "basic-deduction", "deduction"
     lengths: tuple[int, ...] = (4,)
 
     def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
         kinds, pets = list(self.answers(knobs)), list(PETS[: max(knobs.people, questions)])
-        turns = [True] * len(kinds) + [False] * len(pets)  # whether it is a kind's
+        turns = [True] * len(kinds) + [False] * len(pets)  # whether a turn is for a species
         chance.shuffle(turns)
         if knobs.faithful:
             while not _balanced(turns):
@@ -79,7 +79,7 @@ class Deduction:
 
 
 def _balanced(turns: Sequence[bool]) -> bool:
-    """Return whether at no point more animals than kinds, of each as many of all, were told of."""
+    """Return whether, at every point of the story, the share of told animals is at most the share of told species."""
     kinds, pets = sum(turns), len(turns) - sum(turns)
     told = [0, 0]
     for of_kind in turns:
@@ -90,10 +90,10 @@ def _balanced(turns: Sequence[bool]) -> bool:
 
 
 class Induction:
-    """Task 16: an animal's colour is that of the others of its kind.
+    """Task 16: an animal has the colour of the others of its species.
 
-    By default those have one colour. In a few stories of data as released they have two; then the one counts whose
-    kind is told last.
+    By default these have one colour. In a few stories of data as released they have two; then the colour counts whose
+    animal's species comes last in the story.
     """
 
     number, name, label = 16, "basic-induction", "induction"
@@ -101,7 +101,7 @@ class Induction:
 
     def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
         kinds, names = BEASTS[: knobs.animals], list(BEARERS[: knobs.people + 1])
-        chance.shuffle(names)  # the first is asked about; the others' kinds are told in their order here
+        chance.shuffle(names)  # the first is asked about; the species of the others are told in this order
         differs = knobs.faithful and chance.random() < CONFLICTS and len(names) > 2
         own, sure = chance.choice(kinds), list(range(1, len(names)))
         chance.shuffle(sure)
@@ -128,7 +128,7 @@ class Induction:
     def _lines(
         self, names: Sequence[str], kinds: Sequence[str], colours: Sequence[str], chance: Stream, *, faithful: bool
     ) -> tuple[Line, ...]:
-        """Return what all are, and which colour all but the first have: after what they are."""
+        """Return lines about the species of all animals and, after these, about the colours of all but the first."""
         turns = [*range(len(names)), *range(1, len(names))]
         chance.shuffle(turns)
         if faithful and chance.random() < ASKED_LAST:
@@ -142,7 +142,7 @@ class Induction:
                 known[turn] = next(ranks)
                 lines.append(is_a(names[known[turn]], kinds[known[turn]]))
             else:
-                lines.append(coloured(names[known[turn]], colours[known[turn]]))
+                lines.append(colour_line(names[known[turn]], colours[known[turn]]))
         return tuple(lines)
 
     @staticmethod

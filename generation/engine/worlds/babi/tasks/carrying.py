@@ -1,4 +1,4 @@
-"""Stories of people who go about, get things, drop them and give them to each other, and are asked about in between."""
+"""Stories of people who move, get things, drop them and give them to each other, with questions in between."""
 
 from functools import cache
 from typing import NamedTuple, Protocol
@@ -11,14 +11,14 @@ from generation.engine.worlds.babi.simulation import Simulation, all_ways
 from generation.engine.worlds.babi.story import Event, Line
 from generation.engine.worlds.babi.telling import Ask, ToldStory
 
-BETWEEN = 2  # lines told before each question that is tried
-LATE = 1 / 200  # of stories as released, about, those whose questions begin so late that they are the longest
-RECENT, FEWER = 5, 3  # lines, the last ones, that questions as released are about, and that some are about
-USUAL = 24  # people times places as released
+BETWEEN = 2  # lines before each try for a question
+LATE = 1 / 200  # approximate share of stories as released whose questions begin late, as in the longest ones
+RECENT, FEWER = 5, 3  # last lines that questions as released are about; the second for some
+USUAL = 24  # number of people times number of places in the released data
 
 
 class Odds(NamedTuple):
-    """How likely somebody is to do what they can, each beside the others."""
+    """The relative frequencies of the actions that a person can do."""
 
     go: int = 1
     get: int = 1
@@ -27,16 +27,16 @@ class Odds(NamedTuple):
 
 
 class CarryingTale:
-    """A story that is being told: lines of what somebody does who may.
+    """A story that is being made: lines about random actions of people.
 
     Parameters
     ----------
     knobs : Knobs
     chance : Stream
     people : str
-        Which group of `cast`.
+        A group of people in `cast`.
     odds : Odds
-        How likely each kind of action is where it is possible, beside the others.
+        The relative frequencies of the kinds of actions.
     few : float
         The share of questions as released that are about fewer of the last lines.
 
@@ -47,7 +47,7 @@ class CarryingTale:
     giving : bool
         Whether things may be given away at the moment.
     still, kept : str or None
-        Somebody who does nothing for a while, and a thing that nobody touches.
+        A person who does nothing for a while, and a thing that nobody touches.
     """
 
     __slots__ = ("chance", "few", "giving", "kept", "lines", "odds", "people", "places", "still", "things", "world")
@@ -64,13 +64,13 @@ class CarryingTale:
         self.kept: str | None = None
 
     def go_on(self) -> Event:
-        """Return what somebody does next, done and told."""
+        """Do a random action, add its line to the story, and return its event."""
         people, random = self.people, self.chance.random
         person = people[int(random() * len(people))]
         while person == self.still:
             person = people[int(random() * len(people))]
         event = self._deed(person)
-        lines = said(event)
+        lines = event_lines(event)
         self.lines.append(lines[int(random() * len(lines))])
         return event
 
@@ -79,11 +79,11 @@ class CarryingTale:
         return FEWER if self.chance.random() < self.few else RECENT
 
     def recent(self) -> list[Event]:
-        """Return what these lines tell."""
+        """Return the events of the last `window()` lines."""
         return [line.events[0] for line in self.lines[-self.window() :]]
 
     def age(self, line: int) -> int:
-        """Return how many lines were told since a line."""
+        """Return the number of lines since a line."""
         return len(self.lines) - 1 - line
 
     def _deed(self, person: str) -> Event:
@@ -108,7 +108,7 @@ class CarryingTale:
         return (kind, person, thing)
 
     def _kind(self, near: bool, has: bool, company: bool) -> str:
-        """Return a kind of action that is possible."""
+        """Return a random kind of action among the possible ones."""
         odds = self.odds
         kinds = ("go",) * odds.go + ("get",) * (odds.get * near) + ("drop",) * (odds.drop * has)
         kinds += ("give",) * (odds.give * company)
@@ -121,22 +121,22 @@ class CarryingTale:
 
 
 @cache
-def said(event: Event) -> tuple[Line, ...]:
-    """Return the lines that may tell an event, each as likely."""
+def event_lines(event: Event) -> tuple[Line, ...]:
+    """Return the lines that can tell an event, equally likely."""
     return tuple(Line(text, (event,)) for text in wording.handling(event))
 
 
 class CarryingQuery(NamedTuple):
-    """A question that may be asked now, and what must stay as it is while it waits.
+    """A question that can be asked now, and what must not change before it is asked.
 
     Attributes
     ----------
     text : str
     program : Program
     since : int
-        The last of its supporting facts.
+        The last of its supporting lines.
     still, kept : str or None
-        As a `CarryingTale` has them.
+        As in `CarryingTale`.
     """
 
     text: str
@@ -147,26 +147,26 @@ class CarryingQuery(NamedTuple):
 
 
 class Watch(Protocol):
-    """What a task remembers of a story while it is told."""
+    """A task's memory of a story that is being made."""
 
     def saw(self, event: Event) -> None:
-        """Take in what was told last."""
+        """Record the last event of the story."""
 
     def query(self, chance: Stream) -> CarryingQuery | None:
-        """Return a question that can be asked now; None where what was thought of can't be."""
+        """Return a question that can be asked now, or None if this try found none."""
 
 
 class Carrying:
-    """A task about such stories."""
+    """A task with stories of this kind."""
 
     name: str
     lengths: tuple[int, ...] = (5,)
     people = "mary"
     odds, released_odds = Odds(), Odds()  # by default, and in data as released
     longest: int  # lines of a story by default
-    released: tuple[int, int]  # the fewest and the most lines of a story as released
-    few = 0.0  # the share of questions as released that are about fewer of the last lines
-    rest = 8  # lines, about, from the first question to the last one as released
+    released: tuple[int, int]  # smallest and largest number of lines of a story as released
+    few = 0.0  # share of questions as released that are about fewer of the last lines
+    rest = 8  # approximate number of lines from the first to the last question as released
 
     def tell(self, knobs: Knobs, chance: Stream, *, questions: int) -> ToldStory | None:
         odds = self.released_odds if knobs.faithful else self.odds
@@ -189,12 +189,12 @@ class Carrying:
         return ToldStory(tuple(tale.lines), tuple(asks)) if len(tale.lines) >= least else None
 
     def _wait(self, tale: CarryingTale, watch: Watch, query: CarryingQuery, *, until: int) -> None:
-        """Tell what a question's answer does not depend on until the story has so many lines."""
+        """Add lines that do not change a question's answer until the story has `until` lines."""
         tale.still, tale.kept, tale.giving = query.still, query.kept, False
         while len(tale.lines) < until:
             watch.saw(tale.go_on())
         tale.still, tale.kept, tale.giving = None, None, tale.odds.give > 0
 
     def watch(self, tale: CarryingTale, knobs: Knobs) -> Watch:
-        """Return what remembers a story that begins."""
+        """Return the task's memory of a new story."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Where things and people are while things are carried about: tasks 2, 3 and 6."""
+"""Where things and people are while things are carried about (tasks 2, 3 and 6)."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -11,11 +11,11 @@ from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Event
 from generation.engine.worlds.babi.tasks.carrying import RECENT, Carrying, CarryingQuery, CarryingTale, Odds, Watch
 
-MORE_RECENT = 7  # of task 3 where some of them are ambiguous, so that stories are no longer than those released
+MORE_RECENT = 7  # for task 3 by default, so that stories without ambiguous questions are no longer
 
 
 class _Handled:
-    """What was last done with a thing: its line, who did it, whether they have it, their move that places it."""
+    """The last action with a thing: its line, the person, whether they have the thing, and the move that placed it."""
 
     __slots__ = ("held", "line", "move", "person")
 
@@ -24,7 +24,7 @@ class _Handled:
 
 
 class _Things:
-    """Remembers what task 2 asks about."""
+    """The memory of task 2."""
 
     def __init__(self, tale: CarryingTale, *, faithful: bool) -> None:
         self.tale, self.faithful = tale, faithful
@@ -53,7 +53,7 @@ class _Things:
         return CarryingQuery(text, program, max(last.line, move), last.person if last.held else None, thing)
 
     def _recent(self) -> list[str]:
-        """Return the things that may be asked about; as released, one for each of the last lines that moves it."""
+        """Return the things that can be asked about; as released, once for each recent line that moves a thing."""
         if not self.faithful:
             return [thing for thing, last in self.handled.items() if self.tale.age(last.line) < RECENT]
         moved: list[str] = []
@@ -62,7 +62,7 @@ class _Things:
         return moved
 
     def _move(self, last: _Handled) -> int | None:
-        """Return the move that says where a thing is: the one before it was dropped, or one since it was got."""
+        """Return the move that says where a thing is, before it was dropped or after it was got, or None."""
         if not last.held:
             return last.move
         move = self.moved.get(last.person, -1)
@@ -70,7 +70,7 @@ class _Things:
 
 
 class TwoFacts(Carrying):
-    """Task 2."""
+    """Task 2: where a thing is."""
 
     number, name, label, longest = 2, "two-supporting-facts", "two supporting facts", 88
     released, released_odds = (12, 56), Odds(go=2, get=5, drop=3)
@@ -84,7 +84,7 @@ class TwoFacts(Carrying):
 
 
 class _Run:
-    """How a thing was carried by one person: who, their moves with it (lines and places), the last line about it."""
+    """How a person last carried a thing: the person, their moves with it (line, place), and the last line about it."""
 
     __slots__ = ("held", "last", "moves", "person")
 
@@ -94,7 +94,7 @@ class _Run:
 
 
 class _Ways:
-    """Remembers what task 3 asks about: of each thing the last run, and all places where it has been."""
+    """The memory of task 3: for each thing its last run, and all places where it has been."""
 
     def __init__(self, tale: CarryingTale, *, faithful: bool) -> None:
         self.tale, self.faithful, self.recent = tale, faithful, RECENT if faithful else MORE_RECENT
@@ -134,9 +134,9 @@ class _Ways:
         )
 
     def _places(self, thing: str, moves: list[tuple[int, str]]) -> list[str]:
-        """Return the places that may be asked about: brought there last by any but the first move.
+        """Return the places that can be asked about, which are those that a later move than the first reached.
 
-        Where a thing came to a place several times it must have come from the same one, but as released.
+        By default, if a thing came to a place several times, it must have come from the same place each time.
         """
         found = {place: before for (_, before), (_, place) in pairwise(moves)}
         if self.faithful:
@@ -146,7 +146,7 @@ class _Ways:
 
 
 class ThreeFacts(Carrying):
-    """Task 3."""
+    """Task 3: where a thing was before it came to a place."""
 
     number, name, label, longest = 3, "three-supporting-facts", "three supporting facts", 228
     released, released_odds = (20, 224), Odds(go=8, get=18, drop=7)
@@ -160,7 +160,7 @@ class ThreeFacts(Carrying):
 
 
 class _People:
-    """Remembers where people went."""
+    """The memory of task 6: where people went."""
 
     def __init__(self, tale: CarryingTale, *, faithful: bool) -> None:
         self.tale, self.faithful = tale, faithful
@@ -183,7 +183,7 @@ class _People:
 
 
 class YesNo(Carrying):
-    """Task 6."""
+    """Task 6: whether a person is in a place."""
 
     number, name, label, longest = 6, "yes-no-questions", "yes or no", 26
     released, released_odds = (10, 26), Odds(get=3, drop=3)
@@ -197,7 +197,7 @@ class YesNo(Carrying):
 
 @cache
 def where_is_thing(task: str, thing: str) -> Program:
-    """Return the program that asks where a thing is."""
+    """Return the program that answers where a thing is."""
     return (
         Step("story", (), (task,)),
         Step("handled", (0,), (thing,)),
@@ -209,7 +209,7 @@ def where_is_thing(task: str, thing: str) -> Program:
 
 @cache
 def where_was_thing(task: str, thing: str, place: str) -> Program:
-    """Return the program that asks where a thing was before it was brought to a place."""
+    """Return the program that answers where a thing was before it was brought to a place."""
     return (
         Step("story", (), (task,)),
         Step("handled", (0,), (thing,)),
@@ -223,7 +223,7 @@ def where_was_thing(task: str, thing: str, place: str) -> Program:
 
 @cache
 def is_person_in(task: str, person: str, place: str) -> Program:
-    """Return the program that asks whether somebody is in a place."""
+    """Return the program that answers whether a person is in a place."""
     return (
         Step("story", (), (task,)),
         Step("stays", (0,), (person,)),

@@ -1,9 +1,8 @@
-"""Whether somebody is somewhere, where it is told where people are not, or of two places one (tasks 9 and 10).
+"""Whether a person is in a place, if lines may deny a place or name two possible places (tasks 9 and 10).
 
-What is known of somebody is what the latest line about them says, and nothing that was told before: they may have
-gone on in between. Stories are told so that a reader who also remembers the earlier lines comes to the same answers:
-somebody who was somewhere is denied to be there, nowhere else; and of two places where somebody may be neither is one
-where they were, or may have been, before.
+What is known about a person is only what the last line about them says, because they may have moved before it. By
+default a reader who also remembers earlier lines finds the same answers: a person who was in one place is denied to be
+there and nowhere else, and two possible places are never places where the person was, or may have been, before.
 """
 
 from collections.abc import Sequence
@@ -14,12 +13,12 @@ from generation.engine.seeding import Stream
 from generation.engine.worlds.babi import wording
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import STAYS, Event
-from generation.engine.worlds.babi.tasks.rounds import Rounds, Tale
+from generation.engine.worlds.babi.tasks.question_rounds import Rounds, Tale
 from generation.engine.worlds.babi.telling import Ask
 
-GOES, IS_IN = 0.5, 0.25  # the shares of lines that say so; all others deny, or name two places
+GOES, IS_IN = 0.5, 0.25  # shares of these lines; all others deny a place, or name two possible places
 DENIALS = ("is no longer in the", "is not in the")
-MAYBE = 0.6  # the share of questions about one of the two places where somebody may be
+MAYBE = 0.6  # share of questions about one of the two possible places
 
 
 class Knowledge(Rounds):
@@ -36,7 +35,7 @@ class Knowledge(Rounds):
             tale.add(f"{who} is in the {place}.", ("in", who, place))
 
     def hedge(self, tale: Tale, who: str, chance: Stream) -> bool:
-        """Tell less than where somebody is; return whether that could be told."""
+        """Add a line that does not name the person's one place; return whether that was possible."""
         raise NotImplementedError
 
     def ask(self, tale: Tale, asked: str, chance: Stream) -> Ask:
@@ -44,16 +43,16 @@ class Knowledge(Rounds):
         return Ask(len(tale.lines), f"Is {asked} in the {place} now?", self.program(asked, place))
 
     def place_to_ask(self, tale: Tale, known: Event, chance: Stream) -> str:
-        """Return the place that a question is about: half the time the one where somebody is."""
+        """Return the place for a question; with probability 1/2, it is the place where the person is."""
         return known[2] if chance.random() < 0.5 else _other(tale, known, chance)
 
     def program(self, person: str, place: str) -> Program:
-        """Return the program that asks whether somebody is in a place."""
+        """Return the program that answers whether a person is in a place."""
         raise NotImplementedError
 
 
 class Negation(Knowledge):
-    """Task 9."""
+    """Task 9: lines may deny that a person is in a place."""
 
     number, name, label = 9, "simple-negation", "negation"
 
@@ -74,7 +73,7 @@ class Negation(Knowledge):
 
 
 class Indefinite(Knowledge):
-    """Task 10. As released, the two places are drawn whatever was told before, and may be the same."""
+    """Task 10: lines may name two possible places. As released, these may be equal, and ignore earlier lines."""
 
     number, name, label = 10, "indefinite-knowledge", "either or"
     folk, region = "fred", "town"
@@ -112,7 +111,7 @@ def _other(tale: Tale, known: Event, chance: Stream) -> str:
 
 @cache
 def question(task: str, person: str, function: str, place: str) -> Program:
-    """Return the program that asks of what is known of somebody."""
+    """Return the program that answers from the last line about a person."""
     return (
         Step("story", (), (task,)),
         Step("knowledge", (0,), (person,)),

@@ -1,4 +1,4 @@
-"""Where people go and what for, by the state they are in (task 20)."""
+"""Where people go and what they get there, because of their state (task 20)."""
 
 from collections import Counter
 from functools import cache
@@ -7,21 +7,21 @@ from typing import NamedTuple
 from generation.engine.program import Program, Step
 from generation.engine.seeding import Stream
 from generation.engine.worlds.babi import cast, wording
-from generation.engine.worlds.babi.kinds import MOTIVES, Motive
+from generation.engine.worlds.babi.cast import MOTIVES, Motive
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.simulation import Simulation, all_ways, seeks
 from generation.engine.worlds.babi.story import Line
 from generation.engine.worlds.babi.telling import Ask, Space, ToldStory
 
 RELEASED = 4  # motives, and people
-STAYS = 0.1  # of lines as released, about, those that stay with whom the line before is about and is not done
-FURTHEST = 10  # lines between a question as released and its fact, at most
-OUTSIDE, CONTENT = "outside", "content"  # where people are and how they feel before and after; no line says so
-ELSEWHERE = ("hallway", "balcony", "station", "museum")  # where no state leads
+STAYS = 0.1  # approximate share of lines as released about the person of the line before, who still has a state
+FURTHEST = 10  # largest number of lines between a question as released and its fact
+OUTSIDE, CONTENT = "outside", "content"  # places and states of people before and after; no line names them
+ELSEWHERE = ("hallway", "balcony", "station", "museum")  # places to which no state leads
 
 
 class Due(NamedTuple):
-    """A question that may be asked: who it is about, the line that answers it, its text and program."""
+    """A question that can be asked: its person, its supporting line, its text and its program."""
 
     person: str
     feels: int
@@ -30,7 +30,7 @@ class Due(NamedTuple):
 
 
 class Telling:
-    """A story as it is told, line by line."""
+    """A story that is being made line by line."""
 
     def __init__(self, knobs: Knobs, chance: Stream) -> None:
         self.chance, self.far = chance, knobs.distance > 0
@@ -40,13 +40,13 @@ class Telling:
         self.free: list[Motive] | None = None if knobs.faithful else list(self.motives)
         one = None if knobs.faithful else self._world(self.people)
         self.worlds = {person: one or self._world((person,)) for person in self.people}
-        self.feels: dict[str, int] = {}  # the line that tells how somebody feels who is not content
+        self.feels: dict[str, int] = {}  # for each person with a state, the line that tells it
         self.visited: dict[str, set[str]] = {person: set() for person in self.people}
         self.lines: list[Line] = []
         self.due: list[Due] = []
 
     def go_on(self) -> None:
-        """Tell a line: of somebody in a state or about to be, else of somebody who only passes the time."""
+        """Add a line about a person who has a state or may get one, otherwise about a person who only walks about."""
         people = [person for person in self.people if person in self.feels or not self.visited[person]]
         people = people or [person for person in self.people if self._open(person)]
         if self.lines and (last := self.lines[-1].events[0][1]) in self.feels and self.chance.random() < self.stays:
@@ -72,7 +72,7 @@ class Telling:
         return Simulation(all_ways(places), at, people=people, rules=dict.fromkeys(people, rules))
 
     def _open(self, person: str) -> list[Motive]:
-        """Return what may move somebody: nothing that leads where they have been, or that moves others."""
+        """Return the possible motives of a person: they lead to new places, and by default no other person has them."""
         motives = self.motives if self.free is None else self.free
         return [motive for motive in motives if motive.place not in self.visited[person]]
 
@@ -110,10 +110,10 @@ class Telling:
 
 
 class Motivations:
-    """Task 20: somebody is in a state, goes where it leads, gets what they want; after each line a question.
+    """Task 20: a person has a state, goes where it leads, and gets what they want; a question follows each line.
 
-    By default nobody gets what another one has, so each state is somebody's. In data as released several may be in
-    one, and get the same thing.
+    By default each person wants another thing, so each state belongs to one person. In data as released several people
+    may have the same state, and get the same thing.
     """
 
     number, name, label = 20, "agents-motivations", "motives"
@@ -140,9 +140,10 @@ class Motivations:
     @staticmethod
     @cache
     def space(knobs: Knobs) -> Space | None:
-        """Return how many there are of the lengths that stories have.
+        """Return the number of stories of all `lengths`, and of texts with a question.
 
-        None with fewer people, with a distance, and as released, where some stories are left out.
+        Return None with fewer people than released, with a distance, and for data as released, which leave out some
+        stories.
         """
         if knobs.people < RELEASED or knobs.distance or knobs.faithful:
             return None
@@ -151,14 +152,14 @@ class Motivations:
 
 
 def motives_of(knobs: Knobs) -> tuple[Motive, ...]:
-    """Return what may move people: one motive for each of them, at least the released data's."""
+    """Return the possible motives: as many as people, and at least the released data's."""
     return MOTIVES[: max(RELEASED, knobs.people)]
 
 
 def prefixes(knobs: Knobs, length: int) -> int:
-    """Return how many texts of so many lines stories may begin with, each line with all of its verbs."""
+    """Return how many texts of this many lines stories can begin with, for all verbs of each line."""
     motives = len(motives_of(knobs))
-    counts = Counter({(knobs.people, 0, 0): 1})  # people who feel nothing yet, who feel something, who have gone
+    counts = Counter({(knobs.people, 0, 0): 1})  # people without a state yet, in a state, and at its place
     for _ in range(length):
         after: Counter[tuple[int, int, int]] = Counter()
         for (fresh, feeling, gone), count in counts.items():
@@ -171,7 +172,7 @@ def prefixes(knobs: Knobs, length: int) -> int:
 
 @cache
 def where(person: str) -> Program:
-    """Return the program that asks where somebody will go."""
+    """Return the program that answers where a person will go."""
     return (
         Step("story", (), (Motivations.name,)),
         Step("feelings", (0,), (person,)),
@@ -182,7 +183,7 @@ def where(person: str) -> Program:
 
 @cache
 def why(person: str, deed: str, what: str) -> Program:
-    """Return the program that asks why somebody went somewhere or got something."""
+    """Return the program that answers why a person went to a place or got a thing."""
     return (
         Step("story", (), (Motivations.name,)),
         Step("feelings", (0,), (person,)),

@@ -1,14 +1,14 @@
-"""Where somebody is, who only goes: one supporting fact (task 1)."""
+"""Where a person is, who only moves: one supporting fact (task 1)."""
 
 from collections.abc import Sequence
 
 from generation.engine.seeding import Stream
 from generation.engine.worlds.babi import wording
-from generation.engine.worlds.babi.tasks.rounds import Rounds, Tale
+from generation.engine.worlds.babi.tasks.question_rounds import Rounds, Tale
 
 
 class OneFact(Rounds):
-    """Task 1."""
+    """Task 1: where a person is."""
 
     number, name, label = 1, "single-supporting-fact", "one supporting fact"
 

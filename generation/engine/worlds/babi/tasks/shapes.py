@@ -1,4 +1,4 @@
-"""Where shapes stand, concluded from facts about others (task 17)."""
+"""Where shapes are, concluded from facts about other shapes (task 17)."""
 
 from functools import cache
 from itertools import product
@@ -6,30 +6,32 @@ from itertools import product
 from generation.engine.program import Program, Step
 from generation.engine.seeding import Stream
 from generation.engine.worlds.babi import grid
+from generation.engine.worlds.babi.cast import SHAPES, SIDES
 from generation.engine.worlds.babi.grid import Cell, GridLayout
-from generation.engine.worlds.babi.kinds import SHAPES, SIDES
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Line
-from generation.engine.worlds.babi.tasks.idling import idle
-from generation.engine.worlds.babi.tasks.laying import lines_of, some, space_of
+from generation.engine.worlds.babi.tasks.filler_lines import idle
+from generation.engine.worlds.babi.tasks.grid_layouts import lines_of, some, space_of
 from generation.engine.worlds.babi.telling import Ask, Space, ToldStory
 
-RELEASED = 6  # shapes that the released data choose among
+RELEASED = 6  # shapes from which the released data choose
 WORDS = tuple(SIDES)
 MOVES = tuple(SIDES.values())
 
 
 @cache
 def stands(one: str, direction: int, other: str) -> Line:
-    """Return the line that a shape stands on a side of another."""
+    """Return the line that says on which side of another shape a shape is."""
     return Line(f"The {one} is {WORDS[direction]} the {other}.", (("stands", one, WORDS[direction], other),))
 
 
 class Positions:
-    """Task 17: shapes on a grid, two of which no line names together. Above is straight above, left is level.
+    """Task 17: shapes on a grid; no line names both shapes of the questions.
 
-    By default the two share neither row nor column, and each of the eight questions about them is asked once. In data
-    as released they may stand in a row: then it is asked, too, whether one is above the other, and the answer is no.
+    In lines "above" means straight above; in questions it also means diagonally above. The same holds for other sides.
+
+    By default the two shapes share neither row nor column, and each of the eight questions about them is asked once. In
+    data as released they may be in one row: then a question may ask whether one is above the other; the answer is no.
     """
 
     number, name, label = 17, "positional-reasoning", "positions"
@@ -40,7 +42,7 @@ class Positions:
         layout = grid.grown(walk, self._cells(knobs), chance, clear=False)
         names = some(self._pool(knobs), len(layout.cells), chance)
         lines = (*lines_of(layout, names, chance, say=stands), *idle(knobs, chance))
-        wanted = self._drawn(layout, knobs, chance) if knobs.faithful else self._each(chance)
+        wanted = self._draw(layout, knobs, chance) if knobs.faithful else self._each(chance)
         ends = names[0], names[knobs.steps]
         return ToldStory(lines, tuple([self._ask(len(lines), *ends, *which) for which in wanted[:questions]]))
 
@@ -50,7 +52,7 @@ class Positions:
     @staticmethod
     @cache
     def space(knobs: Knobs) -> Space | None:
-        """Return how many there are; None with a distance."""
+        """Return the number of stories; None with a distance."""
         if knobs.distance:
             return None
         return space_of(
@@ -70,13 +72,13 @@ class Positions:
         return SHAPES[: max(RELEASED, Positions._cells(knobs))]
 
     def _each(self, chance: Stream) -> list[tuple[bool, int]]:
-        """Return every question once: whether it names the ends the other way round, and the side."""
+        """Return every question once: whether it names the two shapes in reverse order, and the side."""
         found = list(product((False, True), range(len(WORDS))))
         chance.shuffle(found)
         return found
 
-    def _drawn(self, layout: GridLayout, knobs: Knobs, chance: Stream) -> list[tuple[bool, int]]:
-        """Return as many questions, drawn by their answers, yes as often as no; some more than once."""
+    def _draw(self, layout: GridLayout, knobs: Knobs, chance: Stream) -> list[tuple[bool, int]]:
+        """Return as many questions as `_each`, half of them with the answer yes; some may repeat."""
         start, end = layout.cells[0], layout.cells[knobs.steps]
         by_answer: dict[bool, list[tuple[bool, int]]] = {True: [], False: []}
         for back, side in product((False, True), range(len(WORDS))):

@@ -7,23 +7,23 @@ from typing import NamedTuple
 
 from generation.engine.program import Program, Step
 from generation.engine.seeding import Stream
-from generation.engine.worlds.babi.kinds import CONTENTS, SIZES
+from generation.engine.worlds.babi.cast import CONTENTS, SIZES
 from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Line
-from generation.engine.worlds.babi.tasks.idling import idle
+from generation.engine.worlds.babi.tasks.filler_lines import idle
 from generation.engine.worlds.babi.telling import Ask, ToldStory
 
-BLOCK, MOST = 5, 15  # lines told together, and of a story as released
-ONCE = 0.4  # of the lines of a block as released, about, those whose pair is not told again in it
-GOES_ON = 0.02  # of the released data's stories, about, those with a second block though one could ask after the first
-DIRECT = 0.4  # of questions where both are at hand, those that one line answers: 31 % of all, as in the released data
+BLOCK, MOST = 5, 15  # number of lines in a block, and the largest number of lines of a story as released
+ONCE = 0.4  # approximate share of lines of a block as released whose pair does not occur again in the block
+GOES_ON = 0.02  # approximate share of released stories with a second block that was not needed
+DIRECT = 0.4  # share of questions that one line answers, if there is a choice; gives 31 % of all, as released
 
 Pair = tuple[int, int]
-"""A smaller and a larger thing, by their places in the order of sizes."""
+"""A smaller and a larger thing, as positions in the order of sizes."""
 
 
 class SizeFact(NamedTuple):
-    """A pair, and whether it is said to fit rather than to be bigger."""
+    """A pair, and whether its line says "fits inside" instead of "is bigger than"."""
 
     pair: Pair
     fits: bool
@@ -38,11 +38,11 @@ def line(small: str, large: str, fits: bool) -> Line:
 
 
 class Sizes:
-    """Task 18: things of different sizes. Only pairs that facts order by a chain of several are asked about.
+    """Task 18: things of different sizes. Questions are only about pairs that a chain of several facts orders.
 
-    By default no fact is told twice, there is one shortest chain, and the chocolate, which is smaller than all else, is
-    not asked about. In data as released the box of chocolates comes second, so that most questions are answered by
-    their words alone, some by one line; lines and questions may be repeated.
+    By default no fact occurs twice, there is one shortest chain, and no question is about the chocolate, which is
+    smaller than everything else. In data as released the box of chocolates is the second smallest, so that the words
+    alone answer most questions, and one line answers some; lines and questions may repeat.
     """
 
     number, name, label = 18, "size-reasoning", "sizes"
@@ -65,36 +65,36 @@ class Sizes:
         return ("yes", "no")
 
     def _order(self, knobs: Knobs, chance: Stream) -> list[str]:
-        """Return things by their sizes, the smallest first."""
+        """Return the things in the order of their sizes, the smallest first."""
         fixed = len(CONTENTS) if knobs.faithful else 1
         others = list(SIZES[fixed : max(knobs.sizes, knobs.steps + 3)])
         chance.shuffle(others)
         return [*SIZES[:fixed], *others]
 
     def _clear(self, things: int, knobs: Knobs, questions: int, chance: Stream) -> tuple[list[SizeFact], list[Pair]]:
-        """Return facts, each pair told once, and the pairs to ask about."""
+        """Return facts, each about another pair, and the pairs for questions."""
         count = BLOCK * -(-(things - 1) // BLOCK)
         chain = _chain(things, knobs.steps, chance)
         told = chain + _others(things, chain, chance)[: count - len(chain)]
-        found = chained(told, knobs.steps)
+        found = chained_pairs(told, knobs.steps)
         if 4 * len(found) < questions:
             told, found = self._carefully(things, knobs.steps, count, chance)
         chance.shuffle(told)
         return [SizeFact(pair, chance.random() < 0.5) for pair in told], found
 
     def _carefully(self, things: int, steps: int, count: int, chance: Stream) -> tuple[list[Pair], list[Pair]]:
-        """Return the same of a longer chain, which orders two pairs, and of what leaves two to ask about."""
+        """Return pairs for facts and for questions, from a longer chain that orders two pairs."""
         told = _chain(things, steps + 1, chance)
-        found = chained(told, steps)
+        found = chained_pairs(told, steps)
         for pair in _others(things, told, chance):
-            left = chained([*told, pair], steps)
+            left = chained_pairs([*told, pair], steps)
             if len(left) > 1 and len(told) < count:
                 told.append(pair)
                 found = left
         return told, found
 
     def _as_released(self, things: int, chance: Stream) -> tuple[list[SizeFact], tuple[list[Pair], list[Pair]]]:
-        """Return facts, by blocks until one may ask; and pairs that two of them order: not told, and told as well."""
+        """Return facts, and pairs that two facts order: those that no fact names, and those that a fact names too."""
         every, facts = list(combinations(range(things), 2)), list[SizeFact]()
         while True:
             facts = [] if len(facts) == MOST else facts
@@ -109,7 +109,7 @@ class Sizes:
                 return facts, ([pair for pair in two if pair not in told], [pair for pair in two if pair in told])
 
     def _each(self, pairs: Sequence[Pair], count: int, chance: Stream) -> list[tuple[int, int, bool, bool]]:
-        """Return different questions, yes as often as no: of which pair, whether one fits, and the answer."""
+        """Return different questions, half with the answer yes: the pair, whether it asks "fits", and the answer."""
         left = {yes: [(*pair, fits, yes) for pair in pairs for fits in (False, True)] for yes in (False, True)}
         for questions in left.values():
             chance.shuffle(questions)
@@ -132,8 +132,8 @@ class Sizes:
         return Ask(scope, text, program)
 
 
-def chained(told: Iterable[Pair], steps: int) -> list[Pair]:
-    """Return the pairs whose shortest chain is of so many facts, the only one of that length; none of the smallest."""
+def chained_pairs(told: Iterable[Pair], steps: int) -> list[Pair]:
+    """Return the pairs with a single shortest chain of `steps` facts, without the smallest thing."""
     above: dict[int, list[int]] = {}
     for small, large in told:
         if small > 0:
@@ -169,7 +169,7 @@ def _flips(chance: Stream) -> tuple[bool, bool]:
 
 
 def _index(pairs: tuple[list[Pair], list[Pair]], chance: Stream) -> int:
-    """Return 1 for a pair that is told as well, as often as in the released data where there is a choice."""
+    """Return 1 to ask about a pair that is also in a fact, or 0; random if both are possible."""
     return int(chance.random() < DIRECT) if all(pairs) else int(not pairs[0])
 
 

@@ -1,4 +1,4 @@
-"""Where somebody was before, told with times of day and in any order (task 14)."""
+"""Where a person was before, with times of day in any order (task 14)."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -12,22 +12,22 @@ from generation.engine.worlds.babi.knobs import Knobs
 from generation.engine.worlds.babi.story import Line
 from generation.engine.worlds.babi.telling import Ask, ToldStory
 
-RECENT, NARROW = 8, 3  # lines, the last ones, that questions as released are about; most are about fewer
-MOSTLY = 0.45  # the share of those
+RECENT, NARROW = 8, 3  # number of the last lines that questions as released are about; many are about fewer
+MOSTLY = 0.45  # share of questions that are about fewer
 BETWEEN = 2  # lines before each question
 
 
 class PlaceVisit(NamedTuple):
-    """Where somebody went, and the line that tells it; people's visits follow each other in time."""
+    """A place where a person went, and the line that tells it; a person's visits are in the order of time."""
 
     place: str
     line: int
 
 
 class Days:
-    """A story that is being told: its lines, and everybody's visits, of which there is one a time.
+    """A story that is being made: its lines, and each person's visits, one for each time of day.
 
-    What happens is told in no order: all that came since the last question is shuffled before the next one.
+    Visits are not told in the order of time: those since the last question are shuffled before the next one.
     """
 
     def __init__(self, people: Sequence[str], places: Sequence[str]) -> None:
@@ -37,14 +37,14 @@ class Days:
         self.untold: list[Line] = []
 
     def go_on(self, chance: Stream, *, without: str | None = None) -> None:
-        """Let so many visits happen as come before a question, and fewer where few are left."""
+        """Add `BETWEEN` visits, or fewer if few are left."""
         for _ in range(BETWEEN):
             people = [one for one, visits in self.visits.items() if one != without and len(visits) < len(TIMES)]
             if people:
                 self.untold.append(self._visit(chance.choice(people), chance))
 
     def tell(self, chance: Stream) -> None:
-        """Tell what has happened and isn't told yet."""
+        """Add lines for the visits that are not told yet."""
         chance.shuffle(self.untold)
         for line in self.untold:
             _, who, place, time = line.events[0]
@@ -62,12 +62,12 @@ class Days:
         return Line(text, (("go-at", who, place, time),))
 
     def left(self, *, without: str) -> int:
-        """Return how many visits of others can be told yet."""
+        """Return the number of visits that other people can still have."""
         return sum(len(TIMES) - len(visits) for person, visits in self.visits.items() if person != without)
 
 
 class Candidate(NamedTuple):
-    """Somebody and a place of theirs that a question may be about, and the last of its two supporting facts."""
+    """A person and a place for a question, and the last of its two supporting lines."""
 
     person: str
     place: str
@@ -75,9 +75,9 @@ class Candidate(NamedTuple):
 
 
 class Times:
-    """Task 14.
+    """Task 14: where a person was before they were in a place.
 
-    As released, a place may be asked about to which somebody went twice, and the later visit is meant.
+    As released, a question may be about a place that a person visited twice; it means the later visit.
     """
 
     number, name, label = 14, "time-reasoning", "time"
@@ -115,7 +115,7 @@ class Times:
 
 
 def _candidates(days: Days, knobs: Knobs) -> list[list[Candidate]]:
-    """Return what may be asked of each person: of places that were visited once, or as released of all."""
+    """Return the possible questions for each person, about places visited once, or as released about all places."""
     found = []
     for person, visits in days.visits.items():
         most = len(days.lines) - 1 + days.left(without=person) - knobs.distance
@@ -129,7 +129,7 @@ def _candidates(days: Days, knobs: Knobs) -> list[list[Candidate]]:
 
 
 def _recent(days: Days, found: Sequence[Sequence[Candidate]], chance: Stream) -> list[list[Candidate]]:
-    """Return those that the last lines are about: mostly the very last ones, where there are any."""
+    """Return the candidates of the last `RECENT` lines, or mostly of the last `NARROW` lines if there are any."""
     for count in (NARROW, RECENT) if chance.random() < MOSTLY else (RECENT,):
         near = [[one for one in own if len(days.lines) - 1 - one.line < count] for own in found]
         if any(near):
@@ -148,7 +148,7 @@ def _candidate(person: str, visits: Sequence[PlaceVisit], place: str) -> Candida
 
 @cache
 def program(task: str, person: str, place: str) -> Program:
-    """Return the program that asks where somebody was right before a place."""
+    """Return the program that answers where a person was right before a place."""
     return (
         Step("story", (), (task,)),
         Step("dated", (0,), (person,)),

@@ -1,1 +1,1 @@
-"""CLEVR's files: as they were released, and as the original generator writes them."""
+"""CLEVR's files: in the form of the release, and in the form of the original generator."""

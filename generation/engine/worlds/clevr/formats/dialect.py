@@ -1,7 +1,7 @@
 """Scenes and questions in the two dialects of CLEVR's files.
 
-The release has `function` where the generator writes `type`, answers that are always strings, and one numbering of
-all question families; the generator names a template file and counts inside it.
+The release writes `function` and the generator `type`; answers of the release are always strings. The release numbers
+all question families together; the generator names a template file and counts within it.
 """
 
 import re
@@ -15,7 +15,7 @@ from generation.engine.formats.writing import json_list
 from generation.engine.items import Answer, AnswerKind
 from generation.engine.language.families import Family
 from generation.engine.program import Program
-from generation.engine.worlds.clevr.scene import Scene
+from generation.engine.worlds.clevr.scene import ClevrScene
 
 PREFIX = "CLEVR"
 COGENT = re.compile(r"(train|val|test)[AB]")
@@ -24,14 +24,14 @@ YES = {"yes": True, "no": False}
 
 
 class Template(NamedTuple):
-    """Where a question family stands: its file, and its number there."""
+    """The position of a question family: its file, and its number in the file."""
 
     file: str
     number: int
 
 
 def release_folder(dataset: ExportDataset) -> str:
-    """Return the name of the release's folder: that of CoGenT where every split is named as one of its."""
+    """Return the name of the release's folder: CoGenT's if every split has a name of CoGenT's, otherwise CLEVR's."""
     is_cogent = all(COGENT.fullmatch(split.name) for split in dataset.splits)
     return COGENT_RELEASE if is_cogent else RELEASE
 
@@ -42,7 +42,7 @@ def number_of(entry: ExportItem) -> int:
 
 
 def image_name(split: str, entry: ExportItem) -> str:
-    """Return the file name of a scene's picture: the published one, or what the release would call it."""
+    """Return the file name of a scene's picture: the published one, or the name in the release's form."""
     published = PurePosixPath(entry.item.image_name)
     if published.name and entry.image is None:
         return published.name
@@ -51,7 +51,7 @@ def image_name(split: str, entry: ExportItem) -> str:
 
 
 def info(dataset: ExportDataset, split: ExportSplit) -> dict[str, str]:
-    """Return the head of a file."""
+    """Return the `info` object at the beginning of a file."""
     return {
         "split": split.name,
         "license": dataset.licence,
@@ -65,12 +65,12 @@ def scenes_file(
 ) -> Callable[[str, ExportItem, str], dict[str, Any]]:
     """Return a function that adds a scene to a file and returns its record.
 
-    The head of the file says what `rotation` is in: a published number stays as it was, in radians.
+    The file's `info` states the unit of `rotation`: published numbers stay unchanged, in radians.
     """
     opened: list[Callable[[Any], None]] = []
 
     def add(split: str, entry: ExportItem, name: str) -> dict[str, Any]:
-        assert isinstance(entry.item.scene, Scene)
+        assert isinstance(entry.item.scene, ClevrScene)
         if not opened:
             unit = "degrees" if entry.item.scene.objects[0].published_rotation is None else "radians"
             opened.append(stack.enter_context(json_list(path, info={**info, "rotation": unit}, name="scenes")))
@@ -82,7 +82,7 @@ def scenes_file(
 
 
 def scene(split: str, entry: ExportItem, *, name: str) -> dict[str, Any]:
-    """Return a scene as both dialects have it: exactly six keys."""
+    """Return a scene's record, which is the same in both dialects: six keys."""
     assert entry.item.scene is not None
     data = entry.item.scene.to_json()
     for thing in data["objects"]:
@@ -98,7 +98,7 @@ def scene(split: str, entry: ExportItem, *, name: str) -> dict[str, Any]:
 
 
 def bare_question(split: str, entry: ExportItem, number: int, *, name: str) -> dict[str, Any]:
-    """Return what the release tells of a test question: five keys."""
+    """Return a question as the release has it for the test split: five keys."""
     return {
         "image_index": number_of(entry),
         "image_filename": name,
@@ -109,7 +109,7 @@ def bare_question(split: str, entry: ExportItem, number: int, *, name: str) -> d
 
 
 def question(split: str, entry: ExportItem, number: int, *, name: str) -> dict[str, Any]:
-    """Return a question as the release has it: eight keys; what isn't known of it is left out."""
+    """Return a question as the release has it: eight keys, without those whose value is unknown."""
     asked = entry.item.questions[number]
     told: dict[str, Any] = bare_question(split, entry, number, name=name)
     if asked.family is not None:
@@ -124,7 +124,7 @@ def question(split: str, entry: ExportItem, number: int, *, name: str) -> dict[s
 def generator_question(
     split: str, entry: ExportItem, number: int, *, name: str, templates: Mapping[int, Template]
 ) -> dict[str, Any]:
-    """Return a question as the original generator writes it: ten keys; what isn't known of it is left out."""
+    """Return a question as the original generator writes it: ten keys, without those whose value is unknown."""
     asked = entry.item.questions[number]
     told: dict[str, Any] = bare_question(split, entry, number, name=name)
     told["image"] = name.rpartition(".")[0]
@@ -139,12 +139,12 @@ def generator_question(
 
 
 def program(steps: Program, *, key: str) -> list[dict[str, Any]]:
-    """Return a program as a list of its steps, functions named under `key`."""
+    """Return a program as a list of its steps, with the function's name under `key`."""
     return [{"inputs": list(step.inputs), key: step.function, "value_inputs": list(step.values)} for step in steps]
 
 
 def json_answer(answer: Answer) -> bool | int | str:
-    """Return an answer as the generator has it: true or false, a number, or a word."""
+    """Return an answer as the generator writes it: a boolean, a number or a word."""
     if answer.kind == AnswerKind.YES_NO:
         return YES[answer.text]
     return int(answer.text) if answer.kind == AnswerKind.INTEGER else answer.text

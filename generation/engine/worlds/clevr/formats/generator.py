@@ -1,4 +1,4 @@
-"""The format `clevr-generator`: files as the original generator of CLEVR writes them, a folder a split."""
+"""The format `clevr-generator`: files as the original generator of CLEVR writes them, in a folder for each split."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from generation.engine.worlds.clevr.spec import ClevrSpec
 
 
 class AsGenerated:
-    """Writes what code around the original generator reads: `type`, answers as JSON values, template files' names."""
+    """Writes files for code around the original generator: `type`, answers as JSON values, names of template files."""
 
     name: ClassVar[str] = "clevr-generator"
     label: ClassVar[str] = "CLEVR, as its generator writes"
@@ -26,7 +26,7 @@ class AsGenerated:
     embeds: ClassVar[bool] = True
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
-        """Write a folder a split."""
+        """Write a folder for each split."""
         for split in dataset.splits:
             _write_split(dataset, split, folder / split.name, tick=tick)
         write_readme(dataset, folder, layout=list(_layout(dataset)), sums=self.sums)

@@ -1,7 +1,7 @@
-"""The records of published scenes and questions, as our items.
+"""The records of published scenes and questions, read as our items.
 
-Two dialects are read: the release's (`function`, answers as texts, templates numbered through all files) and that of
-the program it was made with (`type`, answers as JSON, a template's number within its file, a leaked `_output`).
+Two dialects are read. The release has `function`, answers as strings, and one numbering of all templates. The original
+generator has `type`, answers as JSON values, a template's number within its file, and a `_output` that leaks results.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,10 +11,10 @@ from generation.engine.errors import BadProgram, BadRecord, BadScene, IllPosed
 from generation.engine.items import Answer, AnswerKind, Question
 from generation.engine.program import FunctionTable, Program, Step, from_json, outputs, typecheck
 from generation.engine.reading.json_stream import JsonText, records
-from generation.engine.reading.published import Fault, shortened, value_of
-from generation.engine.worlds.clevr.formats.finding import KINDS, named
-from generation.engine.worlds.clevr.functions import function_table
-from generation.engine.worlds.clevr.scene import Scene, read_published, read_scene
+from generation.engine.reading.published import Fault, shorten, value_of
+from generation.engine.worlds.clevr.formats.file_assignment import KINDS, split_name
+from generation.engine.worlds.clevr.programs import function_table
+from generation.engine.worlds.clevr.scene import ClevrScene, read_published, read_scene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES
 
@@ -29,8 +29,8 @@ MOST_TURN = 1e6  # degrees or radians
 OPPOSITES = (("left", "right"), ("behind", "front"))
 
 
-class Placed(NamedTuple):
-    """A record, the number of the picture it is about, and where it stands."""
+class PlacedRecord(NamedTuple):
+    """A record, the number of its picture, and its place in the file."""
 
     number: int
     record: Mapping[str, Any]
@@ -38,17 +38,17 @@ class Placed(NamedTuple):
 
 
 class QuestionRecord(NamedTuple):
-    """A question as it was read; `fault` is its own, without its place."""
+    """A question that was read; its `fault` does not know the question's position."""
 
     question: Question
     fault: Fault | None
     knows_family: bool
 
 
-def placed(text: JsonText, key: str, *, name: str, split: str) -> Iterator[Placed]:
-    """Yield the records of a file of one split, of which each question and each picture is there once.
+def read_placed(text: JsonText, key: str, *, name: str, split: str) -> Iterator[PlacedRecord]:
+    """Yield the records of a file, which must all be of one split.
 
-    They go by the numbers of their pictures. Raises `BadRecord` where they don't.
+    Raises `BadRecord` if records are not in the order of their pictures' numbers, or if a question or picture repeats.
     """
     least, step = 0, 0 if key == "questions" else 1
     questions, pictures = Numbers(), set[str]()
@@ -67,13 +67,13 @@ def placed(text: JsonText, key: str, *, name: str, split: str) -> Iterator[Place
             _check_index(record, questions, where=where)
         elif key == "scenes":
             _check_picture(record, pictures, where=where)
-        yield Placed(number, record, where)
+        yield PlacedRecord(number, record, where)
 
 
 def _check_split(record: Mapping[str, Any], split: str, *, name: str, where: str) -> None:
-    """Raise `BadRecord` for a record that names another split than the file's."""
+    """Raise `BadRecord` if a record names another split than the file's."""
     said = record.get("split", split)
-    if said != split and said is not None and (came := named(str(said), name)) != split:
+    if said != split and said is not None and (came := split_name(str(said), name)) != split:
         raise BadRecord(
             f"Expected records of {split} alone, as the first is, got one of {came}. Put each split into its own file.",
             where=f"{where}, split",
@@ -81,30 +81,30 @@ def _check_split(record: Mapping[str, Any], split: str, *, name: str, where: str
 
 
 def _check_index(record: Mapping[str, Any], met: "Numbers", *, where: str) -> None:
-    """Raise `BadRecord` for what can't be a question's name, or is that of an earlier question."""
+    """Raise `BadRecord` for a question's name that is malformed, or that an earlier question has."""
     index = record.get("question_index")
     if index is None:
         return
     where = f"{where}, question_index"
     if type(index) is not int and not (isinstance(index, str) and 0 < len(index) <= MOST_INDEX and "\0" not in index):
         raise BadRecord(
-            f"Expected a whole number or a text of at most {MOST_INDEX} characters, got {shortened(index)}.",
+            f"Expected a whole number or a text of at most {MOST_INDEX} characters, got {shorten(index)}.",
             where=where,
         )
     if not met.add(index):
         raise BadRecord(
-            f"Expected a number that no question before it has, got {shortened(index)} again. Give each its own.",
+            f"Expected a number that no question before it has, got {shorten(index)} again. Give each its own.",
             where=where,
         )
 
 
 def _check_picture(record: Mapping[str, Any], met: set[str], *, where: str) -> None:
-    """Raise `BadRecord` for a scene whose picture has the file name of an earlier one."""
+    """Raise `BadRecord` for a scene whose picture has the file name of an earlier scene's picture."""
     name = image_name(record, where=where)
-    stem = name.rpartition(".")[0] or name  # exports write the picture in its own format
+    stem = name.rpartition(".")[0] or name  # exports write pictures in their own format
     if stem in met:
         raise BadRecord(
-            f"Expected a file name that no scene before it has, got {shortened(name)} again. Give each its own.",
+            f"Expected a file name that no scene before it has, got {shorten(name)} again. Give each its own.",
             where=f"{where}, image_filename",
         )
     if stem:
@@ -112,14 +112,14 @@ def _check_picture(record: Mapping[str, Any], met: set[str], *, where: str) -> N
 
 
 class Numbers:
-    """What questions are called, so far: a bit for each small number, so that a million of them take little memory."""
+    """The names of the questions read so far; small numbers take one bit each, to save memory."""
 
     def __init__(self) -> None:
         self.bits = bytearray()
         self.others: set[int | str] = set()
 
     def add(self, name: int | str) -> bool:
-        """Return whether a name is new."""
+        """Add a name, and return whether it is new."""
         if isinstance(name, str) or not 0 <= name < MOST_BITS:
             is_new = name not in self.others
             self.others.add(name)
@@ -133,26 +133,24 @@ class Numbers:
 
 
 def image_name(record: Mapping[str, Any], *, where: str) -> str:
-    """Return the file name of a record's picture; empty where it has none. It names no folder."""
+    """Return the file name of a record's picture, or an empty string; raise `BadRecord` for a name with folders."""
     if record.get("image_filename") is None:
         return ""
     name: str = value_of(record, "image_filename", str, where=where)
     if "/" in name or "\\" in name or "\0" in name or name.startswith(".") or len(name) > 200:
-        raise BadRecord(
-            f"Expected a file name without folders, got {shortened(name)}.", where=f"{where}, image_filename"
-        )
+        raise BadRecord(f"Expected a file name without folders, got {shorten(name)}.", where=f"{where}, image_filename")
     return name
 
 
 class Records:
-    """Reads records under a spec, whose vocabulary and templates they must keep to.
+    """Reads records, which must fit the vocabulary and the templates of a spec.
 
     Parameters
     ----------
     spec : ClevrSpec
-        With room for as many objects as there may be.
+        Its `objects_max` must be large enough for the scenes.
     rotation : str
-        What the scenes' `rotation` is in: radians, as in the release, or degrees.
+        The unit of `rotation` in scenes: radians, as in the release, or degrees.
     """
 
     def __init__(self, spec: ClevrSpec, *, rotation: str = "radians") -> None:
@@ -162,17 +160,17 @@ class Records:
         self.table: FunctionTable = function_table(spec.vocabulary, most=self.most)
         self.answers = _answers(self.table)
         self.families = len(spec.families)
-        self.steps: dict[tuple[Any, ...], Step] = {}  # met before, each by what it says; a million programs have few
-        self.kinds: dict[tuple[Any, ...], str] = {}  # what programs give, by functions and inputs alone
-        self.met: dict[tuple[str, str], Answer] = {}  # answers by their spelling and their program's type
+        self.steps: dict[tuple[Any, ...], Step] = {}  # of earlier programs, by content; they are few
+        self.kinds: dict[tuple[Any, ...], str] = {}  # result types of programs, by their functions and inputs
+        self.met: dict[tuple[str, str], Answer] = {}  # answers by their spelling and the type of their program
         self.first_of: dict[str, int] = {}
         self.sizes: dict[str, int] = {}
         for family in spec.families:
             self.first_of.setdefault(family.source, family.number)
             self.sizes[family.source] = self.sizes.get(family.source, 0) + 1
 
-    def scene(self, record: Mapping[str, Any], *, where: str) -> Scene:
-        """Return the scene of a record; raise `BadRecord` naming what this vocabulary doesn't have."""
+    def scene(self, record: Mapping[str, Any], *, where: str) -> ClevrScene:
+        """Return the scene of a record; raise `BadRecord` for a value that the vocabulary does not have."""
         try:
             scene = self.read_scene(record)
         except BadScene as error:
@@ -182,7 +180,7 @@ class Records:
                 if (value := getattr(thing, name)) not in self.values[name]:
                     known = ", ".join(sorted(self.values[name]))
                     raise BadRecord(
-                        f"Expected one of {known}, got {shortened(value)}.", where=f"{where}, objects[{number}].{name}"
+                        f"Expected one of {known}, got {shorten(value)}.", where=f"{where}, objects[{number}].{name}"
                     )
         if len(scene.objects) > self.most:
             raise BadRecord(
@@ -193,8 +191,10 @@ class Records:
             _check_related(scene, one, other, where=where)
         return scene
 
-    def question(self, record: Mapping[str, Any], scene: Scene | None, *, position: int, where: str) -> QuestionRecord:
-        """Return the question of a record about a scene, if there is one; `position` is its place in the split."""
+    def question(
+        self, record: Mapping[str, Any], scene: ClevrScene | None, *, position: int, where: str
+    ) -> QuestionRecord:
+        """Return a record's question; `scene` is None if unknown, `position` is the question's place in the split."""
         text = value_of(record, "question", str, where=where)
         program, kind = self._program(record, where=where)
         answer = self._answer(record, kind, where=where)
@@ -212,13 +212,13 @@ class Records:
         return QuestionRecord(question, fault, known)
 
     def _program(self, record: Mapping[str, Any], *, where: str) -> tuple[Program | None, str]:
-        """Return a record's program and the type of what it gives."""
+        """Return a record's program and the type of its result, or None and "" if it has no program."""
         if record.get("program") is None:
             return None, ""
         where = f"{where}, program"
         nodes = value_of(record, "program", list, where=where.rpartition(",")[0])
         try:
-            known = self._known(nodes)
+            known = self._known_program(nodes)
             program = known or from_json(nodes)
             shape = tuple([step[:2] for step in program])
             kind = (known and self.kinds.get(shape)) or typecheck(program, table=self.table)
@@ -232,8 +232,8 @@ class Records:
         self.steps.update((step, step) for step in program if step not in self.steps)
         return program, kind
 
-    def _known(self, nodes: Sequence[Any]) -> Program | None:
-        """Return a program whose steps were all met before, in programs that were checked; None for another."""
+    def _known_program(self, nodes: Sequence[Any]) -> Program | None:
+        """Return a program from steps of earlier, checked programs, or None if one of its steps is new."""
         try:
             return tuple(
                 [
@@ -245,7 +245,7 @@ class Records:
             return None
 
     def _answer(self, record: Mapping[str, Any], kind: str, *, where: str) -> Answer | None:
-        """Return a record's answer in our spelling, the published one beside it where that differs."""
+        """Return a record's answer in our spelling, with the published one if it differs; None if there is none."""
         published = record.get("answer")
         if published is None:
             return None
@@ -260,15 +260,14 @@ class Records:
         text = SPOKEN.get(spelling.lower(), spelling)
         if isinstance(published, float | list | dict) or text not in self.answers:
             raise BadRecord(
-                f"Expected yes, no, a number up to {self.most} or a word of our vocabulary, "
-                f"got {shortened(published)}.",
+                f"Expected yes, no, a number up to {self.most} or a word of our vocabulary, got {shorten(published)}.",
                 where=f"{where}, answer",
             )
         known = AnswerKind(self.table.answer_kinds[kind]) if kind else self.answers[text]
         return Answer(text, known, None if spelling == text else spelling)
 
     def _family(self, record: Mapping[str, Any], *, where: str) -> tuple[int | None, bool]:
-        """Return a template's number among ours, and whether that is known of one that is named."""
+        """Return a template's number among ours, or None, and whether the record's template is known."""
         if record.get("question_family_index") is None:
             return None, True
         index = value_of(record, "question_family_index", int, where=where)
@@ -284,8 +283,8 @@ class Records:
             return self.first_of[str(file)] + index, True
         return None, False
 
-    def _fault(self, program: Program, kind: str, scene: Scene, answer: Answer | None) -> Fault | None:
-        """Return what of a question isn't so on its scene."""
+    def _fault(self, program: Program, kind: str, scene: ClevrScene, answer: Answer | None) -> Fault | None:
+        """Return what is wrong with a question on its scene, or None."""
         got = "" if answer is None else answer.text
         try:
             result = outputs(program, scene, table=self.table)[-1]
@@ -295,8 +294,8 @@ class Records:
         return None if answer is None or said == answer.text else Fault(0, "answer", said, got)
 
 
-def _check_places(scene: Scene, *, where: str) -> None:
-    """Raise `BadRecord` for numbers with which nothing can be worked out or drawn."""
+def _check_places(scene: ClevrScene, *, where: str) -> None:
+    """Raise `BadRecord` for numbers that are too large to compute or draw with."""
     for number, thing in enumerate(scene.objects):
         own = f"{where}, objects[{number}]"
         _check_range(thing.coords, FARTHEST, where=f"{own}.3d_coords", unit=" scene units")
@@ -313,8 +312,8 @@ def _check_range(values: Sequence[float], most: float, *, where: str, unit: str 
         raise BadRecord(f"Expected numbers from {-most:,.0f} to {most:,.0f}{unit}, got {came:g}.", where=where)
 
 
-def _check_related(scene: Scene, one: str, other: str, *, where: str) -> None:
-    """Raise `BadRecord` unless a relation and its opposite say the same, of each two objects once."""
+def _check_related(scene: ClevrScene, one: str, other: str, *, where: str) -> None:
+    """Raise `BadRecord` unless a relation is the inverse of its opposite, and relates each two objects at most once."""
     rows, masks, opposite = scene.relationships[one], scene.masks[one], scene.masks[other]
     for name in (one, other):
         for number, row in enumerate(scene.relationships[name]):
@@ -352,7 +351,7 @@ def _one_sided(one: str, other: str, here: int, there: int, *, where: str) -> Ba
 
 
 def _answers(table: FunctionTable) -> dict[str, AnswerKind]:
-    """Return the kind of every answer there can be."""
+    """Return the kind of every possible answer."""
     found = {"yes": AnswerKind.YES_NO, "no": AnswerKind.YES_NO}
     for name, values in table.values.items():
         if name in table.answer_kinds:
@@ -361,7 +360,7 @@ def _answers(table: FunctionTable) -> dict[str, AnswerKind]:
 
 
 def _check_size(program: Program, *, where: str) -> None:
-    """Raise `BadRecord` for a program of too many steps, one that is used twice counted twice."""
+    """Raise `BadRecord` for a program with too many steps; a step that is used twice counts twice."""
     sizes: list[int] = []
     for step in program:
         sizes.append(1 + sum([sizes[source] for source in step.inputs]))
@@ -370,9 +369,9 @@ def _check_size(program: Program, *, where: str) -> None:
 
 
 def _plain(text: str, *, where: str) -> str:
-    """Return a text that databases can store and pages can show."""
+    """Return a text if databases can store it and pages can show it; otherwise raise `BadRecord`."""
     if len(text) > MOST_TEXT:
         raise BadRecord(f"Expected at most {MOST_TEXT:,} characters, got {len(text):,}.", where=where)
     if not text.strip() or "\0" in text:
-        raise BadRecord(f"Expected words without NUL characters, got {shortened(text)}.", where=where)
+        raise BadRecord(f"Expected words without NUL characters, got {shorten(text)}.", where=where)
     return text

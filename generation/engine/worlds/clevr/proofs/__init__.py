@@ -1,4 +1,4 @@
-"""What CLEVR promises of its scenes, questions and pictures, proved from scene and program alone."""
+"""Proofs of CLEVR's promises about scenes, questions and pictures, from scenes and programs alone."""
 
 from collections.abc import Sequence
 
@@ -11,12 +11,12 @@ from generation.engine.verification.proof import Outputs, Proof
 from generation.engine.worlds.clevr.camera import View, solve_view
 from generation.engine.worlds.clevr.proofs.pictures import draw_known, prove_pictures
 from generation.engine.worlds.clevr.proofs.questions import QuestionProver
-from generation.engine.worlds.clevr.proofs.rules import RuleProver
 from generation.engine.worlds.clevr.proofs.scenes import prove_ours, prove_theirs, sees
-from generation.engine.worlds.clevr.scene import Scene
+from generation.engine.worlds.clevr.proofs.spec_rules import RuleProver
+from generation.engine.worlds.clevr.scene import ClevrScene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 
-USUAL = ((480, 320), (320, 240))  # pictures of the release, and of the program it was made with
+USUAL = ((480, 320), (320, 240))  # picture sizes of the release and of the original generator
 
 
 class ClevrProver:
@@ -25,28 +25,28 @@ class ClevrProver:
     Parameters
     ----------
     spec : ClevrSpec
-        As the split has it.
+        The spec of the split.
     our_scenes : bool
-        Whether we placed the objects; else the scenes are somebody else's and promise no distances.
-    our_questions : bool
-        Whether we asked; else the questions are somebody else's and follow no families of the spec.
+        Whether we sampled the scenes. Scenes of other people promise no distances.
+        our_questions : bool
+            Whether we generated the questions. Questions of other people need not follow the families of the spec.
     """
 
     def __init__(self, spec: ClevrSpec, *, our_scenes: bool, our_questions: bool) -> None:
         self.spec, self.our_scenes = spec, our_scenes
         self.rules = RuleProver(spec)
-        self._drawn: tuple[Scene | None, NDArray[np.uint16] | None] = None, None
+        self._drawn: tuple[ClevrScene | None, NDArray[np.uint16] | None] = None, None
         self.questions = QuestionProver(spec) if our_questions else None
 
     def begin(self) -> None:
-        """Begin a chunk: the balance of answers starts anew."""
+        """Start a chunk, with no answers counted yet."""
         if self.questions is not None:
             self.questions.begin()
 
     def prove(self, item: Item, given: Sequence[Outputs | None], proof: Proof) -> None:
-        """Prove scene and questions of an item."""
+        """Prove the scene and the questions of an item."""
         scene = item.scene
-        if not isinstance(scene, Scene):
+        if not isinstance(scene, ClevrScene):
             proof.leave("items without a scene")
             return
         if self.our_scenes:
@@ -64,34 +64,33 @@ class ClevrProver:
     def prove_pictures(
         self, item: Item, rgb: NDArray[np.uint8] | None, ids: NDArray[np.uint16] | None, proof: Proof
     ) -> None:
-        """Prove that what pictures there are show the item's scene."""
+        """Prove that the pictures that exist show the item's scene."""
         view = item.view if isinstance(item.view, View) else None
-        if not isinstance(item.scene, Scene) or view is None:
+        if not isinstance(item.scene, ClevrScene) or view is None:
             proof.leave("what pictures of scenes without a camera show", (rgb is not None) + (ids is not None))
             return
         prove_pictures(self.spec, item.scene, view, proof, rgb=rgb, ids=ids, again=self.drawn(item.scene, view))
 
-    def drawn(self, scene: Scene, view: View) -> NDArray[np.uint16] | None:
-        """Return a scene's object ids, drawn anew; None where an object is of a kind that can't be drawn."""
+    def drawn(self, scene: ClevrScene, view: View) -> NDArray[np.uint16] | None:
+        """Return a scene's object ids, drawn again, or None if an object cannot be drawn."""
         if self._drawn[0] is not scene:
             self._drawn = scene, draw_known(self.spec, scene, view)
         return self._drawn[1]
 
 
 def seen_from(spec: ClevrSpec, item: Item) -> View | None:
-    """Return the camera of an item, worked out from where its objects are seen where it isn't stated.
+    """Return the view of an item, computed from its objects' pixels if it is not stated, or None if that fails.
 
-    None where that can't be done. Pictures have the spec's size or, where nobody said it, that of the release or of
-    the program it was made with.
+    The picture is taken to have the spec's size; if that does not fit, the size of the release or of its generator.
     """
     if isinstance(item.view, View):
         return item.view
-    assert isinstance(item.scene, Scene)
-    views = [_solved(item.scene, *size) for size in ((spec.images.width, spec.images.height), *USUAL)]
+    assert isinstance(item.scene, ClevrScene)
+    views = [_solve(item.scene, *size) for size in ((spec.images.width, spec.images.height), *USUAL)]
     return next((view for view in views if view is not None and sees(view, item.scene)), views[0])
 
 
-def _solved(scene: Scene, width: int, height: int) -> View | None:
+def _solve(scene: ClevrScene, width: int, height: int) -> View | None:
     places, pixels = [thing.coords for thing in scene.objects], [thing.pixel_coords for thing in scene.objects]
     try:
         return solve_view(places, pixels, width=width, height=height)

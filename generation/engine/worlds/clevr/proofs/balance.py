@@ -1,4 +1,4 @@
-"""The balance of answers, replayed: which answers each family had given in a chunk when the next one was due."""
+"""A replay of the balance of answers: what each family had answered in a chunk before each question."""
 
 from collections import Counter
 
@@ -7,13 +7,13 @@ from generation.engine.worlds.clevr.spec import QuestionKnobs
 
 
 class Balance:
-    """What the families of a chunk have answered so far. Questions of one scene count once all of them are known.
+    """Counts of the answers of a chunk's families. Questions of one scene are counted together, by `settle`.
 
     Parameters
     ----------
     knobs : QuestionKnobs
     strict : bool
-        Whether relations may be idle in a share of each family's questions only.
+        Whether relations may be idle only in a limited share of each family's questions.
     """
 
     def __init__(self, knobs: QuestionKnobs, *, strict: bool) -> None:
@@ -23,7 +23,7 @@ class Balance:
         self._now: list[tuple[int, str, bool]] = []
 
     def refusal(self, family: Family, answer: str, *, is_idle: bool) -> str:
-        """Return why a family may not give an answer now, in words; empty where it may. It counts in any case."""
+        """Return why a family may not give this answer now, or an empty string. The answer is counted in both cases."""
         self._now.append((family.number, answer, is_idle))
         counts = self.answers.setdefault(family.number, Counter())
         so_far = [counts[one] for one in family.answers]
@@ -41,7 +41,7 @@ class Balance:
         return ""
 
     def settle(self) -> None:
-        """Count what was asked about one scene."""
+        """Count the questions of one scene."""
         for family, answer, is_idle in self._now:
             self.answers[family][answer] += 1
             self.idle[family] += is_idle

@@ -1,8 +1,8 @@
-"""Proving CLEVR's pictures: sizes, what object ids show and where, and that colours are the scene's.
+"""Proofs of CLEVR's pictures: their sizes, object ids and colours.
 
-A silhouette must lie within the rectangle that the corners of its object's box are projected to; that needs no
-renderer. Beyond that, object ids are drawn again and compared pixel by pixel, and the picture is compared with a small
-one drawn again: enough to find another scene's picture, or an object painted over.
+A silhouette must lie within the rectangle around the projected corners of its object's box; this needs no renderer.
+Object ids are also drawn again and compared pixel by pixel, and the picture is compared with a small one that is drawn
+again. That is enough to find the picture of another scene, or an object that is painted over.
 """
 
 from dataclasses import replace
@@ -12,25 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from generation.engine.verification.checks import IDS_ALIKE
-from generation.engine.verification.proof import Proof
+from generation.engine.verification.proof import IDS_ALIKE, Proof
 from generation.engine.worlds.clevr.camera import View, project
-from generation.engine.worlds.clevr.picture import draw, draw_ids, turned
-from generation.engine.worlds.clevr.scene import Scene, SceneObject
+from generation.engine.worlds.clevr.picture import draw, draw_ids, rotation
+from generation.engine.worlds.clevr.scene import ClevrScene, SceneObject
 from generation.engine.worlds.clevr.spec import ClevrSpec
-from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, Vocabulary
+from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, ClevrVocabulary
 
-SIDE = 60  # pixels of the small picture's width
-SLACK = 1.0  # pixels by which a silhouette may be larger than its box
-OVERLAP = 0.9  # intersection over union of silhouettes that another renderer drew
+SIDE = 60  # width of the small picture in pixels
+SLACK = 1.0  # pixels by which a silhouette may exceed its box
+OVERLAP = 0.9  # least intersection over union with silhouettes of another renderer
 LOOK_APART = 6.0  # mean difference of colours, of 255
 OBJECT_APART = 20.0  # of an object's mean colour; at most 14 between renderings, 18 between brown and red
-OBJECT_PIXELS = 20  # of the small picture that tell an object's colour
+OBJECT_PIXELS = 20  # pixels of the small picture that are enough for an object's colour
 
 
 def prove_pictures(
     spec: ClevrSpec,
-    scene: Scene,
+    scene: ClevrScene,
     view: View,
     proof: Proof,
     *,
@@ -38,9 +37,9 @@ def prove_pictures(
     ids: NDArray[np.uint16] | None,
     again: NDArray[np.uint16] | None,
 ) -> None:
-    """Prove that a picture and its object ids, as far as there are any, show a scene.
+    """Prove that a picture and its object ids, or whichever of them exists, show a scene.
 
-    `again` is the object ids drawn anew, None where an object is of a kind that can't be drawn.
+    `again` is the object ids drawn again, or None if an object cannot be drawn.
     """
     shape = (spec.images.height, spec.images.width)
     if ids is not None and proof.same("masks", shape, ids.shape, what="object ids of shape "):
@@ -54,8 +53,8 @@ def prove_pictures(
             proof.leave("the look of pictures that another renderer drew")
 
 
-def _prove_masks(spec: ClevrSpec, scene: Scene, view: View, ids: NDArray[np.uint16], proof: Proof) -> None:
-    """Prove that each object has its least pixels, all within its projected box, and that there are no others."""
+def _prove_masks(spec: ClevrSpec, scene: ClevrScene, view: View, ids: NDArray[np.uint16], proof: Proof) -> None:
+    """Prove that each object has enough pixels, all within its projected box, and that there are no other ids."""
     most = int(ids.max(initial=0))
     proof.hold("masks", most <= len(scene.objects), f"object ids up to {len(scene.objects)}", most)
     for number, thing in enumerate(scene.objects):
@@ -79,10 +78,10 @@ def _prove_masks(spec: ClevrSpec, scene: Scene, view: View, ids: NDArray[np.uint
         )
 
 
-def box(thing: SceneObject, view: View, vocabulary: Vocabulary) -> tuple[float, float, float, float]:
-    """Return the rectangle (left, top, right, bottom; pixels) around the projected corners of an object's box."""
+def box(thing: SceneObject, view: View, vocabulary: ClevrVocabulary) -> tuple[float, float, float, float]:
+    """Return the rectangle (left, top, right, bottom) in pixels around the projected corners of an object's box."""
     scale = vocabulary.sizes[thing.size].scale if thing.size in vocabulary.sizes else thing.coords[2]
-    turn = turned(thing.rotation)
+    turn = rotation(thing.rotation)
     corners = []
     for corner in product((-scale, scale), repeat=3):
         x, y, z = (
@@ -93,17 +92,17 @@ def box(thing: SceneObject, view: View, vocabulary: Vocabulary) -> tuple[float, 
     return min(xs), min(ys), max(xs), max(ys)
 
 
-def draw_known(spec: ClevrSpec, scene: Scene, view: View) -> NDArray[np.uint16] | None:
-    """Return a scene's object ids, drawn anew; None where an object is of a kind that can't be drawn."""
+def draw_known(spec: ClevrSpec, scene: ClevrScene, view: View) -> NDArray[np.uint16] | None:
+    """Return a scene's object ids, drawn again, or None if the vocabulary lacks a value of an object."""
     words = spec.vocabulary
     known = all(getattr(thing, name) in words.values(name) for thing in scene.objects for name in ATTRIBUTES)
     return draw_ids(scene.objects, view, words) if known else None
 
 
 def _prove_silhouettes(
-    spec: ClevrSpec, scene: Scene, ids: NDArray[np.uint16], again: NDArray[np.uint16], proof: Proof
+    spec: ClevrSpec, scene: ClevrScene, ids: NDArray[np.uint16], again: NDArray[np.uint16], proof: Proof
 ) -> None:
-    """Prove that object ids are those of the scene drawn again."""
+    """Prove that object ids are equal or close to those that are drawn again."""
     if spec.images.renderer == "tracer":
         alike = float((ids == again).mean())
         expected = f"object ids as drawn again in {100 * IDS_ALIKE:g} % of pixels"
@@ -116,8 +115,8 @@ def _prove_silhouettes(
         proof.hold("masks", overlap >= OVERLAP, expected, f"{overlap:.2f}")
 
 
-def _prove_look(spec: ClevrSpec, scene: Scene, view: View, rgb: NDArray[np.uint8], proof: Proof) -> None:
-    """Prove that a picture has about the colours of a small one drawn again, as a whole and object by object."""
+def _prove_look(spec: ClevrSpec, scene: ClevrScene, view: View, rgb: NDArray[np.uint8], proof: Proof) -> None:
+    """Prove that the colours of a picture and of each object are close to those of a small picture drawn again."""
     height = max(1, round(SIDE * view.height / view.width))
     small, ids = draw(scene.objects, replace(view, width=SIDE, height=height), spec.vocabulary, samples=4)
     apart = shrunk(rgb, height, SIDE) - small
@@ -133,6 +132,6 @@ def _prove_look(spec: ClevrSpec, scene: Scene, view: View, rgb: NDArray[np.uint8
 
 
 def shrunk(rgb: NDArray[np.uint8], height: int, width: int) -> NDArray[np.float64]:
-    """Return a picture `(height, width, 3)` whose pixels are the means of the larger one's, to whole numbers."""
+    """Return a smaller picture `(height, width, 3)`; its pixels are rounded means of the larger picture's pixels."""
     small = Image.fromarray(rgb).resize((width, height), Image.Resampling.BOX)
     return np.asarray(small, np.float64)

@@ -1,7 +1,7 @@
-"""Proving CLEVR's questions: each program is one its family allows, is said in a wording of it, and was due.
+"""Proofs of CLEVR's questions: each program fits its family, the text is a wording of it, and answers are balanced.
 
-Programs are read back into the parameters of their family; constraints, idle relations and the balance of answers are
-then checked on what each step gives, worked out in plain Python. Nothing of the compiled search is used.
+Programs are read back into the parameters of their family. Constraints, idle relations and the balance of answers are
+then checked on the results of the steps, which plain Python computes. Nothing of the compiled search is used.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,11 +12,11 @@ from generation.engine.language.families import Family, Op, Operation
 from generation.engine.language.wording_parser import Listener
 from generation.engine.program import FunctionTable, Program
 from generation.engine.verification.proof import Outputs, Proof
-from generation.engine.worlds.clevr.functions import function_table
-from generation.engine.worlds.clevr.lexicon import lexicon
+from generation.engine.worlds.clevr.programs import function_table
 from generation.engine.worlds.clevr.proofs.balance import Balance
-from generation.engine.worlds.clevr.proofs.idle import idle_relations, is_degenerate
-from generation.engine.worlds.clevr.scene import Scene
+from generation.engine.worlds.clevr.proofs.idle_relations import idle_relations, is_degenerate
+from generation.engine.worlds.clevr.saying import lexicon
+from generation.engine.worlds.clevr.scene import ClevrScene
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES
 
@@ -25,14 +25,14 @@ VERBS = {Op.SAME: "same", Op.QUERY: "query", Op.EQUAL_VALUE: "equal", Op.FILTER_
 
 
 class ProgramReading(NamedTuple):
-    """A program read back into its family.
+    """A program as an instance of its family.
 
     Attributes
     ----------
     values : mapping of int to str or None
         The value of each parameter.
     ends : tuple of int
-        For each operation the program's step that gives its outcome.
+        For each operation, the number of the program's step that gives its result.
     """
 
     values: Mapping[int, str | None]
@@ -40,12 +40,12 @@ class ProgramReading(NamedTuple):
 
 
 class QuestionProver:
-    """Proves questions that we asked, scene by scene of a chunk.
+    """Proves generated questions, scene by scene, chunk by chunk.
 
     Parameters
     ----------
     spec : ClevrSpec
-        As the split has it.
+        The spec of the split.
     """
 
     def __init__(self, spec: ClevrSpec) -> None:
@@ -57,11 +57,13 @@ class QuestionProver:
         self.begin()
 
     def begin(self) -> None:
-        """Begin a chunk: no answer was given yet."""
+        """Start a chunk, with no answers counted yet."""
         self.balance = Balance(self.spec.questions, strict=self.strict)
 
-    def prove(self, scene: Scene, questions: Sequence[Question], given: Sequence[Outputs | None], proof: Proof) -> None:
-        """Prove the questions about one scene; `given` is what each program's steps give."""
+    def prove(
+        self, scene: ClevrScene, questions: Sequence[Question], given: Sequence[Outputs | None], proof: Proof
+    ) -> None:
+        """Prove the questions about one scene; `given` has the results of each program's steps."""
         proof.same("families", self.spec.questions.per_scene, len(questions), what="questions about the scene: ")
         asked: dict[int, int] = {}
         for number, question in enumerate(questions):
@@ -76,12 +78,12 @@ class QuestionProver:
                 proof.leave("families of questions without program or answer")
                 continue
             outputs = given[number]
-            if outputs is not None:  # else `programs` says why
+            if outputs is not None:  # otherwise the check `programs` has reported it
                 self._prove(family, scene, question, outputs, number, proof)
         self.balance.settle()
 
     def _prove(
-        self, family: Family, scene: Scene, question: Question, given: Outputs, number: int, proof: Proof
+        self, family: Family, scene: ClevrScene, question: Question, given: Outputs, number: int, proof: Proof
     ) -> None:
         program = question.program
         assert program is not None and question.answer is not None
@@ -101,9 +103,9 @@ class QuestionProver:
             proof.flaw("vocabulary", f"an answer of family {family.number}", answer, question=number)
 
     def _prove_use(
-        self, family: Family, program: Program, given: Sequence[Any], scene: Scene, number: int, proof: Proof
+        self, family: Family, program: Program, given: Sequence[Any], scene: ClevrScene, number: int, proof: Proof
     ) -> bool:
-        """Return whether a relation that may be idle now and then is; prove that none is that must not be."""
+        """Prove that no relation is idle that must not be; return whether one is that may be in some questions."""
         found = idle_relations(program, given, scene, table=self.table)
         if not self.strict:
             bare = any(operation.op == Op.RELATE for operation in family.operations)
@@ -132,14 +134,14 @@ class QuestionProver:
 
 
 def read_back(program: Program, family: Family) -> ProgramReading | None:
-    """Return a program's parameters as an instance of a family; None where it is none."""
+    """Return a program as an instance of a family, or None if it is not one."""
     return next(_readings(program, family.operations, 0, {}, ()), None)
 
 
 def _readings(
     program: Program, waiting: Sequence[Operation], at: int, values: Mapping[int, str | None], ends: tuple[int, ...]
 ) -> Iterator[ProgramReading]:
-    """Yield every way to read the steps from `at` on as the operations that are left."""
+    """Yield every way to read the steps from `at` on as the remaining operations."""
     if not waiting:
         if at == len(program):
             yield ProgramReading(values, ends)
@@ -151,7 +153,7 @@ def _readings(
 def _steps_of(
     program: Program, operation: Operation, at: int, ends: Sequence[int]
 ) -> Iterator[tuple[int, int, dict[int, str | None]]]:
-    """Yield, for each way to read an operation at a step: the step after it, the step it ends with, its values."""
+    """Yield, for each way to read an operation at a step: the next step, the operation's last step, and its values."""
     inputs = tuple([ends[source] for source in operation.inputs])
     if operation.op == Op.FILTER:
         yield from _filters(program, operation, at, inputs[0], 0, {})
@@ -159,7 +161,7 @@ def _steps_of(
     name = "relate" if operation.op == Op.RELATE_FILTER else _name(operation)
     if at == len(program) or program[at].function != name or program[at].inputs != inputs:
         return
-    params = operation.params[:1] if operation.op == Op.RELATE_FILTER else _used(operation)
+    params = operation.params[:1] if operation.op == Op.RELATE_FILTER else _set_params(operation)
     bound: dict[int, str | None] = dict(zip(params, program[at].values, strict=False))
     if len(bound) != len(params):
         return
@@ -172,7 +174,7 @@ def _steps_of(
 def _filters(
     program: Program, operation: Operation, at: int, end: int, slot: int, bound: dict[int, str | None]
 ) -> Iterator[tuple[int, int, dict[int, str | None]]]:
-    """Yield the ways to read the filters of one description, from an attribute on; the longest first."""
+    """Yield the ways to read the filters of one description from attribute `slot` on, the longest first."""
     if slot == len(ATTRIBUTES):
         yield at, end, bound
         return
@@ -190,12 +192,12 @@ def _name(operation: Operation) -> str:
     return operation.op.name.lower()
 
 
-def _used(operation: Operation) -> tuple[int, ...]:
+def _set_params(operation: Operation) -> tuple[int, ...]:
     return tuple(param for param in operation.params if param >= 0)
 
 
-def broken_rule(family: Family, reading: ProgramReading, given: Sequence[Any], scene: Scene) -> str:
-    """Return the rule of its family that an instance breaks, in words; empty where it keeps them all."""
+def broken_rule(family: Family, reading: ProgramReading, given: Sequence[Any], scene: ClevrScene) -> str:
+    """Return the rule of its family that an instance breaks, in words, or an empty string if it breaks none."""
     values, ends = reading
     for one, two in family.differ:
         if given[ends[one]] == given[ends[two]]:
@@ -211,7 +213,7 @@ def broken_rule(family: Family, reading: ProgramReading, given: Sequence[Any], s
     return ""
 
 
-def _broken_description(operation: Operation, values: Mapping[int, str | None], members: int, scene: Scene) -> str:
+def _broken_description(operation: Operation, values: Mapping[int, str | None], members: int, scene: ClevrScene) -> str:
     said = {
         attribute: values.get(param)
         for attribute, param in zip(ATTRIBUTES, operation.params[1:], strict=True)
@@ -230,7 +232,7 @@ def _broken_description(operation: Operation, values: Mapping[int, str | None], 
 
 
 def could_be_one(family: Family, values: Sequence[str | None]) -> bool:
-    """Return whether two descriptions could hold of one object, as `other` needs; where there aren't two, that too."""
+    """Return whether one object could fit both descriptions, as `other` needs; True if there are not two of them."""
     described = [operation.params[1:] for operation in family.operations if operation.op in FILTERS]
     if len(described) != 2:
         return True

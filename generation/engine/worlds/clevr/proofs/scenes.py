@@ -1,7 +1,7 @@
-"""Proving CLEVR's scenes: what is in them, where it stands, and that relations and pixels follow from that.
+"""Proofs of CLEVR's scenes: their objects and places, and the relations and pixels that follow from these.
 
-Everything is worked out again from positions and camera. Scenes of ours were decided on rounded numbers, which are
-found again exactly; the release's are held to half a pixel more than its own rounding.
+Everything is computed again from positions and camera. Our scenes are made of rounded numbers, which must be found
+again exactly. Scenes of the release may differ by half a pixel more than its own rounding.
 """
 
 import math
@@ -13,18 +13,18 @@ from generation.engine.errors import BadScene
 from generation.engine.verification.proof import Proof
 from generation.engine.worlds.clevr import camera
 from generation.engine.worlds.clevr.camera import View
-from generation.engine.worlds.clevr.scene import Point, Related, Scene
+from generation.engine.worlds.clevr.scene import ClevrScene, Point, Related
 from generation.engine.worlds.clevr.spec import ClevrSpec
 from generation.engine.worlds.clevr.vocabulary import ATTRIBUTES, RELATIONS
 
-PIXELS_OFF = 1.0  # of the release's pixel coordinates, which are whole numbers
+PIXELS_OFF = 1.0  # tolerance for the release's pixel coordinates, which are integers
 DEPTH_OFF = 0.02  # scene units
 UNIT_OFF = 1e-3
 ROUNDED = 1e-6
 
 
-def prove_ours(spec: ClevrSpec, scene: Scene, view: View, ids: NDArray[np.uint16] | None, proof: Proof) -> None:
-    """Prove a scene that we made: every knob of the spec is kept; `ids` is drawn anew, None where it can't be."""
+def prove_ours(spec: ClevrSpec, scene: ClevrScene, view: View, ids: NDArray[np.uint16] | None, proof: Proof) -> None:
+    """Prove that one of our scenes obeys the spec; `ids` is drawn again, or None if the scene cannot be drawn."""
     _prove_view(spec, view, proof)
     _prove_objects(spec, scene, proof)
     _prove_places(spec, scene, ids, proof)
@@ -44,8 +44,8 @@ def prove_ours(spec: ClevrSpec, scene: Scene, view: View, ids: NDArray[np.uint16
     _prove_related(scene, spec.scene.relation_threshold, proof)
 
 
-def prove_theirs(spec: ClevrSpec, scene: Scene, view: View | None, proof: Proof) -> None:
-    """Prove a scene that somebody else made; `view` is None where nothing tells where it was seen from."""
+def prove_theirs(spec: ClevrSpec, scene: ClevrScene, view: View | None, proof: Proof) -> None:
+    """Prove a scene of other people; `view` is None if its camera is unknown."""
     _prove_attributes(spec, scene, proof)
     _prove_directions(scene, view, proof)
     _prove_related(scene, spec.scene.relation_threshold, proof)
@@ -58,8 +58,8 @@ def prove_theirs(spec: ClevrSpec, scene: Scene, view: View | None, proof: Proof)
         proof.hold("references", _is_near((x, y, depth), thing.pixel_coords), expected, thing.pixel_coords)
 
 
-def sees(view: View, scene: Scene) -> bool:
-    """Return whether a camera sees every object where the scene says."""
+def sees(view: View, scene: ClevrScene) -> bool:
+    """Return whether a view projects every object to the pixel that the scene states."""
     return all(_is_near(camera.project(view, thing.coords), thing.pixel_coords) for thing in scene.objects)
 
 
@@ -69,7 +69,7 @@ def _is_near(one: Point, two: Point) -> bool:
 
 
 def _prove_view(spec: ClevrSpec, view: View, proof: Proof) -> None:
-    """Prove that camera and lights stand where the spec lets them, and that the picture has the spec's size."""
+    """Prove that camera and lights are where the spec allows, and that the picture has the spec's size."""
     knobs = spec.scene
     for name, place, jitter in (
         ("camera", camera.CAMERA, knobs.camera_jitter),
@@ -85,8 +85,8 @@ def _prove_view(spec: ClevrSpec, view: View, proof: Proof) -> None:
     proof.same("scenes", camera.FOCAL, view.focal, what="focal length ")
 
 
-def _prove_objects(spec: ClevrSpec, scene: Scene, proof: Proof) -> None:
-    """Prove that a scene has as many objects as it may, each as large as its size says, on the ground."""
+def _prove_objects(spec: ClevrSpec, scene: ClevrScene, proof: Proof) -> None:
+    """Prove that a scene has an allowed number of objects, each on the ground and with its size's height."""
     knobs, count = spec.scene, len(scene.objects)
     proof.hold(
         "scenes",
@@ -108,8 +108,8 @@ def _prove_objects(spec: ClevrSpec, scene: Scene, proof: Proof) -> None:
         )
 
 
-def _prove_attributes(spec: ClevrSpec, scene: Scene, proof: Proof) -> bool:
-    """Return whether every object is described in words of the vocabulary."""
+def _prove_attributes(spec: ClevrSpec, scene: ClevrScene, proof: Proof) -> bool:
+    """Prove that every object has values of the vocabulary, and return whether all have."""
     known = True
     for number, thing in enumerate(scene.objects):
         for attribute in ATTRIBUTES:
@@ -119,8 +119,8 @@ def _prove_attributes(spec: ClevrSpec, scene: Scene, proof: Proof) -> bool:
     return known
 
 
-def _prove_places(spec: ClevrSpec, scene: Scene, ids: NDArray[np.uint16] | None, proof: Proof) -> None:
-    """Prove that objects keep their distances and that each is seen, in an object-id picture drawn anew."""
+def _prove_places(spec: ClevrSpec, scene: ClevrScene, ids: NDArray[np.uint16] | None, proof: Proof) -> None:
+    """Prove that objects keep their distances, and that each is visible in the object ids drawn again."""
     knobs, things = spec.scene, scene.objects
     for one in range(len(things)):
         for two in range(one):
@@ -138,16 +138,16 @@ def _prove_places(spec: ClevrSpec, scene: Scene, ids: NDArray[np.uint16] | None,
             proof.hold("scenes", seen >= knobs.min_pixels, expected, seen)
 
 
-def _between(one: Point, two: Point, scene: Scene) -> tuple[float, float]:
-    """Return how far the surfaces of two objects are apart, and the least of their distances along a direction."""
+def _between(one: Point, two: Point, scene: ClevrScene) -> tuple[float, float]:
+    """Return the distance between two objects' surfaces, and the smallest of their distances along the directions."""
     dx, dy = one[0] - two[0], one[1] - two[1]
     apart = round(math.sqrt(dx * dx + dy * dy) - one[2] - two[2], 6)
     ways = [scene.directions[name] for name in RELATIONS if name in scene.directions]
     return apart, min((abs(round(dx * way[0] + dy * way[1], 6)) for way in ways), default=0.0)
 
 
-def _prove_directions(scene: Scene, view: View | None, proof: Proof) -> None:
-    """Prove that directions are those of the camera, or of the camera before it was moved, as the release has them."""
+def _prove_directions(scene: ClevrScene, view: View | None, proof: Proof) -> None:
+    """Prove that directions are those of the camera, or those of the camera that was not moved, as in the release."""
     cameras = [View(), *([view] if view is not None else [])]
     near = [
         all(
@@ -160,16 +160,16 @@ def _prove_directions(scene: Scene, view: View | None, proof: Proof) -> None:
     proof.hold("references", any(near), f"directions {camera.directions(cameras[-1])}", dict(scene.directions))
 
 
-def _prove_related(scene: Scene, threshold: float, proof: Proof) -> None:
-    """Prove that each object stands in just those relations to others that follow from where they are."""
+def _prove_related(scene: ClevrScene, threshold: float, proof: Proof) -> None:
+    """Prove that the relations of each object are exactly those that follow from positions."""
     found = related(scene, threshold=threshold)
     for name in RELATIONS:
         for number, (expected, came) in enumerate(zip(found[name], scene.relationships[name], strict=True)):
             proof.same("references", expected, came, what=f"{name} of object {number}: ")
 
 
-def related(scene: Scene, *, threshold: float) -> Related:
-    """Return who stands in which relation to whom, from places and directions alone."""
+def related(scene: ClevrScene, *, threshold: float) -> Related:
+    """Return, for each relation and object, the objects in that relation to it, from positions and directions alone."""
     places = [thing.coords for thing in scene.objects]
     found: dict[str, tuple[tuple[int, ...], ...]] = {}
     for name in RELATIONS:

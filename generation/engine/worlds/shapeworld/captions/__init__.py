@@ -1,7 +1,7 @@
 """Captions that are definitely true or definitely false of a microworld.
 
-A caption's type is drawn first, by weight; then what it is about, among what the world has. So no world is thrown away
-because it doesn't fit a caption that somebody had thought of before.
+A caption's type is drawn first, by weight, and then what it says, from what the microworld has. So no microworld is
+rejected because it does not fit a caption that was chosen before.
 
 References
 ----------
@@ -16,10 +16,10 @@ from typing import NamedTuple, Protocol
 from generation.engine.program import Program
 from generation.engine.seeding import Stream
 from generation.engine.worlds.shapeworld.caption_knobs import CaptionKnobs
-from generation.engine.worlds.shapeworld.captions.chance import Tally, Weighted, shuffled
 from generation.engine.worlds.shapeworld.captions.existential import Existential, SingleAttribute
 from generation.engine.worlds.shapeworld.captions.logical import Logical, Pair
 from generation.engine.worlds.shapeworld.captions.negatives import Corrupter
+from generation.engine.worlds.shapeworld.captions.nouns import NamedMicroworld
 from generation.engine.worlds.shapeworld.captions.quantification import (
     Bodies,
     Comparative,
@@ -27,15 +27,15 @@ from generation.engine.worlds.shapeworld.captions.quantification import (
     Quantification,
 )
 from generation.engine.worlds.shapeworld.captions.relational import Relational, RelationalSingleAttribute
-from generation.engine.worlds.shapeworld.captions.seen import Seen
 from generation.engine.worlds.shapeworld.captions.selection import Selection, Unique
+from generation.engine.worlds.shapeworld.captions.weighted_choice import HeadCounter, WeightedNames, shuffle
 from generation.engine.worlds.shapeworld.functions import truth_of
 from generation.engine.worlds.shapeworld.meaning import (
     CACHED,
-    Joined,
+    Conjunction,
     Meaning,
-    Quantified,
-    Related,
+    QuantifiedStatement,
+    Relation,
     Statement,
     head_of,
     is_proper,
@@ -44,14 +44,14 @@ from generation.engine.worlds.shapeworld.meaning import (
     named_together,
     program_of,
 )
-from generation.engine.worlds.shapeworld.saying import Sayer
-from generation.engine.worlds.shapeworld.scene import Scene
+from generation.engine.worlds.shapeworld.saying import CaptionWriter
+from generation.engine.worlds.shapeworld.scene import FlatScene
 from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec
 from generation.engine.worlds.shapeworld.truth import FALSE
 
-Worlds = Callable[[], Scene]  # gives another microworld each time
-EARLY = 4  # of the tries for a false caption, one in so many is for what was said too rarely alone
-KEPT = 12  # other worlds, which later captions may be true of, and which are asked for what was said too rarely
+Worlds = Callable[[], FlatScene]  # returns another microworld at each call
+EARLY = 4  # in the first `tries / EARLY` tries for a false caption, only heads that were used too rarely are allowed
+KEPT = 12  # kept other microworlds, for heads that were used too rarely and for later captions
 
 
 class Caption(NamedTuple):
@@ -76,53 +76,53 @@ class Caption(NamedTuple):
 
 
 class Sort(Protocol):
-    """Makes captions of one type; `heads` are what they turn on, by weight: quantifiers, relations."""
+    """Makes captions of one type; `heads` maps their heads, for example quantifiers or relations, to weights."""
 
     heads: Mapping[str, float]
 
-    def true(self, seen: Seen, random: Stream, head: str) -> Statement | None:
-        """Return a definitely true caption with a head; None where the world admits none."""
+    def true(self, seen: NamedMicroworld, random: Stream, head: str) -> Statement | None:
+        """Return a definitely true caption with a head, or None if the microworld has none."""
 
-    def like(self, seen: Seen, random: Stream, model: Statement, *, exactly: bool) -> Statement | None:
-        """Return a definitely true caption of a model's form, or exactly its frame; None where the world admits none.
+    def like(self, seen: NamedMicroworld, random: Stream, model: Statement, *, exactly: bool) -> Statement | None:
+        """Return a definitely true caption with a model's form, or with exactly its frame; None if there is none.
 
-        Its form is which attributes its nouns name; its frame also, which of them are the same.
+        The form of a caption is which attributes its nouns name. The frame also includes which of these are equal.
         """
 
 
 class Captioner:
-    """Captions microworlds as a split's spec says, one chunk of them.
+    """Makes captions of one chunk's microworlds.
 
-    A microworld is captioned only where it admits a true caption and a false one that have one frame; whichever is
-    wanted is said. So nothing but what shapes and colours are called, in no world and no caption, tells of the answer.
+    A microworld gets a caption only if it has a true and a false caption with the same frame; one of the two is used.
+    So nothing in the captions alone reveals the answer, except the names of shapes and colours.
 
-    It keeps in mind how often it said what: so quantifiers, relations and their like come as often as each other, as
-    far as microworlds admit.
+    It counts what it has used, so that quantifiers, relations and other heads are about equally frequent, as far as
+    microworlds allow.
 
     Parameters
     ----------
     spec : ShapeWorldSpec
-        As one split has it, and no mixture.
+        The spec of one split or of one part of a mixture.
     """
 
     def __init__(self, spec: ShapeWorldSpec) -> None:
         knobs, words = spec.captions, spec.vocabulary
         self.knobs = knobs
         self.forbidden = spec.forbidden
-        self.kinds = Weighted(knobs.kinds)
+        self.kinds = WeightedNames(knobs.kinds)
         bodies = Bodies(shapes=words.values("shape"), colors=words.values("color"), forbidden=spec.forbidden)
         values = {name: words.values(name) for name in ("shape", "color")}
         self.corrupter = Corrupter(knobs, values, rate=knobs.existing_attribute_rate)
-        self.careless = Corrupter(knobs, values, rate=0.0)  # where all that the picture has gives no false caption
+        self.careless = Corrupter(knobs, values, rate=0.0)  # for early tries that find no false caption
         self.logical = Logical(knobs)
         self.sorts = _sorts(knobs, bodies)
         heads = {kind: sort.heads for kind, sort in self.sorts.items()} | {"logical": self.logical.heads}
-        self.tallies = {kind: Tally(weights) for kind, weights in heads.items()}
-        self.others: deque[Seen] = deque(maxlen=KEPT)
+        self.tallies = {kind: HeadCounter(weights) for kind, weights in heads.items()}
+        self.others: deque[NamedMicroworld] = deque(maxlen=KEPT)
         self.is_plain = self.kinds.options == ["existential"] and not knobs.existential.get("body")
-        self.say = lru_cache(CACHED)(Sayer(words).say)
+        self.say = lru_cache(CACHED)(CaptionWriter(words).say)
 
-    def caption(self, scene: Scene, random: Stream, *, fits: bool, other: Worlds) -> Caption | None:
+    def caption(self, scene: FlatScene, random: Stream, *, fits: bool, other: Worlds) -> Caption | None:
         """Return a caption that is definitely true, or definitely false.
 
         Parameters
@@ -130,17 +130,17 @@ class Captioner:
         scene : Scene
         random : Stream
         fits : bool
-            Whether it is to be true.
+            Whether the caption must be true.
         other : callable
-            Gives another microworld each time, for captions that are true of that one.
+            Returns another microworld at each call, for captions that are true of that one.
 
         Returns
         -------
         Caption or None
-            None where the world admits none: another one is to be taken.
+            None if the microworld has none and must be replaced.
         """
-        seen = Seen(scene, self.knobs.thresholds)
-        if fits and self.is_plain:  # all have one frame, and what is false can be said of every world
+        seen = NamedMicroworld(scene, self.knobs.thresholds)
+        if fits and self.is_plain:  # all have one frame, and every world has false ones
             meaning: Meaning | None = self.sorts["existential"].true(seen, random, "there")
         else:
             pair = self._pair(seen, random, other)
@@ -150,16 +150,18 @@ class Captioner:
         program = program_of(meaning)
         return Caption(self.say(meaning), program, fits, kind_of(program), meaning)
 
-    def _pair(self, seen: Seen, random: Stream, other: Worlds) -> tuple[Meaning, Meaning] | None:
-        """Return a true and a false caption with one frame, of the first type that admits them."""
+    def _pair(self, seen: NamedMicroworld, random: Stream, other: Worlds) -> tuple[Meaning, Meaning] | None:
+        """Return a true and a false caption with the same frame, of the first type that has both, or None."""
         for kind in self.kinds.order(random):
             joins = kind == "logical"
-            found = self._joined(seen, random, other) if joins else self._of_kind(kind, seen, random, other)
+            found = self._join_pair(seen, random, other) if joins else self._of_kind(kind, seen, random, other)
             if found is not None:
                 return found
         return None
 
-    def _joined(self, seen: Seen, random: Stream, other: Worlds) -> tuple[Joined, Joined] | None:
+    def _join_pair(
+        self, seen: NamedMicroworld, random: Stream, other: Worlds
+    ) -> tuple[Conjunction, Conjunction] | None:
         tally = self.tallies["logical"]
         for head in tally.order(random):
             found = self.logical.pair(lambda kind: self._of_kind(kind, seen, random, other), random, head)
@@ -168,22 +170,22 @@ class Captioner:
                 return found
         return None
 
-    def _of_kind(self, kind: str, seen: Seen, random: Stream, other: Worlds) -> Pair | None:
+    def _of_kind(self, kind: str, seen: NamedMicroworld, random: Stream, other: Worlds) -> Pair | None:
         if self.knobs.negatives == "world":
             return self._of_another(kind, seen, random, other)
-        return self._changed(kind, seen, random)
+        return self._change_pair(kind, seen, random)
 
     def _may_say(self, meaning: Meaning) -> bool:
         if not makes_sense(meaning):
             return False
         return not self.forbidden or self.forbidden.isdisjoint(named_together(program_of(meaning)))
 
-    def _like(self, model: Statement, kind: str, seen: Seen, random: Stream) -> Statement | None:
+    def _like(self, model: Statement, kind: str, seen: NamedMicroworld, random: Stream) -> Statement | None:
         found = self.sorts[kind].like(seen, random, model, exactly=True)
         return found if found is not None and self._may_say(found) else None
 
-    def _of_another(self, kind: str, seen: Seen, random: Stream, other: Worlds) -> Pair | None:
-        """Return a true caption, and one that is true of another world and false of this one."""
+    def _of_another(self, kind: str, seen: NamedMicroworld, random: Stream, other: Worlds) -> Pair | None:
+        """Return a true caption, and a caption that is true of another microworld and false of this one, or None."""
         sort, tally = self.sorts[kind], self.tallies[kind]
         heads, trues = tally.order(random), list[tuple[str, Statement]]()
         for tried, elsewhere in enumerate(self._others(other, random)):
@@ -201,11 +203,11 @@ class Captioner:
     def _count(self, kind: str, head: str, said: Statement) -> None:
         self.tallies[kind].add(head)
         sort = self.sorts[kind]
-        if isinstance(sort, Quantification) and isinstance(said, Quantified):
+        if isinstance(sort, Quantification) and isinstance(said, QuantifiedStatement):
             sort.count(said)
 
-    def _others(self, other: Worlds, random: Stream) -> Iterator[Seen]:
-        """Yield other worlds: a new one every other time, those of the last captions, then more new ones."""
+    def _others(self, other: Worlds, random: Stream) -> Iterator[NamedMicroworld]:
+        """Yield other microworlds: in half of the calls a new one, then the kept ones, then more new ones."""
         known = tuple(self.others)
         is_new = self.is_plain or len(known) < KEPT or random.below(2) == 0
         first = 0 if is_new else random.below(KEPT)
@@ -216,14 +218,14 @@ class Captioner:
         for _ in range(self.knobs.tries - is_new - len(kept)):
             yield self._new(other)
 
-    def _new(self, other: Worlds) -> Seen:
-        self.others.appendleft(Seen(other(), self.knobs.thresholds))
+    def _new(self, other: Worlds) -> NamedMicroworld:
+        self.others.appendleft(NamedMicroworld(other(), self.knobs.thresholds))
         return self.others[0]
 
     def _more(
-        self, known: list[tuple[str, Statement]], heads: Iterator[str], kind: str, seen: Seen, random: Stream
+        self, known: list[tuple[str, Statement]], heads: Iterator[str], kind: str, seen: NamedMicroworld, random: Stream
     ) -> Iterator[tuple[str, Statement]]:
-        """Yield true captions with their heads, those that are known first; what is found more becomes known."""
+        """Yield true captions with their heads: first those in `known`, then new ones, which are added to `known`."""
         yield from tuple(known)
         for head in heads:
             found = self.sorts[kind].true(seen, random, head)
@@ -231,12 +233,12 @@ class Captioner:
                 known.append((head, found))
                 yield head, found
 
-    def _changed(self, kind: str, seen: Seen, random: Stream) -> Pair | None:
-        """Return a true caption, and one with a part changed; at first only what was said too rarely so far."""
+    def _change_pair(self, kind: str, seen: NamedMicroworld, random: Stream) -> Pair | None:
+        """Return a true caption, and one with a changed part; in early tries only heads that were used too rarely."""
         tally = self.tallies[kind]
         for tried in range(self.knobs.tries):
             is_early = EARLY * tried < self.knobs.tries
-            heads = tally.order(random) if is_early else shuffled(tuple(self.sorts[kind].heads), random)
+            heads = tally.order(random) if is_early else shuffle(tuple(self.sorts[kind].heads), random)
             found = self._first(kind, heads, seen, random)
             if found is None:
                 return None
@@ -252,33 +254,33 @@ class Captioner:
                 return true, false
         return None
 
-    def _first(self, kind: str, heads: Iterator[str], seen: Seen, random: Stream) -> Statement | None:
+    def _first(self, kind: str, heads: Iterator[str], seen: NamedMicroworld, random: Stream) -> Statement | None:
         for head in heads:
             found = self.sorts[kind].true(seen, random, head)
             if found is not None and self._may_say(found):
                 return found
         return None
 
-    def _is_false(self, statement: Statement, kind: str, seen: Seen) -> bool:
+    def _is_false(self, statement: Statement, kind: str, seen: NamedMicroworld) -> bool:
         if not is_proper(statement) or not self._may_say(statement):
             return False
         return kind_of(program_of(statement)) == kind and _is_definitely_false(statement, seen)
 
 
-def _is_definitely_false(statement: Statement, seen: Seen) -> bool:
-    """Return whether a statement is false however it is read.
+def _is_definitely_false(statement: Statement, seen: NamedMicroworld) -> bool:
+    """Return whether a statement is false in every reading.
 
-    Whether something is "not to the left of a circle" where there is no circle is read in both ways, as is "not to the
-    left of the circle" where there are two.
+    "Not to the left of a circle" has two readings if there is no circle, as has "not to the left of the circle" if
+    there are two.
     """
     body = statement.body
-    if isinstance(body, Related) and body.negated and not _refers(body, seen):
+    if isinstance(body, Relation) and body.negated and not _refers(body, seen):
         return False
     return truth_of(program_of(statement), seen.world) == FALSE
 
 
-def _refers(body: Related, seen: Seen) -> bool:
-    """Return whether all that a relation refers to is there, and what it calls `the` only once."""
+def _refers(body: Relation, seen: NamedMicroworld) -> bool:
+    """Return whether a relation's references exist, and whether each noun with `the` fits exactly one entity."""
     count = seen.meant_by(body.reference).bit_count()
     if body.comparison is not None and seen.meant_by(body.comparison).bit_count() != 1:
         return False
@@ -286,7 +288,7 @@ def _refers(body: Related, seen: Seen) -> bool:
 
 
 def _sorts(knobs: CaptionKnobs, bodies: Bodies) -> dict[str, Sort]:
-    """Return what makes captions of each type but those that join others."""
+    """Return the makers of captions by type, without `logical`."""
     return {
         "existential": Existential(knobs),
         "single-attribute": SingleAttribute(),

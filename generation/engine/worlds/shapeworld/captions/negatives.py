@@ -1,8 +1,8 @@
-"""True captions with one part changed.
+"""Captions made from true ones by changing one part.
 
 References
 ----------
-The weights and what they choose between are those of the original code.
+The weights and options are those of the original code.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,15 +10,15 @@ from functools import lru_cache
 
 from generation.engine.seeding import Stream
 from generation.engine.worlds.shapeworld.caption_knobs import CaptionKnobs
-from generation.engine.worlds.shapeworld.captions.chance import Weighted
-from generation.engine.worlds.shapeworld.captions.seen import Seen
+from generation.engine.worlds.shapeworld.captions.nouns import NamedMicroworld
 from generation.engine.worlds.shapeworld.captions.selection import is_of_two
+from generation.engine.worlds.shapeworld.captions.weighted_choice import WeightedNames
 from generation.engine.worlds.shapeworld.meaning import (
     ComparedCounts,
     Noun,
-    Picked,
-    Quantified,
-    Related,
+    QuantifiedStatement,
+    Relation,
+    SelectedEntity,
     Statement,
     There,
 )
@@ -29,25 +29,25 @@ from generation.engine.worlds.shapeworld.phrases import (
     NEAR,
     PROXIMITIES,
     QUANTIFIERS,
-    Comparison,
+    ComparisonPhrase,
     Quantifier,
 )
 
 ATTRIBUTES = ("shape", "color")
-Amount = Quantifier | Comparison
+Amount = Quantifier | ComparisonPhrase
 AMOUNTS: Mapping[str, Amount] = {**QUANTIFIERS, **COMPARISONS}
 
 
 class Corrupter:
-    """Changes one part of a caption; whether what comes out is false is for others to see.
+    """Changes one part of a caption; the result is not always false.
 
     Parameters
     ----------
     knobs : CaptionKnobs
     values : mapping
-        Every shape and every colour there may be.
+        All shapes and all colours.
     rate : float
-        How often a shape or colour that is named anew is one that the picture has.
+        How often a new shape or colour is one that the picture has.
     """
 
     def __init__(self, knobs: CaptionKnobs, values: Mapping[str, Sequence[str]], *, rate: float) -> None:
@@ -55,13 +55,13 @@ class Corrupter:
         self.quantifiers, self.comparisons = tuple(knobs.quantifiers), tuple(knobs.comparisons)
         self.bounding = tuple(name for name in knobs.quantifiers if QUANTIFIERS[name].of)
         weights = knobs.corruption
-        self.attributes = Weighted(weights.noun)
-        self.parts: Mapping[str, Weighted] = {
-            name: Weighted(getattr(weights, name)) for name in type(weights).model_fields if name != "noun"
+        self.attributes = WeightedNames(weights.noun)
+        self.parts: Mapping[str, WeightedNames] = {
+            name: WeightedNames(getattr(weights, name)) for name in type(weights).model_fields if name != "noun"
         }
 
-    def changed(self, statement: Statement, seen: Seen, random: Stream) -> Statement | None:
-        """Return a statement with one part changed; None where that part can't be changed."""
+    def changed(self, statement: Statement, seen: NamedMicroworld, random: Stream) -> Statement | None:
+        """Return a statement with one part changed, or None if that part cannot be changed."""
         match statement:
             case There():
                 return self._there(statement, seen, random)
@@ -69,14 +69,14 @@ class Corrupter:
                 return self._compared(statement, seen, random)
         if statement.bound is not None:
             return self._bound(statement, seen, random)
-        if isinstance(statement.restrictor, Picked):
+        if isinstance(statement.restrictor, SelectedEntity):
             return self._picked(statement, statement.restrictor, seen, random)
-        if isinstance(statement.body, Related) and statement.quantifier in ("a", "the"):
+        if isinstance(statement.body, Relation) and statement.quantifier in ("a", "the"):
             return self._relational(statement, statement.restrictor, statement.body, seen, random)
         return self._quantified(statement, seen, random)
 
-    def noun(self, noun: Noun, seen: Seen, random: Stream) -> Noun:
-        """Return a noun that names the same attributes, one or both of them with another value."""
+    def noun(self, noun: Noun, seen: NamedMicroworld, random: Stream) -> Noun:
+        """Return a noun that names the same attributes, with another value of one or both."""
         which = self.attributes.draw(random)
         names = [name for name in ATTRIBUTES if getattr(noun, name) is not None]
         if which in names and len(names) == 2:
@@ -85,15 +85,15 @@ class Corrupter:
             noun = noun._replace(**{name: self._other(getattr(noun, name), name, seen, random)})
         return noun
 
-    def _other(self, value: str, attribute: str, seen: Seen, random: Stream) -> str:
-        """Return another value of an attribute, as often as `rate` says one that the picture has."""
+    def _other(self, value: str, attribute: str, seen: NamedMicroworld, random: Stream) -> str:
+        """Return another value of an attribute; with probability `rate` one that the picture has."""
         here = [one for one in seen.values(attribute) if one != value]
         if here and random.random() < self.rate:
             return random.choice(here)
         others = [one for one in self.values[attribute] if one != value]
         return random.choice(others) if others else value
 
-    def _there(self, statement: There, seen: Seen, random: Stream) -> There:
+    def _there(self, statement: There, seen: NamedMicroworld, random: Stream) -> There:
         if statement.body is None:
             return There(self.noun(statement.noun, seen, random))
         if self._restricts(statement.noun, random):
@@ -104,8 +104,8 @@ class Corrupter:
         return noun.named > 0 and self.parts["existential"].draw(random) == "restrictor"
 
     def _relational(
-        self, statement: Quantified, noun: Noun, body: Related, seen: Seen, random: Stream
-    ) -> Quantified | None:
+        self, statement: QuantifiedStatement, noun: Noun, body: Relation, seen: NamedMicroworld, random: Stream
+    ) -> QuantifiedStatement | None:
         if self._restricts(noun, random):
             return statement._replace(restrictor=self.noun(noun, seen, random))
         if body.negated and self.parts["negation"].draw(random) == "negation":
@@ -113,7 +113,7 @@ class Corrupter:
         changed = self._related(body, seen, random)
         return None if changed is None else statement._replace(body=changed)
 
-    def _related(self, body: Related, seen: Seen, random: Stream) -> Related | None:
+    def _related(self, body: Relation, seen: NamedMicroworld, random: Stream) -> Relation | None:
         part = self.parts["relation"].draw(random)
         if part == "reference" and body.reference.named:
             return body._replace(reference=self.noun(body.reference, seen, random))
@@ -127,7 +127,9 @@ class Corrupter:
         others = [one for one in alike if one != body.relation]
         return body._replace(relation=random.choice(others)) if others else None
 
-    def _picked(self, statement: Quantified, picked: Picked, seen: Seen, random: Stream) -> Quantified | None:
+    def _picked(
+        self, statement: QuantifiedStatement, picked: SelectedEntity, seen: NamedMicroworld, random: Stream
+    ) -> QuantifiedStatement | None:
         alike = [
             one
             for one in self.knobs.selectors
@@ -139,13 +141,17 @@ class Corrupter:
             return statement._replace(restrictor=picked._replace(selector=random.choice(alike)))
         return self._body(statement, seen, random)
 
-    def _body(self, statement: Quantified, seen: Seen, random: Stream) -> Quantified | None:
+    def _body(
+        self, statement: QuantifiedStatement, seen: NamedMicroworld, random: Stream
+    ) -> QuantifiedStatement | None:
         if isinstance(statement.body, Noun):
             return statement._replace(body=self.noun(statement.body, seen, random))
         related = self._related(statement.body, seen, random)
         return None if related is None else statement._replace(body=related)
 
-    def _quantified(self, statement: Quantified, seen: Seen, random: Stream) -> Quantified | None:
+    def _quantified(
+        self, statement: QuantifiedStatement, seen: NamedMicroworld, random: Stream
+    ) -> QuantifiedStatement | None:
         part = self.parts["quantifier"].draw(random)
         if part == "restrictor" and isinstance(statement.restrictor, Noun) and statement.restrictor.named:
             return statement._replace(restrictor=self.noun(statement.restrictor, seen, random))
@@ -155,7 +161,9 @@ class Corrupter:
         others = changes(statement.quantifier, names, part)
         return statement._replace(quantifier=random.choice(others)) if others else None
 
-    def _bound(self, statement: Quantified, seen: Seen, random: Stream) -> Quantified | None:
+    def _bound(
+        self, statement: QuantifiedStatement, seen: NamedMicroworld, random: Stream
+    ) -> QuantifiedStatement | None:
         part = self.parts["number_bound"].draw(random)
         if part == "quantifier" or statement.bound is None:
             return self._quantified(statement, seen, random)
@@ -168,7 +176,7 @@ class Corrupter:
         ]
         return statement._replace(bound=random.choice(others)) if others else None
 
-    def _compared(self, statement: ComparedCounts, seen: Seen, random: Stream) -> ComparedCounts | None:
+    def _compared(self, statement: ComparedCounts, seen: NamedMicroworld, random: Stream) -> ComparedCounts | None:
         part = self.parts["comparative"].draw(random)
         if part == "restrictor":
             return statement._replace(restrictor=self.noun(statement.restrictor, seen, random))
@@ -182,7 +190,7 @@ class Corrupter:
 
 @lru_cache(maxsize=4_096)
 def changes(name: str, names: tuple[str, ...], part: str) -> tuple[str, ...]:
-    """Return which of some quantifiers or comparisons one may be changed to: of another range or quantity, or any."""
+    """Return the quantifiers or comparisons to which one may be changed; `part` is a key of `_ALIKE`."""
     alike = _ALIKE[part]
     others = [other for other in names if other != name and alike(AMOUNTS[name], AMOUNTS[other])]
     gaps = {other: abs(quantity(AMOUNTS[other]) - quantity(AMOUNTS[name])) for other in others}
@@ -192,7 +200,7 @@ def changes(name: str, names: tuple[str, ...], part: str) -> tuple[str, ...]:
 
 
 def quantity(amount: Amount) -> float:
-    """Return the number that a quantifier or comparison is about."""
+    """Return the number by which quantifiers or comparisons are ordered."""
     return float(amount.quantity) if isinstance(amount, Quantifier) else 10.0 * float(amount.factor) + amount.more
 
 

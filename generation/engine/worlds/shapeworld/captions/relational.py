@@ -1,26 +1,26 @@
-"""A red square is to the left of a blue circle."""
+"""Relational captions: a red square is to the left of a blue circle."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from generation.engine.seeding import Stream
 from generation.engine.worlds.shapeworld.caption_knobs import CaptionKnobs
-from generation.engine.worlds.shapeworld.captions.chance import Weighted, shuffled
-from generation.engine.worlds.shapeworld.captions.frames import frame
-from generation.engine.worlds.shapeworld.captions.seen import Seen, form_of
+from generation.engine.worlds.shapeworld.captions.nouns import NamedMicroworld, form_of
+from generation.engine.worlds.shapeworld.captions.statement_frames import frame
+from generation.engine.worlds.shapeworld.captions.weighted_choice import WeightedNames, shuffle
 from generation.engine.worlds.shapeworld.functions import truth_of
-from generation.engine.worlds.shapeworld.meaning import NOT, Noun, Quantified, Related, Statement, program_of
+from generation.engine.worlds.shapeworld.meaning import NOT, Noun, QuantifiedStatement, Relation, Statement, program_of
 from generation.engine.worlds.shapeworld.microworld import members
 from generation.engine.worlds.shapeworld.phrases import HAVING, PLANAR, PROXIMITIES
 from generation.engine.worlds.shapeworld.truth import TRUE
 
-SINGLE = Weighted({"shape": 1.0, "color": 1.0})
-ANY_NOUN = Weighted({"both": 1.0, "shape": 1.0, "color": 1.0})
+SINGLE = WeightedNames({"shape": 1.0, "color": 1.0})
+ANY_NOUN = WeightedNames({"both": 1.0, "shape": 1.0, "color": 1.0})
 TRIES = 8  # pairs of entities, before another relation is taken
 
 
 class Form(NamedTuple):
-    """What a relational caption is to be like: its relation, its article, and what its two nouns name."""
+    """The wanted form of a relational caption: its relation, its article, and the forms of its two nouns."""
 
     relation: str
     article: str
@@ -30,35 +30,37 @@ class Form(NamedTuple):
 
 
 class Relational:
-    """Says how one of the entities stands to another one. Heads are relations, and relations with `not `."""
+    """Makes captions of the relation between two entities. Heads are relations, negated ones with the prefix `not `."""
 
     def __init__(self, knobs: CaptionKnobs) -> None:
         self.heads = self.weighed(knobs.relations, knobs.negation)
-        self.nouns = Weighted(knobs.nouns)
-        self.articles = Weighted(knobs.articles)
+        self.nouns = WeightedNames(knobs.nouns)
+        self.articles = WeightedNames(knobs.articles)
 
     @staticmethod
     def weighed(relations: Sequence[str], negation: float) -> Mapping[str, float]:
-        """Return the heads that are said with their weights, negated ones by their share."""
+        """Return the heads with their weights; `negation` is the share of negated ones."""
         weights = {f"{NOT}{one}": negation for one in relations} | dict.fromkeys(relations, 1.0 - negation)
         return {head: weight for head, weight in weights.items() if weight > 0}
 
-    def true(self, seen: Seen, random: Stream, head: str) -> Quantified | None:
-        """Return a true caption; None where nobody clearly stands so to anybody."""
+    def true(self, seen: NamedMicroworld, random: Stream, head: str) -> QuantifiedStatement | None:
+        """Return a true caption, or None if no two entities are clearly in the relation."""
         relation, article = head.removeprefix(NOT), self.articles.draw(random)
-        return _found(seen, random, Form(relation, article, head.startswith(NOT), *self.names(relation, random)))
+        return _find(seen, random, Form(relation, article, head.startswith(NOT), *self.names(relation, random)))
 
-    def like(self, seen: Seen, random: Stream, model: Statement, *, exactly: bool) -> Quantified | None:
-        """Return a true caption with a model's form, or exactly its frame; None where nobody clearly stands so."""
-        assert isinstance(model, Quantified)
+    def like(
+        self, seen: NamedMicroworld, random: Stream, model: Statement, *, exactly: bool
+    ) -> QuantifiedStatement | None:
+        """Return a true caption with a model's form, or with exactly its frame; None if there is none."""
+        assert isinstance(model, QuantifiedStatement)
         assert isinstance(model.restrictor, Noun)
-        assert isinstance(model.body, Related)
+        assert isinstance(model.body, Relation)
         nouns = form_of(model.restrictor), form_of(model.body.reference)
         form = Form(model.body.relation, model.quantifier, model.body.negated, *nouns)
-        return _found(seen, random, form, frame(model) if exactly else None)
+        return _find(seen, random, form, frame(model) if exactly else None)
 
     def names(self, relation: str, random: Stream) -> tuple[str, str]:
-        """Return the forms of the two nouns; what a relation is about is not said of its subject already."""
+        """Return the forms of the two nouns; the subject does not name the attribute that a relation compares."""
         if relation in HAVING:
             return ("color" if relation.endswith("shape") else "shape"), self.nouns.draw(random)
         one, other = self.nouns.draw(random), self.nouns.draw(random)
@@ -66,25 +68,27 @@ class Relational:
 
 
 class RelationalSingleAttribute(Relational):
-    """Says where a shape or a colour is, beside another one."""
+    """Makes captions of the relation between two entities, each named by its shape or its colour."""
 
     def __init__(self, knobs: CaptionKnobs) -> None:
         super().__init__(knobs)
         self.heads = self.weighed([one for one in knobs.relations if one in PLANAR], knobs.negation)
 
     def names(self, relation: str, random: Stream) -> tuple[str, str]:
-        """Return the forms of the two nouns, of one attribute each."""
+        """Return the forms of the two nouns; each names one attribute."""
         return SINGLE.draw(random), SINGLE.draw(random)
 
 
-def _found(seen: Seen, random: Stream, form: Form, wanted: Statement | None = None) -> Quantified | None:
-    """Return a true caption of a form, with the frame that is wanted, if any."""
+def _find(
+    seen: NamedMicroworld, random: Stream, form: Form, wanted: Statement | None = None
+) -> QuantifiedStatement | None:
+    """Return a true caption of a form, with the frame `wanted` unless that is None; None if there is none."""
     if seen.count < 2:
         return None
     return (_nearness if form.relation in PROXIMITIES else _pair)(seen, random, form, wanted)
 
 
-def _pair(seen: Seen, random: Stream, form: Form, wanted: Statement | None) -> Quantified | None:
+def _pair(seen: NamedMicroworld, random: Stream, form: Form, wanted: Statement | None) -> QuantifiedStatement | None:
     yes, maybe = seen.world.rows(form.relation)
     subjects, references = seen.everything, seen.everything
     if form.article == "the":
@@ -94,9 +98,9 @@ def _pair(seen: Seen, random: Stream, form: Form, wanted: Statement | None) -> Q
         fit = (seen.everything & ~maybe[reference] & ~(1 << reference)) if form.is_negated else yes[reference]
         pairs += [(subject, reference) for subject in members(fit & subjects)]
     tried = 0
-    for subject, reference in shuffled(pairs, random):
-        body = Related(form.relation, seen.called(reference, form.other), form.article == "the", form.is_negated)
-        found = Quantified(form.article, seen.called(subject, form.one), body)
+    for subject, reference in shuffle(pairs, random):
+        body = Relation(form.relation, seen.called(reference, form.other), form.article == "the", form.is_negated)
+        found = QuantifiedStatement(form.article, seen.called(subject, form.one), body)
         if wanted is not None and frame(found) != wanted:
             continue
         if not (form.is_negated or form.article == "the") or truth_of(program_of(found), seen.world) == TRUE:
@@ -107,7 +111,9 @@ def _pair(seen: Seen, random: Stream, form: Form, wanted: Statement | None) -> Q
     return None
 
 
-def _nearness(seen: Seen, random: Stream, form: Form, wanted: Statement | None) -> Quantified | None:
+def _nearness(
+    seen: NamedMicroworld, random: Stream, form: Form, wanted: Statement | None
+) -> QuantifiedStatement | None:
     references = list(members(seen.unique(form.other)))
     subjects = seen.unique(form.one) if form.article == "the" else seen.everything
     for _ in range(TRIES if len(references) > 1 else 0):
@@ -115,18 +121,18 @@ def _nearness(seen: Seen, random: Stream, form: Form, wanted: Statement | None) 
         if reference == comparison:
             continue
         named = [seen.called(number, form.other) for number in (reference, comparison)]
-        body = Related(form.relation, named[0], True, form.is_negated, named[1])
+        body = Relation(form.relation, named[0], True, form.is_negated, named[1])
         pair = ((1 << reference,) * 2, (1 << comparison,) * 2)
         near = seen.world.not_near if form.is_negated else seen.world.near
-        for subject in shuffled(tuple(members(near(*pair, form.relation)[0] & subjects)), random):
-            found = Quantified(form.article, seen.called(subject, form.one), body)
+        for subject in shuffle(tuple(members(near(*pair, form.relation)[0] & subjects)), random):
+            found = QuantifiedStatement(form.article, seen.called(subject, form.one), body)
             if wanted is None or frame(found) == wanted:
                 return found
     return None
 
 
-def reference(seen: Seen, random: Stream, form: str | None = None) -> tuple[Noun, int] | None:
-    """Return what somebody who is called so alone is called, in a form or in any, and who; None where nobody is."""
+def reference(seen: NamedMicroworld, random: Stream, form: str | None = None) -> tuple[Noun, int] | None:
+    """Return a noun, of `form` if given, that fits exactly one entity, and the entity's number, or None."""
     for one in ANY_NOUN.order(random) if form is None else (form,):
         fit = list(members(seen.unique(one)))
         if fit:

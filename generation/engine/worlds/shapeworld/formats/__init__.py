@@ -1,1 +1,1 @@
-"""How ShapeWorld's datasets are written for other people's programs."""
+"""The format of the original ShapeWorld program."""

@@ -1,4 +1,4 @@
-"""The format `shapeworld`: what the original program writes, folder by folder."""
+"""The format `shapeworld`: folders and files as the original program writes them."""
 
 import html
 import json
@@ -11,33 +11,38 @@ from typing import Any, ClassVar, NamedTuple
 from generation.engine.formats import ExportDataset, ExportItem, ExportSplit, Option, Tick
 from generation.engine.formats.writing import embed_image, write_json, write_readme
 from generation.engine.items import Question
-from generation.engine.worlds.shapeworld.formats.models import caption_model, polish, reverse_polish, world_model
+from generation.engine.worlds.shapeworld.formats.original_models import (
+    caption_model,
+    polish,
+    reverse_polish,
+    world_model,
+)
 from generation.engine.worlds.shapeworld.parsing import Parser
-from generation.engine.worlds.shapeworld.scene import Scene
+from generation.engine.worlds.shapeworld.scene import FlatScene
 from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec
 
-SHARD = 1000  # microworlds of a folder
+SHARD = 1000  # microworlds in one folder
 TYPE = "agreement"
-MODES = ("train", "validation", "test")  # all that the original calls a split
+MODES = ("train", "validation", "test")  # the original's names of splits
 NOTATIONS = {"caption_pn": polish, "caption_rpn": reverse_polish}
-WORDS, SYMBOLS = "language", "rpn"  # vocabularies, and the types of what is written in them
+WORDS, SYMBOLS = "language", "rpn"  # names of the two vocabularies, and value types of the texts in them
 UNKNOWN = "[UNKNOWN]"
 
 
 @dataclass
 class TokenTexts:
-    """What is written token by token: the longest text of each kind, and every token of each vocabulary."""
+    """The longest text of each kind, and all tokens of each vocabulary."""
 
     longest: dict[str, int] = field(default_factory=dict)
     symbols: dict[str, set[str]] = field(default_factory=dict)
 
     def add(self, kind: str, tokens: Sequence[str]) -> None:
-        """Take note of a text."""
+        """Record a text."""
         self.longest[kind] = max(self.longest.get(kind, 0), len(tokens))
         self.symbols.setdefault(SYMBOLS if kind in NOTATIONS else WORDS, set()).update(tokens)
 
     def vocabularies(self) -> dict[str, dict[str, int]]:
-        """Return each vocabulary's tokens with their numbers: first what pads, last what is unknown."""
+        """Return the numbers of each vocabulary's tokens: the padding token is first, the unknown token last."""
         return {
             name: {token: number for number, token in enumerate(("", *sorted(tokens), UNKNOWN))}
             for name, tokens in sorted(self.symbols.items())
@@ -45,7 +50,7 @@ class TokenTexts:
 
 
 class Original:
-    """Writes the specification and, for each split, its shards."""
+    """Writes specifications and, for each split, its shards."""
 
     name: ClassVar[str] = "shapeworld"
     label: ClassVar[str] = "ShapeWorld's own"
@@ -58,7 +63,7 @@ class Original:
     embeds: ClassVar[bool] = True
 
     def write(self, dataset: ExportDataset, folder: Path, *, options: Mapping[str, Any], tick: Tick) -> None:
-        """Write a folder a split, and the specifications that say what the files hold."""
+        """Write a folder for each split, and the specifications that describe the files."""
         texts = TokenTexts()
         for split in dataset.splits:
             items = split.items()
@@ -71,25 +76,25 @@ class Original:
 
 
 def name_of(dataset: ExportDataset) -> str:
-    """Return what the original would call a dataset."""
+    """Return the original's name for a dataset."""
     return dataset.slug.removeprefix("shapeworld-")
 
 
 def _place(dataset: ExportDataset, split: ExportSplit) -> str:
-    """Return a split's folder; the original allows none but its modes beside one another."""
+    """Return a split's folder; the original allows only its modes as subfolders of one folder."""
     name = name_of(dataset)
     return f"{TYPE}/{name}/{split.name}" if split.name in MODES else f"{TYPE}/{name}-{split.name}"
 
 
-class Held(NamedTuple):
-    """What a split's files hold: the type of each value, the size of pictures and the number of captions of each."""
+class SplitValues(NamedTuple):
+    """The content of a split's files: value types, the size of pictures, and the number of captions of each one."""
 
     values: Mapping[str, str]
     world_size: int
     captions: int
 
 
-def _held(split: ExportSplit) -> Held:
+def _content_of(split: ExportSplit) -> SplitValues:
     of_caption = {"caption": WORDS, "caption_length": "int"}
     if split.shows_answers:
         of_caption["agreement"] = "float"
@@ -102,29 +107,29 @@ def _held(split: ExportSplit) -> Held:
     values = {"world": "world"} if split.images else {}
     if split.shows_scenes:
         values["world_model"] = "model"
-    return Held(values | of_caption, own.images.width, own.captions.per_scene)
+    return SplitValues(values | of_caption, own.images.width, own.captions.per_scene)
 
 
 def specifications(dataset: ExportDataset, texts: TokenTexts) -> dict[str, dict[str, Any]]:
-    """Return the specifications by name: one for the modes together, one for each split that it doesn't describe.
+    """Return the specifications by name: one for the modes together, and one for each split that it does not describe.
 
-    The original takes its one specification's word for all modes. So a split that holds something else, as one whose
-    answers are withheld, has a specification too, as a variant without modes.
+    The original uses its one specification for all modes. So a split with other values, for example without answers,
+    has its own specification, as a variant without modes.
     """
     found, name = dict[str, dict[str, Any]](), name_of(dataset)
-    modes = [_held(split) for split in dataset.splits if split.name in MODES]
+    modes = [_content_of(split) for split in dataset.splits if split.name in MODES]
     fullest = max(modes, key=lambda held: len(held.values), default=None)
     if fullest is not None:
         found[name] = _specification(fullest, texts, name=name, place=f"{TYPE}/{name}")
     for split in dataset.splits:
-        held = _held(split)
+        held = _content_of(split)
         if split.name not in MODES or held != fullest:
             alone = _specification(held, texts, name=name, place=_place(dataset, split))
             found[f"{name}-{split.name}"] = alone | {"variant": split.name}
     return found
 
 
-def _specification(held: Held, texts: TokenTexts, *, name: str, place: str) -> dict[str, Any]:
+def _specification(held: SplitValues, texts: TokenTexts, *, name: str, place: str) -> dict[str, Any]:
     return {
         "type": TYPE,
         "name": name,
@@ -144,8 +149,8 @@ def _specification(held: Held, texts: TokenTexts, *, name: str, place: str) -> d
 class _Shard:
     """Writes one folder of microworlds.
 
-    Each file has a line a microworld or, where that has several captions, one of them all for numbers, and a line a
-    caption with an empty one after the last for texts.
+    Files of numbers have one line for each microworld, with the numbers of all its captions. Files of texts have one
+    line for each caption; if microworlds have several captions, an empty line follows the last of each microworld.
     """
 
     def __init__(self, split: ExportSplit, folder: Path, *, texts: TokenTexts) -> None:
@@ -159,7 +164,7 @@ class _Shard:
         self.rows: list[str] = []
 
     def write(self, items: Iterator[ExportItem], *, tick: Tick) -> None:
-        """Write pictures as they come, and everything else at the end."""
+        """Write pictures as they come, and all other files at the end."""
         self.folder.mkdir(parents=True)
         for number, entry in enumerate(items):
             name = f"world-{number}{PurePosixPath(entry.image_name).suffix}"
@@ -185,7 +190,7 @@ class _Shard:
             self.models.setdefault("caption_model", []).append(models if self.several else models[0])
             for kind, notation in NOTATIONS.items():
                 self._add_texts(kind, [notation(model) for model in models])
-        if isinstance(entry.item.scene, Scene):
+        if isinstance(entry.item.scene, FlatScene):
             model = world_model(entry.item.scene, self.spec.vocabulary)
             self.models.setdefault("world_model", []).append(model)
         self.rows += [_row(name if self.split.images else "", question) for question in questions]

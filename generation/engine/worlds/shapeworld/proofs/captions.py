@@ -1,4 +1,4 @@
-"""Proving captions: each says what its program asks, of a type and in words that the spec allows."""
+"""Proofs of captions: each has the meaning of its program, and a type and words that the spec allows."""
 
 from generation.engine.errors import BadRecord
 from generation.engine.items import Question
@@ -9,12 +9,12 @@ from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec
 
 
 class CaptionProver:
-    """Proves captions made by a spec; a mixture has one for each of its parts.
+    """Proves the captions of one spec; a mixture has one prover for each of its parts.
 
     Parameters
     ----------
     spec : ShapeWorldSpec
-        As the split, or the part of a mixture, has it.
+        The spec of the split, or of a part of a mixture.
     """
 
     def __init__(self, spec: ShapeWorldSpec) -> None:
@@ -22,7 +22,7 @@ class CaptionProver:
         self.kinds = sorted(kind for kind, weight in spec.captions.kinds.items() if weight)
 
     def prove(self, number: int, question: Question, proof: Proof) -> None:
-        """Prove a caption, a question's text."""
+        """Prove one caption, which is a question's text."""
         proof.hold(
             "families",
             question.kind in self.kinds,

@@ -1,4 +1,4 @@
-"""What entities cover, worked out slowly and in another way than they are drawn: corners and half planes, in NumPy."""
+"""The points that entities cover, computed slowly and in another way than for drawing: corners and half planes."""
 
 import math
 from typing import NamedTuple
@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from generation.engine.worlds.shapeworld.scene import Entity
 
-POINTED = {"triangle": 3, "pentagon": 5}  # regular ones, one corner up
+POINTED = {"triangle": 3, "pentagon": 5}  # regular polygons with one corner up
 Corners = list[tuple[float, float]]
 
 
 class Patch(NamedTuple):
-    """Points of a grid over the world: those of `covered`, `(rows, columns)` bool, begin at a row and a column."""
+    """Points of a grid over the world; `covered`, `(rows, columns)` bool, begins at `row` and `column`."""
 
     row: int
     column: int
@@ -21,16 +21,16 @@ class Patch(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many points are covered."""
+        """The number of covered points."""
         return int(self.covered.sum())
 
     def common(self, other: "Patch") -> int:
-        """Return how many points both cover."""
-        (mine, theirs) = (self._shared(other), other._shared(self))
+        """Return the number of points that both cover."""
+        (mine, theirs) = (self._overlap(other), other._overlap(self))
         return int((self.covered[mine] & other.covered[theirs]).sum())
 
-    def _shared(self, other: "Patch") -> tuple[slice, slice]:
-        """Return where in `covered` the points lie that the other's array has too."""
+    def _overlap(self, other: "Patch") -> tuple[slice, slice]:
+        """Return the part of `covered` whose points the other array has too."""
         top, left = max(self.row, other.row), max(self.column, other.column)
         bottom = min(self.row + self.covered.shape[0], other.row + other.covered.shape[0])
         right = min(self.column + self.covered.shape[1], other.column + other.covered.shape[1])
@@ -40,14 +40,14 @@ class Patch(NamedTuple):
         )
 
     def within(self, side: int) -> "Patch":
-        """Return the part that lies in rows and columns 0 to `side`."""
+        """Return the part in rows and columns 0 to `side - 1`."""
         rows, columns = (np.arange(n) + at for n, at in zip(self.covered.shape, self[:2], strict=True))
         inside = ((rows >= 0) & (rows < side))[:, None] & ((columns >= 0) & (columns < side))[None, :]
         return Patch(self.row, self.column, self.covered & inside)
 
 
 def patch(entity: Entity, *, side: int) -> Patch:
-    """Return the points that an entity covers, of a grid of `side` points along the world's side, and beyond it."""
+    """Return the points that an entity covers, also outside the world, on a grid with `side` points along its side."""
     far = math.hypot(entity.width, entity.height) / 2
     top, left = math.floor((entity.y - far) * side), math.floor((entity.x - far) * side)
     count = math.ceil(2 * far * side) + 2
@@ -56,7 +56,7 @@ def patch(entity: Entity, *, side: int) -> Patch:
 
 
 def covers(entity: Entity, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which points, in world units and of any shape of array, an entity covers."""
+    """Return which points an entity covers; `x` and `y` are in world units and have the same shape."""
     turned = math.tau * entity.rotation
     right, down = x - entity.x, y - entity.y
     across = right * math.cos(turned) + down * math.sin(turned)
@@ -73,7 +73,7 @@ def covers(entity: Entity, x: NDArray[np.float64], y: NDArray[np.float64]) -> ND
 
 
 def corners(shape: str, half_width: float, half_height: float) -> Corners:
-    """Return a convex shape's corners, clockwise as one sees it, from its box's centre."""
+    """Return the corners of a convex shape relative to its box's centre, clockwise in the picture."""
     if shape not in POINTED:
         return [(a * half_width, b * half_height) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
     angles = [math.tau * (number / POINTED[shape] - 0.25) for number in range(POINTED[shape])]

@@ -1,29 +1,28 @@
-"""Proving pictures of microworlds: whose pixel each one is, and that colours are the scene's but for noise."""
+"""Proofs of pictures of microworlds: object ids, and colours up to noise."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.verification.checks import IDS_ALIKE
-from generation.engine.verification.proof import Proof
+from generation.engine.verification.proof import IDS_ALIKE, Proof
 from generation.engine.worlds.shapeworld.proofs.geometry import Patch, patch
-from generation.engine.worlds.shapeworld.scene import Scene
+from generation.engine.worlds.shapeworld.scene import FlatScene
 from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec
 
-FINE = 4  # points a pixel is judged by, along each side
-LOOK_APART = 1.0  # mean difference of colours, of 255, noise apart
+FINE = 4  # sample points of a pixel along each side
+LOOK_APART = 1.0  # mean difference of colours, of 255, without noise
 OBJECT_APART = 20.0  # of an entity's mean colour
-OBJECT_PIXELS = 8  # that tell an entity's colour
+OBJECT_PIXELS = 8  # pixels that are enough for an entity's colour
 
 
 def prove_pictures(
     spec: ShapeWorldSpec,
-    scene: Scene,
+    scene: FlatScene,
     proof: Proof,
     *,
     rgb: NDArray[np.uint8] | None,
     ids: NDArray[np.uint16] | None,
 ) -> None:
-    """Prove that a picture and its object ids, as far as there are any, show a microworld."""
+    """Prove that a picture and its object ids, or whichever of them exists, show a microworld."""
     shape = (spec.images.height, spec.images.width)
     own = draw_ids(scene)
     if ids is not None and proof.same("masks", shape, ids.shape, what="object ids of shape "):
@@ -40,15 +39,15 @@ def prove_pictures(
                 proof.hold("images", off <= most, f"entity {number} within {most:.0f} of its colour", f"{off:.0f}")
 
 
-def draw_ids(scene: Scene) -> NDArray[np.uint16]:
-    """Return object ids `(height, width)`: entity number + 1 of the topmost at a pixel's centre, 0 for none."""
+def draw_ids(scene: FlatScene) -> NDArray[np.uint16]:
+    """Return object ids `(height, width)`: number + 1 of the topmost entity at a pixel's centre, 0 for none."""
     ids = np.zeros((scene.height, scene.width), np.uint16)
     for number, entity in enumerate(scene.entities):
         _mark(ids, patch(entity, side=scene.height), number + 1)
     return ids
 
 
-def draw_plain(spec: ShapeWorldSpec, scene: Scene) -> NDArray[np.float64]:
+def draw_plain(spec: ShapeWorldSpec, scene: FlatScene) -> NDArray[np.float64]:
     """Return the picture `(height, width, 3)` without noise, 0 to 255."""
     rgb = np.empty((scene.height, scene.width, 3))
     rgb[:] = spec.vocabulary.background

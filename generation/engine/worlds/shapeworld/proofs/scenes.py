@@ -1,22 +1,22 @@
-"""Proving microworlds: what is in them, how large, where, and what overlaps what."""
+"""Proofs of microworlds: their entities, sizes, places and overlaps."""
 
 from itertools import combinations
 
 from generation.engine.verification.proof import Proof
 from generation.engine.worlds.shapeworld.footprints import GRID
 from generation.engine.worlds.shapeworld.proofs.geometry import Patch, patch
-from generation.engine.worlds.shapeworld.scene import SHAPES, Entity, Scene
+from generation.engine.worlds.shapeworld.scene import SHAPES, Entity, FlatScene
 from generation.engine.worlds.shapeworld.spec import ShapeWorldSpec
 
 TALL = {"triangle": 3**0.5 / 2, "pentagon": (5 + 5**0.5) ** 0.5 / 8**0.5, "semicircle": 0.5}  # height to width, else 1
 STRETCHED = ("rectangle", "ellipse")
 ROUNDED = 2e-6
-POINTS_OFF = 3  # points on an edge may count either way
+POINTS_OFF = 3  # points on an edge may count or not
 MOST = 2**32
 
 
-def prove_scene(spec: ShapeWorldSpec, scene: Scene, proof: Proof) -> None:
-    """Prove that a microworld keeps every knob of its spec, and that its overlaps are those of its entities."""
+def prove_scene(spec: ShapeWorldSpec, scene: FlatScene, proof: Proof) -> None:
+    """Prove that a microworld obeys its spec, and that its overlaps are those of its entities."""
     _prove_kinds(spec, scene, proof)
     for number, entity in enumerate(scene.entities):
         _prove_size(spec, entity, f"entity {number}: ", proof)
@@ -31,8 +31,8 @@ def prove_scene(spec: ShapeWorldSpec, scene: Scene, proof: Proof) -> None:
         _prove_places(spec, scene, [patch(entity, side=GRID) for entity in scene.entities], proof)
 
 
-def _prove_kinds(spec: ShapeWorldSpec, scene: Scene, proof: Proof) -> None:
-    """Prove that number, shapes and colours are in the vocabulary and not held out, but for what the split shows."""
+def _prove_kinds(spec: ShapeWorldSpec, scene: FlatScene, proof: Proof) -> None:
+    """Prove that the number of entities, their shapes and their colours are allowed in the split."""
     counts = sorted({*spec.counts, *spec.held_out.shows_counts})
     proof.hold("scenes", len(scene.entities) in counts, f"one of {counts} entities", len(scene.entities))
     words = spec.vocabulary
@@ -44,7 +44,7 @@ def _prove_kinds(spec: ShapeWorldSpec, scene: Scene, proof: Proof) -> None:
 
 
 def _prove_size(spec: ShapeWorldSpec, entity: Entity, what: str, proof: Proof) -> None:
-    """Prove that an entity's size, proportions, shade and rotation are what the spec lets them be."""
+    """Prove that an entity's size, proportions, shade and rotation are within the spec's limits."""
     knobs = spec.scene
     low, high = knobs.size_min - ROUNDED, knobs.size_max + ROUNDED
     proof.hold("scenes", low <= entity.width <= high, f"{what}a width of {low:g} to {high:g}", entity.width)
@@ -60,8 +60,8 @@ def _prove_size(spec: ShapeWorldSpec, entity: Entity, what: str, proof: Proof) -
     proof.hold("scenes", turned, f"{what}a rotation of 0{' to 1' if knobs.rotation else ''}", entity.rotation)
 
 
-def _prove_places(spec: ShapeWorldSpec, scene: Scene, patches: list[Patch], proof: Proof) -> None:
-    """Prove that entities lie and overlap as the spec lets them, and that the scene says who overlaps whom."""
+def _prove_places(spec: ShapeWorldSpec, scene: FlatScene, patches: list[Patch], proof: Proof) -> None:
+    """Prove that places and overlaps of entities obey the spec, and that the scene records the overlaps."""
     knobs = spec.scene
     for number, one in enumerate(patches):
         outside = one.size - one.within(GRID).size
@@ -87,9 +87,9 @@ def _prove_alike(spec: ShapeWorldSpec, pair: tuple[Entity, Entity], common: int,
 
 
 def _prove_relation(
-    spec: ShapeWorldSpec, scene: Scene, pair: tuple[int, int], points: tuple[int, int], proof: Proof
+    spec: ShapeWorldSpec, scene: FlatScene, pair: tuple[int, int], points: tuple[int, int], proof: Proof
 ) -> None:
-    """Prove that a scene says of two entities, the earlier one first, what they have in common."""
+    """Prove that a scene records the overlap of two entities, of which the earlier one is first."""
     (i, j), (common, smaller) = pair, points
     said = (bool(scene.covers[j] >> i & 1), bool(scene.grazes[j] >> i & 1))
     clear = spec.captions.thresholds.overlap * smaller

@@ -1,0 +1,257 @@
+"""What an answer means: which code of the vocabulary a text or a JSON value stands for.
+
+`AnswerVocabulary` passes over case and extra spaces, takes true and false as yes and no, 3.0 as 3, and words for the
+numbers up to twenty. If no answer is a number, 1 and 0 alone are yes and no too. `ComposedAnswer` reads the parts of
+sets and sequences. `ReplyReader` finds the answer in a model's free text by a few rules, which are the same for every
+model. Nothing is accepted that is not in the vocabulary.
+"""
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from generation.engine.items import JOINT, AnswerForm, AnswerKind
+from generation.engine.scoring.score import OUTSIDE
+
+JOINTS = r"(?: ?(?:[,;&]|->|→) ?(?:and |then )?| and | and then | then | )"
+NONE_OF_IT = re.compile(r"\[ ?\]|\{ ?\}|\( ?\)")
+
+
+class ComposedAnswer:
+    """Knows how the answers of one form are said; `codes` are those of the vocabulary, parts in small letters."""
+
+    def __init__(self, form: AnswerForm, codes: dict[str, int]) -> None:
+        self.is_set = form.kind == AnswerKind.SET
+        self.empty = codes.get(form.empty, OUTSIDE) if form.empty else OUTSIDE
+        self.nothing = form.empty.casefold()
+        apart = {answer: self._key([part.casefold() for part in form.taken_apart(answer)]) for answer in form.choices}
+        self.codes = {key: codes[answer] for answer, key in apart.items() if key and answer in codes}
+        self.parts = {code: key for key, code in self.codes.items()}
+        parts = sorted((re.escape(part.casefold()) for part in form.parts), key=len, reverse=True)
+        one = f"[\"']?({'|'.join(parts)})[\"']?"
+        self.part = re.compile(rf"{one}(?:{JOINTS}|$)")
+
+    def _key(self, parts: Sequence[str]) -> tuple[str, ...]:
+        return tuple(sorted(parts)) if self.is_set else tuple(parts)
+
+    def code(self, said: str) -> int:
+        """Return the code of the answer that a text says, in small letters and single spaces; `OUTSIDE` for none."""
+        if NONE_OF_IT.fullmatch(said):
+            return self.empty
+        if said[:1] in "[({" and said[-1:] in "])}":
+            said = said[1:-1].strip()
+        if said.strip("\"' ") == self.nothing:
+            return self.empty
+        found: list[str] = []
+        at = 0
+        while at < len(said):
+            part = self.part.match(said, at)
+            if part is None or len(found) > len(self.codes):
+                return OUTSIDE
+            found.append(part[1])
+            at = part.end()
+        return self.codes.get(self._key(found), OUTSIDE)
+
+    def together(self, named: Collection[int]) -> int:
+        """Return the code of a set that has what each of some answers has; `OUTSIDE` where there is no such set."""
+        if not self.is_set or self.empty in named or any(code not in self.parts for code in named):
+            return OUTSIDE
+        return self.codes.get(tuple(sorted({part for code in named for part in self.parts[code]})), OUTSIDE)
+
+
+NUMBERS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty"
+)
+SYNONYMS = (("true", "yes"), ("false", "no"), *((word, str(number)) for number, word in enumerate(NUMBERS.split())))
+BITS = {"1": "yes", "0": "no"}
+WHOLE = re.compile(r"([+-]?\d+)\.0+", re.ASCII)
+ROOM = 100  # characters that an answer may be longer than the longest of the vocabulary, in spaces
+
+
+class NoAnswer(ValueError):
+    """A value that can't be an answer, as a list."""
+
+
+class AnswerVocabulary:
+    """Knows every way in which the answers of a vocabulary may be said; `forms` are those in which they are given."""
+
+    def __init__(self, answers: Sequence[str], forms: Sequence[AnswerForm] = ()) -> None:
+        self.answers = tuple(answers)
+        self.exact = {answer: code for code, answer in enumerate(self.answers)}
+        self.ways = _ways(self.answers)
+        self.bits = _bits(self.ways)
+        self.composed = tuple(ComposedAnswer(form, self.exact) if form.parts else None for form in forms)
+        self.has_parts = any(form is not None for form in self.composed)
+        self.longest = max(map(len, self.answers), default=0) + ROOM
+
+    def code(self, text: str) -> int:
+        """Return the code of an answer; `OUTSIDE` where the vocabulary has none that is said so."""
+        if text in self.exact:
+            return self.exact[text]
+        if len(text) > self.longest and len(text := text.strip()) > self.longest:
+            return OUTSIDE
+        said = plain(text)
+        code = self.ways.get(said, self.bits.get(said, OUTSIDE))
+        return self._put_together(said) if code == OUTSIDE else code
+
+    def _put_together(self, said: str) -> int:
+        """Return the code of an answer of several parts; `OUTSIDE` where the forms that have some don't agree."""
+        found = {form.code(said) for form in self.composed if form is not None} - {OUTSIDE}
+        return found.pop() if len(found) == 1 else OUTSIDE
+
+
+def _ways(answers: Sequence[str]) -> dict[str, int]:
+    """Return the code of each plain text that means one answer: the answers first, then what means the same."""
+    ways: dict[str, int] = {}
+    twice = set()
+    for code, answer in enumerate(answers):
+        way = plain(answer)
+        if ways.setdefault(way, code) != code:
+            twice.add(way)
+    ways = {way: code for way, code in ways.items() if way not in twice}
+    for one, other in SYNONYMS:
+        for way, meant in ((one, other), (other, one)):
+            if meant in ways and way not in twice:
+                ways.setdefault(way, ways[meant])
+    return ways
+
+
+def _bits(ways: dict[str, int]) -> dict[str, int]:
+    """Return what 1 and 0 mean where they can be no numbers; within a longer reply they mean nothing."""
+    if any(way.lstrip("+-").isdecimal() for way in ways):
+        return {}
+    return {bit: ways[meant] for bit, meant in BITS.items() if meant in ways}
+
+
+def plain(text: str) -> str:
+    """Return a text in small letters, single spaces between its words; a whole number without `.0`."""
+    said = " ".join(text.split()).casefold()
+    whole = WHOLE.fullmatch(said)
+    return whole[1] if whole else said
+
+
+def text_of(value: object, *, lists: bool = False) -> str:
+    """Return the text of a JSON value: of true, 3.0 and null `true`, `3` and none; raise `NoAnswer` for other kinds.
+
+    With `lists` also that of a list: of ["a", "b"] `a,b`.
+    """
+    if lists and isinstance(value, list):
+        return JOINT.join(map(text_of, value)) or "[]"
+    if value is None or isinstance(value, str):
+        return value or ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return str(int(value)) if value.is_integer() else repr(value)
+    raise NoAnswer(f"expected an answer in words or a number, got {quote(value)}")
+
+
+def quote(value: object) -> str:
+    """Return a value as messages show it: in quotes, cut, what can't be printed as its number."""
+    if isinstance(value, dict | list):
+        return f"a {'list' if isinstance(value, list) else 'JSON object'}"
+    if value is None:
+        return "null"
+    said = str(value)
+    cut = f"{said[:60]}..." if len(said) > 60 else said
+    return repr(cut) if isinstance(value, str) else cut
+
+
+OPEN, CLOSE = "<think>", "</think>"
+MARK = re.compile(r"\banswer\b[*_`\"' ]{0,4}(?:is\b[*_`\"' ]{0,4}:?|:)|\\boxed\s?\{", re.IGNORECASE)
+NOTHING: frozenset[int] = frozenset()
+SHORT, REMEMBERED = 200, 10_000  # characters of replies that are looked up once, and how many of them
+DRESS = " \t\r\n.,:;!?\"'*_`$()[]{}“”‘’"
+MACRO = re.compile(r"\\(?:text|textbf|mathrm|mathbf|boxed)\s?\{")
+WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:[-']\w+)*")
+
+
+class ReplyReader:
+    """Reads replies against a vocabulary; `admitted` says which codes answer each kind of question."""
+
+    def __init__(self, vocabulary: AnswerVocabulary, admitted: Sequence[Iterable[int]]) -> None:
+        self.vocabulary = vocabulary
+        self.admitted = tuple(frozenset(codes) for codes in admitted)
+        self.known: dict[str, tuple[int, frozenset[int]]] = {}
+        self.words = {way: code for way, code in vocabulary.ways.items() if WORD.fullmatch(way)}
+        self.phrases = sorted((way for way in vocabulary.ways if way not in self.words and way), key=len, reverse=True)
+
+    def code(self, text: str, kind: int, *, choices: Mapping[str, str] | None = None) -> int:
+        """Return the code of the answer that a reply gives to a question of a kind; `OUTSIDE` where it gives none.
+
+        `choices` are the answers that stood for letters, where the question had such.
+        """
+        code, named = (not choices and self.known.get(text)) or self._understood(text, choices or {})
+        if code != OUTSIDE:
+            return code
+        answers = named & self.admitted[kind]
+        composed = self.vocabulary.composed[kind] if self.vocabulary.composed else None
+        if composed is not None and len(answers) > 1:
+            return composed.together(answers)
+        return min(answers) if len(answers) == 1 else OUTSIDE
+
+    def _understood(self, text: str, choices: Mapping[str, str]) -> tuple[int, frozenset[int]]:
+        """Return the code that a reply states and the codes that it names, whatever was asked."""
+        said, is_marked = last_answer(without_thoughts(text))
+        said = choices.get(said.strip(DRESS), said)
+        code = self.vocabulary.code(said.strip(DRESS)) if is_marked or choices else OUTSIDE
+        found = code, self.named(said) if code == OUTSIDE else NOTHING
+        if not choices and len(text) <= SHORT and len(self.known) < REMEMBERED:
+            self.known[text] = found
+        return found
+
+    def named(self, text: str) -> frozenset[int]:
+        """Return the codes of all answers that occur in a text as whole words, the longest first."""
+        said = plain(text)
+        found = set()
+        for phrase in self.phrases:
+            if phrase in said:
+                said, times = re.subn(rf"(?<!\w){re.escape(phrase)}(?!\w)", " ", said)
+                found |= {self.vocabulary.ways[phrase]} if times else set()
+        words = set(WORD.findall(said))
+        words |= {part for word in words if not word.isalnum() for part in _parts(word)}
+        return frozenset(found | {self.words[word] for word in words & self.words.keys()})
+
+
+def _parts(word: str) -> Sequence[str]:
+    """Return those that a word is put together of: `sphere-shaped`, `cube's`; a decimal number is one."""
+    return (plain(word),) if word[:1].isdigit() else re.split(r"[-'_]", word)
+
+
+def without_thoughts(text: str) -> str:
+    """Return what stands outside of `<think>` blocks, also of one whose beginning or end is missing."""
+    if CLOSE not in text and OPEN not in text:
+        return text
+    *before, last = text.split(CLOSE)
+    kept = [part[:at] for part in before if (at := part.find(OPEN)) >= 0]
+    return "".join([*kept, last.partition(OPEN)[0]])
+
+
+def last_answer(text: str) -> tuple[str, bool]:
+    r"""Return what follows the last `answer:` (its line) or stands in the last `\boxed{}`; else the text, and False."""
+    marks = list(MARK.finditer(text))
+    if not marks:
+        return text, False
+    mark = marks[-1]
+    rest = text[mark.end() :]
+    if mark[0].endswith("{"):
+        return _without_macros(_braced(rest)), True
+    lines = (line for line in rest.split("\n") if line.strip(DRESS))
+    return _without_macros(next(lines, "")), True
+
+
+def _braced(text: str) -> str:
+    """Return what stands before the brace that closes the one just opened; all of it where none does."""
+    depth = 1
+    for found in re.finditer(r"[{}]", text):
+        depth += 1 if found[0] == "{" else -1
+        if depth == 0:
+            return text[: found.start()]
+    return text
+
+
+def _without_macros(text: str) -> str:
+    return MACRO.sub(" ", text).replace("}", " ").replace("{", " ") if "\\" in text else text

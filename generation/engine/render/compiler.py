@@ -1,0 +1,9 @@
+"""The decorator that compiles the tracer's loops."""
+
+from pathlib import Path
+
+from generation.engine.numba_compiler import compiler, digest_of
+
+FILES = sorted(Path(__file__).parent.glob("*.py"))
+DIGEST = digest_of(FILES)
+compiled = compiler("render", files=FILES)

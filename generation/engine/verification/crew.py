@@ -1,0 +1,66 @@
+"""Processes that prove batches of a dataset or a folder: forked from this one once everything is compiled."""
+
+import multiprocessing
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing.pool import AsyncResult, Pool
+from typing import Any, Generic, TypeVar
+
+Batch = TypeVar("Batch")
+Result = TypeVar("Result")
+
+AHEAD = 3  # batches that wait for a process, each
+
+
+class Crew(Generic[Batch, Result]):
+    """Some processes that prove batches; with one, work is done in this process.
+
+    Parameters
+    ----------
+    prove : callable
+        Returns what comes of a batch. Processes get it when they are forked, with all that it knows; then they get
+        batches alone.
+    size : int
+    """
+
+    def __init__(self, prove: Callable[[Batch], Result], *, size: int) -> None:
+        self.prove, self.size = prove, size
+        self.pool: Pool | None = None
+
+    def __enter__(self) -> "Crew[Batch, Result]":
+        if self.size > 1:
+            self.pool = multiprocessing.get_context("fork").Pool(self.size, _begin, (self.prove,))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.pool is not None:
+            self.pool.terminate()
+            self.pool.join()
+
+    def prove_all(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Result]]:
+        """Yield each batch with what comes of it, in order; few are read ahead."""
+        if self.pool is None:
+            yield from ((batch, self.prove(batch)) for batch in batches)
+            return
+        waiting: deque[tuple[Batch, AsyncResult[Result]]] = deque()
+        for batch in batches:
+            waiting.append((batch, self.pool.apply_async(_prove, (batch,))))
+            if len(waiting) > AHEAD * self.size:
+                first, result = waiting.popleft()
+                yield first, result.get()
+        for first, result in waiting:
+            yield first, result.get()
+
+
+_PROVE: list[Callable[[Any], Any]] = []  # what a forked process does with a batch
+
+
+def _begin(prove: Callable[[Any], Any]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _PROVE[:] = [prove]
+
+
+def _prove(batch: Any) -> Any:
+    return _PROVE[0](batch)

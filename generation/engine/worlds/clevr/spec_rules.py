@@ -1,0 +1,70 @@
+"""A spec's rules over questions, checked for a whole family where possible, otherwise for each question."""
+
+from collections.abc import Mapping
+
+from generation.engine.errors import BadSpec
+from generation.engine.items import FacetKind, Needs
+from generation.engine.language.families import Family
+from generation.engine.programs.question_demands import demands
+from generation.engine.spec_rules import RuleSet, RuleValues, read_rules
+from generation.engine.worlds.clevr.facets import facets, group
+from generation.engine.worlds.clevr.palette import check_objects
+from generation.engine.worlds.clevr.programs import name_of, templates
+from generation.engine.worlds.clevr.spec import ClevrSpec
+
+
+def question_rules(spec: ClevrSpec, *, where: str = "") -> RuleSet:
+    """Return a spec's rules over questions; raise `BadSpec` naming the rule with an unknown facet or value."""
+    if not spec.questions.only and not spec.questions.never:
+        return RuleSet()
+    known = {
+        facet.name: RuleValues(facet.values, facet.kind == FacetKind.INTEGER)
+        for facet in facets(spec)
+        if facet.needs == Needs.ITEM
+    }
+    return RuleSet(
+        only=read_rules(spec.questions.only, known=known, where=f"{where}questions.only"),
+        never=read_rules(spec.questions.never, known=known, where=f"{where}questions.never"),
+    )
+
+
+def possible(spec: ClevrSpec, family: Family) -> Mapping[str, frozenset[str]]:
+    """Return, for each facet that a family restricts, the values that its questions may have."""
+    kind = name_of(family.operations[-1])
+    wanted = demands(tuple([template.function for template in templates(family.operations)]))
+    found = {
+        "group": {group(kind)},
+        "type": {kind},
+        "template": {str(family.number)},
+        "answer": set(family.answers),
+        "topology": {str(wanted.topology)},
+        "spatial": {str(wanted.spatial)},
+        "same": {str(wanted.same)},
+    }
+    if spec.outlines is not None:
+        outlines = spec.outlines[family.number]
+        found["skeleton"] = {outline.skeleton for outline in outlines}
+        found["length"] = {str(n) for outline in outlines for n in range(outline.least, outline.most + 1)}
+    return {name: frozenset(values) for name, values in found.items()}
+
+
+def check_rules(spec: ClevrSpec) -> None:
+    """Raise `BadSpec` naming the field if rules are malformed, or leave a split too few families or no object."""
+    for name, split in spec.splits.items():
+        own = spec.for_split(name)
+        where = f"splits.{name}.overrides."
+        check_objects(own, where=where if "scene" in split.overrides else "")
+        _check_questions(own, where=where if "questions" in split.overrides else "")
+
+
+def _check_questions(spec: ClevrSpec, *, where: str) -> None:
+    wanted = question_rules(spec, where=where)
+    if not wanted.names:
+        return
+    left = sum(family.askable and wanted.may_allow(possible(spec, family)) for family in spec.families)
+    if left < spec.questions.per_scene:
+        raise BadSpec(
+            f"Expected rules that leave {spec.questions.per_scene} families to ask, as many as questions.per_scene, "
+            f"got rules that leave {left}.",
+            where=f"{where}questions.{'only' if wanted.only else 'never'}",
+        )
