@@ -1,4 +1,4 @@
-"""Who may see and do what: the one place where views, templates, exports, API and files ask."""
+"""Access rules: who may see and do what. Views, templates, exports, the API and files all ask here."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponseBase
 
 View = TypeVar("View", bound=Callable[..., Any])
 MEGABYTE = 1_000_000
-RESEARCHERS = "researcher"  # the group whose members make datasets; a migration makes it
+RESEARCHERS = "researcher"  # the group whose members make datasets; a migration creates it
 
 
 class What(TextChoices):
@@ -30,13 +30,17 @@ class What(TextChoices):
     STORY = "story", "lines of a story"
 
 
-# What a withheld split still shows. A facet that reveals nothing beyond the question's words needs no asking:
-# `may_see_facet` says so.
+# What a withheld split still shows. Facets that reveal nothing beyond the question's words are also shown; see
+# `may_see_facet`.
 OPEN_WHILE_WITHHELD = frozenset({What.IMAGE, What.STORY, What.QUESTION})
 
 
+# Of a withheld split, those who may see all of these see exact figures; others see what its owner publishes.
+EXACT = (What.PER_QUESTION_RESULT, What.ANSWER, What.FACET, What.HUMAN_ANSWERS)
+
+
 class Visitor(Protocol):
-    """Whoever looks: an account, or nobody in particular."""
+    """The user of a request: an account or an anonymous user."""
 
     @property
     def pk(self) -> object: ...
@@ -49,9 +53,9 @@ class Visitor(Protocol):
 
 
 class DatasetLike(Protocol):
-    """What is asked of a dataset: `visibility` is "private", "link" or "public"; `archived` says since when.
+    """The attributes of a dataset that access rules need: `visibility` is "private", "link" or "public".
 
-    `images_visible` is False where its pictures aren't ours to show.
+    `archived` is the time since when it is archived. `images_visible` is False if only its owner may see its pictures.
     """
 
     @property
@@ -65,7 +69,7 @@ class DatasetLike(Protocol):
 
 
 class SplitLike(Protocol):
-    """What is asked of a split."""
+    """The attributes of a split that access rules need."""
 
     @property
     def withheld(self) -> bool: ...
@@ -74,14 +78,14 @@ class SplitLike(Protocol):
 
 
 class FacetLike(Protocol):
-    """What is asked of a facet."""
+    """The attribute of a facet that access rules need."""
 
     @property
     def reveals(self) -> bool: ...
 
 
 class AccessCheck(NamedTuple):
-    """A question that was put here: about a dataset as a whole, or about a kind of thing of one of its splits."""
+    """A check that was made: of a dataset as a whole, or of a kind of thing in a split."""
 
     dataset: DatasetLike
     split: SplitLike | None
@@ -93,7 +97,7 @@ _ASKED: ContextVar[list[AccessCheck] | None] = ContextVar("asked", default=None)
 
 @contextmanager
 def recorded() -> Iterator[list[AccessCheck]]:
-    """Give the list of what is asked here meanwhile: so tests find the page that shows without asking."""
+    """Yield the list of checks that are made in this block, so that tests find pages that show something unchecked."""
     asked: list[AccessCheck] = []
     token = _ASKED.set(asked)
     try:
@@ -116,7 +120,7 @@ def is_researcher(user: Visitor) -> bool:
 
 
 def owns(user: Visitor, dataset: DatasetLike) -> bool:
-    """Return whether the dataset is this account's, or the account is staff's."""
+    """Return whether the account owns the dataset or is staff."""
     _note(dataset)
     if not user.is_authenticated:
         return False
@@ -124,26 +128,26 @@ def owns(user: Visitor, dataset: DatasetLike) -> bool:
 
 
 def may_list(user: Visitor, dataset: DatasetLike) -> bool:
-    """Return whether lists show the dataset: public ones to all, others and archived ones to their owner and staff."""
+    """Return whether lists show the dataset: public ones to everybody, private and archived ones to owner and staff."""
     return owns(user, dataset) or (dataset.visibility == "public" and not dataset.archived)
 
 
 def may_open(user: Visitor, dataset: DatasetLike) -> bool:
-    """Return whether the dataset's own pages answer: those who know its address see a link-only one too."""
+    """Return whether the user may open the dataset's pages. Users who know its address may open a link-only one."""
     return owns(user, dataset) or dataset.visibility in ("public", "link")
 
 
 def may_mention(user: Visitor, dataset: DatasetLike) -> bool:
-    """Return whether pages about something else may name the dataset: of a link-only one the name is the key."""
+    """Return whether other pages may name the dataset. The name of a link-only dataset must stay secret."""
     return owns(user, dataset) or dataset.visibility == "public"
 
 
 def may_see(user: Visitor, split: SplitLike, what: What) -> bool:
-    """Return whether this visitor may see this kind of thing in this split.
+    """Return whether this user may see this kind of thing in this split.
 
-    Staff and owner see everything. Others see what belongs to a dataset they may open; where the split's
-    answers are withheld, image, lines of a story and question text alone; no image where its owner keeps those to
-    herself. What is withheld of a split is withheld of those derived from it: its parent is asked as well.
+    Staff and the owner see everything. Others see what belongs to a dataset that they may open. If the split's answers
+    are withheld, they see only images, story lines and question texts. They see no images if the owner hides them. What
+    is withheld in a split is also withheld in splits that are derived from it, so the parent is checked, too.
     """
     _note(split.dataset, split, what)
     parent: SplitLike | None = getattr(split, "parent", None)
@@ -155,42 +159,52 @@ def may_see(user: Visitor, split: SplitLike, what: What) -> bool:
         return False
     if what == What.IMAGE and not split.dataset.images_visible:
         return False
-    withheld = split.withheld or (parent is not None and parent.withheld)
-    return not withheld or what in OPEN_WHILE_WITHHELD
+    return not is_withheld(split) or what in OPEN_WHILE_WITHHELD
+
+
+def is_withheld(split: SplitLike) -> bool:
+    """Return whether a split's answers are withheld, here or in the split that it was derived from."""
+    parent: SplitLike | None = getattr(split, "parent", None)
+    return split.withheld or (parent is not None and parent.withheld)
+
+
+def may_see_exact_figures(user: Visitor, split: SplitLike) -> bool:
+    """Return whether this visitor may see any figure about this split's answers, and what it is made of."""
+    return all(may_see(user, split, what) for what in EXACT)
 
 
 def may_see_facet(user: Visitor, split: SplitLike, facet: FacetLike) -> bool:
-    """Return whether this visitor may filter by, count or read this facet in this split."""
+    """Return whether this user may filter by, count or read this facet in this split."""
     return may_see(user, split, What.FACET if facet.reveals else What.QUESTION)
 
 
-# Who may send files, before anything of them is read
+# Who may upload files; this is checked before the request's body is read
 
 
 class Uploads(NamedTuple):
-    """What a view takes: its check of who asks, and the most megabytes (None: as many as the site takes at all)."""
+    """The upload rules of a view: its check of the user, and the limit in megabytes (None: the site's limit)."""
 
     refuse: Callable[..., HttpResponseBase | None]
     megabytes: int | None
 
     @property
     def most(self) -> int:
-        """Return the size of the largest body, in bytes."""
+        """Return the size of the largest allowed body, in bytes."""
         return min(self.megabytes or settings.UPLOAD_MB, settings.UPLOAD_MB) * MEGABYTE
 
 
 def takes_uploads(
     refuse: Callable[..., HttpResponseBase | None], *, megabytes: int | None = None
 ) -> Callable[[View], View]:
-    """Return a decorator for a view that takes more than `webapp.running.uploads.SMALL` bytes.
+    """Return a decorator for a view that accepts more than `webapp.running.uploads.SMALL` bytes.
 
     Parameters
     ----------
     refuse : callable
-        Called before the body is read, with the request and the parts of its address. It returns an answer, or raises
-        `PermissionDenied` or `Http404`, for somebody who may send nothing there; None for others.
+        Called before the body is read, with the request and the arguments of its address. For users who may not upload,
+        it returns a response or raises `PermissionDenied` or `Http404`; for others it returns None.
     megabytes : int, optional
-        The most that the view takes; never more than the setting `UPLOAD_MB`.
+        The limit of the view. The setting `UPLOAD_MB` is always a limit, too.
     """
 
     def decorate(view: View) -> View:
@@ -201,12 +215,12 @@ def takes_uploads(
 
 
 def accounts_only(request: HttpRequest, **_: Any) -> None:
-    """Refuse uploads of somebody who is not signed in; a check for `takes_uploads`."""
+    """Refuse uploads of users who are not signed in; a check for `takes_uploads`."""
     if not request.user.is_authenticated:
         raise PermissionDenied("Expected somebody who is signed in.")
 
 
 def researchers_only(request: HttpRequest, **_: Any) -> None:
-    """Refuse uploads of other accounts; a check for `takes_uploads`."""
+    """Refuse uploads of users who are not researchers; a check for `takes_uploads`."""
     if not is_researcher(request.user):
         raise PermissionDenied("Expected a researcher's account.")

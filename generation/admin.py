@@ -1,4 +1,4 @@
-"""Datasets and their jobs in the admin pages: to look at; only titles, visibility and owners can be changed."""
+"""Datasets and their jobs in the admin pages. Only titles, descriptions, visibility and owners can be changed."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from generation.engine.errors import EngineError
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Export, Heartbeat, Job, Limit, Quota, Split
 
 if TYPE_CHECKING:
@@ -17,21 +17,18 @@ else:
 
 
 class LookOnly(Base):
-    """Rows that the program alone writes."""
+    """Rows that only the program creates and deletes."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Return False: the program makes them."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return False: `manage.py delete` deletes datasets, with their files."""
+        """Return False, because `manage.py delete` also deletes a dataset's files."""
         return False
 
 
 @admin.register(Dataset)
 class DatasetAdmin(LookOnly):
-    """Datasets."""
-
     list_display = ("slug", "title", "world", "state", "visibility", "owner", "created", "completed")
     list_filter = ("state", "visibility", "world")
     search_fields = ("slug", "title")
@@ -42,29 +39,24 @@ class DatasetAdmin(LookOnly):
     )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Return all fields but those by which people find and see a dataset."""
+        """Return all fields except those that staff may change."""
         changeable = ("title", "description", "visibility", "owner")
         return tuple(str(field) for field in self.fields if field not in changeable)
 
 
 @admin.register(Split)
 class SplitAdmin(LookOnly):
-    """Splits."""
-
     list_display = ("__str__", "kind", "state", "withheld", "opened", "scenes", "questions", "fingerprint")
     list_select_related = ("dataset",)
     list_filter = ("state", "kind", "withheld")
     search_fields = ("dataset__slug", "name")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return False: the program writes them."""
         return False
 
 
 @admin.register(Job)
 class JobAdmin(LookOnly):
-    """Jobs."""
-
     list_display = ("__str__", "state", "attempts", "worker", "started", "finished", "message")
     list_select_related = ("dataset", "split__dataset", "chunk")
     list_filter = ("state", "kind")
@@ -73,51 +65,44 @@ class JobAdmin(LookOnly):
 
     @admin.action(description="Try again: those that failed", permissions=["view"])
     def retry(self, request: HttpRequest, chosen: QuerySet[Job]) -> None:
-        """Let the chosen jobs that failed be tried again, as the button on their dataset's page does."""
+        """Try those of the chosen jobs again that failed, like the button on their dataset's page."""
         tried = 0
         for job in chosen.select_related("dataset"):
             try:
-                tried += datasets.retry(job)
+                tried += dataset_jobs.retry(job)
             except EngineError as error:
                 self.message_user(request, f"{job}: {error}", messages.ERROR)
         if tried:
-            datasets.wake(tried)
+            dataset_jobs.RUNNER.wake(tried)
         said = f"{tried} of {len(chosen)} jobs are tried again. Only failed jobs of datasets that can go on are."
         self.message_user(request, said, messages.SUCCESS if tried else messages.WARNING)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return False: the program writes them."""
         return False
 
 
 @admin.register(Export)
 class ExportAdmin(LookOnly):
-    """Exports."""
-
     list_display = ("__str__", "state", "view", "user", "size", "created", "expires", "message")
     list_select_related = ("dataset", "user")
     list_filter = ("state", "view", "format")
     search_fields = ("dataset__slug",)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return False: the program writes them."""
         return False
 
 
 @admin.register(Heartbeat)
 class HeartbeatAdmin(LookOnly):
-    """Background processes."""
-
     list_display = ("name", "host", "pid", "queues", "seen")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return False: background processes write them."""
         return False
 
 
 @admin.register(Quota)
 class QuotaAdmin(Base):
-    """How many scenes an account may have; staff give more here."""
+    """How many scenes an account may have. Staff can raise it here."""
 
     list_display = ("user", "scenes")
     search_fields = ("user__username",)
@@ -126,7 +111,7 @@ class QuotaAdmin(Base):
 
 @admin.register(Limit)
 class LimitAdmin(Base):
-    """How much specs may ask for; staff give more here, to one account or to everybody."""
+    """The largest values in specs. Staff can raise them here, for one account or for everybody."""
 
     list_display = ("__str__", "name", "user", "most")
     list_select_related = ("user",)

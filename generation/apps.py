@@ -1,4 +1,4 @@
-"""Generation as a Django app: datasets, how they are made, stored and browsed."""
+"""The Django app for datasets: making, storing and browsing them."""
 
 import os
 
@@ -7,20 +7,18 @@ from django.conf import settings
 
 
 class GenerationConfig(AppConfig):
-    """The generation app."""
-
     name = "generation"
 
     def ready(self) -> None:
-        """Tell the engine where Blender is; background processes share the processors. Have worlds checked.
+        """Configure Blender with each background process's share of the processors; register the check of worlds.
 
-        Kinds of background work register themselves when their modules are loaded, which the tasks do.
+        Kinds of background work register themselves when their modules are imported, which `generation.tasks` does.
         """
         from django.core import checks
 
         import generation.tasks  # noqa: F401
         from generation.engine.render import blender
-        from generation.management.worlds import check_worlds
+        from generation.management.world_packages import check_worlds
 
         threads = max(1, (os.cpu_count() or 1) // settings.GENERATION_PROCESSES)
         blender.configure(blender.Setup(python=settings.BLENDER_PYTHON, threads=threads))

@@ -1,8 +1,8 @@
-"""Lengths of time in words."""
+"""Durations in words."""
 
 
 def duration(seconds: float) -> str:
-    """Return a length of time in words, in one unit or two, never finer than can be known."""
+    """Return a duration in words, in one or two units, rounded to what an estimate can tell."""
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     minutes = round(seconds / 60)

@@ -1,9 +1,9 @@
-"""What upper layers register, so that lower ones do not import them: links, notes, and what refers to a dataset.
+"""Registration for upper layers, so that lower layers need not import them: links, notes, and referrers of datasets.
 
-Each upper layer registers functions when it is loaded. Links stand on the page of a split for its owner; notes are
-lines with a link on the pages of splits and questions, and ask themselves what a visitor may know. Of what refers to a
-dataset some keeps it from being deleted, and the rest goes with it. A page names what keeps a dataset, so a referrer
-names nothing that the dataset's owner may not know of.
+Each upper layer registers functions when it is loaded. Links are shown to the owner on a split's page. Notes are lines
+with a link on the pages of splits and questions; their functions check what the user may see. Some things that refer
+to a dataset prevent its deletion, and others are deleted with it. A page names the things that prevent it, so a
+referrer must return only names that the dataset's owner may know.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from generation.models import Dataset, Split
 
 
 class Link(NamedTuple):
-    """A link: what it says, and where it leads."""
+    """A link: its label and its address."""
 
     label: str
     address: str
@@ -29,9 +29,9 @@ _LINKS: dict[str, LinkMaker] = {}
 
 
 def register_link(name: str, link: LinkMaker) -> None:
-    """Show the link that `link` returns on the page of each complete split; the same name replaces it.
+    """Show the link that `link` returns on the page of each complete split. The same name replaces it.
 
-    `link` takes the split and the filter in the address of its page, empty for all questions.
+    `link` gets the split and the filter in the address of its page, empty for all questions.
     """
     _LINKS[name] = link
 
@@ -41,7 +41,7 @@ def links_for(split: Split, text: str = "") -> list[Link]:
 
 
 class Note(NamedTuple):
-    """A line, and where to read more."""
+    """A line of text, and the address of details."""
 
     text: str
     address: str
@@ -55,9 +55,9 @@ _NOTES_ON_QUESTIONS: dict[str, QuestionNote] = {}
 
 
 def register_notes(name: str, *, of_splits: SplitNotes, of_question: QuestionNote) -> None:
-    """Show notes on splits, which `of_splits` returns by their keys, and on questions; the same name replaces them.
+    """Show notes on splits, which `of_splits` returns by key, and on questions. The same name replaces them.
 
-    `of_question` returns a note on what people answered, or nothing. Pages show it where they show the right answer.
+    `of_question` returns a note about people's answers, or an empty text. Pages show it together with the right answer.
     """
     _NOTES_ON_SPLITS[name] = of_splits
     _NOTES_ON_QUESTIONS[name] = of_question
@@ -93,29 +93,29 @@ NAMED = 5
 
 
 class Referred(EngineError):
-    """A dataset can't be deleted because something needs it."""
+    """A dataset or split cannot be deleted, because something needs it."""
 
 
 def register_referrer(name: str, referrer: Referrer, *, of_split: SplitReferrer | None = None) -> None:
-    """Ask `referrer` what refers to a dataset; the same name registered again replaces it.
+    """Register a function that returns what refers to a dataset. The same name replaces it.
 
-    `of_split` says what refers to one of its splits. Without it, whatever refers to a dataset is taken to refer to
-    each of its splits.
+    `of_split` returns what refers to one of its splits. Without it, everything that refers to a dataset is taken to
+    refer to each of its splits.
     """
     _REFERRERS[name] = referrer
     _SPLIT_REFERRERS[name] = of_split or (lambda split: referrer(split.dataset))
 
 
 def register_losses(name: str, losses: Losses, release: Release) -> None:
-    """Register `losses`, which says in words what goes with splits that are deleted, and `release`, which removes it.
+    """Register `losses`, which describes what is deleted together with splits, and `release`, which deletes it.
 
-    `release` runs within the transaction that decides on the deletion, and perhaps again later.
+    `release` runs in the transaction that decides on the deletion, and may run again later.
     """
     _LOSSES[name] = (losses, release)
 
 
 def losses_of(splits: QuerySet[Split]) -> list[str]:
-    """Return what would go with splits, a sentence each: counted, never named."""
+    """Return what would be deleted with these splits, a sentence each, with counts but without names."""
     return [sentence for name in sorted(_LOSSES) for sentence in _LOSSES[name][0](splits)]
 
 
@@ -133,12 +133,12 @@ def referring_to_split(split: Split) -> list[str]:
 
 
 def check_unreferred(dataset: Dataset) -> None:
-    """Raise `Referred` where something needs the dataset."""
+    """Raise `Referred` if something needs the dataset."""
     _check("dataset", referring_to(dataset), where=dataset.slug, advice=" Archive it instead.")
 
 
 def check_split_unreferred(split: Split) -> None:
-    """Raise `Referred` where something needs the split."""
+    """Raise `Referred` if something needs the split."""
     _check("split", referring_to_split(split), where=str(split))
 
 

@@ -1,4 +1,4 @@
-"""Forms about datasets."""
+"""Forms for datasets."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -25,10 +25,10 @@ SEEN_BY = {
 
 
 class AboutForm(Base):
-    """Who sees a dataset, and what others should know of it; none of it is part of the content hash."""
+    """Who may see a dataset, and facts about it. None of them is part of the content hash."""
 
     class Meta:
-        """The fields, and how they are typed."""
+        """The fields and their widgets."""
 
         model = Dataset
         fields: ClassVar[tuple[str, ...]] = ("visibility", "authors", "licence", "version", "citation")
@@ -46,10 +46,10 @@ class AboutForm(Base):
 
 
 class EditForm(AboutForm):
-    """Everything about a finished dataset that may change."""
+    """Everything that can be changed in a finished dataset."""
 
     class Meta(AboutForm.Meta):
-        """Its title and description too."""
+        """Adds its title and description."""
 
         fields = ("title", "description", *AboutForm.Meta.fields, "images_visible")
         labels = {**AboutForm.Meta.labels, "images_visible": "Whoever sees the dataset sees its pictures, too"}  # noqa: RUF012
@@ -60,18 +60,18 @@ class EditForm(AboutForm):
         super().__init__(*args, **options)
         self.fields["description"].validators.append(MaxLengthValidator(5000))
         if not self.instance.with_images or not self.instance.splits.filter(kind=Split.Kind.IMPORTED).exists():
-            del self.fields["images_visible"]  # our own pictures go with the dataset
+            del self.fields["images_visible"]  # pictures drawn here are visible with the dataset
 
 
 class SeveralFiles(forms.FileField):
-    """Files that are sent together; one at least."""
+    """Several files that are uploaded together, at least one."""
 
     def __init__(self, **options: Any) -> None:
         options["widget"] = _Several()
         super().__init__(**options)
 
     def clean(self, data: Any, initial: Any = None) -> list[Any]:
-        """Return the files, each by a name of its own."""
+        """Return the files; raise `ValidationError` if two have the same name."""
         files = [super(SeveralFiles, self).clean(one, initial) for one in data or [None]]
         names = [file.name for file in files]
         if len(set(names)) < len(names):
@@ -87,7 +87,7 @@ class _Several(forms.ClearableFileInput):
 
 
 class ImportForm(Base):
-    """What an import needs: files, a name, and what others may see of it."""
+    """The form of an import: files, a name, and what others may see."""
 
     format = forms.ChoiceField(label="Format", choices=lambda: [(name, find_reader(name).label) for name in READERS])
     files = SeveralFiles(  # type: ignore[assignment]  # a form's own `files` are those that were sent
@@ -96,7 +96,7 @@ class ImportForm(Base):
     )
 
     class Meta:
-        """The fields, and how they are typed."""
+        """The fields and their texts."""
 
         model = Dataset
         fields: ClassVar[tuple[str, ...]] = ("title", "licence", "visibility")
@@ -121,7 +121,7 @@ class ImportForm(Base):
 
 
 def free_slug(slug: str) -> str:
-    """Return a name that is free and may stand in addresses; raise `ValidationError` for another."""
+    """Return the name if it is free and allowed in addresses; raise `ValidationError` otherwise."""
     try:
         check_slug(slug)
     except BadSpec as error:
@@ -132,7 +132,7 @@ def free_slug(slug: str) -> str:
 
 
 class NewForm(AboutForm):
-    """What a new dataset needs beside its spec."""
+    """The fields of a new dataset beside its spec."""
 
     slug = forms.CharField(
         label="Name in addresses",
@@ -141,14 +141,14 @@ class NewForm(AboutForm):
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
     )
     images = forms.BooleanField(label="Draw pictures", required=False, initial=True)
-    field_order = ("slug", "images")  # as they stand on the page: what is wrong is said in that order
+    field_order = ("slug", "images")  # the order on the page, so that errors are listed in it
 
     def clean_slug(self) -> str:
         return free_slug(self.cleaned_data["slug"])
 
 
 class AmountForm(forms.Form):
-    """How many of some questions a question set has."""
+    """How many of the matching questions a question set takes."""
 
     how = forms.ChoiceField(
         label="Take",
@@ -170,7 +170,7 @@ class AmountForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Return what was typed, the amount as the number it has to be."""
+        """Return the data with the amount as a number."""
         data: dict[str, Any] = dict(self.cleaned_data)
         how, text = data.get("how"), data.get("amount", "").replace(",", "").replace(" ", "")
         if how == "all":
@@ -183,14 +183,14 @@ class AmountForm(forms.Form):
         return data
 
     def recipe(self, parent: Split, text: str) -> Recipe:
-        """Return what was typed as a recipe over what passes a filter; raise `BadRecipe`."""
+        """Return the data as a recipe with a filter; raise `BadRecipe`."""
         typed = self.cleaned_data
         way = {} if typed["how"] == "all" else {typed["how"]: typed["amount"]}
         return read_recipe({"parent": parent.name, "filter": text, "seed": typed["seed"], **way})
 
 
 class DeriveForm(AmountForm):
-    """A question set: its name, too."""
+    """The form of a question set, with its name."""
 
     name = forms.CharField(
         label="Name in addresses",

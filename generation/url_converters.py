@@ -1,4 +1,4 @@
-"""What stands in addresses of datasets: `split:` and `position:`, known once this is imported."""
+"""The converters `split:` and `position:` for addresses of datasets, registered by importing this module."""
 
 from django.urls import register_converter
 
@@ -16,7 +16,7 @@ class SplitNameConverter:
 
 
 class PositionConverter:
-    """A 0-based position, of at most nine digits: more would be no number the database has."""
+    """A 0-based position of at most nine digits, so that it fits the database's integers."""
 
     regex = "[0-9]{1,9}"
 

@@ -1,1 +1,1 @@
-"""What the pages of datasets, pictures, stories and questions show."""
+"""The content of the pages of datasets, pictures, stories and questions."""

@@ -1,4 +1,4 @@
-"""Datasets on pages: cards of the list and the front page, the overview of one dataset, and its repeated questions."""
+"""Datasets on pages: cards for lists and the front page, the overview of a dataset, and its repeats."""
 
 import functools
 import json
@@ -21,24 +21,24 @@ from generation.engine.errors import BadSpec
 from generation.engine.items import Facet as WorldFacet
 from generation.engine.items import FacetKind
 from generation.engine.worlds import usable
-from generation.engine.worlds.repeats import HasRepeats, Repeatable
+from generation.engine.worlds.base import Repeatable, World
 from generation.models import Dataset, Split
 from generation.models.datasets import DatasetQuerySet
-from generation.splits.filters import BadAddress, FilterFacet, Query, read_query
+from generation.splits.filters import BadAddress, FilterFacet, Query, QueryString, read_query
 from generation.storage.index import NotIndexed, SplitIndex, open_digest
 
 
 class DistinctCount(NamedTuple):
-    """Of how many things how many are different."""
+    """How many things there are, and how many different ones."""
 
     all: int
     different: int
 
 
 class RepeatRow(NamedTuple):
-    """A value, or all together, with a figure for each split and each thing that may repeat; None: there is none.
+    """A facet value, or all questions, with the counts for each split and each kind of thing; None for no things.
 
-    `spaces` says of each thing how many different ones there are in all splits together; None where nobody counted.
+    `spaces` has, for each kind of thing, how many different ones are possible; None if unknown.
     """
 
     label: str
@@ -51,7 +51,7 @@ class RepeatRow(NamedTuple):
 
 
 class Repeats(NamedTuple):
-    """What repeats in a dataset: columns, and a row for all together before one for each value that says something."""
+    """The repeats in a dataset: columns, and a row for all questions before the rows of values that have repeats."""
 
     splits: list[str]
     labels: list[str]
@@ -64,12 +64,12 @@ class Repeats(NamedTuple):
 
 
 def repeats_of(user: Visitor, dataset: Dataset, splits: Sequence[Split]) -> Repeats | None:
-    """Return what repeats in these complete splits; None where its world counts nothing or a visitor sees nothing."""
+    """Return the repeats in these complete splits; None if the world counts none or the user may not see the splits."""
     try:
         world = dataset.get_world()
     except BadSpec:
         return None
-    if not isinstance(world, HasRepeats) or not all(may_see(user, split, What.QUESTION) for split in splits):
+    if not world.repeats or not all(may_see(user, split, What.QUESTION) for split in splits):
         return None
     found = [(split, index) for split in splits if (index := _index(split, world)) is not None]
     if not found:
@@ -92,14 +92,14 @@ def repeats_of(user: Visitor, dataset: Dataset, splits: Sequence[Split]) -> Repe
     )
 
 
-def _spaces(world: HasRepeats, splits: Sequence[Split]) -> Mapping[str, Mapping[str, int]]:
-    """Return how many different ones there are; nothing where splits are of different kinds."""
+def _spaces(world: World, splits: Sequence[Split]) -> Mapping[str, Mapping[str, int]]:
+    """Return how many different things are possible, by value; empty if the splits differ in this."""
     first, *others = [world.spaces(split.read_spec()) for split in splits]
     return first if all(other == first for other in others) else {}
 
 
-def _index(split: Split, world: HasRepeats) -> SplitIndex | None:
-    """Return a split's index, or None if the index cannot say what repeats."""
+def _index(split: Split, world: World) -> SplitIndex | None:
+    """Return a split's index, or None if it lacks the keys to count repeats."""
     try:
         index = SplitIndex.open(split)
     except NotIndexed:
@@ -109,7 +109,7 @@ def _index(split: Split, world: HasRepeats) -> SplitIndex | None:
 
 @functools.lru_cache(maxsize=256)
 def _by_value(digest: str, repeatable: Repeatable, by: str) -> Mapping[int, DistinctCount | None]:
-    """Return how many there are and how many different ones, for each value's code; for all together under -1."""
+    """Return the counts for each value's code, and those of all questions under -1."""
     index = open_digest(digest)
     keys, codes = index.keys[repeatable.facet], index.facets[by].codes
     has_one = np.flatnonzero(np.diff(keys.starts.astype(np.int64)) == 1)
@@ -144,7 +144,7 @@ SEEN_BY = {
 
 
 class DatasetCard(NamedTuple):
-    """A dataset with what a list shows of it."""
+    """A dataset with the data that a list shows."""
 
     dataset: Dataset
     world: str
@@ -153,7 +153,7 @@ class DatasetCard(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """A facet of the list as a field of its form: every value with its label, and the one that is on."""
+    """A facet of the list as a form field: every value with its label, and the selected value."""
 
     name: str
     label: str
@@ -167,15 +167,15 @@ def newest_cards(user: Visitor, *, most: int) -> list[DatasetCard]:
 
 
 def cards_of(user: Visitor, query: Query) -> tuple[list[DatasetCard], Page]:
-    """Return the page of datasets that an address asks for, newest first; raise `NoSuchPage` past the end."""
+    """Return the datasets on a page of the list, newest first; raise `NoSuchPage` for a page after the end."""
     found = Dataset.objects.visible_to(user).matching(words=query.words.split(), **_values(query))
     page = page_of(query, found.count(), size=PER_PAGE, of="datasets")
     return _cards(user, found, start=page.start, stop=page.stop), page
 
 
-def read_list_query(pairs: Iterable[tuple[str, str]]) -> Query:
-    """Return what the names and values of the list's address ask for; raise `BadAddress` where it makes no sense."""
-    query = read_query(pairs, facets=facets())
+def read_list_query(asked: QueryString) -> Query:
+    """Return what the address of the list asks for; raise `BadAddress` where it makes no sense."""
+    query = read_query(asked.pairs, facets=facets())
     count = len(query.words.split())
     if count > MOST_WORDS:
         raise BadAddress(f"Search words: expected at most {MOST_WORDS} words, got {count}.")
@@ -183,7 +183,7 @@ def read_list_query(pairs: Iterable[tuple[str, str]]) -> Query:
 
 
 def facets() -> list[FilterFacet]:
-    """Return what datasets are filtered by."""
+    """Return the facets by which datasets are filtered."""
     worlds = {world.name: world.label for world in usable()}
     return [
         _facet("world", "world", worlds),
@@ -193,7 +193,7 @@ def facets() -> list[FilterFacet]:
 
 
 def choices(query: Query, *, names: Iterable[str]) -> list[Choices]:
-    """Return the fields of the list's form, for these facets."""
+    """Return the fields of the list's form for these facets."""
     made = []
     for facet in facets():
         if facet.name in names:
@@ -204,7 +204,7 @@ def choices(query: Query, *, names: Iterable[str]) -> list[Choices]:
 
 
 def world_label(dataset: Dataset) -> str:
-    """Return what people call its world; of one that this program does not have, the bare name."""
+    """Return the label of a dataset's world, or its name if the world is not installed."""
     try:
         return dataset.get_world().label
     except BadSpec:
@@ -223,7 +223,7 @@ def _facet(name: str, label: str, values: dict[str, str]) -> FilterFacet:
 
 
 def _values(query: Query) -> dict[str, list[str]]:
-    """Return, for each facet with a condition, the values it may have."""
+    """Return, for each facet with a condition, its accepted values."""
     wanted: dict[str, list[str]] = {}
     for condition in query.conditions:
         wanted.setdefault(condition.facet.name, []).append(condition.value)
@@ -231,7 +231,7 @@ def _values(query: Query) -> dict[str, list[str]]:
 
 
 def _cards(user: Visitor, found: DatasetQuerySet, *, start: int, stop: int) -> list[DatasetCard]:
-    """Return a part of these datasets, newest first, in four queries however many there are, five with stories."""
+    """Return a part of these datasets, newest first, in four queries for any number of them, five with stories."""
     keys = list(found.newest_first().values_list("pk", flat=True)[start:stop])
     shown = [one for one in Dataset.objects.filter(pk__in=keys).for_list() if may_list(user, one)]
     strip, told = strips(shown, user=user, pictures=PICTURES), stories.strips(shown, user=user, stories=1)
@@ -247,7 +247,7 @@ TALL = 16  # a chart of more bars below each other takes the room of two
 
 
 class ShownChart(NamedTuple):
-    """A chart as the overview shows it.
+    """A chart on the overview.
 
     Attributes
     ----------
@@ -255,9 +255,9 @@ class ShownChart(NamedTuple):
     is_drawable : bool
         Whether any split has enough questions.
     drawing : str
-        SVG, safe to stand in a page; empty where there is nothing to draw or drawing failed.
+        SVG that is safe in a page; empty if there is nothing to draw or drawing failed.
     bars : int
-        How many values are drawn.
+        Number of values that are drawn.
     """
 
     chart: Chart
@@ -271,12 +271,12 @@ class ShownChart(NamedTuple):
 
     @property
     def has_more(self) -> bool:
-        """Return whether there are values that only the table has."""
+        """Return whether some values are only in the table."""
         return self.is_drawable and self.bars < len(self.chart.rows)
 
 
 class Section(NamedTuple):
-    """A part of the spec: its name, how much is in it, and its JSON."""
+    """A part of the spec: its name, a summary, and its JSON."""
 
     name: str
     summary: str
@@ -286,7 +286,7 @@ class Section(NamedTuple):
 def shown_charts(
     user: Visitor, dataset: Dataset, splits: Sequence[Split], *, wait: float | None = None
 ) -> list[ShownChart]:
-    """Return a dataset's charts with all that this visitor may know of these splits, drawn within `wait` seconds."""
+    """Return a dataset's charts with the counts that this user may see in these splits, drawn within `wait` seconds."""
     charts = charts_of(user, dataset, splits)
     specs = [spec_of(chart, colors=OF_THE_PAGE) for chart in charts]
     drawn = iter(drawings(dataset.slug, [DrawingOrder(spec) for spec in specs if spec is not None], wait=wait))
@@ -299,7 +299,7 @@ def shown_charts(
 
 
 def sections_of(spec: dict[str, Any]) -> list[Section]:
-    """Return the spec in parts: one for each object or list in it; single values stand in `singles_of`."""
+    """Return a section for each object or list in the spec. `singles_of` returns the single values."""
     parts = [(name, value) for name, value in spec.items() if isinstance(value, dict | list)]
     return [Section(name, _amount(value), json.dumps(value, indent=2, ensure_ascii=False)) for name, value in parts]
 

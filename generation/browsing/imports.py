@@ -1,4 +1,4 @@
-"""What a page says of an import: what was found, what is missing, what disagrees; and what a question came without."""
+"""The report on an import: what was found, what is missing, what is wrong; and what a question lacks."""
 
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
@@ -7,11 +7,11 @@ from generation.access import Visitor, What, may_see
 from generation.engine.items import Media
 from generation.models import Dataset, Import, ImportedSplit, Question, Scene, Split
 
-FAULTS = 20  # shown of each split
+FAULTS = 20  # shown for each split
 
 
 class ImportFault(NamedTuple):
-    """An answer that its program does not give; `expected` is what it gives, or why it gives nothing."""
+    """An answer that its program does not give. `expected` is the program's result, or why it has none."""
 
     position: int
     got: str
@@ -20,7 +20,7 @@ class ImportFault(NamedTuple):
 
 
 class ImportFindings(NamedTuple):
-    """What was found in a split, as far as a visitor may know it.
+    """The findings in a split that a user may see.
 
     Attributes
     ----------
@@ -28,12 +28,12 @@ class ImportFindings(NamedTuple):
     report : mapping
         Counts; see `generation.making.import_records.ImportReport`.
     absent : str
-        What was not published of it, in words; empty where nothing is missing.
-    faults : list of Fault
+        What was not published, in words; empty if nothing is missing.
+    faults : list of ImportFault
     more : int
-        How many faults there are beside those.
+        Number of further faults.
     pictures : bool
-        Whether anything may be said of its pictures' files.
+        Whether the page may mention the files of its pictures.
     """
 
     split: Split
@@ -44,10 +44,10 @@ class ImportFindings(NamedTuple):
     pictures: bool
 
 
-class Imported(NamedTuple):
-    """An import as its dataset's page shows it.
+class ImportView(NamedTuple):
+    """An import on its dataset's page.
 
-    `command` imports the same files again, whose names and SHA-256 are `sums`; `licences` is what they say of theirs.
+    `command` imports the same files again. `sums` has their names and SHA-256, and `licences` the licences they state.
     """
 
     run: Import | None
@@ -62,8 +62,8 @@ class Imported(NamedTuple):
         return {one.split.pk for one in self.findings if one.split.is_complete and not one.report.get("answers")}
 
 
-def imported_of(user: Visitor, dataset: Dataset, splits: Sequence[Split]) -> Imported | None:
-    """Return what is said of an import; None of a dataset that was made here."""
+def import_view(user: Visitor, dataset: Dataset, splits: Sequence[Split]) -> ImportView | None:
+    """Return the report on an import; None for a dataset that was generated here."""
     own = [split for split in splits if split.kind == Split.Kind.IMPORTED]
     if not own:
         return None
@@ -74,7 +74,7 @@ def imported_of(user: Visitor, dataset: Dataset, splits: Sequence[Split]) -> Imp
     command = f"python manage.py import {form} PATH --name {dataset.slug}-again"
     sums = [pair for finding in findings for pair in sorted(finding.report.get("sha256", {}).items())]
     licences = sorted({finding.report.get("licence", "") for finding in findings} - {""})
-    return Imported(run, findings, command, sums, licences)
+    return ImportView(run, findings, command, sums, licences)
 
 
 def _finding(user: Visitor, split: Split, origin: ImportedSplit) -> ImportFindings:
@@ -96,7 +96,7 @@ def _finding(user: Visitor, split: Split, origin: ImportedSplit) -> ImportFindin
 
 
 def absent_of(split: Split, report: dict[str, Any] | None = None) -> str:
-    """Return what was not published of a split at all, in words; empty where nothing is missing, or it is ours."""
+    """Return what was not published of a split, in words; empty if nothing is missing or the split was generated."""
     source = split.source
     if source.kind != Split.Kind.IMPORTED or not source.is_complete:
         return ""
@@ -107,7 +107,7 @@ def absent_of(split: Split, report: dict[str, Any] | None = None) -> str:
 
 
 def lacking(asked: Question, *, allowed: Collection[What]) -> str:
-    """Return what a question came without, in words, as far as it may be known."""
+    """Return what a question lacks, in words, limited to what the user may see."""
     absent = {
         "answer": What.ANSWER in allowed and asked.answer is None,
         "program": What.PROGRAM in allowed and asked.program is None,
@@ -117,7 +117,7 @@ def lacking(asked: Question, *, allowed: Collection[What]) -> str:
 
 
 def why_no_picture(scene: Scene, split: Split, *, allowed: Collection[What]) -> str:
-    """Return why a page shows no picture, or no story."""
+    """Return why a page shows no picture or no story."""
     if split.dataset.media == Media.STORY:
         return "Its story isn’t known."
     if What.IMAGE not in allowed:
@@ -129,5 +129,5 @@ def why_no_picture(scene: Scene, split: Split, *, allowed: Collection[What]) -> 
 
 
 def in_words(names: Sequence[str]) -> str:
-    """Return names as a sentence has them: `scenes, answers or programs`."""
+    """Return names as an enumeration: `scenes, answers or programs`."""
     return " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

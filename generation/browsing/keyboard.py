@@ -1,10 +1,10 @@
-"""The one table of keys. Pages name a key on the link that it follows (`data-key`), and list those that they have."""
+"""The table of keyboard shortcuts. Pages name the key on its link (`data-key`), and list the keys that they have."""
 
 from typing import NamedTuple
 
 
 class Shortcut(NamedTuple):
-    """A key as browsers call it, as people read it, and what it does."""
+    """A key by its browser name, its label, and its action."""
 
     key: str
     shown: str

@@ -1,14 +1,13 @@
-"""Where a reader is in a split: the questions to step through, how one is looked at, and a list picked by hand.
+"""Navigation within a split: the questions to step through, how one is shown, and lists that are picked by hand.
 
-All of it stands in the address: the filters or `list=3,17,55`, `step=4&ask=1&present=1` for how a question is looked
-at, `choose=8` for each box that is ticked, `then=step` or `then=present` for what to do with the ticked ones. Whether
-a reader wants to be asked first is also kept in a cookie.
+All of it is in the address: the filters or `list=3,17,55`; `step=4&ask=1&present=1` for how a question is shown;
+`choose=8` for each ticked box; `then=step` or `then=present` for what to do with the ticked questions. A cookie also
+stores whether the user wants to answer before seeing the answer.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from generation.access import Visitor, may_see_facet
 from generation.browsing.sidebar import PER_PAGE
 from generation.models import Split
-from generation.splits.filters import LIST, BadAddress, Query, read_query, shortened
+from generation.splits.filters import LIST, OFF, ON, BadAddress, Query, QueryString, read_query, shorten
 from generation.storage.index import IndexedFacet, SplitIndex
 
 MAX_CHOSEN = 500
@@ -28,19 +27,19 @@ Pairs = list[tuple[str, str]]
 
 @dataclass(frozen=True, kw_only=True)
 class Trail:
-    """Where a question stands among those that its reader goes through.
+    """A question's position among the questions that the user steps through.
 
     Attributes
     ----------
     previous, following : int or None
-        Positions of the questions before and after it.
+        Positions of the questions before and after it, or None.
     place : int or None
         The question's place among them, from 1; None if it is not one of them.
     total : int
     pairs : list of (name, value)
-        What keeps the trail in an address.
+        The parameters that keep the trail in an address.
     back : str
-        The address of the list, on the page where the question stands.
+        The address of the list, on the page that contains the question.
     """
 
     previous: int | None
@@ -60,26 +59,32 @@ class Trail:
 
 
 def visible_facets(user: Visitor, split: Split, index: SplitIndex) -> list[IndexedFacet]:
-    """Return the facets that this visitor may filter by."""
+    """Return the facets by which this user may filter."""
     return [facet for facet in index.facets.values() if may_see_facet(user, split, facet)]
 
 
-def trail_of(pairs: Iterable[tuple[str, str]], *, user: Visitor, split: Split, position: int) -> Trail:
-    """Return the trail that an address asks for; raise `BadAddress` where it makes no sense."""
-    pairs = list(pairs)
-    chosen = [value for name, value in pairs if name == LIST]
-    filters = [(name, value) for name, value in pairs if name != LIST]
-    if chosen and filters:
-        raise BadAddress(f"Expected a list or filters, got both: {LIST} and {shortened(filters[0][0])}.")
-    if chosen:
-        return _chosen(split, read_list(chosen[-1], questions=split.questions), position)
+def read_filters(
+    asked: QueryString, *, user: Visitor, split: Split, index: SplitIndex, is_sortable: bool = False
+) -> Query:
+    """Return which questions of a complete split an address asks for; raise `BadAddress` where it makes no sense."""
+    facets, hidden = visible_facets(user, split, index), list(index.facets.values())
+    return read_query(asked.pairs, facets=facets, hidden=hidden, is_sortable=is_sortable)
+
+
+def trail_of(asked: QueryString, *, user: Visitor, split: Split, position: int) -> Trail:
+    """Return the trail of an address; raise `BadAddress` for an invalid one."""
+    asked = asked.without(*STANCE)
+    chosen, filters = asked.last(LIST), asked.without(LIST)
+    if chosen is not None and filters.pairs:
+        raise BadAddress(f"Expected a list or filters, got both: {LIST} and {shorten(filters.pairs[0][0])}.")
+    if chosen is not None:
+        return _chosen(split, read_list(chosen, questions=split.questions), position)
     if not split.is_complete:
-        if filters:
-            raise BadAddress(f"Expected no filters, got {shortened(filters[0][0])}: {split} isn't complete.")
+        if filters.pairs:
+            raise BadAddress(f"Expected no filters, got {shorten(filters.pairs[0][0])}: {split} isn't complete.")
         return _everything(split, position)
     index = SplitIndex.open(split)
-    facets, hidden = visible_facets(user, split, index), list(index.facets.values())
-    query = read_query(filters, facets=facets, hidden=hidden, is_sortable=True)
+    query = read_filters(filters, user=user, split=split, index=index, is_sortable=True)
     is_everything = query.is_plain and query.order is None
     return _everything(split, position) if is_everything else _filtered(split, index, query, position)
 
@@ -91,14 +96,14 @@ def in_order(index: SplitIndex, query: Query, positions: NDArray[np.int64]) -> N
 
 
 def read_list(text: str, *, questions: int) -> list[int]:
-    """Return the positions in a text such as `3,17,55`, each once, in that order."""
+    """Return the positions in a text such as `3,17,55`, in that order, without repeats."""
     parts = [part.strip() for part in text.split(",", MAX_CHOSEN)]
     if len(parts) > MAX_CHOSEN:
         raise BadAddress(f"Expected at most {MAX_CHOSEN} questions in a list, got more.")
     for part in parts:
         if not (part.isascii() and part.isdigit() and len(part) <= MAX_DIGITS and int(part) < questions):
             raise BadAddress(
-                f"Expected a list of questions from 0 to {questions - 1:,}, such as 3,17,55, got {shortened(part)}."
+                f"Expected a list of questions from 0 to {questions - 1:,}, such as 3,17,55, got {shorten(part)}."
             )
     return list(dict.fromkeys(int(part) for part in parts))
 
@@ -116,9 +121,9 @@ def _everything(split: Split, position: int) -> Trail:
 
 
 def _filtered(split: Split, index: SplitIndex, query: Query, position: int) -> Trail:
-    """Return the trail through what passes the filters; from a question that doesn't, to its neighbours that do.
+    """Return the trail through the matching questions. Other questions lead to their nearest matching neighbours.
 
-    Where questions are sorted, one that does not pass has no neighbours: the first of those that do follows it.
+    If the questions are sorted, such a question has no previous one, and the first matching question follows it.
     """
     found = index.select(query.filters, query.each_word)
     at = int(np.searchsorted(found, position))
@@ -156,28 +161,27 @@ def _on_page(query: Query, place: int) -> str:
     return "" if address == "?" else address
 
 
-STEP, ASK, SHOW, PRESENT = "step", "ask", "show", "present"
+STANCE = STEP, ASK, SHOW, PRESENT = "step", "ask", "show", "present"
 COOKIE = "ask-first"
-ON, OFF = "1", "0"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Visit:
-    """How a question is looked at.
+    """How a question is shown.
 
     Attributes
     ----------
     step : str or None
-        The step asked for, not checked.
+        The step in the address, not validated.
     ask : bool or None
-        Whether the address says to ask first; None where it says nothing.
+        Whether the address hides the answer at first; None if it does not say.
     remembers : bool
-        Whether that was chosen earlier.
+        Whether the cookie says so.
     shows : bool
-        Whether its reader asked for the answer.
+        Whether the user requested the answer.
     presents : bool
     trail : list of (name, value)
-        What keeps the way to the next question in the address.
+        The parameters that keep the trail in an address.
     """
 
     step: str | None = None
@@ -193,7 +197,7 @@ class Visit:
 
     @property
     def hides(self) -> bool:
-        """Return whether they still wait; who steps through the program asked for it."""
+        """Return whether the answer is still hidden. Stepping through the program shows it."""
         return self.asks_first and not self.shows and self.step is None
 
     @property
@@ -214,7 +218,7 @@ class Visit:
 
     @property
     def stem(self) -> str:
-        """Return an address of this question to which `step=4` is added."""
+        """Return an address of this question to which `step=4` can be appended."""
         query = _query(self._kept())
         return f"{query}&" if query else "?"
 
@@ -249,47 +253,29 @@ def is_remembered(cookies: Mapping[str, str]) -> bool:
     return cookies.get(COOKIE) == ON
 
 
-def split_visit(pairs: Iterable[tuple[str, str]]) -> tuple[dict[str, str], Pairs]:
-    """Return what an address says of the visit, and what is left: the filters or the list."""
-    own: dict[str, str] = {}
-    rest: Pairs = []
-    for name, value in pairs:
-        if name in (STEP, ASK, SHOW, PRESENT):
-            own[name] = value
-        else:
-            rest.append((name, value))
-    return own, rest
-
-
-def read_visit(own: Mapping[str, str], *, remembers: bool, trail: Pairs) -> Visit:
-    """Return how a question is to be shown; raise `BadAddress` for what is neither on nor off."""
+def read_visit(asked: QueryString, *, remembers: bool, trail: Pairs) -> Visit:
+    """Return how a question is shown; raise `BadAddress` for a switch that is neither on nor off."""
     return Visit(
-        step=own.get(STEP),
-        ask=_switch(own, ASK),
+        step=asked.last(STEP),
+        ask=asked.switch(ASK),
         remembers=remembers,
-        shows=bool(_switch(own, SHOW)),
-        presents=bool(_switch(own, PRESENT)),
+        shows=bool(asked.switch(SHOW)),
+        presents=bool(asked.switch(PRESENT)),
         trail=trail,
     )
 
 
-def _switch(own: Mapping[str, str], name: str) -> bool | None:
-    value = own.get(name)
-    if value not in (None, ON, OFF):
-        raise BadAddress(f"Expected {name}={ON} or {name}={OFF}, got {shortened(str(value))}.")
-    return None if value is None else value == ON
-
-
 def _query(pairs: Pairs) -> str:
-    return "?" + urlencode(pairs, safe=",") if pairs else ""
+    return str(QueryString(tuple(pairs)))
 
 
 CHOOSE, THEN = "choose", "then"
+PICKING = (LIST, CHOOSE, THEN)
 KEEP, STEP = "keep", "step"
 
 
 class PickedList(NamedTuple):
-    """The chosen questions in their order, and what a form asks for; `then` is empty where nothing was sent."""
+    """The selected questions in order, and what the form asks for; `then` is empty if no form was sent."""
 
     positions: list[int]
     then: str
@@ -299,24 +285,15 @@ class PickedList(NamedTuple):
         return self.then in (STEP, PRESENT)
 
 
-def split_choice(pairs: Iterable[tuple[str, str]]) -> tuple[Pairs, Pairs]:
-    """Return what an address says of the choice, and what is left: the filters."""
-    own: Pairs = []
-    rest: Pairs = []
-    for pair in pairs:
-        (own if pair[0] in (LIST, CHOOSE, THEN) else rest).append(pair)
-    return own, rest
-
-
-def read_choice(own: Pairs, *, questions: int) -> PickedList:
-    """Return what is chosen of so many questions; raise `BadAddress` where that makes no sense."""
-    listed = [read_list(value, questions=questions) for name, value in own if name == LIST and value]
-    ticked = [read_list(value, questions=questions) for name, value in own if name == CHOOSE]
+def read_choice(asked: QueryString, *, questions: int) -> PickedList:
+    """Return the selection among this many questions; raise `BadAddress` for an invalid one."""
+    listed = [read_list(value, questions=questions) for name, value in asked.pairs if name == LIST and value]
+    ticked = [read_list(value, questions=questions) for name, value in asked.pairs if name == CHOOSE]
     positions = list(dict.fromkeys(position for some in (*listed, *ticked) for position in some))
-    asked = [value for name, value in own if name == THEN]
-    then = asked[-1] if asked else KEEP if ticked else ""
-    if asked and then not in (KEEP, STEP, PRESENT):
-        raise BadAddress(f"Expected {THEN}={KEEP}, {THEN}={STEP} or {THEN}={PRESENT}, got {shortened(then)}.")
+    said = asked.last(THEN)
+    then = said if said is not None else KEEP if ticked else ""
+    if said is not None and then not in (KEEP, STEP, PRESENT):
+        raise BadAddress(f"Expected {THEN}={KEEP}, {THEN}={STEP} or {THEN}={PRESENT}, got {shorten(then)}.")
     if len(positions) > MAX_PICKED:
         raise BadAddress(f"Expected at most {MAX_PICKED} chosen questions, got {len(positions)}.")
     if then in (STEP, PRESENT) and not positions:

@@ -1,6 +1,8 @@
 """Silhouettes: the outlines of what a step points at, as SVG paths over the picture.
 
 They come from the stored object-id image, so that an outline follows what is visible of an object and nothing else.
+A border runs through the corners of pixels, which outlines that are not smoothed need. contourpy finds the middles of
+their edges instead, and takes more than twice the time.
 """
 
 from collections.abc import Mapping
@@ -17,47 +19,47 @@ PASSES = 2
 TOLERANCE = 0.08
 
 
-class Place(NamedTuple):
-    """Where an element is seen: the centre of its visible pixels, and how many those are."""
+class ElementPlace(NamedTuple):
+    """The place of an element: the centre of its visible pixels, and their number."""
 
     x: float
     y: float
     pixels: int
 
 
-class Seen(NamedTuple):
-    """What is seen of an element: its place, its outline as SVG path data, its topmost and lowest row of pixels."""
+class VisibleElement(NamedTuple):
+    """The visible part of an element: its place, its outline as SVG path data, its top and bottom row of pixels."""
 
-    place: Place
+    place: ElementPlace
     path: str
     top: int
     bottom: int
 
 
-def seen(ids: NDArray[np.uint16], *, smooth: bool = True) -> dict[int, Seen]:
-    """Return what is seen of each visible element of an object-id image, indexed as for `places`.
+def find_visible(ids: NDArray[np.uint16], *, smooth: bool = True) -> dict[int, VisibleElement]:
+    """Return the visible part of each visible element of an object-id image, indexed as in `places`.
 
-    Outlines are smoothed, or follow the pixels exactly, as fits how the picture is shown.
+    Outlines are smooth or follow the pixels exactly, depending on how the picture is shown.
     """
     found = {}
     for element, place in places(ids).items():
         rows = np.flatnonzero((ids == element + 1).any(axis=1))
-        found[element] = Seen(place, silhouette(ids, element, smooth=smooth), int(rows[0]), int(rows[-1]))
+        found[element] = VisibleElement(place, silhouette(ids, element, smooth=smooth), int(rows[0]), int(rows[-1]))
     return found
 
 
-def places(ids: NDArray[np.uint16]) -> dict[int, Place]:
-    """Return where each visible element is.
+def places(ids: NDArray[np.uint16]) -> dict[int, ElementPlace]:
+    """Return the place of each visible element.
 
     Parameters
     ----------
     ids : array of uint16, shape (height, width)
-        The object-id image, indexed `[row, column]`: element `i` has the value `i + 1`, 0 is none.
+        The object-id image, indexed `[row, column]`: element `i` has the value `i + 1`, 0 means no element.
 
     Returns
     -------
     dict of int to Place
-        In pixels from the upper left corner, to a tenth; elements without a visible pixel are left out.
+        In pixels from the upper left corner, rounded to 0.1. Elements without a visible pixel are left out.
     """
     rows, columns = np.nonzero(ids)
     values = ids[rows, columns]
@@ -66,14 +68,14 @@ def places(ids: NDArray[np.uint16]) -> dict[int, Place]:
     for value in np.flatnonzero(counts).tolist():
         mine = values == value
         x, y = columns[mine].mean() + 0.5, rows[mine].mean() + 0.5
-        found[value - 1] = Place(round(float(x), 1), round(float(y), 1), int(counts[value]))
+        found[value - 1] = ElementPlace(round(float(x), 1), round(float(y), 1), int(counts[value]))
     return found
 
 
 def silhouette(ids: NDArray[np.uint16], element: int, *, smooth: bool = True) -> str:
-    """Return the outline of what is visible of an element as SVG path data; empty where nothing is.
+    """Return the outline of an element's visible part as SVG path data; empty if nothing is visible.
 
-    Holes are part of the path: fill it by the even-odd rule.
+    Holes are part of the path: fill it with the even-odd rule.
     """
     return path_of(ids == element + 1, smooth=smooth)
 
@@ -82,13 +84,13 @@ def path_of(mask: NDArray[np.bool_], *, smooth: bool = True) -> str:
     """Return the outline of a mask of shape (height, width) as SVG path data; empty for an empty mask."""
     if not smooth:
         return "".join("M" + "L".join(f"{x} {y}" for x, y in loop) + "Z" for loop in loops(mask))
-    return "".join(_path(simplified(smoothed(loop))) for loop in loops(mask))
+    return "".join(_path(simplify(smooth_border(loop))) for loop in loops(mask))
 
 
 def loops(mask: NDArray[np.bool_]) -> list[list[Corner]]:
-    """Return the closed borders of a mask, each as the pixel corners it passes, the mask on its right.
+    """Return the closed borders of a mask, each as a list of pixel corners, with the mask on the right.
 
-    Pixels that touch at a corner only are apart; the border of a hole is a loop of its own.
+    Pixels that touch only at a corner are separate. The border of a hole is a separate loop.
     """
     onward = _border_steps(mask)
     found = []
@@ -110,7 +112,7 @@ def loops(mask: NDArray[np.bool_]) -> list[list[Corner]]:
 
 
 def _border_steps(mask: NDArray[np.bool_]) -> dict[Corner, list[Corner]]:
-    """Return, for each corner on the border, the steps that leave it: one, or two where pixels touch diagonally."""
+    """Return the steps that leave each corner on the border: one, or two if pixels touch diagonally."""
     padded = np.pad(mask, 1)
     inside = padded[1:-1, 1:-1]
     sides: Mapping[Corner, tuple[NDArray[np.bool_], Corner]] = {
@@ -128,13 +130,13 @@ def _border_steps(mask: NDArray[np.bool_]) -> dict[Corner, list[Corner]]:
 
 
 def _right_turn(came: Corner, choices: list[Corner]) -> Corner:
-    """Return the step that turns right after `came`: it stays with the pixel that the border is following."""
+    """Return the step that turns right after `came`, so that the border stays with the same pixel."""
     turn = (-came[1], came[0])
     return turn if turn in choices else choices[0]
 
 
-def smoothed(loop: list[Corner]) -> Points:
-    """Return a border without its stairs: middles of its edges, averaged over their neighbours."""
+def smooth_border(loop: list[Corner]) -> Points:
+    """Return a border without steps: the midpoints of its edges, averaged over their neighbours."""
     corners = np.array(loop, dtype=np.float64)
     points = (corners + np.roll(corners, -1, axis=0)) / 2
     reach = min(SMOOTHED_OVER, len(points) // 8) // 2
@@ -143,8 +145,8 @@ def smoothed(loop: list[Corner]) -> Points:
     return points
 
 
-def simplified(points: Points, *, tolerance: float = TOLERANCE) -> Points:
-    """Return a closed line with the points left out that lie within `tolerance` of it (Ramer, Douglas, Peucker)."""
+def simplify(points: Points, *, tolerance: float = TOLERANCE) -> Points:
+    """Return a closed line without the points that are within `tolerance` of it (Ramer, Douglas, Peucker)."""
     last = len(points) - 1
     keep = np.zeros(len(points), dtype=bool)
     far = int(np.argmax(((points - points[0]) ** 2).sum(axis=1)))
@@ -164,7 +166,7 @@ def simplified(points: Points, *, tolerance: float = TOLERANCE) -> Points:
 
 
 def _distances(points: Points, start: Points, end: Points) -> NDArray[np.float64]:
-    """Return how far each point is from the line through `start` and `end`."""
+    """Return the distance of each point from the line through `start` and `end`."""
     along = end - start
     length = float(np.hypot(*along))
     offsets = points - start

@@ -1,4 +1,4 @@
-"""Pictures on pages: their addresses, sizes, and what is said where they can't be seen."""
+"""Pictures on pages: their addresses, sizes, and object outlines."""
 
 import functools
 import hashlib
@@ -12,25 +12,25 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from generation.access import Visitor, What, may_see
-from generation.browsing.outlines import Seen, seen
+from generation.browsing.outlines import VisibleElement, find_visible
 from generation.engine.items import Display
 from generation.models import Dataset, Scene, Split
 from generation.storage import files
 
 
 class Picture(NamedTuple):
-    """A picture as a page shows it. What is in it isn't said: that is what the questions ask.
+    """A picture on a page. Its description does not tell the content, because the questions ask about it.
 
     Attributes
     ----------
     address : str
     width, height : int
-        In the picture's own pixels.
+        In pixels of the picture file.
     alt : str
     scale : float
-        How many times larger a page shows it, where there is room.
+        The factor by which a page enlarges it, if there is space.
     is_crisp : bool
-        Whether its pixels stay squares when it is enlarged.
+        Whether its pixels stay sharp squares when it is enlarged.
     """
 
     address: str
@@ -50,7 +50,7 @@ class Picture(NamedTuple):
 
 
 def picture_of(scene: Scene, split: Split, *, small: bool = False) -> Picture | None:
-    """Return a scene's picture, or its small version; None where it has none (yet)."""
+    """Return a scene's picture or thumbnail; None if it has no picture (yet)."""
     if not scene.has_picture:
         return None
     name = split.source.name
@@ -64,8 +64,8 @@ def shown_at(address: str, scene: Scene, *, display: Display, alt: str) -> Pictu
     return Picture(address, scene.width, scene.height, alt, display.scale, not display.smooth)
 
 
-def seen_in(scene: Scene, split: Split) -> Mapping[int, Seen] | None:
-    """Return where each element of a scene is seen; None where that isn't known."""
+def visible_elements(scene: Scene, split: Split) -> Mapping[int, VisibleElement] | None:
+    """Return the visible part of each element of a scene; None if it is not known."""
     try:
         if not scene.ids_image:
             return None
@@ -75,9 +75,9 @@ def seen_in(scene: Scene, split: Split) -> Mapping[int, Seen] | None:
 
 
 @functools.lru_cache(maxsize=256)
-def _seen(stored: str, version: str, *, smooth: bool) -> Mapping[int, Seen]:
-    """Return what a stored object-id image shows; worked out once a process, for a picture never changes."""
-    return seen(_ids(stored), smooth=smooth)
+def _seen(stored: str, version: str, *, smooth: bool) -> Mapping[int, VisibleElement]:
+    """Return the visible elements of a stored object-id image. Cached, because a picture never changes."""
+    return find_visible(_ids(stored), smooth=smooth)
 
 
 def _ids(stored: str) -> NDArray[np.uint16]:
@@ -86,16 +86,16 @@ def _ids(stored: str) -> NDArray[np.uint16]:
 
 
 def version_of(dataset: Dataset) -> str:
-    """Return what the addresses of a dataset's pictures say, so that no two datasets ever share an address.
+    """Return a text for the addresses of a dataset's pictures, so that no two datasets ever share an address.
 
-    A picture is drawn once and never changes; another dataset of the same name has another moment of creation.
-    The names of files have no part in it: those of published datasets may tell what is to be asked.
+    A picture never changes, but a new dataset of the same name has another time of creation. File names are not used,
+    because the names of published files may tell the answers.
     """
     return hashlib.sha256(dataset.created.isoformat().encode()).hexdigest()[:16]
 
 
 def strips(datasets: Iterable[Dataset], *, user: Visitor, pictures: int) -> dict[int, list[Picture]]:
-    """Return, for each dataset's id, the pictures of the first scenes of its first split; one query."""
+    """Return, for each dataset's id, the pictures of the first scenes of its first split, with one query."""
     firsts = Scene.objects.filter(split__dataset__in=list(datasets), split__ordinal=0, position__lt=pictures)
     found: dict[int, list[Picture]] = {}
     for scene in firsts.select_related("split__dataset").defer("data", "view").order_by("position"):

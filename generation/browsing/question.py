@@ -1,6 +1,6 @@
-"""What a question's page shows: its scene, its program as rows of steps, and the objects that can be pointed at.
+"""The content of a question's page: its scene, its program as a list of steps, and the objects in the picture.
 
-Only what the visitor may see is put together.
+It contains only what the user may see.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from generation.access import What
-from generation.browsing.outlines import Place, Seen
-from generation.browsing.pictures import Picture, picture_of, seen_in
-from generation.browsing.stories import StoryView, supports_of, told
+from generation.browsing.outlines import ElementPlace, VisibleElement
+from generation.browsing.pictures import Picture, picture_of, visible_elements
+from generation.browsing.stories import StoryView, story_view, supports_of
 from generation.engine.errors import EngineError
 from generation.engine.items import Element, Equivalent, FacetKind, Item, Media
 from generation.engine.items import Question as Asked
@@ -22,13 +22,13 @@ from generation.splits.filters import Condition, Query, label_of
 from generation.storage.index import IndexedFacet, SplitIndex
 from generation.storage.items import item_of
 
-LETTERS_ACROSS = 58  # of a picture's width
-WIDE = 0.56  # of a letter's height: how wide one is, about
+LETTERS_ACROSS = 58  # per width of a picture
+WIDE = 0.56  # approximate width of a letter, relative to its height
 PADDING = 0.5  # letters
 
 
 class Tip(NamedTuple):
-    """A label in the picture, in its pixels: the box, and where its text stands."""
+    """A label in the picture, in its pixels: the box, and the position of its text."""
 
     x: float
     y: float
@@ -48,8 +48,8 @@ class Area(NamedTuple):
     tip: Tip
 
 
-def areas_of(elements: Iterable[Element], seen: Mapping[int, Seen], picture: Picture) -> list[Area]:
-    """Return an area for each element of which something is seen."""
+def areas_of(elements: Iterable[Element], seen: Mapping[int, VisibleElement], picture: Picture) -> list[Area]:
+    """Return an area for each visible element."""
     return [
         Area(element, text, seen[element.id].path, tip_for(text, seen[element.id], picture))
         for element in elements
@@ -59,13 +59,13 @@ def areas_of(elements: Iterable[Element], seen: Mapping[int, Seen], picture: Pic
 
 
 def text_of(element: Element) -> str:
-    """Return a description of an element: its name, and the attributes that the name leaves out."""
+    """Return a description of an element: its label, and the attributes that the label does not contain."""
     missing = [value for value in element.attributes.values() if value not in element.label]
     return ", ".join([f"{element.id}: {element.label}", *missing])
 
 
-def tip_for(text: str, seen: Seen, picture: Picture) -> Tip:
-    """Return the place of a label: above the element, below where there is no room, within the picture."""
+def tip_for(text: str, seen: VisibleElement, picture: Picture) -> Tip:
+    """Return the position of a label: above the element, or below if there is no space, and inside the picture."""
     size = picture.width / LETTERS_ACROSS / WIDE
     width, height = (len(text) + 2 * PADDING) * size * WIDE, 1.5 * size
     middle = min(max(seen.place.x, width / 2), max(picture.width - width / 2, width / 2))
@@ -79,7 +79,7 @@ LANE_WIDTH = 14
 
 
 class GraphLines(NamedTuple):
-    """How one row of the graph is drawn, in pixels: columns of the node, of what joins it, of what passes it."""
+    """The lines of one row of the graph, in pixels: columns of its node, of its inputs, and of lines that pass it."""
 
     node: int
     joins: tuple[int, ...]
@@ -88,21 +88,21 @@ class GraphLines(NamedTuple):
 
 
 class StepRow(NamedTuple):
-    """One step.
+    """One step of a program.
 
     Attributes
     ----------
     number : int
-        From 0, as inputs name it.
+        From 0, as in `inputs`.
     label : str
     values : tuple of str
     inputs : tuple of int
-        Named only where the input is not simply the step before.
+        Empty if the only input is the step before.
     outcome : str
-        What it gave, in words; of a set, how many.
+        The step's output in words; for a set, its size.
     elements : tuple of Element
-        What it points at.
-    lines : Lines
+        The elements to which it refers.
+    lines : GraphLines
     """
 
     number: int
@@ -122,7 +122,7 @@ def rows_of(
     elements: Sequence[Element],
     noun: str = "object",
 ) -> list[StepRow]:
-    """Return a program's steps for people."""
+    """Return a program's steps for users."""
     by_id = {element.id: element for element in elements}
     lines = graph(program)
     rows = []
@@ -143,29 +143,29 @@ def rows_of(
 
 
 def in_words(step: TraceStep, *, noun: str = "object") -> str:
-    """Return what a step gave: yes or no, a number, a value, or how many elements."""
+    """Return a step's output in words: yes or no, a number, a value, or the number of elements."""
     if isinstance(step.value, bool):
         return "yes" if step.value else "no"
     if isinstance(step.value, list | tuple | Mapping) or (step.elements and step.value is None):
         listed = step.value if isinstance(step.value, list | tuple) else ()
-        return counted(len(step.elements) or len(listed), noun)
+        return count_noun(len(step.elements) or len(listed), noun)
     return _plain(step.value, step.elements, noun)
 
 
-def counted(number: int, noun: str) -> str:
+def count_noun(number: int, noun: str) -> str:
     """Return a number with its noun: `no objects`, `1 object`, `3 objects`."""
     return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
 
 
 def _plain(value: Any, elements: tuple[int, ...], noun: str) -> str:
-    """Return a single value in words; an element's own number is said as one element."""
+    """Return a single value in words; the id of an element becomes one element."""
     if elements == (value,) and isinstance(value, int):
-        return counted(1, noun)
+        return count_noun(1, noun)
     return "nothing" if value is None else str(value)
 
 
 def graph(program: Program) -> list[GraphLines]:
-    """Return how the rows of a program are joined: each step in the lane of its first input, or in a new one."""
+    """Return the lines that connect a program's steps: each step is in the lane of its first input, or in a new one."""
     last_use = {source: number for number, step in enumerate(program) for source in step.inputs}
     lane_of: dict[int, int] = {}
     rows: list[GraphLines] = []
@@ -195,21 +195,21 @@ NOUNS = {Media.IMAGE: "object", Media.STORY: "line", Media.NONE: "element"}
 
 
 class FactValue(NamedTuple):
-    """A value of a facet, and the address of all questions that have it."""
+    """A value of a facet, and the address of all questions with that value."""
 
     text: str
     address: str
 
 
 class FacetFact(NamedTuple):
-    """A facet with the values that one question has of it: of flags several, else one."""
+    """A facet with the values that one question has: several for flags, otherwise one."""
 
     facet: IndexedFacet
     values: list[FactValue]
 
 
-class Outlined(NamedTuple):
-    """An element as it is outlined: its silhouette as SVG path data."""
+class OutlinedElement(NamedTuple):
+    """An element with its silhouette as SVG path data."""
 
     element: Element
     path: str
@@ -220,17 +220,17 @@ class ListedElement(NamedTuple):
 
     element: Element
     cells: list[str]
-    place: Place | None
+    place: ElementPlace | None
 
 
 class Player(NamedTuple):
-    """The program at one step, or before the first (`current` is None).
+    """The program at one step, or before the first step (`current` is None).
 
-    What it points at: `outlined` in the picture, `pointed_at` by id, `lines` of the story by their numbers from 1.
+    The step refers to the elements `outlined` in the picture, `pointed_at` (ids) and `lines` of the story, from 1.
     """
 
     current: StepRow | None
-    outlined: list[Outlined]
+    outlined: list[OutlinedElement]
     pointed_at: frozenset[int]
     lines: frozenset[int]
     previous: int | None
@@ -240,34 +240,34 @@ class Player(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionView:
-    """What a page shows of a question.
+    """The content of a question's page.
 
     Attributes
     ----------
     picture : Picture or None
-    story : Told or None
+    story : StoryView or None
     supports : list of int
-        The numbers of the lines that the answer stands on, as published, where there is no program that tells them.
+        The numbers of the lines on which the answer depends, as published, if no program shows them.
     instruction : str
-        What is asked where the question's text doesn't say it.
-    facts : list of Fact
-        One for each facet that the question has a value of; who may see which is for the caller to ask.
-    rows : list of Row
-        The program's steps; empty where there is none, or it may not be seen.
+        What to do, if the question's text does not say it.
+    facts : list of FacetFact
+        One for each facet of which the question has a value. The caller must check which of them the user may see.
+    rows : list of StepRow
+        The program's steps; empty if there is none, or if the user may not see it.
     equivalent : Equivalent or None
-        The shortest equivalent question, where it is known and the program may be seen.
+        The shortest equivalent question, if it is known and the user may see the program.
     graph_width : int
-        Of the lines beside the steps, in pixels.
+        Width of the lines beside the steps, in pixels.
     columns : list of str
-        Attributes that elements have.
-    elements : list of Listed
-        But for lines of a story, which are read where they stand.
+        The attributes of the elements.
+    elements : list of ListedElement
+        Without the lines of a story.
     areas : list of Area
-        Those elements that can be pointed at in the picture.
+        The elements that can be pointed at in the picture.
     seen : mapping of int to Seen, or None
-        Where elements are; None where that isn't known.
+        The visible part of each element; None if it is not known.
     trouble : str
-        Why the program can't be run, though there is one.
+        Why the program cannot be run; empty if it can.
     """
 
     picture: Picture | None
@@ -280,7 +280,7 @@ class QuestionView:
     columns: list[str]
     elements: list[ListedElement]
     areas: list[Area]
-    seen: Mapping[int, Seen] | None
+    seen: Mapping[int, VisibleElement] | None
     trouble: str
 
     @property
@@ -289,11 +289,11 @@ class QuestionView:
 
     @property
     def has_places(self) -> bool:
-        """Return whether it is known where elements are in the picture."""
+        """Return whether the places of elements in the picture are known."""
         return self.seen is not None
 
     def at(self, step: int | None) -> Player:
-        """Return the program at a step, with the silhouettes of what that step points at."""
+        """Return the program at a step, with the silhouettes of the elements to which that step refers."""
         if step is None:
             return Player(None, [], frozenset(), frozenset(), None, 0 if self.rows else None, self._last)
         row = self.rows[step]
@@ -311,17 +311,17 @@ class QuestionView:
     def _last(self) -> int | None:
         return len(self.rows) - 1 if self.rows else None
 
-    def _outlined(self, elements: Sequence[Element]) -> list[Outlined]:
+    def _outlined(self, elements: Sequence[Element]) -> list[OutlinedElement]:
         seen = self.seen or {}
-        return [Outlined(element, seen[element.id].path) for element in elements if element.id in seen]
+        return [OutlinedElement(element, seen[element.id].path) for element in elements if element.id in seen]
 
 
 def show(split: Split, asked: Question, *, allowed: Collection[What]) -> QuestionView:
-    """Return what a page shows of a question to somebody who is allowed these kinds of things."""
+    """Return the content of a question's page for a user who may see these kinds of things."""
     rows, elements, equivalent, trouble = _run(split, asked, allowed=allowed)
-    seen = seen_in(asked.scene, split) if elements and What.IDS_IMAGE in allowed else None
+    seen = visible_elements(asked.scene, split) if elements and What.IDS_IMAGE in allowed else None
     picture = picture_of(asked.scene, split) if What.IMAGE in allowed else None
-    story = told(asked.scene, split.dataset, scope=asked.scope) if What.STORY in allowed else None
+    story = story_view(asked.scene, split.dataset, scope=asked.scope) if What.STORY in allowed else None
     columns = list(dict.fromkeys(name for element in elements for name in element.attributes))
     return QuestionView(
         picture=picture,
@@ -340,7 +340,7 @@ def show(split: Split, asked: Question, *, allowed: Collection[What]) -> Questio
 
 
 class _Ran(NamedTuple):
-    """What came of running a question's program; `trouble` says why something is missing."""
+    """The result of running a question's program; `trouble` says why something is missing."""
 
     rows: list[StepRow]
     elements: Sequence[Element]
@@ -349,7 +349,7 @@ class _Ran(NamedTuple):
 
 
 def _run(split: Split, asked: Question, *, allowed: Collection[What]) -> _Ran:
-    """Return the steps of the program, the elements of the scene, the shortest equivalent question."""
+    """Return the program's steps, the scene's elements and the shortest equivalent question."""
     elements: Sequence[Element] = ()
     if What.SCENE not in allowed:
         return _Ran([], elements, None, "")
@@ -368,7 +368,7 @@ def _run(split: Split, asked: Question, *, allowed: Collection[What]) -> _Ran:
 
 
 def _instruction(split: Split, asked: Question) -> str:
-    """Return what is asked where a question's text doesn't say it; empty where that isn't known."""
+    """Return what to do if a question's text does not say it; empty if it does, or if it is not known."""
     try:
         form = split.dataset.get_world().answer_form(split.read_spec(), Asked("", kind=asked.kind))
     except EngineError:
@@ -377,7 +377,7 @@ def _instruction(split: Split, asked: Question) -> str:
 
 
 def facts_of(split: Split, position: int) -> list[FacetFact]:
-    """Return the value of every facet that a question of a sealed split has."""
+    """Return the facet values of a question; empty if the split is not complete."""
     if not split.is_complete:
         return []
     facts = []
@@ -394,7 +394,7 @@ def _fact_value(split: Split, facet: IndexedFacet, code: int) -> FactValue:
 
 
 def _codes(facet: IndexedFacet, code: int) -> list[int]:
-    """Return the values that a stored code stands for: none, one, or of flags several."""
+    """Return the values that a stored code stands for: none, one, or several for flags."""
     if code == facet.none:
         return []
     if facet.kind is FacetKind.FLAGS:
@@ -403,7 +403,7 @@ def _codes(facet: IndexedFacet, code: int) -> list[int]:
 
 
 def _rows(world: World, spec: BaseSpec, *, asked: Question, item: Item, elements: Sequence[Element]) -> list[StepRow]:
-    """Return the rows of a question's program; empty where it has none."""
+    """Return the steps of a question's program; empty without a program."""
     program, table = asked.steps, world.functions(spec)
     if program is None or table is None:
         return []
@@ -412,7 +412,7 @@ def _rows(world: World, spec: BaseSpec, *, asked: Question, item: Item, elements
 
 
 def _listed(
-    elements: Sequence[Element], *, columns: Sequence[str], seen: Mapping[int, Seen] | None
+    elements: Sequence[Element], *, columns: Sequence[str], seen: Mapping[int, VisibleElement] | None
 ) -> list[ListedElement]:
     """Return the table of a scene's elements."""
     places = {element: one.place for element, one in (seen or {}).items()}

@@ -15,15 +15,15 @@ from generation.engine.items import FacetKind
 from generation.splits.filters import HIGHEST, LOWEST, FilterFacet, Query, label_of
 
 PER_PAGE = 50
-AROUND = 2  # page numbers shown on each side of this one
+AROUND = 2  # page numbers on each side of the current one
 
 
 class NoSuchPage(Exception):
-    """The page lies past the end; the text says where that is."""
+    """The page is after the end; the text says how many pages there are."""
 
 
 class PageLink(NamedTuple):
-    """A page's number and address; no number where some are left out."""
+    """A page's number and address; no number for a gap."""
 
     number: int | None
     address: str
@@ -31,7 +31,7 @@ class PageLink(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A part of a list: `start` and `stop` as slices have them, `total` how long the list is."""
+    """A part of a list: `start` and `stop` of a slice, and `total`, the length of the list."""
 
     number: int
     pages: int
@@ -44,17 +44,17 @@ class Page(NamedTuple):
 
     @property
     def first(self) -> int:
-        """Return the place of the first entry, counted from 1; 0 where there is none."""
+        """Return the place of the first entry, counted from 1; 0 for an empty list."""
         return self.start + 1 if self.total else 0
 
 
 def page_of(query: Query, total: int, *, size: int = PER_PAGE, of: str = "questions") -> Page:
-    """Return the page that a query asks for, of `total` entries called `of`; an empty list has one page.
+    """Return the page of a query for a list of `total` entries, called `of` in messages. An empty list has one page.
 
     Raises
     ------
     NoSuchPage
-        If the list ends before it.
+        If the page is after the end of the list.
     """
     pages = max(1, -(-total // size))
     number = query.page
@@ -74,7 +74,7 @@ def page_of(query: Query, total: int, *, size: int = PER_PAGE, of: str = "questi
 
 
 def _links(query: Query, pages: int) -> list[PageLink]:
-    """Return the first page, the last, this one and some around it, with gaps between."""
+    """Return links to the first, last, current and neighbouring pages, with gaps."""
     numbers = Paginator(range(pages), 1).get_elided_page_range(query.page, on_each_side=AROUND, on_ends=1)
     return [
         PageLink(number, query.on_page(number).address, number == query.page)
@@ -86,8 +86,8 @@ def _links(query: Query, pages: int) -> list[PageLink]:
 
 Counts = Mapping[str, NDArray[np.int64]]
 
-OPEN = "open"  # names a facet in the address whose values shall be listed
-OPEN_UP_TO = 16  # a facet with more values is folded until it is used
+OPEN = "open"  # parameter with the name of a facet whose values are listed
+OPEN_UP_TO = 16  # a facet with more values is closed until it is used
 ITEM = (
     '<li{none}><a id="{facet}-{code}" href="{address}" rel="nofollow"{current}><span class="box" aria-hidden="true">'
     '</span><span class="name">{label}</span><span class="count">{n:,}</span></a></li>'
@@ -95,7 +95,7 @@ ITEM = (
 
 
 class FacetValueLink(NamedTuple):
-    """One value of a facet: its address puts it on or off, and `n` questions have it."""
+    """One value of a facet: its address switches it on or off, and `n` questions have it."""
 
     code: int
     label: str
@@ -105,7 +105,7 @@ class FacetValueLink(NamedTuple):
 
 
 class Chip(NamedTuple):
-    """A filter that is on: its address takes it off."""
+    """An active filter; its address removes it."""
 
     name: str
     value: str
@@ -119,20 +119,20 @@ class Panel(NamedTuple):
     ----------
     name, label : str
     values : int
-        How many of its values occur.
-    choices : list of Choice
-        Those that occur in the split, or are chosen.
+        Number of values that occur.
+    choices : list of FacetValueLink
+        The values that occur in the split, or are selected.
     is_open : bool
-        Whether its choices are on the page; those of another are loaded when it is opened.
+        Whether its choices are on the page. Otherwise they are loaded when it is opened.
     address : str
-        The same page with this facet opened.
+        The same page with this facet open.
     is_range : bool
     lowest, highest : str
-        Names of the two fields of a range.
+        Names of the two fields for a range.
     first, last : str
-        The ends of the range that is on, else empty.
+        The ends of the active range, or empty.
     kept : list of (name, value)
-        The rest of the address, for the form of the range.
+        The other parameters of the address, for the form of the range.
     """
 
     name: str
@@ -150,7 +150,7 @@ class Panel(NamedTuple):
 
     @property
     def items(self) -> SafeString:
-        """Return the choices as items of a list: there are hundreds on a page, which a template is slow to fill in."""
+        """Return the choices as HTML list items. There are hundreds on a page, for which a template is slow."""
         return SafeString(
             "".join(
                 ITEM.format(
@@ -170,19 +170,19 @@ class Panel(NamedTuple):
 def panels(
     facets: Sequence[FilterFacet], *, counts: Counts, query: Query, of_all: Counts, opened: Collection[str] = ()
 ) -> list[Panel]:
-    """Return the sidebar of a query; facets of which the split's questions have no value are left out.
+    """Return the sidebar of a query. Facets without values in the split are left out.
 
     Parameters
     ----------
-    facets : sequence of Facet
-        Those that may be filtered by.
+    facets : sequence of FilterFacet
+        The facets by which the user may filter.
     counts : mapping of str to array (values,)
-        How many questions each value would give, the other filters holding.
+        How many questions each value would give, with the other filters applied.
     query : Query
     of_all : mapping of str to array (values,)
-        How many questions have each value when nothing is filtered: those of none are left out.
+        How many questions have each value without filters.
     opened : collection of str
-        Names of facets that somebody opened.
+        Names of facets that the user opened.
     """
     shown = [facet for facet in facets if of_all[facet.name].any() or facet.name in query.filters]
     return [
@@ -198,7 +198,7 @@ def panels(
 
 
 def chips(query: Query) -> list[Chip]:
-    """Return the filters that are on, each with the address without it."""
+    """Return the active filters, each with the address without it."""
     made = [Chip(one.facet.label, one.label, query.toggled(one).address) for one in query.conditions]
     if query.words:
         made.append(Chip("words", query.words, query.with_words("").address))
@@ -232,7 +232,7 @@ def _panel(
 def _choices(
     facet: FilterFacet, counts: Sequence[int], query: Query, *, occurring: Sequence[bool]
 ) -> list[FacetValueLink]:
-    """Return the values of a facet that occur, or are chosen, with their addresses."""
+    """Return the values of a facet that occur or are selected, with their addresses."""
     chosen = set(query.filters.get(facet.name, ()))
     before, after = query.around(facet)
     made = []

@@ -1,4 +1,4 @@
-"""Stories on pages: their lines with numbers, as far as a question sees them, and their beginnings in lists."""
+"""Stories on pages: the numbered lines that a question may use, and the beginnings of stories in lists."""
 
 import functools
 import json
@@ -8,29 +8,29 @@ from typing import NamedTuple
 from generation.access import Visitor, What, may_see
 from generation.engine.errors import EngineError
 from generation.engine.worlds import get_world
-from generation.engine.worlds.stories import HasSupports, story_of
+from generation.engine.worlds.stories import story_of
 from generation.models import Dataset, Question, Scene, Split
 
-BEGINNING = 4  # lines that a list shows
-READ = 256  # stories that a process keeps at hand: several questions in a row are about the same
+BEGINNING = 4  # lines in a list
+READ = 256  # cached stories per process; consecutive questions are often about the same story
 
 
 class NumberedLine(NamedTuple):
-    """A line as people count them, from 1."""
+    """A line of a story with its number, from 1."""
 
     number: int
     text: str
 
 
 class StoryView(NamedTuple):
-    """A story as a question's page shows it: what the question sees, and what comes after it was asked."""
+    """A story on a question's page: the lines that the question may use, and the later lines."""
 
     seen: list[NumberedLine]
     later: list[NumberedLine]
 
 
 class Beginning(NamedTuple):
-    """The first lines of a scene's story, and how many follow."""
+    """The first lines of a scene's story, and the number of further lines."""
 
     scene: int
     lines: list[NumberedLine]
@@ -38,7 +38,7 @@ class Beginning(NamedTuple):
 
 
 def lines_of(scene: Scene, dataset: Dataset) -> tuple[str, ...] | None:
-    """Return the lines of a stored scene; None where its world tells none, or can't read it."""
+    """Return the lines of a stored scene; None if its world has no stories or cannot read it."""
     if not dataset.tells or scene.data is None:
         return None
     try:
@@ -53,8 +53,8 @@ def _read(name: str, data: str) -> tuple[str, ...] | None:
     return story_of(world, world.read_scene(json.loads(data)))
 
 
-def told(scene: Scene, dataset: Dataset, *, scope: int | None) -> StoryView | None:
-    """Return a scene's story as a question sees it; None where there is none."""
+def story_view(scene: Scene, dataset: Dataset, *, scope: int | None) -> StoryView | None:
+    """Return a scene's story for a question; None without a story."""
     lines = lines_of(scene, dataset)
     if lines is None:
         return None
@@ -63,13 +63,13 @@ def told(scene: Scene, dataset: Dataset, *, scope: int | None) -> StoryView | No
 
 
 def supports_of(asked: Question, dataset: Dataset) -> list[int]:
-    """Return the numbers, from 1, of the lines that a stored answer stands on as it was published; nothing: not known.
+    """Return the line numbers, from 1, on which a stored answer depends, as published; empty if they are not known.
 
-    Whoever shows them asks first whether the program may be seen, which says the same.
+    The caller must check that the user may see the program, which tells the same.
     """
     try:
         world, data = dataset.get_world(), asked.scene.scene_json
-        if data is None or not isinstance(world, HasSupports):
+        if data is None:
             return []
         number = Question.objects.filter(scene=asked.scene, pk__lt=asked.pk).count()
         return [line + 1 for line in world.supports(world.read_scene(data), number)]
@@ -78,7 +78,7 @@ def supports_of(asked: Question, dataset: Dataset) -> list[int]:
 
 
 def beginnings(scenes: Iterable[Scene], split: Split) -> dict[int, Beginning]:
-    """Return, by position, how the stories of some of a split's scenes begin; one query, of pictures none."""
+    """Return, by position, the beginnings of the stories of these scenes, with one query."""
     if not split.dataset.tells:
         return {}
     wanted = Scene.objects.filter(pk__in=[scene.pk for scene in scenes]).only("position", "data")
@@ -86,7 +86,7 @@ def beginnings(scenes: Iterable[Scene], split: Split) -> dict[int, Beginning]:
 
 
 def strips(datasets: Sequence[Dataset], *, user: Visitor, stories: int) -> dict[int, list[Beginning]]:
-    """Return, for each dataset's id, how the stories of the first scenes of its first split begin; one query."""
+    """Return, for each dataset's id, the beginnings of the first stories of its first split, with one query."""
     telling = [dataset for dataset in datasets if dataset.tells]
     if not telling:
         return {}

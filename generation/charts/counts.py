@@ -1,10 +1,8 @@
-"""Charts of a dataset: how often each value of a facet occurs, splits side by side; which ones, its world says.
+"""Charts of a dataset: how often each value of a facet occurs, for several splits. The world lists its charts.
 
-Here is what they count and for whom; `charts_spec` says how they look, `charts_drawing` has them drawn.
+This module counts what a user may see; `charts.vega` defines the look, and `charts.drawing` draws.
 """
 
-import csv
-import io
 import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,8 +11,9 @@ from urllib.parse import urlencode
 
 from generation.access import Visitor, What, may_see, may_see_facet
 from generation.engine.errors import BadSpec
+from generation.engine.formats.spreadsheets import csv_lines
 from generation.engine.items import ChartView, FacetKind
-from generation.engine.scoring.statistics import TOO_FEW
+from generation.engine.scoring.figures import is_too_few, percent
 from generation.models import Dataset, Split
 from generation.storage.index import IndexedFacet, NotIndexed, SplitIndex, counts_of_all
 
@@ -24,18 +23,18 @@ log = logging.getLogger(__name__)
 
 
 class CountColumn(NamedTuple):
-    """A split that is counted, and how many questions it has."""
+    """A split that is counted, and its number of questions."""
 
     split: str
     n: int
 
     @property
     def is_too_small(self) -> bool:
-        return self.n < TOO_FEW
+        return is_too_few(self.n)
 
 
 class CountCell(NamedTuple):
-    """How many questions of a split have a value; no share where the split is too small. Its address shows them."""
+    """How many questions of a split have a value, and the address that lists them. A small split has no share."""
 
     n: int
     share: float | None
@@ -43,11 +42,11 @@ class CountCell(NamedTuple):
 
     @property
     def percent(self) -> str:
-        return "" if self.share is None else f"{100 * self.share:.1f} %"
+        return "" if self.share is None else percent(self.share)
 
 
 class CountRow(NamedTuple):
-    """A value, or a bin of them, as addresses and as people call it, with a cell for each column."""
+    """A value or bin, its label, and a cell for each column."""
 
     value: str
     label: str
@@ -55,18 +54,18 @@ class CountRow(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """A view of a dataset, counted.
+    """A counted chart of a dataset.
 
     Attributes
     ----------
     view : ChartView
     is_along : bool
-        Whether its values are numbers, to be drawn along a line.
-    columns : list of Column
-    rows : list of Row
-        Values that occur; of numbers all between the first and the last that do.
+        Whether the values are numbers, which are drawn along an axis.
+    columns : list of CountColumn
+    rows : list of CountRow
+        The values that occur. For numbers, all between the smallest and the largest that occur.
     withheld : list of str
-        The splits of which this visitor may not know it.
+        The splits whose counts this user may not see.
     """
 
     view: ChartView
@@ -86,16 +85,16 @@ class Chart(NamedTuple):
 
 
 def charts_of(user: Visitor, dataset: Dataset, splits: Sequence[Split]) -> list[Chart]:
-    """Return a dataset's charts with all that this visitor may know of these complete splits, but for empty ones."""
+    """Return a dataset's charts with the counts of these complete splits that this user may see, without empty ones."""
     indexed = [(split, index) for split in splits if (index := _index(split)) is not None]
     charts = [_chart(view, user, indexed) for view in _views(dataset)]
     return [chart for chart in charts if chart.rows or chart.withheld]
 
 
 def side_by_side(splits: Sequence[Split], wanted: str | None) -> list[Split]:
-    """Return the complete splits that charts show: the one asked for, else all, or the first where they are many.
+    """Return the complete splits that charts show: the wanted one, otherwise all, or the first if there are many.
 
-    Derived ones are shown where they are asked for. Nothing where there is no complete split of the name asked for.
+    Derived splits are shown only if wanted. The list is empty if there is no complete split of the wanted name.
     """
     complete = [split for split in splits if split.is_complete]
     if wanted is not None:
@@ -105,23 +104,17 @@ def side_by_side(splits: Sequence[Split], wanted: str | None) -> list[Split]:
 
 
 def as_csv(chart: Chart) -> str:
-    """Return a chart's figures as CSV, a line for each value and split."""
-    text = io.StringIO()
-    lines = csv.writer(text)
-    lines.writerow(["split", chart.view.facet, "label", "n", "questions", "share"])
+    """Return a chart's counts as CSV, a line for each value and split."""
+    rows: list[list[object]] = [["split", chart.view.facet, "label", "n", "questions", "share"]]
     for row in chart.rows:
         for column, cell in zip(chart.columns, row.cells, strict=True):
             share = "" if cell.share is None else f"{cell.share:.6f}"
-            lines.writerow([column.split, as_text(row.value), as_text(row.label), cell.n, column.n, share])
-    return text.getvalue()
-
-
-def as_text(value: str) -> str:
-    return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+            rows.append([column.split, row.value, row.label, cell.n, column.n, share])
+    return "".join(csv_lines(rows))
 
 
 def _views(dataset: Dataset) -> tuple[ChartView, ...]:
-    """Return the charts that the dataset's world has; none where the world is gone."""
+    """Return the charts of the dataset's world; none if the world is not installed."""
     try:
         return dataset.get_world().views
     except BadSpec:
@@ -129,7 +122,7 @@ def _views(dataset: Dataset) -> tuple[ChartView, ...]:
 
 
 def _index(split: Split) -> SplitIndex | None:
-    """Return the index of a complete split; None where it is lost: the page shows what is left."""
+    """Return the index of a complete split; None if it is missing, so that the page can show the rest."""
     try:
         return SplitIndex.open(split)
     except (NotIndexed, OSError) as error:
@@ -138,7 +131,7 @@ def _index(split: Split) -> SplitIndex | None:
 
 
 def _chart(view: ChartView, user: Visitor, indexed: Sequence[tuple[Split, SplitIndex]]) -> Chart:
-    """Return a view of the splits that have its facet."""
+    """Return the chart of a view, for the splits that have its facet."""
     counted: list[tuple[Split, IndexedFacet]] = []
     withheld = []
     for split, index in indexed:
@@ -156,7 +149,7 @@ def _chart(view: ChartView, user: Visitor, indexed: Sequence[tuple[Split, SplitI
 
 
 def _may_see(user: Visitor, split: Split, facet: IndexedFacet) -> bool:
-    """Return whether this visitor may know a facet's counts: one that reveals something may be the answer itself."""
+    """Return whether this user may see a facet's counts: a facet that reveals something may be the answer itself."""
     return may_see_facet(user, split, facet) and (not facet.reveals or may_see(user, split, What.ANSWER))
 
 
@@ -166,7 +159,7 @@ def _counts(split: Split, facet: IndexedFacet) -> dict[str, int]:
 
 
 def _categories(counted: Sequence[tuple[Split, IndexedFacet]]) -> Iterator[CountRow]:
-    """Yield a row for each value that occurs, in the first split's order."""
+    """Yield a row for each value that occurs, in the order of the first split."""
     counts = [_counts(split, facet) for split, facet in counted]
     labels = {
         value: label for _, facet in reversed(counted) for value, label in zip(facet.values, facet.labels, strict=True)
@@ -180,7 +173,7 @@ def _categories(counted: Sequence[tuple[Split, IndexedFacet]]) -> Iterator[Count
 
 
 def _numbers(counted: Sequence[tuple[Split, IndexedFacet]]) -> Iterator[CountRow]:
-    """Yield a row for each number, or bin of numbers, from the first that occurs to the last."""
+    """Yield a row for each number or bin, from the smallest to the largest that occurs."""
     counts = [{int(value): n for value, n in _counts(split, facet).items()} for split, facet in counted]
     found = [number for one in counts for number, n in one.items() if n]
     for low, high in _bins(counted[0][1], max(found)) if found else ():
@@ -192,7 +185,7 @@ def _numbers(counted: Sequence[tuple[Split, IndexedFacet]]) -> Iterator[CountRow
 
 
 def _bins(facet: IndexedFacet, most: int) -> list[tuple[int, int]]:
-    """Return the first and last number of each bin up to the one that `most` is in."""
+    """Return the first and last number of each bin, up to the bin that contains `most`."""
     firsts = list(facet.bins) or list(range(min(int(value) for value in facet.values), most + 1))
     ends = [*(first - 1 for first in firsts[1:]), max(most, *map(int, facet.values))]
     return [(low, high) for low, high in zip(firsts, ends, strict=True) if low <= most]
@@ -202,6 +195,6 @@ def _cells(counted: Sequence[tuple[Split, IndexedFacet]], value: str, numbers: S
     cells = []
     for (split, facet), n in zip(counted, numbers, strict=True):
         of = len(facet.codes)
-        share = n / of if of >= TOO_FEW else None
+        share = None if is_too_few(of) else n / of
         cells.append(CountCell(n, share, f"{split.get_absolute_url()}?{urlencode([(facet.name, value)])}"))
     return cells

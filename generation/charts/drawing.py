@@ -1,10 +1,9 @@
-"""Drawings of charts, made once by a process that ends when it has made them, and kept in `VAR_DIR/cache/charts`.
+"""Drawings of charts, drawn once by a short-lived process and stored in `VAR_DIR/cache/charts`.
 
-They are kept as files, not in the cache: without Redis that is small, one for each process, and gone with it. A
-drawing is named by the digest of the very specification it was made of, which holds nothing that its first viewer
-might not see: whoever finds it there has the same figures. `manage.py delete` takes them away with the dataset.
-
-Where drawing fails, or takes longer than a page waits, the figures stand in the table beside it.
+They are stored as files and not in Django's cache, which without Redis is small, local to a process and lost with it. A
+drawing's name is the digest of its specification. The specification contains only what its first viewer may see, so
+another viewer finds it only with the same figures. `manage.py delete` deletes the drawings of the dataset. If drawing
+fails, or takes longer than a page waits, the table beside it shows the figures.
 """
 
 import base64
@@ -29,21 +28,21 @@ from generation.engine.canonical import canonical
 from generation.queue import sandbox
 from generation.storage import files
 
-VERSION = 1  # of how drawings are made: another number, other files
+VERSION = 1  # changes when drawings change, so that new files are made
 CHILD = "generation.charts.drawing_process"
-SECONDS = 8  # of processor time; it takes one, for all charts of a page
-ADDRESSES = 2**46  # bytes: V8 reserves a terabyte of addresses and more, of which it uses next to nothing
-QUEUE = 8  # pages whose charts a process has drawn or is about to
-PATIENCE = 6.0  # seconds to wait while another process has something drawn
-MOST_BYTES = 200_000_000  # of all drawings that a machine keeps
+SECONDS = 8  # of processor time; all charts of a page need one
+ADDRESSES = 2**46  # bytes; V8 reserves more than a terabyte of addresses, of which it uses very little
+QUEUE = 8  # pages whose charts are being drawn or are waiting
+PATIENCE = 6.0  # seconds to wait while another process draws
+MOST_BYTES = 200_000_000  # limit for all drawings on a machine
 BLOCK = 4096  # bytes that even an empty file takes
-RETRY = 60.0  # seconds after which a drawing that failed is tried again
+RETRY = 60.0  # seconds after which a failed drawing is tried again
 
 log = logging.getLogger(__name__)
 
 
 class DrawingOrder(NamedTuple):
-    """What is to be drawn: a specification as `page`, `svg` or `pdf`, its bars leading to addresses of `site`."""
+    """A drawing to make: a specification as `page`, `svg` or `pdf`. Links of bars lead to addresses of `site`."""
 
     spec: dict[str, Any]
     kind: str = "page"
@@ -55,10 +54,10 @@ class DrawingOrder(NamedTuple):
 
 
 def drawings(slug: str, orders: Sequence[DrawingOrder], *, wait: float | None = None) -> list[bytes | None]:
-    """Return the drawings of a dataset's charts; None for one that can't be had now.
+    """Return the drawings of a dataset's charts; None for a drawing that is not available now.
 
-    New ones are drawn in the background of this process, one page's after another's, and `wait` (by default the
-    setting `CHART_SECONDS`) is the most seconds that the caller waits for them; then they are there for the next one.
+    New drawings are made in the background of this process, one page after another. The caller waits for them at most
+    `wait` seconds (by default the setting `CHART_SECONDS`); later drawings are stored for the next request.
     """
     folder = folder_of(slug)
     missing = [order for order in orders if _needed(folder, order)]
@@ -67,7 +66,7 @@ def drawings(slug: str, orders: Sequence[DrawingOrder], *, wait: float | None = 
 
 
 class Studio:
-    """A thread of this process that has charts drawn. Few others wait for it, so that most go on answering pages."""
+    """A thread of this process that draws charts. Few request threads may wait for it, so that most answer pages."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -76,7 +75,7 @@ class Studio:
         self._process, self._waiting = 0, 0
 
     def drawn(self, folder: Path, orders: Sequence[DrawingOrder], *, wait: float) -> dict[str, bytes | None]:
-        """Return new drawings by digest; nothing where they are not there in time, or too many wait already."""
+        """Return new drawings by digest; empty if they are not ready in time, or if too many requests wait already."""
         future = self._future(folder, orders)
         with self._lock:
             if future is None or self._waiting >= max(1, settings.WEB_THREADS // 4):
@@ -91,10 +90,10 @@ class Studio:
                 self._waiting -= 1
 
     def _future(self, folder: Path, orders: Sequence[DrawingOrder]) -> "Future[dict[str, bytes | None]] | None":
-        """Return what will be drawn; the same for who asks the same meanwhile, None where the queue is full."""
+        """Return the future for these drawings, shared by equal requests; None if the queue is full."""
         name = (str(folder), *sorted(order.digest for order in orders))
         with self._lock:
-            if self._pool is None or self._process != os.getpid():  # a fork has no threads
+            if self._pool is None or self._process != os.getpid():  # a forked process has no threads
                 self._pool, self._process, self._begun = ThreadPoolExecutor(1, "charts"), os.getpid(), {}
             if name in self._begun:
                 return self._begun[name]
@@ -113,7 +112,7 @@ _studio = Studio()
 
 
 def _draw_in_turn(folder: Path, orders: Sequence[DrawingOrder]) -> dict[str, bytes | None]:
-    """Return new drawings, which now are kept, when no other process has something drawn."""
+    """Make and store new drawings, unless another process is drawing."""
     with _turn() as is_mine:
         missing = [order for order in orders if _needed(folder, order)]
         if not (is_mine and missing):
@@ -125,7 +124,7 @@ def _draw_in_turn(folder: Path, orders: Sequence[DrawingOrder]) -> dict[str, byt
 
 
 def folder_of(slug: str) -> Path:
-    """Return where the drawings of a dataset are kept on this machine."""
+    """Return the folder of a dataset's drawings on this machine."""
     return Path(settings.VAR_DIR, "cache", "charts", slug)
 
 
@@ -134,7 +133,7 @@ def drop_drawings(slug: str) -> None:
 
 
 def make_room(*, most: int) -> int:
-    """Return how many files were removed: those used longest ago, so that at most so many bytes are kept."""
+    """Delete the least recently used drawings until at most `most` bytes are left; return the number of files."""
     found = []
     for path in folder_of("").glob("*/*"):
         with suppress(OSError):
@@ -150,7 +149,7 @@ def make_room(*, most: int) -> int:
 
 
 def _keep(folder: Path, new: dict[str, bytes | None]) -> None:
-    """Write new drawings down; a disk that is full costs time, not the drawing."""
+    """Store new drawings. If the disk is full, they must be drawn again later."""
     for digest, drawing in new.items():
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -163,7 +162,7 @@ def _keep(folder: Path, new: dict[str, bytes | None]) -> None:
 
 
 def _needed(folder: Path, order: DrawingOrder) -> bool:
-    """Return whether a drawing is to be made: it isn't there, and didn't fail just now."""
+    """Return whether a drawing must be made: it does not exist, and it did not fail recently."""
     if (folder / order.digest).exists():
         return False
     with suppress(OSError):
@@ -177,13 +176,13 @@ def _failed(folder: Path, digest: str) -> Path:
 
 def _kept(folder: Path, order: DrawingOrder) -> bytes | None:
     with suppress(OSError):
-        os.utime(folder / order.digest)  # it is in use
+        os.utime(folder / order.digest)  # marks it as used
         return (folder / order.digest).read_bytes()
     return None
 
 
 def _drawn(orders: Sequence[DrawingOrder]) -> dict[str, bytes | None]:
-    """Return new drawings by digest; None for those that failed, as the log says."""
+    """Return new drawings by digest; None for those that failed. The log has the reason."""
     asked = [{**order._asdict(), "elsewhere": ELSEWHERE, "shrunk": SHRUNK} for order in orders]
     try:
         answers = json.loads(sandbox.run(CHILD, json.dumps(asked).encode(), seconds=SECONDS, memory=ADDRESSES))
@@ -200,7 +199,7 @@ def _drawn(orders: Sequence[DrawingOrder]) -> dict[str, bytes | None]:
 
 @contextmanager
 def _turn() -> Iterator[bool]:
-    """Wait until nobody else on this machine has something drawn; give whether it is our turn now."""
+    """Wait until no other process on this machine draws; yield whether it is our turn."""
     path = folder_of("") / ".lock"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

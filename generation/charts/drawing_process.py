@@ -1,7 +1,7 @@
-"""A program that draws charts, from JSON to JSON: SVG and PDF of Vega-Lite specifications.
+"""A program that draws charts: it reads Vega-Lite specifications as JSON and writes SVG and PDF as JSON.
 
-It is a process of its own, for a moment: V8, which runs Vega, takes 100 MB and more the longer it lives, can't be
-used in a process that forked, and ends its process when it finds no memory.
+It is a separate, short-lived process, because V8, which runs Vega, takes 100 MB and more the longer it lives, cannot be
+used in a forked process, and ends its process when memory runs out.
 """
 
 import base64
@@ -20,11 +20,11 @@ LONG = re.compile(r"-?\d+\.\d{3,}(?:e-\d+)?")
 
 
 def draw(order: Mapping[str, Any]) -> bytes:
-    """Return a drawing.
+    """Return a drawing as bytes.
 
-    `order` has `spec` (Vega-Lite), `kind` (`page` for an SVG within a page, `svg` for one that stands alone, `pdf`),
-    `elsewhere` (what stands for this site in the addresses of bars), `site` (what it becomes there) and `shrunk` (how
-    large letters become of what they were measured as).
+    `order` has `spec` (Vega-Lite), `kind` (`page` for an SVG within a page, `svg` for a separate SVG, or `pdf`),
+    `elsewhere` (the placeholder for this site in the addresses of bars), `site` (its replacement) and `shrunk` (the
+    factor for font sizes).
     """
     root = ET.fromstring(vl_convert.vegalite_to_svg(order["spec"], allowed_base_urls=[]))  # noqa: S314 - drawn here
     _tidy(root)
@@ -40,7 +40,7 @@ def draw(order: Mapping[str, Any]) -> bytes:
 
 
 def _tidy(root: ET.Element) -> None:
-    """Take away what isn't seen; refuse what no chart has."""
+    """Remove invisible elements; raise ValueError for elements that no chart has."""
     for parent in root.iter():
         if parent.tag.removeprefix(f"{{{SVG}}}") not in KNOWN or any(name.startswith("on") for name in parent.attrib):
             raise ValueError(f"Expected {', '.join(sorted(KNOWN))} in an SVG, got {parent.tag} {parent.attrib}.")
@@ -51,7 +51,7 @@ def _tidy(root: ET.Element) -> None:
 
 
 def _link(link: ET.Element, order: Mapping[str, Any]) -> None:
-    """Let a bar's link lead to this site, and say what it is."""
+    """Make a bar's link lead to this site, and give it a title."""
     address = link.attrib.pop(f"{{{XLINK}}}href")
     if not address.startswith(order["elsewhere"] + "/"):
         raise ValueError(f"Expected an address of this site, got {address}.")
@@ -64,7 +64,7 @@ def _link(link: ET.Element, order: Mapping[str, Any]) -> None:
 
 
 def _belong(root: ET.Element) -> None:
-    """Let an SVG be a part of a page: as wide as there is room, silent beside its table."""
+    """Make an SVG part of a page: it is as wide as the page allows, and hidden from screen readers."""
     root.set("aria-hidden", "true")
     root.set("focusable", "false")
     for element in root.iter():
@@ -73,12 +73,12 @@ def _belong(root: ET.Element) -> None:
 
 
 def main() -> None:
-    """Answer the one request on standard input: for each order a drawing, or why there is none."""
+    """Answer the one request on standard input: for each order a drawing, or the reason why there is none."""
     answers = []
     for order in json.load(sys.stdin):
         try:
             answers.append({"drawing": base64.b64encode(draw(order)).decode()})
-        except Exception as error:  # whatever it is, the other charts are drawn
+        except Exception as error:  # after any error the other charts are still drawn
             answers.append({"reason": repr(error)})
     json.dump(answers, sys.stdout)
 

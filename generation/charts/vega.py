@@ -1,28 +1,28 @@
-"""How a chart looks: its Vega-Lite specification, in the page's own colours or in those of paper."""
+"""The look of charts: Vega-Lite specifications, in the colours of the page or of paper."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from generation.charts.counts import Chart, CountRow
 
-MOST_BARS = 40  # values that are drawn; of more, the most frequent
-WIDTH, HEIGHT = 360, 170  # pixels: as they stand on the narrowest screen
-WIDE = 1120  # pixels: a chart that has a wide page for itself
+MOST_BARS = 40  # values that are drawn; the most frequent ones if there are more
+WIDTH, HEIGHT = 360, 170  # pixels, for the narrowest screen
+WIDE = 1120  # pixels, for a chart that has a wide page for itself
 BESIDE_A_FORM = 880
-LEGEND = {"title": None, "orient": "top", "columns": 1, "labelLimit": WIDTH - 20}  # names in full, beside a symbol
-THICKNESS = {1: 13, 2: 8, 3: 6}  # pixels of a bar, by how many splits lie side by side
+LEGEND = {"title": None, "orient": "top", "columns": 1, "labelLimit": WIDTH - 20}  # full names beside a symbol
+THICKNESS = {1: 13, 2: 8, 3: 6}  # pixels of a bar, by the number of splits side by side
 THINNEST = 5
-# Room is measured for letters of this font, which the drawing program brings along, and a sixth larger than they
-# become: many a browser has wider ones.
+# Room is measured for this font, which the drawing program includes, at a size one sixth larger than the drawn letters,
+# because many browsers have wider fonts.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 SMALL, TEXT, TITLE = 12, 13.5, 17.5  # pixels
 SHRUNK = 0.85
-COUNTS, SHARES, POINTS = ",~f", "~%", "+~f"  # numbers of an axis: as many decimals as its steps need, no powers of ten
-ELSEWHERE = "https://site.invalid"  # stands for this site in addresses, which Vega wants whole
+COUNTS, SHARES, POINTS = ",~f", "~%", "+~f"  # number formats: as many decimals as the steps need, no powers of ten
+ELSEWHERE = "https://site.invalid"  # placeholder for this site, because Vega requires full addresses
 
 
 class SvgPalette(NamedTuple):
-    """Colours as an SVG names them."""
+    """Colours in the notation of SVG."""
 
     ink: str
     soft: str
@@ -31,7 +31,7 @@ class SvgPalette(NamedTuple):
     ground: str | None
 
 
-# The style sheet knows these names, and what they are in light and in dark.
+# The style sheet defines these names for light and dark pages.
 OF_THE_PAGE = SvgPalette(
     ink="var(--ink)",
     soft="var(--soft)",
@@ -49,7 +49,7 @@ OF_PAPER = SvgPalette(
 
 
 def spec_of(chart: Chart, *, colors: SvgPalette, title: str = "") -> dict[str, Any] | None:
-    """Return the specification of a chart, with a title where it stands alone; None where there is nothing to draw."""
+    """Return the specification of a chart, with a title if given; None if there is nothing to draw."""
     drawn = chart.drawn
     rows = most_frequent(chart)
     if not drawn or not rows:
@@ -74,7 +74,7 @@ def spec_of(chart: Chart, *, colors: SvgPalette, title: str = "") -> dict[str, A
 
 
 def most_frequent(chart: Chart) -> list[CountRow]:
-    """Return the rows of a chart that are drawn, in their order."""
+    """Return the rows of a chart that are drawn, in order."""
     if chart.is_along or len(chart.rows) <= MOST_BARS:
         return chart.rows
     often = sorted(chart.rows, key=lambda row: -sum(cell.share or 0 for cell in row.cells))[:MOST_BARS]
@@ -83,7 +83,7 @@ def most_frequent(chart: Chart) -> list[CountRow]:
 
 
 def _values(rows: Sequence[CountRow], drawn: Sequence[int], legend: Sequence[str]) -> Any:
-    """Yield what stands behind each bar."""
+    """Yield the data of each bar."""
     for row in rows:
         for at, split in zip(drawn, legend, strict=True):
             cell = row.cells[at]
@@ -97,7 +97,7 @@ def _values(rows: Sequence[CountRow], drawn: Sequence[int], legend: Sequence[str
 
 
 def _places(chart: Chart) -> dict[str, Any]:
-    """Return which way the bars go: numbers stand along a line, names below each other."""
+    """Return the axes: numbers run from left to right, names from top to bottom."""
     value = {"field": "value", "type": "ordinal", "sort": None}
     share = {
         "field": "share",
@@ -113,7 +113,7 @@ def _places(chart: Chart) -> dict[str, Any]:
 
 
 def _looks(legend: Sequence[str], colors: SvgPalette) -> dict[str, Any]:
-    """Return colour, address and words of each bar."""
+    """Return the colour, link and description of each bar."""
     return {
         "color": {
             "field": "split",
@@ -127,7 +127,7 @@ def _looks(legend: Sequence[str], colors: SvgPalette) -> dict[str, Any]:
 
 
 def config_of(colors: SvgPalette) -> dict[str, Any]:
-    """Return how all charts look: letters, lines, room between bars."""
+    """Return the common settings of all charts: letters, lines, space between bars."""
     return {
         "font": FONT,
         "view": {"stroke": None},

@@ -25,7 +25,6 @@ from generation.storage import files
 
 LONGEST = 86_400.0  # seconds that building one may take
 DAY = 86_400.0
-CANDIDATES = 8
 NOTED = 1.0  # seconds between two notes of how far it is
 
 State = Export.State
@@ -63,18 +62,7 @@ def _in_days() -> Any:
 # Who builds it
 
 
-def work() -> int:
-    """Return how many exports were built: one, so that other work has its turn; a hint is sent where more wait."""
-    export = claim()
-    if export is None:
-        return 0
-    RUNNER.run(export)
-    if Export.objects.claimable().exists():
-        RUNNER.wake()
-    return 1
-
-
-def claim() -> Export | None:
+def _claim_next() -> Export | None:
     """Return an export that is now ours; None where none waits, one is being built here, or the disk is full."""
     here = Export.objects.filter(state=State.RUNNING, lease__gte=Now(), worker__startswith=f"{leases.host_name()}:")
     shortage = files.disk_shortage()
@@ -82,7 +70,7 @@ def claim() -> Export | None:
         Export.objects.claimable().filter(message="").update(message=shortage)
     if shortage or here.exists():
         return None
-    return RUNNER.claim()
+    return RUNNER.claim_first(RUNNER.rows.claimable())
 
 
 def _build(export: Export, lease: leases.Lease) -> None:
@@ -181,11 +169,11 @@ RUNNER = runner.register(
         name="exports",
         model=Export,
         perform=_build,
-        candidates=lambda: Export.objects.claimable().select_related("dataset").order_by("pk")[:CANDIDATES],
         seconds=lambda export: LONGEST,
         task="generation.tasks.export",
-        hints=lambda: int(Export.objects.claimable().exists()),
+        turn=0,
         related=("dataset",),
+        claim_next=_claim_next,
         on_failure=_keep_for_days,
         chores=expire,
     )

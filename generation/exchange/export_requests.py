@@ -28,7 +28,7 @@ TWICE = 2  # the folder and the file made of it lie side by side for a while
 State = Export.State
 
 
-class TooMany(EngineError):
+class TooManyExports(EngineError):
     """An account has enough exports on their way."""
 
 
@@ -51,7 +51,7 @@ def ask(
     TooMany
     AccountFull
     """
-    values = formats.checked(formats.find(name, dataset.get_world()), options)
+    values = formats.check_options(formats.find(name, dataset.get_world()), options)
     stored = StoredDataset(dataset, splits=splits, viewer=export_jobs.viewer_of(view), images=images)
     new = Export(
         dataset=dataset,
@@ -67,7 +67,9 @@ def ask(
     if same is not None:
         return same
     if Export.objects.unfinished().filter(user=user).count() >= UNFINISHED_EACH:
-        raise TooMany(f"Expected at most {UNFINISHED_EACH} exports of yours on their way, got one more. Wait for one.")
+        raise TooManyExports(
+            f"Expected at most {UNFINISHED_EACH} exports of yours on their way, got one more. Wait for one."
+        )
     check_room(stored)
     if user is not None and user.is_authenticated:
         account_storage.check_exports(user, estimate(stored))

@@ -35,7 +35,7 @@ from generation.models import Dataset, Scene, Split
 from generation.specs.reproduction import hidden_files
 from generation.storage import files, pictures
 from generation.storage.index import SplitIndex
-from generation.storage.items import Stored, load_items
+from generation.storage.items import StoredItem, load_items
 
 EXPORT_WAIT = 60.0  # seconds: nobody waits for an export's page
 
@@ -61,7 +61,6 @@ def _linked(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 SCENES = 100  # read at a time
-SUM_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -154,7 +153,7 @@ class StoredSplit:
             for position, stored in enumerate(load_items(self.row, first, SCENES), first):
                 yield self._item(stored, position)
 
-    def _item(self, stored: Stored, position: int) -> ExportItem:
+    def _item(self, stored: StoredItem, position: int) -> ExportItem:
         """Return a scene at its position among those exported: a derived split has not every scene."""
         scene, item = stored.scene, stored.item
         questions = tuple(

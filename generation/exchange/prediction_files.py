@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from generation.engine.errors import BadPredictions, EngineError
-from generation.engine.predictions import Expected
+from generation.engine.predictions import ExpectedAnswers
 from generation.engine.predictions.unpacking import GZIP, ZIP
 from generation.exchange.predictions_process import CheckRequest, answer
 from generation.queue import sandbox
@@ -54,7 +54,7 @@ class ReadFile(NamedTuple):
     format: str
 
 
-def read_file(path: Path, expected: Expected, *, wait: float | None = None) -> ReadFile:
+def read_file(path: Path, expected: ExpectedAnswers, *, wait: float | None = None) -> ReadFile:
     """Return the predictions in a file.
 
     Parameters

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from generation.engine.errors import BadPredictions
-from generation.engine.predictions import Expected, read_predictions
+from generation.engine.predictions import ExpectedAnswers, read_predictions
 from generation.engine.predictions.packed import pack
 
 
@@ -18,7 +18,7 @@ class CheckRequest(NamedTuple):
     """A file, and the questions that it has to answer."""
 
     path: Path
-    expected: Expected
+    expected: ExpectedAnswers
 
 
 def answer(request: CheckRequest) -> tuple[dict[str, object], bytes]:

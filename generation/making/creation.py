@@ -14,7 +14,7 @@ from generation.engine import ENGINE_VERSION
 from generation.engine import worlds as engine
 from generation.engine.errors import BadSpec
 from generation.engine.seeding import SECRET_BYTES
-from generation.engine.spec import RESERVED_NAMES, BaseSpec
+from generation.engine.spec import NO_FILES, RESERVED_NAMES, BaseSpec
 from generation.making.chunk_writer import ROWS
 from generation.models import Chunk, Dataset, SpecFile, Split
 from generation.models.datasets import SLUG_PATTERN
@@ -28,7 +28,7 @@ def create_dataset(
     data: Mapping[str, Any],
     *,
     slug: str,
-    files: Mapping[str, bytes] = engine.NO_FILES,
+    files: Mapping[str, bytes] = NO_FILES,
     owner: Any = None,
     visibility: str = Dataset.Visibility.PRIVATE,
     images: bool = True,

@@ -19,9 +19,9 @@ from generation.engine import worlds as engine
 from generation.engine.canonical import canonical
 from generation.engine.errors import BadRecord
 from generation.engine.program import to_text
-from generation.engine.reading.published import Found, Read, Reader, SplitFiles, SplitSummary, find_reader
+from generation.engine.reading.published import FoundFiles, Reader, ReadItem, SplitFiles, SplitSummary, find_reader
 from generation.engine.spec import LIMITS
-from generation.making import reading
+from generation.making import import_reading
 from generation.models import Chunk, Dataset, Import, ImportedSplit, Job, Question, Quota, Scene, Split
 from generation.queue import leases
 from generation.storage import files as storage
@@ -56,7 +56,7 @@ class ImportReport:
             **data,
         }
 
-    def add(self, read: Read, *, position: int) -> None:
+    def add(self, read: ReadItem, *, position: int) -> None:
         """Take in an item whose first question is at a position."""
         item, data = read.item, self.data
         programs = sum(question.program is not None for question in item.questions)
@@ -112,7 +112,7 @@ def sort(job: Job, lease: leases.Lease, *, then: Callable[[Dataset], None]) -> N
     Raises `EngineError` for files of no use, `LeaseLost` where somebody else has the work by now.
     """
     imported = Import.objects.get(dataset=job.dataset_id)
-    found = reading.sort(imported.format, json.loads(imported.files), check=lease.check)
+    found = import_reading.sort(imported.format, json.loads(imported.files), check=lease.check)
     spec = find_reader(imported.format).spec(found)
     with transaction.atomic():
         leases.finish(job)
@@ -122,7 +122,7 @@ def sort(job: Job, lease: leases.Lease, *, then: Callable[[Dataset], None]) -> N
         then(Dataset.objects.get(pk=dataset.pk))
 
 
-def create_splits(dataset: Dataset, found: Found, *, spec: dict[str, Any]) -> None:
+def create_splits(dataset: Dataset, found: FoundFiles, *, spec: dict[str, Any]) -> None:
     """Make the splits that were found, which wait to be read."""
     read = engine.get_world(dataset.world).read_spec(spec, files=found.contents)
     rows = {}
@@ -130,7 +130,7 @@ def create_splits(dataset: Dataset, found: Found, *, spec: dict[str, Any]) -> No
         rows[one.name] = Split.objects.create(dataset=dataset, name=one.name, ordinal=ordinal, kind=Split.Kind.IMPORTED)
         ImportedSplit.objects.create(
             split=rows[one.name],
-            files=described(one, has_spec=bool(found.spec)),
+            files=describe_files(one, has_spec=bool(found.spec)),
             total=sum(stamp_of(name)[0] for name in one.files.values()),
         )
     for name, row in rows.items():
@@ -156,7 +156,7 @@ class _Intake:
     def run(self, then: Callable[[Dataset], None]) -> None:
         check_unchanged(self.origin)
         spec = self.split.read_spec()
-        reads = reading.SplitReading(
+        reads = import_reading.SplitReading(
             self.imported.format, self.files, spec=spec, skip=self.split.scenes, check=self.lease.check
         )
         for read in reads:
@@ -184,11 +184,11 @@ class _Intake:
                 then(Dataset.objects.get(pk=self.split.dataset.pk))
         drop_uploads(self.imported)
 
-    def _is_full(self, read: Read) -> bool:
+    def _is_full(self, read: ReadItem) -> bool:
         rows = len(self.scenes) + len(self.questions) + 1 + len(read.item.questions)
         return len(self.scenes) >= SCENES or rows > ROWS
 
-    def _add(self, read: Read) -> None:
+    def _add(self, read: ReadItem) -> None:
         if not self.scenes:
             self.chunk = Chunk(
                 split=self.split,
@@ -297,7 +297,7 @@ def files_of(origin: ImportedSplit) -> SplitFiles:
     return SplitFiles(data["name"], data["files"], data["images"])
 
 
-def described(split: SplitFiles, *, has_spec: bool) -> str:
+def describe_files(split: SplitFiles, *, has_spec: bool) -> str:
     """Return what is kept of a split's files: which they are, how large, and when they were changed last."""
     stamps = {kind: stamp_of(name) for kind, name in split.files.items()}
     return json.dumps(
@@ -329,7 +329,7 @@ def settle_spec(dataset: Dataset, reader: Reader) -> None:
     """Give the spec its final form, by what all splits turned out to have."""
     origins = list(ImportedSplit.objects.filter(split__dataset=dataset).select_related("split").order_by("split"))
     has_spec = any(origin.files_json["spec"] for origin in origins)
-    found = Found(
+    found = FoundFiles(
         tuple(files_of(origin) for origin in origins),
         spec=dataset.spec_data if has_spec else {},
         contents={file.digest: bytes(file.content) for file in dataset.files.order_by("digest")},

@@ -13,8 +13,8 @@ from django.db.models.functions import Coalesce
 from generation import __version__
 from generation.engine import ENGINE_VERSION
 from generation.engine.errors import BadRecord
-from generation.engine.reading.published import Found, SplitFiles, find_reader
-from generation.making import datasets, import_records
+from generation.engine.reading.published import FoundFiles, SplitFiles, find_reader
+from generation.making import dataset_jobs, import_records
 from generation.making.creation import SlugTaken, check_slug
 from generation.models import Dataset, Import, ImportedSplit, Job, SpecFile, Split
 
@@ -46,7 +46,7 @@ class ImportRequest(NamedTuple):
     stored: str = ""
 
 
-def begin(found: Found, wanted: ImportRequest) -> Dataset:
+def begin(found: FoundFiles, wanted: ImportRequest) -> Dataset:
     """Return a new dataset whose splits wait to be read; raise `BadRecord`, or `BadSpec` for a name that won't do."""
     spec = find_reader(wanted.format).spec(found)
     about = {name: _text(value) for name, value in found.about.items()}
@@ -61,13 +61,15 @@ def begin(found: Found, wanted: ImportRequest) -> Dataset:
         contents = found.contents.items()
         SpecFile.objects.bulk_create(SpecFile(dataset=dataset, digest=key, content=text) for key, text in contents)
         import_records.create_splits(dataset, found, spec=spec)
-        datasets.plan(dataset)
+        dataset_jobs.plan(dataset)
     return dataset
 
 
 def order(names: Sequence[str], wanted: ImportRequest) -> Import:
     """Return a new import of stored files, which a background process will look into; raise `BadSpec` for its name."""
-    spec = find_reader(wanted.format).spec(Found((SplitFiles(UNSORTED, {}),)))  # until it is known what the files are
+    spec = find_reader(wanted.format).spec(
+        FoundFiles((SplitFiles(UNSORTED, {}),))
+    )  # until it is known what the files are
     with _created(wanted, spec, about={}) as imported:
         imported.files = json.dumps(list(names))
         imported.save(update_fields=["files"])
@@ -113,7 +115,7 @@ def _text(value: Any) -> str:
     return "\n".join(map(str, value)) if isinstance(value, list) else str(value or "")
 
 
-def check_same(dataset: Dataset, found: Found, wanted: ImportRequest) -> None:
+def check_same(dataset: Dataset, found: FoundFiles, wanted: ImportRequest) -> None:
     """Raise `BadRecord` unless an import that was begun is the one now asked for."""
     imported = Import.objects.filter(dataset=dataset).first()
     if imported is None:

@@ -13,7 +13,7 @@ from types import FrameType
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Dataset, Job
 
 POLL = 0.3  # seconds
@@ -50,7 +50,7 @@ class Pool:
             show()
             died = self._replace_dead()
             if died or time.monotonic() - recovered > RECOVERY:
-                datasets.recover()
+                dataset_jobs.RUNNER.recover()
                 recovered = time.monotonic()
             time.sleep(POLL)
         show()
@@ -84,7 +84,7 @@ class Pool:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-        datasets.recover()
+        dataset_jobs.RUNNER.recover()
 
 
 def state_of(dataset: Dataset) -> str:

@@ -19,7 +19,7 @@ OTHER_WORK = (Job.Kind.DELETE, Job.Kind.DERIVE)  # that makes no dataset
 LATELY = 60.0  # seconds over which the rate is taken
 
 
-class Making(NamedTuple):
+class MakingProgress(NamedTuple):
     """How it goes.
 
     Attributes
@@ -67,7 +67,7 @@ class Making(NamedTuple):
         return int(self.progress.share * 100)
 
 
-def making_of(dataset: Dataset) -> Making:
+def making_of(dataset: Dataset) -> MakingProgress:
     """Return how the making of a dataset goes."""
     counts = _counts(dataset)
     asked, heard = counts.pop("asked"), counts.pop("heard")
@@ -78,7 +78,7 @@ def making_of(dataset: Dataset) -> Making:
     is_alone = waits and not beats.alive().exists()
     since = (max(asked, heard) if heard else asked) if waits else None
     said = note(dataset, outages=not waits) if counts["waiting"] else ""
-    return Making(
+    return MakingProgress(
         progress=progress,
         **counts,
         scenes_a_second=scenes,
@@ -134,7 +134,7 @@ def _left(dataset: Dataset, progress: Progress, *, running: int) -> str:
     """Return how long it may still take with the processes at work now, by what this dataset's own jobs took."""
     if not running:
         return ""
-    rates = estimates.rates_of(Job.objects.filter(dataset=dataset), without=estimates.measured(dataset.world))
+    rates = estimates.rates_of(Job.objects.filter(dataset=dataset), without=estimates.measured_rates(dataset.world))
     unmade = Chunk.objects.filter(split__dataset=dataset, made=False)
     questions = unmade.aggregate(n=Coalesce(Sum("questions"), 0))["n"]
     drawing = rates.drawing(dataset.spec_data, progress.of_images - progress.images)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from generation.engine.errors import BadRecord, EngineError
-from generation.engine.reading.published import CountingFile, Read, find_reader
-from generation.making.reading import End, ReadBatch, ReadingOrder
+from generation.engine.reading.published import CountingFile, ReadItem, find_reader
+from generation.making.import_reading import End, ReadBatch, ReadingOrder
 from generation.queue import sandbox
 
 QUESTIONS = 500  # in one part of the answer, about
@@ -54,8 +54,8 @@ class _Opened:
         self.bytes += count
 
 
-def _parts(reads: Iterator[Read], opened: _Opened) -> Iterator[ReadBatch]:
-    part: list[Read] = []
+def _parts(reads: Iterator[ReadItem], opened: _Opened) -> Iterator[ReadBatch]:
+    part: list[ReadItem] = []
     questions = 0
     for read in reads:
         part.append(read)

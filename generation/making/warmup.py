@@ -1,12 +1,18 @@
 """Compiling ahead, before processes fork or wait for one another."""
 
+import hashlib
+import sys
 from importlib import import_module
 
+import numba
 import numpy as np
 from django.conf import settings
+from llvmlite.binding import get_host_cpu_name
 
 from generation.engine.scoring.nearest_questions import KnownQuestions, bags_of
 from generation.storage.index import count_codes, mark_codes
+
+SOURCES = [settings.BASE_DIR / "generation" / "engine", settings.BASE_DIR / "generation" / "storage" / "index.py"]
 
 
 def warm_world(name: str, *, draws: bool) -> None:
@@ -15,7 +21,23 @@ def warm_world(name: str, *, draws: bool) -> None:
 
 
 def warm() -> None:
-    """Compile every numba kernel that is not compiled yet; NUMBA_CACHE_DIR keeps them."""
+    """Compile every numba kernel that is not compiled yet; NUMBA_CACHE_DIR keeps them, and a mark that says so."""
+    mark = settings.NUMBA_CACHE_DIR / f"warm-{_digest()}"
+    if not mark.exists():
+        _compile_all()
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+
+
+def _digest() -> str:
+    """Return a digest of all that numba compiles anew for: sources, Python, numba and processor."""
+    files = [path for source in SOURCES for path in (source.rglob("*.*") if source.is_dir() else [source])]
+    sources = sorted(f"{path} {path.stat().st_mtime_ns}" for path in files if path.suffix in (".py", ".json"))
+    known = (sys.version, numba.__version__, get_host_cpu_name(), *sources)
+    return hashlib.sha256("\n".join(known).encode()).hexdigest()[:16]
+
+
+def _compile_all() -> None:
     _warm_pages()
     bags = bags_of([np.arange(2, dtype=np.uint32)], questions=2)
     KnownQuestions(bags, np.ones(2, dtype=np.bool_), words=1).nearest(bags, np.arange(2))

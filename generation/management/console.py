@@ -1,4 +1,4 @@
-"""How the commands print: errors as one line on standard error with an exit status for each kind, and progress bars."""
+"""The output of commands: errors as one line on standard error with an exit status for each kind, and progress bars."""
 
 import sys
 import time
@@ -11,17 +11,17 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import InterfaceError, OperationalError, connection
 from tqdm import tqdm
 
-from generation.engine import compiling
+from generation.engine import numba_compiler
 from generation.engine.errors import EngineError
 from generation.making.pool import KeepDying, Pool, drop_connection, stoppable
 from generation.models import Dataset, Split
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
-EVERY = 5.0  # seconds between two lines about what is compiled
+EVERY = 5.0  # seconds between two lines about compilation
 
 
 class PlainCommand(BaseCommand):
-    """A command whose errors are one line: exit 2 for bad input, 1 for a failure, 130 after Ctrl-C."""
+    """A command that prints errors on one line: exit 2 for bad input, 1 for a failure, 130 after Ctrl-C."""
 
     from_command_line = False
     needs_tables = True
@@ -31,18 +31,18 @@ class PlainCommand(BaseCommand):
         super().run_from_argv(argv)
 
     def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
-        """Return a parser that complains without repeating the usage."""
+        """Return a parser whose error messages do not repeat the usage."""
         parser = super().create_parser(prog_name, subcommand, **options)
         if self.from_command_line:
             parser.print_usage = lambda file=None: None  # type: ignore[method-assign]
         return parser
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Run; an engine's error becomes a `CommandError` with the same words."""
+        """Run the command; an engine's error becomes a `CommandError` with the same text."""
         try:
             if self.from_command_line and self.needs_tables:
                 prepare_tables()
-            with compiling.watched(Compiled(self._note)) if self.from_command_line else nullcontext():
+            with numba_compiler.watch(CompilingNotice(self._note)) if self.from_command_line else nullcontext():
                 return super().execute(*args, **options)
         except EngineError as error:
             refusal = CommandError(str(error), returncode=BAD_INPUT)
@@ -61,7 +61,7 @@ class PlainCommand(BaseCommand):
         self.stderr.write(line, str)
 
     def find_dataset(self, slug: str) -> Dataset:
-        """Return the dataset of that name, or refuse, naming those there are."""
+        """Return the dataset of that name; raise `CommandError` with the existing names."""
         dataset = Dataset.objects.filter(slug=slug).first()
         if dataset is None:
             names = ", ".join(Dataset.objects.order_by("slug").values_list("slug", flat=True)[:20])
@@ -71,7 +71,7 @@ class PlainCommand(BaseCommand):
         return dataset
 
     def find_split(self, text: str) -> Split:
-        """Return the split that `DATASET/SPLIT` names, with dataset and parent; or refuse, naming those there are."""
+        """Return the split `DATASET/SPLIT` with dataset and parent; raise `CommandError` with the existing names."""
         slug, slash, name = text.partition("/")
         if not slash:
             raise CommandError(f"Expected DATASET/SPLIT, got {text!r}.", returncode=BAD_INPUT)
@@ -83,13 +83,13 @@ class PlainCommand(BaseCommand):
         return split
 
 
-class Compiled:
-    """Says what is compiled: a command that is silent for a minute looks as if it hung.
+class CompilingNotice:
+    """Reports compilation, because a command that is silent for a minute seems to hang.
 
     Parameters
     ----------
     say : callable
-        Takes a line.
+        Prints a line.
     """
 
     def __init__(self, say: Callable[[str], object]) -> None:
@@ -98,7 +98,7 @@ class Compiled:
         self.began = self.said = 0.0
 
     def __call__(self, name: str) -> None:
-        """Take the name of a function that is compiled now."""
+        """Report that the function with this name is being compiled."""
         self.count += 1
         now = time.monotonic()
         if self.count == 1:
@@ -118,7 +118,7 @@ def _database_trouble(error: Exception) -> str:
 
 
 def prepare_tables() -> None:
-    """Make the tables of a new database, as the embedded one is at first; refuse one that can't be reached."""
+    """Create the tables of a new database; raise `CommandError` if the database cannot be reached."""
     try:
         tables = connection.introspection.table_names()
     except OperationalError as error:
@@ -138,9 +138,9 @@ class Bar:
     ----------
     dataset : Dataset
     look : callable
-        Returns how much is done, in the bar's unit, and a line that says so.
+        Returns the progress in the bar's unit, and a text that describes it.
     options
-        As `tqdm` takes them.
+        Options of `tqdm`.
     """
 
     def __init__(self, dataset: Dataset, look: Callable[[Dataset], tuple[float, str]], **options: Any) -> None:
@@ -155,7 +155,7 @@ class Bar:
         self.bar.close()
 
     def show(self) -> None:
-        """Show how far it is; into a file, only what is new."""
+        """Show the progress. If the output is a file, only changes are written."""
         done, text = self.look(self.dataset)
         if text != self.shown or sys.stderr.isatty():
             self.bar.n = done
@@ -164,12 +164,12 @@ class Bar:
 
 
 class WatchingCommand(PlainCommand):
-    """A command that stays until processes of its own have done all there is to do for a dataset."""
+    """A command that runs its own processes until all work on a dataset is done."""
 
     def watch(self, bar: Bar, *, size: int, kept: str) -> None:
-        """Run so many processes until the dataset is complete, or can't be; `kept` says in a word what is after Ctrl-C.
+        """Run `size` processes until no work on the dataset is left. `kept` is the verb in the message after Ctrl-C.
 
-        Raises `CommandError` where they keep dying, or after Ctrl-C on the command line.
+        Raises `CommandError` if the processes keep dying, or after Ctrl-C on the command line.
         """
         with stoppable():
             pool = Pool(bar.dataset, size=size)
@@ -186,7 +186,7 @@ class WatchingCommand(PlainCommand):
                 pool.stop()
 
     def interrupted(self, kept: str) -> None:
-        """Raise what ends the command after Ctrl-C; `kept` as `watch` takes it."""
+        """Raise the exception that ends the command after Ctrl-C; for `kept` see `watch`."""
         if not self.from_command_line:
             raise KeyboardInterrupt
         raise CommandError(
@@ -195,7 +195,7 @@ class WatchingCommand(PlainCommand):
         )
 
     def check_complete(self, dataset: Dataset) -> None:
-        """Raise `CommandError` with the reason unless the dataset, as it was last read, is complete."""
+        """Raise `CommandError` with the reason unless the dataset was complete when it was last read."""
         if dataset.state != Dataset.State.COMPLETE:
             reason = dataset.error or f"{dataset.slug} was {dataset.state} meanwhile."
             raise CommandError(reason, returncode=FAILED)

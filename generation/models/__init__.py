@@ -1,10 +1,10 @@
-"""Datasets and everything in them, and the jobs that make them."""
+"""Datasets with their content, and the jobs that make them."""
 
 from generation.models.datasets import Dataset, DatasetQuerySet, SpecFile, Split, SplitQuerySet
 from generation.models.exports import Export, ExportQuerySet
 from generation.models.imports import Import, ImportedSplit
 from generation.models.items import Chunk, Question, QuestionQuerySet, Scene, SceneQuerySet
-from generation.models.makers import Limit, PreviewTurn, Quota, Upload
+from generation.models.maker_accounts import Limit, PreviewTurn, Quota, Upload
 from generation.models.reports import AblationReport, BlindReport
 from generation.models.work import (
     AbstractJob,

@@ -1,4 +1,4 @@
-"""Datasets, the files their specs need, and their splits."""
+"""Datasets, the files of their specs, and their splits."""
 
 import functools
 import json
@@ -18,19 +18,18 @@ from generation.engine.errors import BadSpec
 from generation.engine.items import Display, Media
 from generation.engine.spec import RESERVED_NAMES, BaseSpec
 from generation.engine.worlds import World, get_world
-from generation.engine.worlds.stories import is_told
 
 SLUG_PATTERN = r"^[a-z0-9][a-z0-9-]{0,59}\Z"
-SLICE = 25  # scenes that one images job draws
-IMAGE_WEIGHT = 15  # how many times as long a scene's picture takes as its questions
+SLICE = 25  # scenes per job that draws pictures
+IMAGE_WEIGHT = 15  # time for a scene's picture relative to its questions
 
-OWN = ~Q(splits__kind="derived")  # splits of a dataset that have scenes and questions of their own
+OWN = ~Q(splits__kind="derived")  # splits with their own scenes and questions
 
 Viewer = Any  # settings.AUTH_USER_MODEL or AnonymousUser
 
 
 class Progress(NamedTuple):
-    """How far the making of a dataset is: each count beside its goal."""
+    """The progress of making a dataset: each count with its goal."""
 
     scenes: int
     of_scenes: int
@@ -38,17 +37,17 @@ class Progress(NamedTuple):
     of_images: int
     splits: int
     of_splits: int
-    read: int = 0  # bytes, of somebody else's files
+    read: int = 0  # bytes of imported files
     of_bytes: int = 0
 
     @property
     def is_import(self) -> bool:
-        """Return whether it is read, not made: how many scenes there will be isn't known before."""
+        """Return whether the dataset is imported. The number of scenes is then not known in advance."""
         return self.of_bytes > 0
 
     @property
     def share(self) -> float:
-        """Return how much is done, 0 .. 1, by about how long each part takes."""
+        """Return the finished share, 0 .. 1, weighted by the time of each part."""
         if self.is_import:
             return (self.read / self.of_bytes + self.splits / self.of_splits) / 2
         goal = self.of_scenes + IMAGE_WEIGHT * self.of_images + self.of_splits
@@ -59,9 +58,9 @@ class DatasetQuerySet(models.QuerySet["Dataset"]):
     """Reads of datasets."""
 
     def visible_to(self, user: Viewer) -> "DatasetQuerySet":
-        """Return what lists may show a user: public datasets and her own; staff see all.
+        """Return the datasets that lists may show to a user: public ones and the user's own; staff see all.
 
-        None that is being deleted, and archived ones to owner and staff alone.
+        Datasets that are being deleted are left out; archived ones are listed only for owner and staff.
         """
         kept = self.exclude(state=Dataset.State.DELETING)
         listed = Q(visibility=Dataset.Visibility.PUBLIC, archived=None)
@@ -72,7 +71,10 @@ class DatasetQuerySet(models.QuerySet["Dataset"]):
         return kept.filter(listed | Q(owner=user))
 
     def matching(self, *, words: Iterable[str] = (), **values: Collection[str]) -> "DatasetQuerySet":
-        """Return those whose fields have one of the values, and that name every word in what is said of them."""
+        """Return datasets whose fields have one of the values, and whose texts contain every word.
+
+        The texts are title, slug, description and authors.
+        """
         found = self.filter(**{f"{name}__in": wanted for name, wanted in values.items()})
         for word in words:
             spoken = [Q(**{f"{name}__icontains": word}) for name in ("slug", "title", "description", "authors")]
@@ -83,9 +85,9 @@ class DatasetQuerySet(models.QuerySet["Dataset"]):
         return self.order_by("-created", "-pk")
 
     def for_list(self) -> "DatasetQuerySet":
-        """Return datasets, newest first, with what a list shows of each.
+        """Return datasets, newest first, with the data that a list shows.
 
-        Adds `scenes` and `questions` (counts) and the splits, prefetched.
+        Adds the counts `scenes` and `questions`, and prefetches the splits.
         """
         return (
             self.annotate(
@@ -101,7 +103,7 @@ class Dataset(models.Model):
     """A spec, and what was made from it."""
 
     class State(models.TextChoices):
-        """How far the dataset is."""
+        """The state of making the dataset."""
 
         MAKING = "making"
         COMPLETE = "complete"
@@ -110,7 +112,7 @@ class Dataset(models.Model):
         DELETING = "deleting"
 
     class Visibility(models.TextChoices):
-        """Who may see it, apart from its owner and staff."""
+        """Who may see it, beside its owner and staff."""
 
         PRIVATE = "private", "private"
         LINK = "link", "whoever has the link"
@@ -152,7 +154,7 @@ class Dataset(models.Model):
     objects = DatasetQuerySet.as_manager()
 
     class Meta:
-        """Rules that the database holds."""
+        """Rules that the database enforces."""
 
         constraints = (
             models.CheckConstraint(
@@ -179,7 +181,7 @@ class Dataset(models.Model):
 
     @property
     def name(self) -> str:
-        """Return what people call it: its title, or its slug where it has none."""
+        """Return its title, or its slug if it has no title."""
         return self.title or self.slug
 
     @property
@@ -192,7 +194,7 @@ class Dataset(models.Model):
 
     @property
     def display(self) -> Display:
-        """Return how its pictures are shown; plainly where this program does not have its world."""
+        """Return how its pictures are shown; the default if its world is not installed."""
         try:
             return self.get_world().display
         except BadSpec:
@@ -200,7 +202,7 @@ class Dataset(models.Model):
 
     @property
     def media(self) -> Media:
-        """Return what questions come with; pictures where this program does not have its world."""
+        """Return its media; pictures if its world is not installed."""
         try:
             return self.get_world().media
         except BadSpec:
@@ -208,20 +210,20 @@ class Dataset(models.Model):
 
     @property
     def tells(self) -> bool:
-        """Return whether its scenes are told in lines."""
+        """Return whether its scenes are stories."""
         try:
-            return is_told(self.get_world())
+            return self.get_world().has_stories
         except BadSpec:
             return False
 
     def read_spec(self) -> BaseSpec:
-        """Return the validated spec with its files; read once a process."""
+        """Return the validated spec with its files, cached per process."""
         return _read_spec(self.world, self.spec, self.pk)
 
 
 @functools.lru_cache(maxsize=16)
 def _read_spec(world: str, text: str, pk: int) -> BaseSpec:
-    """Return a validated spec. Its text names its files by digest, so what is kept can't be outdated."""
+    """Return a validated spec. Its text names its files by digest, so a cached spec is never outdated."""
     files = {file.digest: bytes(file.content) for file in SpecFile.objects.filter(dataset_id=pk).order_by("digest")}
     return get_world(world).read_spec(json.loads(text), files=files)
 
@@ -234,7 +236,7 @@ class SpecFile(models.Model):
     content = models.BinaryField()
 
     class Meta:
-        """A file is kept once."""
+        """Each file is stored once per dataset."""
 
         constraints = (models.UniqueConstraint(fields=["dataset", "digest"], name="specfile_once"),)
 
@@ -249,7 +251,7 @@ class SplitQuerySet(models.QuerySet["Split"]):
         return self.select_related("dataset", "reference", "parent").order_by("dataset", "ordinal")
 
     def own(self) -> "SplitQuerySet":
-        """Return splits that have scenes and questions of their own: those that are not derived."""
+        """Return splits with their own scenes and questions, which are not derived."""
         return self.exclude(kind=Split.Kind.DERIVED)
 
 
@@ -257,14 +259,14 @@ class Split(models.Model):
     """A part of a dataset with a role: train, val, test."""
 
     class Kind(models.TextChoices):
-        """Where its questions come from."""
+        """The origin of its questions."""
 
         GENERATED = "generated"
         IMPORTED = "imported"
         DERIVED = "derived"
 
     class State(models.TextChoices):
-        """How far it is; a complete split never changes."""
+        """The state of making it. A complete split never changes."""
 
         WAITING = "waiting"
         MAKING = "making"
@@ -300,7 +302,7 @@ class Split(models.Model):
     objects = SplitQuerySet.as_manager()
 
     class Meta:
-        """Rules that the database holds."""
+        """Rules that the database enforces."""
 
         ordering = ("dataset", "ordinal")
         constraints = (
@@ -345,7 +347,7 @@ class Split(models.Model):
 
     @property
     def source(self) -> "Split":
-        """Return the split that has its scenes and questions: itself, or its parent."""
+        """Return the split that contains its scenes and questions: itself, or its parent."""
         return self.parent if self.parent is not None else self
 
     def read_spec(self) -> BaseSpec:
@@ -353,5 +355,5 @@ class Split(models.Model):
 
     @property
     def secret_bytes(self) -> bytes:
-        """Return the secret its chance draws from too; empty where there is none."""
+        """Return the secret from which it is generated, beside the seed; empty without a secret."""
         return bytes.fromhex(self.secret)

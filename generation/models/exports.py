@@ -1,7 +1,7 @@
-"""Exports that were asked for on a page: built in the background, kept for a while as one file."""
+"""Exports that users requested: built in the background, and stored for a limited time as one file."""
 
 import json
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from django.db import models
@@ -23,8 +23,8 @@ class ExportQuerySet(AbstractJobQuerySet["Export"]):
         kept = {name: getattr(other, name) for name in ("dataset", "view", "format", "splits", "options", "images")}
         return self.filter(**kept, state__in=[Export.State.WAITING, Export.State.RUNNING, Export.State.DONE])
 
-    def claimable(self) -> "ExportQuerySet":
-        return self.ready().filter(dataset__state=Dataset.State.COMPLETE)
+    def claimable(self) -> Self:
+        return super().claimable().filter(dataset__state=Dataset.State.COMPLETE)
 
     def outdated(self) -> "ExportQuerySet":
         return self.filter(expires__lt=Now())
@@ -34,10 +34,10 @@ class ExportQuerySet(AbstractJobQuerySet["Export"]):
 
 
 class Export(AbstractJob):
-    """A dataset in some format, as one file. `view` says as whom it was made: that is who may have it."""
+    """A dataset in some format, as one file. `view` says for whom it was made, and who may download it."""
 
     class View(models.TextChoices):
-        """What is in it."""
+        """The content of the export."""
 
         PUBLIC = "public", "what everybody may see who may open the dataset"
         ALL = "all", "everything, withheld answers too"
@@ -63,7 +63,7 @@ class Export(AbstractJob):
     objects = ExportQuerySet.as_manager()
 
     class Meta(AbstractJob.Meta):
-        """Rules that the database holds."""
+        """Rules that the database enforces."""
 
         abstract = False
         constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
@@ -91,13 +91,13 @@ class Export(AbstractJob):
 
     @property
     def shown_kinds(self) -> dict[str, list[str]]:
-        """Return, by the names of its splits, what of each is shown."""
+        """Return the kinds of things that it shows, by split."""
         kinds: dict[str, list[str]] = json.loads(self.shown)
         return kinds
 
     @property
     def split_names(self) -> list[str]:
-        """Return the names of its splits; empty for all."""
+        """Return the names of its splits; empty for all splits."""
         return self.splits.split()
 
     @property

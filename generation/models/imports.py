@@ -1,4 +1,4 @@
-"""What is kept about imports: whose files became which dataset, how far they are read, what was found in them."""
+"""Imports: whose files became which dataset, how much is read, and what was found."""
 
 import json
 from typing import Any
@@ -20,10 +20,10 @@ class ImportQuerySet(models.QuerySet["Import"]):
 
 
 class Import(models.Model):
-    """One import: the row stays where its dataset doesn't, to say why."""
+    """One import. If its dataset is deleted, the row stays and has the reason."""
 
     class Images(models.TextChoices):
-        """What becomes of pictures."""
+        """What happens with the pictures."""
 
         LINKED = "linked", "linked: they stay where they are"
         COPIED = "copied"
@@ -44,7 +44,7 @@ class Import(models.Model):
     objects = ImportQuerySet.as_manager()
 
     class Meta:
-        """Rules that the database holds."""
+        """Rules that the database enforces."""
 
         constraints = (
             models.CheckConstraint(condition=Q(images__in=["linked", "copied", "none"]), name="import_images_known"),
@@ -58,7 +58,7 @@ class Import(models.Model):
 
 
 class ImportedSplit(models.Model):
-    """Where a split's records come from, how far they are read, and what was found in them."""
+    """The files of an imported split, how much of them is read, and what was found."""
 
     split = models.OneToOneField(Split, on_delete=models.CASCADE, related_name="origin")
     files = models.TextField(help_text="JSON: the files by what is in them, with size and time of change.")
@@ -73,7 +73,7 @@ class ImportedSplit(models.Model):
 
     @property
     def files_json(self) -> dict[str, Any]:
-        """Return the files by what is in them."""
+        """Return the files by kind."""
         data: dict[str, Any] = json.loads(self.files)
         return data
 

@@ -1,4 +1,4 @@
-"""Chunks, scenes and questions: what a split consists of."""
+"""Chunks, scenes and questions: the content of a split."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ from generation.models.datasets import Split
 
 
 class Chunk(models.Model):
-    """Scenes and questions of a split that are made together; a batch, to people."""
+    """Scenes and questions of a split that are made together. Pages call it a batch."""
 
     split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="chunks", db_index=False)
     number = models.PositiveIntegerField()
@@ -24,7 +24,7 @@ class Chunk(models.Model):
     replaced = models.PositiveIntegerField(default=0)
 
     class Meta:
-        """A split has a chunk once."""
+        """A split has each chunk once."""
 
         ordering = ("split", "number")
         constraints = (models.UniqueConstraint(fields=["split", "number"], name="chunk_once"),)
@@ -42,7 +42,7 @@ class SceneQuerySet(models.QuerySet["Scene"]):
 
 
 class Scene(models.Model):
-    """One thing that questions are about: an image, a story."""
+    """A thing that questions are about: an image or a story."""
 
     split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="scene_set", db_index=False)
     chunk = models.ForeignKey(Chunk, on_delete=models.CASCADE, related_name="scene_set")
@@ -67,7 +67,7 @@ class Scene(models.Model):
     objects = SceneQuerySet.as_manager()
 
     class Meta:
-        """A position is taken once."""
+        """Each position exists once."""
 
         ordering = ("split", "position")
         constraints = (
@@ -87,12 +87,12 @@ class Scene(models.Model):
 
     @property
     def scene_json(self) -> dict[str, Any] | None:
-        """Return the scene as JSON, or None where there is none."""
+        """Return the scene as JSON, or None."""
         return None if self.data is None else json.loads(self.data)
 
     @property
     def view_json(self) -> dict[str, Any] | None:
-        """Return camera and lights as JSON, or None where there are none."""
+        """Return camera and lights as JSON, or None."""
         return None if self.view is None else json.loads(self.view)
 
 
@@ -100,7 +100,7 @@ class QuestionQuerySet(models.QuerySet["Question"]):
     """Reads of questions."""
 
     def for_browse(self, split: Split, positions: list[int]) -> list["Question"]:
-        """Return the questions at these positions, in the order given, with what a list shows of their scenes."""
+        """Return the questions at these positions, in the given order, with the scene data that a list shows."""
         found = self.filter(split=split, position__in=positions).select_related("scene")
         found = found.defer("program", "scene__data", "scene__view")
         by_position = {question.position: question for question in found}
@@ -108,7 +108,7 @@ class QuestionQuerySet(models.QuerySet["Question"]):
 
 
 class Question(models.Model):
-    """A question about a scene. What is None is absent everywhere."""
+    """A question about a scene. Pages and files leave out fields that are None."""
 
     split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="question_set", db_index=False)
     scene = models.ForeignKey(Scene, on_delete=models.CASCADE, related_name="question_set")
@@ -126,7 +126,7 @@ class Question(models.Model):
     objects = QuestionQuerySet.as_manager()
 
     class Meta:
-        """A position is taken once."""
+        """Each position exists once."""
 
         ordering = ("split", "position")
         constraints = (models.UniqueConstraint(fields=["split", "position"], name="question_position_once"),)
@@ -139,10 +139,10 @@ class Question(models.Model):
 
     @property
     def program_json(self) -> list[dict[str, Any]] | None:
-        """Return the program as JSON, or None where there is none."""
+        """Return the program as JSON, or None."""
         return None if self.program is None else json.loads(self.program)
 
     @property
     def steps(self) -> Program | None:
-        """Return the program for the engine, or None where there is none."""
+        """Return the program as the engine's steps, or None."""
         return None if self.program is None else from_text(self.program)

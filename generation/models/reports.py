@@ -1,4 +1,4 @@
-"""What was found out about a dataset or a split as a whole, computed once: a job whose row keeps the result."""
+"""Reports on a dataset or a split. Each is computed once by a job, whose row stores the result."""
 
 import json
 from typing import Any, ClassVar
@@ -9,28 +9,21 @@ from generation.models.datasets import Dataset, Split
 from generation.models.work import AbstractJob, AbstractJobQuerySet
 
 
-class BlindReportQuerySet(AbstractJobQuerySet["BlindReport"]):
-    """Reads of reports."""
-
-    def waiting(self) -> "BlindReportQuerySet":
-        return self.ready().order_by("pk")
-
-
 class BlindReport(AbstractJob):
-    """What can be scored on a dataset's splits without looking at their pictures, and the work of finding that out.
+    """The report on what can be answered without pictures on a dataset's splits, and the job that computes it.
 
-    `key` names what `figures` were computed of; where the dataset's splits amount to another key by now, they are
-    outdated. `figures` is JSON for the program alone: it tells of withheld splits too.
+    `key` identifies the data from which `figures` was computed. If the dataset's splits now have another key, the
+    report is outdated. `figures` is JSON that users must not get unfiltered, because it also covers withheld splits.
     """
 
     dataset = models.OneToOneField(Dataset, on_delete=models.CASCADE, related_name="blind_report")
     key = models.CharField(max_length=64, blank=True)
     figures = models.TextField(blank=True)
 
-    objects = BlindReportQuerySet.as_manager()
+    objects = AbstractJobQuerySet["BlindReport"].as_manager()
 
     class Meta(AbstractJob.Meta):
-        """What is done has figures."""
+        """A finished report has figures."""
 
         abstract = False
         constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
@@ -50,29 +43,22 @@ class BlindReport(AbstractJob):
         return figures
 
 
-class AblationReportQuerySet(AbstractJobQuerySet["AblationReport"]):
-    """Reads of reports."""
-
-    def waiting(self) -> "AblationReportQuerySet":
-        return self.ready().order_by("pk")
-
-
 class AblationReport(AbstractJob):
-    """What a split's programs give with one step left out, and the work of finding that out.
+    """The answers of a split's programs with one step left out, and the job that computes them.
 
-    `key` names what `found` was computed of; where the split amounts to another key by now, it is outdated. `found`
-    is a NumPy archive for the program alone, as `generation.reports.skipped_steps` writes it: it tells of withheld
-    splits too.
+    `key` identifies the data from which `found` was computed. If the split now has another key, the report is outdated.
+    `found` is a NumPy archive in the form of `generation.reports.skipped_steps`. Users must not get it unfiltered,
+    because it also covers withheld splits.
     """
 
     split = models.OneToOneField(Split, on_delete=models.CASCADE, related_name="ablation_report")
     key = models.CharField(max_length=64, blank=True)
     found = models.BinaryField(blank=True)
 
-    objects = AblationReportQuerySet.as_manager()
+    objects = AbstractJobQuerySet["AblationReport"].as_manager()
 
     class Meta(AbstractJob.Meta):
-        """What is done has a key."""
+        """A finished report has a key."""
 
         abstract = False
         constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (

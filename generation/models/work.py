@@ -1,4 +1,4 @@
-"""Work as rows: jobs that are claimed with a token and a lease, and the processes that do them."""
+"""Work as rows: jobs that processes claim with a token and a lease, and the processes themselves."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -31,24 +31,24 @@ NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def from_now(seconds: float) -> ExpressionWrapper:
-    """Return the moment `seconds` from now (negative: ago), by the database's clock."""
+    """Return the time `seconds` from now (negative: ago), by the database's clock."""
     return ExpressionWrapper(Now() + Value(timedelta(seconds=seconds)), output_field=DateTimeField())
 
 
 def ago(moment: Expression | F) -> ExpressionWrapper:
-    """Return how long ago a moment was, by the database's clock."""
+    """Return the time since a moment, by the database's clock."""
     return ExpressionWrapper(Now() - moment, output_field=DurationField())
 
 
 class Queue(NamedTuple):
-    """Work that waits: for how long the oldest job has, and since when nobody has begun any; both None without any."""
+    """Waiting work: the age of the oldest job, and the time since a job was last started; both None without work."""
 
     oldest: timedelta | None
     idle: timedelta | None
 
 
 class AbstractJobQuerySet(models.QuerySet[AnyJob]):
-    """Conditional changes: each says how many rows were still as the caller believed."""
+    """Selections of jobs for conditional updates, which count the rows that were still in the expected state."""
 
     def held(self, job: AnyJob) -> Self:
         return self.filter(pk=job.pk, token=job.token, state=AbstractJob.State.RUNNING)
@@ -60,31 +60,35 @@ class AbstractJobQuerySet(models.QuerySet[AnyJob]):
         return self.filter(state=AbstractJob.State.RUNNING, lease__lt=Now())
 
     def note_taken(self, job: AnyJob) -> None:
-        """Do what a table needs when one of its jobs was claimed."""
+        """Do what a table needs after one of its jobs was claimed."""
 
     def note_moved(self, job: AnyJob) -> None:
-        """Do what a table needs when a job is not running any more: others may be claimed now, or itself again."""
+        """Do what a table needs after a job stopped running, so that it or other jobs can be claimed now."""
 
     def start_over(self, **more: Any) -> int:
-        """Return how many of these jobs wait now as if they had never been tried."""
+        """Set these jobs to waiting as if they had never been tried; return their number."""
         untried = {"attempts": 0, "crashes": 0, "waits": 0, "not_before": None, "message": ""}
         return self.update(state=AbstractJob.State.WAITING, **untried, **more)
 
     def ready(self) -> Self:
-        """Return waiting jobs whose pause, if they have one, is over."""
+        """Return waiting jobs whose pause, if any, is over."""
         return self.filter(Q(not_before=None) | Q(not_before__lte=Now()), state=AbstractJob.State.WAITING)
+
+    def claimable(self) -> Self:
+        """Return waiting jobs that may be done now, first those to be done first."""
+        return self.ready().order_by("-priority", "pk")
 
 
 class AbstractJob(models.Model):
-    """A piece of work: claimed with a random token and a lease, by the database's clock.
+    """A piece of work. A process claims it with a random token and a lease, by the database's clock.
 
-    A running job that is past its `deadline` hangs, though its lease be renewed: a sweep fails it.
-    A holder writes its result with `held(job).update(...) == 1` in the transaction that inserts its rows: of two
-    who believe they hold a job one writes.
+    A running job after its `deadline` hangs, even if its lease is renewed; a sweep marks it as failed. The process that
+    holds a job writes the result with `held(job).update(...) == 1` in the transaction that inserts its rows. So if two
+    processes believe that they hold a job, only one of them writes.
     """
 
     class State(models.TextChoices):
-        """How far it is."""
+        """The state of the job."""
 
         WAITING = "waiting"
         RUNNING = "running"
@@ -108,7 +112,7 @@ class AbstractJob(models.Model):
     finished = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        """Rules that the database holds, for each table of jobs."""
+        """Rules that the database enforces for each table of jobs."""
 
         abstract = True
         constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
@@ -125,7 +129,7 @@ class AbstractJob(models.Model):
 
     @property
     def waiting_note(self) -> str:
-        """Return why the job waits, and when it is tried again; empty where there is nothing to say."""
+        """Return why the job waits and when it is tried again; empty if there is nothing to say."""
         if self.state != self.State.WAITING or not self.message:
             return ""
         if self.not_before is None or self.not_before <= timezone.now():
@@ -143,10 +147,10 @@ class JobEventQuerySet(models.QuerySet["JobEvent"]):
 
 
 class JobEvent(models.Model):
-    """How often something happened to jobs of a kind, ever: the counts outlive the jobs."""
+    """How often something happened to jobs of a kind. The counts are kept when jobs are deleted."""
 
     class Event(models.TextChoices):
-        """What happened."""
+        """The event that is counted."""
 
         CRASHED = "crashed", "its process died"
         RETRIED = "retried", "an error, and it was tried again"
@@ -162,7 +166,7 @@ class JobEvent(models.Model):
     objects = JobEventQuerySet.as_manager()
 
     class Meta:
-        """Each count is kept once."""
+        """There is one row for each count."""
 
         constraints = (models.UniqueConstraint(fields=["kind", "event"], name="jobevent_once"),)
 
@@ -174,23 +178,23 @@ class TurnQuerySet(models.QuerySet["Turn"]):
     """Reads and writes of turns."""
 
     def offer(self, *datasets: int, urgency: int = UNKNOWN) -> None:
-        """Note that jobs of these datasets may wait to be claimed, at most as urgent as said."""
+        """Note that jobs of these datasets may be waiting, with at most this urgency."""
         offered = self.filter(pk__in=datasets)
         if offered.update(ready=Now(), urgency=Greatest("urgency", Value(urgency))) < len(datasets):
             self.bulk_create([self.model(dataset_id=pk) for pk in datasets], ignore_conflicts=True)
             offered.update(ready=Now(), urgency=Greatest("urgency", Value(urgency)))
 
     def in_order(self) -> Self:
-        """Return the datasets that may have something to claim: the most urgent, then the least recently served."""
+        """Return the datasets that may have claimable jobs: the most urgent first, then the least recently served."""
         return self.filter(ready__lte=Now()).order_by("-urgency", "served", "dataset")
 
 
 class Turn(models.Model):
-    """A dataset's place in the order in which datasets get work done, so that choosing reads no jobs.
+    """A dataset's place in the order in which datasets are served, so that choosing one does not read jobs.
 
-    `urgency` is at least the priority of the dataset's most urgent job that may be claimed, and `ready` is set while
-    one may. Code that makes a job claimable offers the turn, at the end of the same transaction; a claim that finds
-    less than promised corrects it. A sweep mends what was forgotten.
+    `urgency` is at least the priority of the dataset's most urgent claimable job, and `ready` is set while there is
+    one. Code that makes a job claimable offers the turn at the end of the same transaction. A claim that finds less
+    corrects the row, and a sweep repairs rows that were forgotten.
     """
 
     dataset = models.OneToOneField(Dataset, primary_key=True, on_delete=models.CASCADE, related_name="turn")
@@ -201,7 +205,7 @@ class Turn(models.Model):
     objects = TurnQuerySet.as_manager()
 
     class Meta:
-        """They are read in order."""
+        """Turns are read in order."""
 
         indexes = (
             models.Index(
@@ -224,14 +228,14 @@ class JobQuerySet(AbstractJobQuerySet["Job"]):
             Turn.objects.bulk_create([Turn(dataset_id=job.dataset_id, served=job.started)], ignore_conflicts=True)
 
     def note_moved(self, job: "Job") -> None:
-        """Offer the job's dataset again: what waited for the job, or the job itself, may be claimed now."""
+        """Offer the job's dataset again, because this job or jobs that waited for it may be claimable now."""
         if job.kind != Job.Kind.DELETE:  # that takes the dataset along
             Turn.objects.offer(job.dataset_id, urgency=job.priority)
         elif Dataset.objects.filter(pk=job.dataset_id).exists():
             Turn.objects.offer(job.dataset_id)
 
-    def claimable(self) -> "JobQuerySet":
-        """Return waiting jobs that may be done now.
+    def claimable(self) -> Self:
+        """Return waiting jobs that may be done now, in no order: `generation.queue.turns` orders them.
 
         A dataset is worked on while it is being made; a split is sealed when nothing else of it is
         left to do, and compared with its reference when both are sealed; another is derived from it
@@ -248,7 +252,7 @@ class JobQuerySet(AbstractJobQuerySet["Job"]):
         return may.exclude(Q(kind=Job.Kind.SEAL) & Exists(left))
 
     def queue(self) -> Queue:
-        """Return how long work has waited; `idle` is no time while a job is being done."""
+        """Return how long work has waited; `idle` is zero while a job is running."""
         waits, runs = Q(state=Job.State.WAITING), Q(state=Job.State.RUNNING, lease__gte=Now())
         deriving = Q(kind=Job.Kind.DERIVE, dataset__state=Dataset.State.COMPLETE)
         busy = Q(dataset__state__in=[Dataset.State.MAKING, Dataset.State.DELETING])
@@ -262,10 +266,10 @@ class JobQuerySet(AbstractJobQuerySet["Job"]):
 
 
 class Job(AbstractJob):
-    """Work on a dataset."""
+    """A job of a dataset."""
 
     class Kind(models.TextChoices):
-        """What is to be done."""
+        """What the job does."""
 
         ITEMS = "items", "scenes and questions"
         IMPORT = "import"
@@ -284,7 +288,7 @@ class Job(AbstractJob):
     objects = JobQuerySet.as_manager()
 
     class Meta(AbstractJob.Meta):
-        """The same work exists once."""
+        """The same work exists only once."""
 
         abstract = False
         constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
@@ -337,7 +341,7 @@ class HeartbeatQuerySet(models.QuerySet["Heartbeat"]):
         self.update_or_create(name=name, defaults={**about, "seen": Now()})
 
     def alive(self, *, within: float = 60) -> "HeartbeatQuerySet":
-        """Return background processes that were heard of in the last seconds, by the database's clock."""
+        """Return background processes that reported within the last seconds, by the database's clock."""
         return self.exclude(queues="").filter(seen__gte=from_now(-within))
 
     def reading(self, queue: str) -> "HeartbeatQuerySet":
@@ -345,7 +349,7 @@ class HeartbeatQuerySet(models.QuerySet["Heartbeat"]):
 
 
 class Heartbeat(models.Model):
-    """A background process: a row that its main process keeps fresh; `SWEEP`, without queues, is the sweep's row."""
+    """A background process, whose main process updates this row. The row `SWEEP`, without queues, is for the sweep."""
 
     SWEEP = "sweep"
 

@@ -1,12 +1,13 @@
 """The one runner of background jobs: claims them, runs them, tries them again, fails them, and wakes processes.
 
-Each kind of job describes itself in a `Runner` and registers it. A job is a row; Celery's messages are hints that
-there is work, and losing all of them loses nothing, since `sweep` finds whatever waits.
+Each kind of job describes itself in a `Runner` and registers it: what it does, its deadline, its queue. A job is a
+row; Celery's messages are hints that there is work, and losing all of them loses nothing, since `sweep` finds whatever
+waits. A kind's Celery task is one call of `take_turn`.
 """
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -22,6 +23,9 @@ from generation.queue.outages import find_outage
 from generation.storage import files
 
 AnyJob = TypeVar("AnyJob", bound=AbstractJob)
+
+CANDIDATES = 8  # waiting jobs that are looked at for one to claim
+FOREVER = float("inf")
 
 Event = JobEvent.Event
 log = logging.getLogger(__name__)
@@ -43,42 +47,48 @@ class Runner(Generic[AnyJob]):
         The table of the jobs.
     perform : callable
         Does a claimed job under its lease, and calls `leases.finish` in the transaction that stores the result.
-    candidates : callable
-        Returns the next few waiting jobs, first those to be done first.
     seconds : callable
         Returns after how many seconds a running job counts as hung.
     task, queue : str
         The Celery task that is the hint that there is work, and where it is sent.
+    turn : float
+        Seconds after which other work of the queue has its turn; with 0, after each job.
     hint_life : float
         Seconds after which a hint that nobody took is dropped.
     subject : callable
         Returns what a message about the job begins with.
     related : tuple of str
-        What `subject` and `on_failure` need of other tables.
+        What `perform`, `subject` and `on_failure` need of other tables.
+    claim_next : callable
+        Claims and returns the next job, or returns None. Without it, the table's claimable jobs are tried in order.
     on_failure : callable
         Changes other rows when a job has failed for good, in the same transaction.
     on_loss : callable
         Removes what is left of a job that was taken from its holder.
     chores : callable
         More to be done by each sweep, before processes are woken.
+    catch_up : callable
+        More to be done at the end of each turn: what is no job, and too much for a sweep.
     hints : callable
-        Returns how many hints are worth sending now.
+        Returns how many hints are worth sending now; without it, that is one while a job may be claimed.
     """
 
     name: str
     model: type[AnyJob]
     perform: Callable[[AnyJob, leases.Lease], None]
-    candidates: Callable[[], Iterable[AnyJob]]
     seconds: Callable[[AnyJob], float]
     task: str
-    hints: Callable[[], int]
     queue: str = DEFAULT
+    turn: float = FOREVER
     hint_life: float = 60.0
     subject: Callable[[AnyJob], str] = str
     related: tuple[str, ...] = ()
+    claim_next: Callable[[], AnyJob | None] | None = None
     on_failure: Callable[[AnyJob, str], object] = nothing
     on_loss: Callable[[AnyJob], object] = nothing
     chores: Callable[[], object] = nothing
+    catch_up: Callable[[], object] = nothing
+    hints: Callable[[], int] | None = None
 
     @property
     def rows(self) -> AbstractJobQuerySet[AnyJob]:
@@ -90,35 +100,46 @@ class Runner(Generic[AnyJob]):
     def take(self, job: AnyJob) -> bool:
         return not stopping.is_asked() and leases.take(job, seconds=self.seconds(job))
 
-    def claim(self, candidates: Iterable[AnyJob] | None = None) -> AnyJob | None:
-        """Return the first candidate that is now ours; None where somebody else was quicker with all of them."""
-        for job in self.candidates() if candidates is None else candidates:
-            if self.take(job):
-                return job
-        return None
+    def claim(self) -> AnyJob | None:
+        """Return the next job, which is now ours; None where there is none, or others were quicker."""
+        return self.claim_first(self.rows.claimable()) if self.claim_next is None else self.claim_next()
+
+    def claim_first(self, jobs: AbstractJobQuerySet[AnyJob]) -> AnyJob | None:
+        """Return the first of these jobs that is now ours."""
+        return next(filter(self.take, jobs[:CANDIDATES]), None)
+
+    def take_turn(self) -> int:
+        """Return how many jobs were run in this kind's turn: what its Celery task does."""
+        done = self.work(seconds=self.turn)
+        self.catch_up()
+        return done
 
     def work(
         self,
         *,
         claim: Callable[[], AnyJob | None] | None = None,
-        seconds: float | None = None,
+        seconds: float = FOREVER,
         keep_going: Callable[[], bool] = lambda: True,
     ) -> int:
         """Return how many jobs were run: claims and runs until nothing is left to claim or the time is over.
 
-        Where the time is over first, a hint is sent that there is more, so that turns are taken with other work.
+        Where the time is over first, a hint is sent that there is more.
         """
-        end = None if seconds is None else time.monotonic() + seconds
+        end = time.monotonic() + seconds
         done = 0
         while keep_going() and not stopping.is_asked():
-            if end is not None and time.monotonic() >= end:
-                self.wake()
-                break
             job = self.claim() if claim is None else claim()
             if job is None or not self.run(job):
                 break
             done += 1
+            if time.monotonic() >= end:
+                self.wake(min(1, self.count_hints()))
+                break
         return done
+
+    def run_now(self, job: AnyJob) -> bool:
+        """Return whether this job waited and was done here, for somebody who waits for it."""
+        return self.take(job) and self.run(job)
 
     def run(self, job: AnyJob) -> bool:
         """Do a claimed job, and return whether it makes sense to go on with others now.
@@ -218,7 +239,10 @@ class Runner(Generic[AnyJob]):
     def sweep(self) -> None:
         self.recover()
         self.chores()
-        self.wake(self.hints())
+        self.wake(self.count_hints())
+
+    def count_hints(self) -> int:
+        return int(self.rows.claimable().exists()) if self.hints is None else self.hints()
 
     def recover(self) -> int:
         """Return how many jobs were freed, or failed where they were tried too often, because their holder is gone."""
@@ -263,11 +287,18 @@ class Runner(Generic[AnyJob]):
     def wake(self, count: int = 1) -> None:
         """Send hints to background processes that there is work; one that gets lost does no harm."""
         for _ in range(count):
-            try:
-                current_app.send_task(self.task, queue=self.queue, expires=self.hint_life, retry=False)
-            except Exception:
-                log.warning("Background processes could not be woken; they look for themselves.", exc_info=True)
+            if not send_hint(self.task, queue=self.queue, life=self.hint_life):
                 return
+
+
+def send_hint(task: str, *values: int, queue: str, life: float) -> bool:
+    """Return whether a Celery task was sent that is dropped where nobody takes it within `life` seconds."""
+    try:
+        current_app.send_task(task, args=list(values), queue=queue, expires=life, retry=False)
+    except Exception:
+        log.warning("Background processes could not be woken; they look for themselves.", exc_info=True)
+        return False
+    return True
 
 
 RUNNERS: dict[str, Runner[Any]] = {}

@@ -30,12 +30,6 @@ def ask() -> None:
     _SHARED[:] = struct.pack("d", time.monotonic())
 
 
-def forget() -> None:
-    """Go on as if nobody had asked; for tests."""
-    _SHARED[:] = NEVER
-    _HERE.clear()
-
-
 def is_asked() -> bool:
     return bool(_HERE) or _SHARED[:] != NEVER
 

@@ -66,6 +66,16 @@ def sweep() -> None:
     Heartbeat.objects.note(Heartbeat.SWEEP, host=socket.gethostname(), pid=os.getpid(), queues="")
 
 
+def start_command(queue: str) -> str:
+    return f"python manage.py process {queue}"
+
+
+def describe_waiting(queue: str, *, waits: bool = True) -> dict[str, Any]:
+    """Return what a page says where work waits: whether no process takes it, and how one is started."""
+    is_alone = waits and not Heartbeat.objects.reading(queue).alive().exists()
+    return {"is_alone": is_alone, "start_command": start_command(queue)}
+
+
 _beating: list[Beating] = []
 
 

@@ -15,21 +15,21 @@ from numpy.typing import NDArray
 from generation.engine.errors import BadPredictions
 from generation.engine.items import AnswerForm, AnswerKind, FacetKind
 from generation.engine.items import Question as Asked
-from generation.engine.predictions import Expected, Predictions, read_predictions
-from generation.engine.scoring.score import NONE, OUTSIDE, Score, Slicing, score
+from generation.engine.predictions import ExpectedAnswers, Predictions, read_predictions
+from generation.engine.scoring.score import NONE, OUTSIDE, ScoreCounts, Slicing, score
 from generation.models import Split
 from generation.reports.shortcuts import TYPE
 from generation.storage.index import IndexedFacet, SplitIndex
 
 
-def expected_of(split: Split) -> Expected:
+def expected_of(split: Split) -> ExpectedAnswers:
     """Return what a file of predictions for a complete split is held against; raise `NotIndexed` for another one.
 
     Questions of a derived split may also be called what they are in the split that has them.
     """
     index = SplitIndex.open(split)
     kinds, admitted, forms = _admitted(split, index)
-    return Expected(str(split), index.n, index.answer_values, _names(index), kinds, admitted, forms)
+    return ExpectedAnswers(str(split), index.n, index.answer_values, _names(index), kinds, admitted, forms)
 
 
 def _names(index: SplitIndex) -> NDArray[np.bytes_] | None:
@@ -63,7 +63,7 @@ def _admitted(split: Split, index: SplitIndex) -> _Admitted:
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class ScoredSplit:
     """What predictions are worth on a split.
 
     Attributes
@@ -75,8 +75,8 @@ class Scored:
     """
 
     predictions: Predictions
-    strict: Score
-    read: Score
+    strict: ScoreCounts
+    read: ScoreCounts
     index: SplitIndex
 
     @property
@@ -99,7 +99,7 @@ class Scored:
         return {value: {"n": n[code], "correct": right[code]} for code, value in enumerate(facet.values) if n[code]}
 
 
-def score_file(file: BinaryIO, split: Split) -> Scored:
+def score_file(file: BinaryIO, split: Split) -> ScoredSplit:
     """Return what the predictions in a file are worth on a complete split whose answers are known.
 
     Raises
@@ -113,7 +113,7 @@ def score_file(file: BinaryIO, split: Split) -> Scored:
         raise BadPredictions("Expected a split whose answers are known, got one without any.", where=str(split))
     found = read_predictions(file, expected_of(split))
     strict, read = score(found.codes, truth, slicings_of(index)), score(found.read, truth, {})
-    return Scored(found, strict, read, index)
+    return ScoredSplit(found, strict, read, index)
 
 
 @functools.lru_cache(maxsize=32)

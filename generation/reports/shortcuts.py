@@ -1,7 +1,7 @@
 """What can be scored on a dataset without looking: guesses from the words of questions, read from indexes and texts.
 
 What is learned is learned on a split's reference. The facets that serve as cues are those that reveal nothing beyond
-the words. `blind_jobs` has it computed once; `blind_shown` shows of it what somebody may see.
+the words. `background` has it computed once; `shortcuts_page` shows of it what somebody may see.
 """
 
 import hashlib
@@ -12,18 +12,37 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.engine.canonical import digest
 from generation.engine.items import Question as Asked
 from generation.engine.scoring import nearest_questions, shortcuts
-from generation.engine.scoring.shortcuts import Ints, Score
+from generation.engine.scoring.shortcuts import GuessScore, Ints
 from generation.engine.worlds import World
-from generation.models import Question, Split
+from generation.models import BlindReport, Dataset, Question, Split
 from generation.storage.index import WORD, IndexedFacet, SplitIndex
 
+VERSION = 1  # of what is computed and how: another number, other reports
 SAMPLE = 2000  # questions of a split, at most, for which the nearest one is looked for
 TYPE = "type"  # the facet that is a question's type, as its `kind` says it
 FIRST = 3  # words
 READ = 5000  # texts at a time
 PIECE = 200  # questions of different words, whose nearest ones are looked for at a time
+
+
+def complete_splits(dataset: Dataset) -> list[Split]:
+    """Return what a report is about: the sealed splits that have questions of their own, in order."""
+    return [split for split in dataset.splits.own().for_browse() if split.is_complete]
+
+
+def report_key(splits: Sequence[Split]) -> str:
+    """Return what names a report on these splits: what they contain and what they are measured against."""
+    parts = [[split.name, split.index_digest, split.reference.name if split.reference else ""] for split in splits]
+    return digest([VERSION, parts])
+
+
+def find_report(dataset: Dataset, splits: Sequence[Split]) -> BlindReport | None:
+    """Return the report on these splits; None where it isn't made, or one of other splits is."""
+    key = report_key(splits)
+    return BlindReport.objects.filter(dataset=dataset, state=BlindReport.State.DONE, key=key).first()
 
 
 class QuestionTexts(NamedTuple):
@@ -100,7 +119,7 @@ class Cue(NamedTuple):
 
     name: str
     label: str
-    score: Score
+    score: GuessScore
 
 
 def report(world: World, splits: Sequence[Split], *, check: Callable[[], None] = lambda: None) -> dict[str, Any]:
@@ -138,7 +157,7 @@ def _of_split(world: World, known: dict[int, SplitTexts], split: Split) -> dict[
     return {
         **found,
         "reference": learned.split.name,
-        "overlap": shortcuts.known(own.text.hashes, learned.text.hashes),
+        "overlap": shortcuts.count_known(own.text.hashes, learned.text.hashes),
         "sampled": len(guesser.sample),
         "cues": [_json(cue) for cue in guesser.cues()],
         "types": [_json(cue) for cue in guesser.types()],
@@ -155,7 +174,7 @@ class Guesser:
     def __init__(self, world: World, learned: SplitTexts, own: SplitTexts) -> None:
         self.world, self.learned, self.own = world, learned, own
         self.answers = self._translated()
-        self.sample = shortcuts.sampled(own.index.n, SAMPLE)
+        self.sample = shortcuts.sample_positions(own.index.n, SAMPLE)
 
     def _translated(self) -> Ints:
         """Return the split's answers in the reference's codes."""
@@ -209,7 +228,7 @@ class Guesser:
         count = int(max(groups.max(initial=-1), learned.max(initial=-1))) + 1
         return shortcuts.modes(learned, self.learned.answers, count=count)[groups]
 
-    def _score(self, guesses: Ints) -> Score:
+    def _score(self, guesses: Ints) -> GuessScore:
         return shortcuts.score(guesses, self.answers, self.chances)
 
     def majority(self) -> Ints:
@@ -233,7 +252,7 @@ class Guesser:
             self.learned.bags(vocabulary), self.learned.answers >= 0, words=len(vocabulary)
         )
         bags = self.own.bags(vocabulary)
-        firsts, groups = nearest_questions.grouped(bags, asked)
+        firsts, groups = nearest_questions.group_questions(bags, asked)
         found = np.empty(len(firsts), dtype=np.int64)
         for start in range(0, len(firsts), PIECE):
             check()
@@ -246,6 +265,6 @@ class Guesser:
         codes = shortcuts.table(words, self.own.index.answer_values, size=len(words) + 1)
         return np.where(guesses >= 0, codes[guesses], shortcuts.UNKNOWN)
 
-    def _nearest(self) -> Score:
+    def _nearest(self) -> GuessScore:
         guesses = self.nearest(self.sample)
         return shortcuts.score(guesses, self.answers[self.sample], self.chances[self.sample])

@@ -10,8 +10,7 @@ from urllib.parse import urlencode
 
 from django.utils.safestring import SafeString, mark_safe
 
-from generation.access import Visitor, What, may_see
-from generation.charts.counts import TOO_FEW
+from generation.access import Visitor, What, may_see, may_see_exact_figures
 from generation.charts.drawing import DrawingOrder, drawings
 from generation.charts.vega import (
     ELSEWHERE,
@@ -25,9 +24,9 @@ from generation.charts.vega import (
     config_of,
 )
 from generation.engine.errors import BadSpec
-from generation.engine.scoring.statistics import LEVEL, wilson
-from generation.engine.worlds.published import Published, published_of
-from generation.engine.worlds.published import Texts as PublishedTexts
+from generation.engine.scoring.figures import LEVEL, Share, is_too_few, percent, rounded
+from generation.engine.worlds.base import Published
+from generation.engine.worlds.base import TextCounts as PublishedTexts
 from generation.models import BlindReport, Dataset, Split
 from generation.reports.shortcuts import TYPE
 
@@ -55,30 +54,8 @@ class GuessScore(NamedTuple):
     address: str = ""
 
     @property
-    def is_too_small(self) -> bool:
-        return self.n < TOO_FEW
-
-    @property
-    def share(self) -> float:
-        """Return the share that was right; 0 of none."""
-        return self.right / self.n if self.n else 0.0
-
-    @property
-    def low(self) -> float:
-        return wilson(self.right, self.n).low
-
-    @property
-    def high(self) -> float:
-        return wilson(self.right, self.n).high
-
-    @property
-    def share_text(self) -> str:
-        return f"too few (n = {self.n:,})" if self.is_too_small else percent(self.share)
-
-    @property
-    def interval_text(self) -> str:
-        """Return the interval for people; nothing where there are too few."""
-        return "" if self.is_too_small else f"{100 * self.low:.1f}–{percent(self.high)}"
+    def share(self) -> Share:
+        return Share(self.right, self.n)
 
     @property
     def chance_text(self) -> str:
@@ -90,13 +67,10 @@ class GuessScore(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return it for other programs; no share where there are too few."""
-        few = self.is_too_small
         found = {"name": self.name, "label": self.label, "n": self.n, "right": self.right, "chance": self.chance}
-        share = {"accuracy": None, "low": None, "high": None} if few else self._shares()
-        return {**found, **share, "published": self.published}
-
-    def _shares(self) -> dict[str, float]:
-        return {"accuracy": round(self.share, 6), "low": round(self.low, 6), "high": round(self.high, 6)}
+        figures = shares_of(self)
+        shares = dict.fromkeys(figures) if self.share.is_too_small else figures
+        return {**found, **shares, "published": self.published}
 
 
 class Alike(NamedTuple):
@@ -134,7 +108,7 @@ class Alike(NamedTuple):
         return {**found, "overlap": self.overlap, "reference": self.reference or None, "published": paper}
 
 
-class Scored(NamedTuple):
+class SplitGuesses(NamedTuple):
     """A split and how guesses at its questions fared; of a withheld one nothing."""
 
     name: str
@@ -160,23 +134,25 @@ class ShortcutsView(NamedTuple):
 
     source: str
     alike: list[Alike]
-    scored: list[Scored]
+    scored: list[SplitGuesses]
 
     @property
-    def drawn(self) -> list[Scored]:
-        return [one for one in self.scored if one.n >= TOO_FEW][:SIDE_BY_SIDE]
+    def drawn(self) -> list[SplitGuesses]:
+        return [one for one in self.scored if not is_too_few(one.n)][:SIDE_BY_SIDE]
 
     def to_json(self) -> dict[str, Any]:
         alike = [one.to_json() for one in self.alike]
         return {"texts": alike, "splits": [one.to_json() for one in self.scored], "published": self.source or None}
 
 
-def percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+def shares_of(row: GuessScore) -> dict[str, float]:
+    """Return how often guesses were right, with the interval, as files and charts have it."""
+    low, high = row.share.wilson
+    return {"accuracy": rounded(row.share.value or 0.0), "low": rounded(low), "high": rounded(high)}
 
 
 def _share(part: int, whole: int) -> str:
-    return percent(part / whole) if whole >= TOO_FEW else ""
+    return "" if is_too_few(whole) else percent(part / whole)
 
 
 def shown_to(user: Visitor, dataset: Dataset, splits: Sequence[Split], report: BlindReport) -> ShortcutsView:
@@ -202,8 +178,8 @@ def source_of(dataset: Dataset) -> str:
 
 def _may_know(user: Visitor, split: Split) -> bool:
     """Return whether this visitor may know how guesses fare: they tell of both splits' answers."""
-    seen = may_see(user, split, What.ANSWER)
-    return seen and (split.reference is None or may_see(user, split.reference, What.ANSWER))
+    splits = (split,) if split.reference is None else (split, split.reference)
+    return all(may_see_exact_figures(user, one) for one in splits)
 
 
 def _shown(dataset: Dataset, splits: Sequence[Split], report: BlindReport, *, withheld: set[int]) -> ShortcutsView:
@@ -217,7 +193,7 @@ def _shown(dataset: Dataset, splits: Sequence[Split], report: BlindReport, *, wi
 def _published(dataset: Dataset) -> Published:
     """Return what the paper of the dataset's world says; nothing where the world is gone."""
     try:
-        return published_of(dataset.get_world())
+        return dataset.get_world().published
     except BadSpec:
         return Published()
 
@@ -236,10 +212,10 @@ def _alike(splits: Sequence[Split], figures: Mapping[str, Any], published: Publi
     return rows
 
 
-def _scored(split: Split, figures: Mapping[str, Any], published: Published, *, is_withheld: bool) -> Scored:
+def _scored(split: Split, figures: Mapping[str, Any], published: Published, *, is_withheld: bool) -> SplitGuesses:
     address, reference = split.get_absolute_url(), str(figures["reference"])
     if is_withheld:
-        return Scored(split.name, reference, True, 0, [], [], address)
+        return SplitGuesses(split.name, reference, True, 0, [], [], address)
     cues = [_guess(one)._replace(label=CUES.get(one["name"], one["label"])) for one in figures["cues"]]
     types = [
         _guess(one)._replace(
@@ -247,7 +223,7 @@ def _scored(split: Split, figures: Mapping[str, Any], published: Published, *, i
         )
         for one in figures["types"]
     ]
-    return Scored(split.name, reference, False, figures["sampled"], cues, types, address)
+    return SplitGuesses(split.name, reference, False, figures["sampled"], cues, types, address)
 
 
 def _guess(figures: Mapping[str, Any]) -> GuessScore:
@@ -257,7 +233,7 @@ def _guess(figures: Mapping[str, Any]) -> GuessScore:
 ROOM = 3  # pixels that a bar is thicker than in other charts: two lines lie across it
 
 
-class Drawn(NamedTuple):
+class ChartParts(NamedTuple):
     """The chart as a page has it: for wide screens and for narrow ones; empty where there is nothing to show."""
 
     wide: SafeString
@@ -265,7 +241,7 @@ class Drawn(NamedTuple):
 
 
 def spec_of(
-    scored: Sequence[Scored], *, colors: SvgPalette, title: str = "", width: int = WIDTH
+    scored: Sequence[SplitGuesses], *, colors: SvgPalette, title: str = "", width: int = WIDTH
 ) -> dict[str, Any] | None:
     """Return the chart's specification, with a title where it stands alone; None where there is nothing to draw."""
     if not scored:
@@ -286,24 +262,25 @@ def spec_of(
     }
     if title:
         note = "The line across a bar is chance; the thin one is its 95 % interval."
-        spec["title"] = {"text": "Scored without looking", "subtitle": [title, note], "anchor": "start"}
+        spec["title"] = {"text": "Shortcuts", "subtitle": [title, note], "anchor": "start"}
         spec["padding"] = 12
     return spec
 
 
-def _values(scored: Sequence[Scored], legend: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _values(scored: Sequence[SplitGuesses], legend: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield what stands behind each bar."""
     for one, split in zip(scored, legend, strict=True):
         for cue in one.cues:
+            figures, score = shares_of(cue), cue.share
             yield {
                 "cue": re.split("[:,]", cue.label)[0],
                 "split": split,
-                "share": round(cue.share, 6),
-                "low": round(cue.low, 6),
-                "high": round(cue.high, 6),
+                "share": figures["accuracy"],
+                "low": figures["low"],
+                "high": figures["high"],
                 "chance": cue.chance,
                 "address": ELSEWHERE + one.address,
-                "said": f"{cue.label}: {cue.share_text} ({cue.interval_text}) of {split}; chance {cue.chance_text}",
+                "said": f"{cue.label}: {score.text} ({score.interval_text}) of {split}; chance {cue.chance_text}",
             }
 
 
@@ -311,7 +288,7 @@ def _share_axis(field: str) -> dict[str, Any]:
     return {
         "field": field,
         "type": "quantitative",
-        "title": "share answered rightly",
+        "title": "accuracy",
         "axis": {"format": SHARES, "tickCount": 4},
         "scale": {"domainMin": 0},
     }
@@ -338,7 +315,7 @@ def _chances(colors: SvgPalette) -> dict[str, Any]:
     return {"mark": mark, "encoding": {"x": _share_axis("chance")}}
 
 
-def drawn(dataset: Dataset, shown: ShortcutsView, *, wait: float | None = None) -> Drawn:
+def chart_parts(dataset: Dataset, shown: ShortcutsView, *, wait: float | None = None) -> ChartParts:
     """Return the chart as parts of the page; empty where there is nothing to draw or drawing failed."""
     specs = [spec_of(shown.drawn, colors=OF_THE_PAGE, width=width) for width in (WIDE, WIDTH)]
     found = drawings(dataset.slug, [DrawingOrder(spec) for spec in specs if spec is not None], wait=wait) or [
@@ -346,4 +323,4 @@ def drawn(dataset: Dataset, shown: ShortcutsView, *, wait: float | None = None) 
         None,
     ]
     # Of elements that charts_child knows, each text escaped.
-    return Drawn(*(mark_safe((drawing or b"").decode()) for drawing in found))  # noqa: S308
+    return ChartParts(*(mark_safe((drawing or b"").decode()) for drawing in found))  # noqa: S308

@@ -1,6 +1,6 @@
 """What a split's programs give with one step left out: found once, for at most so many of its questions.
 
-`ablation_jobs` has it found, and boards hold methods' wrong answers against it.
+`background` has it found, and boards hold methods' wrong answers against it.
 """
 
 import io
@@ -10,19 +10,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.engine.canonical import digest
 from generation.engine.program import FunctionTable
 from generation.engine.programs.ablation import answer_without
 from generation.engine.scoring.score import NONE
-from generation.engine.scoring.shortcuts import sampled
+from generation.engine.scoring.shortcuts import sample_positions
 from generation.engine.worlds import World
 from generation.models import Split
 from generation.storage.index import SplitIndex
-from generation.storage.items import Stored, load_chosen
+from generation.storage.items import StoredItem, load_chosen
 
+VERSION = 1  # of what is found and how: another number, other reports
 SAMPLE = 20_000  # questions of a split, at most
 
 
-class Ablated(NamedTuple):
+class AblatedQuestions(NamedTuple):
     """Some questions of a split, and what their programs give without each step.
 
     Attributes
@@ -40,25 +42,30 @@ class Ablated(NamedTuple):
     codes: NDArray[np.int32]
 
 
-def find(world: World, split: Split, *, check: Callable[[], None] = lambda: None) -> Ablated:
+def report_key(split: Split) -> str:
+    """Return what names a report on this split: what it contains, and which steps its world leaves out."""
+    return digest([VERSION, split.index_digest, [ablation.name for ablation in split.dataset.get_world().ablations]])
+
+
+def find(world: World, split: Split, *, check: Callable[[], None] = lambda: None) -> AblatedQuestions:
     """Return what a complete split's programs give; `check` is called now and then and may raise to stop."""
     index = SplitIndex.open(split)
-    positions = sampled(index.n, SAMPLE)
+    positions = sample_positions(index.n, SAMPLE)
     names = tuple(one.name for one in world.ablations)
     codes = np.full((len(names), len(positions)), NONE, np.int32)
     answers = {answer: code for code, answer in enumerate(index.answer_values)}
     where = np.array(index.in_source(positions.tolist()), np.int64)
     table = world.functions(split.read_spec())
     if table is None:
-        return Ablated(names, positions, codes)
+        return AblatedQuestions(names, positions, codes)
     for stored in load_chosen(split.source, where, scenes=index.scenes[positions]):
         check()
         for place, given in _answers(world, stored, table):
             codes[:, place] = [NONE if answer is None else answers.get(answer, NONE) for answer in given]
-    return Ablated(names, positions, codes)
+    return AblatedQuestions(names, positions, codes)
 
 
-def _answers(world: World, stored: Stored, table: FunctionTable) -> Iterator[tuple[int, list[str | None]]]:
+def _answers(world: World, stored: StoredItem, table: FunctionTable) -> Iterator[tuple[int, list[str | None]]]:
     """Yield each question of a scene that has a program, and what that gives without each step."""
     for row, question in zip(stored.questions, stored.item.questions, strict=True):
         if question.program is not None and stored.item.scene is not None:
@@ -67,13 +74,13 @@ def _answers(world: World, stored: Stored, table: FunctionTable) -> Iterator[tup
             yield row.position, given
 
 
-def to_bytes(found: Ablated) -> bytes:
+def to_bytes(found: AblatedQuestions) -> bytes:
     file = io.BytesIO()
     np.savez_compressed(file, names=np.array(found.names, np.str_), positions=found.positions, codes=found.codes)
     return file.getvalue()
 
 
-def from_bytes(content: bytes) -> Ablated:
+def from_bytes(content: bytes) -> AblatedQuestions:
     """Return what `to_bytes` wrote."""
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        return Ablated(tuple(arrays["names"].tolist()), arrays["positions"], arrays["codes"])
+        return AblatedQuestions(tuple(arrays["names"].tolist()), arrays["positions"], arrays["codes"])

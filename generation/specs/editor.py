@@ -1,7 +1,7 @@
-"""Specs that are being written on a page: as a form and as JSON, the one kept in agreement with the other.
+"""Editing a spec on a page, as a form and as JSON, which are kept consistent.
 
-The page sends three things: the form's fields, the JSON, and the JSON as it was when the page was made. What differs
-from the last was changed. Of two that were both changed, the one that was changed last counts.
+The page sends three things: the form's fields, the JSON, and the JSON as it was when the page was made. A difference to
+the last one is a change. If both the form and the JSON were changed, the last change counts.
 """
 
 import json
@@ -21,13 +21,13 @@ MOST_CHARACTERS = 300_000
 BOUNDS = Bounds(depth=30)
 SPLIT_ROWS = 20
 EMPTY_ROWS = 1
-BUNDLED = "bundled"  # what a box says that takes sent files back
+BUNDLED = "bundled"  # value of the checkbox that replaces sent files by the bundled ones
 
 
 class SplitField(NamedTuple):
-    """A split as the form shows it; `was` is its name in the JSON beside it, empty for a new one.
+    """A split in the form. `was` is its name in the JSON, empty for a new split.
 
-    `overrides` names the knobs that it changes, in the JSON alone.
+    `overrides` names the fields that it changes; they can be edited only in the JSON.
     """
 
     was: str
@@ -39,18 +39,18 @@ class SplitField(NamedTuple):
 
 
 class SpecDraft(NamedTuple):
-    """A spec's JSON as it stands on the page, and what the engine says of it.
+    """A spec's JSON on the page, and the result of validating it.
 
     Attributes
     ----------
     text : str
-        The JSON, as it is shown and may be edited.
+        The JSON as it is shown and edited.
     data : dict
-        What it says; empty where it is no JSON.
+        The parsed JSON; empty if it is not valid JSON.
     spec : BaseSpec or None
-        The validated spec, None where it is refused.
+        The validated spec, or None if it is refused.
     faults : tuple of BadSpec
-        Why it is refused: everything that can be said of it at once.
+        All reasons why it is refused that can be found at once.
     """
 
     text: str
@@ -60,20 +60,20 @@ class SpecDraft(NamedTuple):
 
     @property
     def refused(self) -> BadSpec | None:
-        """Return the first fault, None where there is none."""
+        """Return the first fault, or None."""
         return self.faults[0] if self.faults else None
 
 
 def draft_of(
     data: Mapping[str, Any], *, files: Mapping[str, bytes], most: Mapping[str, int], images: bool = True
 ) -> SpecDraft:
-    """Return a spec's JSON as a draft; `most` are the limits of whoever writes it, `images` whether they want any."""
+    """Return a spec's JSON as a draft. `most` are the user's limits; `images` is whether pictures are wanted."""
     kept = dict(data)
     beyond: tuple[BadSpec, ...] = ()
     try:
         beyond = _beyond(kept, most)
         spec = get_world(loading.world_of(kept)).read_spec(kept, files=files)
-        limits.check(spec.to_json(), most)  # defaults too
+        limits.check(spec.to_json(), most)  # checks defaults, too
         if images:
             spec.check_here()
         return SpecDraft(text_of(kept), kept, spec)
@@ -86,16 +86,16 @@ def each(error: BadSpec) -> tuple[BadSpec, ...]:
 
 
 def _beyond(data: Mapping[str, Any], most: Mapping[str, int]) -> tuple[BadSpec, ...]:
-    """Return where a spec's JSON asks for more than `most`."""
+    """Return the faults for all places where a spec's JSON exceeds `most`."""
     try:
-        limits.check(knobs.expanded(data), most)
+        limits.check(knobs.expand(data), most)
     except BeyondLimit as error:
         return each(error)
     return ()
 
 
 def _different(faults: Sequence[BadSpec]) -> tuple[BadSpec, ...]:
-    """Return the first fault of each place: a limit of the site before the bound of the engine behind it."""
+    """Return the first fault for each place. A limit of the site comes before the engine's own bound."""
     first: dict[str, BadSpec] = {}
     for fault in faults:
         first.setdefault(fault.where, fault)
@@ -107,7 +107,7 @@ def text_of(data: Mapping[str, Any]) -> str:
 
 
 def parse(text: str) -> dict[str, Any]:
-    """Return the object that the text of a spec stands for; raise `BadSpec` for what is none, or can't be stored."""
+    """Return the object in the text of a spec; raise `BadSpec` if it is not a JSON object or cannot be stored."""
     if len(text) > MOST_CHARACTERS:
         raise BadSpec(f"Expected at most {MOST_CHARACTERS:,} characters of JSON, got {len(text):,}.")
     try:
@@ -121,7 +121,7 @@ def parse(text: str) -> dict[str, Any]:
 
 
 def _check(value: Any) -> None:
-    """Raise `BadSpec` for texts that no database keeps, as they are no Unicode."""
+    """Raise `BadSpec` for texts that databases cannot store, because they are not valid Unicode."""
     if isinstance(value, str) and ("\0" in value or any("\ud800" <= sign <= "\udfff" for sign in value)):
         raise BadSpec("Expected texts of Unicode characters, got one with a NUL or half a character.")
     if isinstance(value, dict):
@@ -134,10 +134,10 @@ def _check(value: Any) -> None:
 
 
 def read(post: Mapping[str, str], *, last: str = "") -> tuple[dict[str, Any], bool]:
-    """Return the JSON that a sent page means, and whether its form and JSON contradict each other.
+    """Return the JSON of a submitted page, and whether its form and JSON contradict each other.
 
-    `last` is `form` or `json`: which was changed last, where the page could tell. Raises `BadSpec` for JSON that is
-    none.
+    `last` is `form` or `json`, the one that was changed last, or empty if the page could not tell. Raises `BadSpec` for
+    invalid JSON.
     """
     shown = parse(post.get("shown") or "{}")
     by_form = changed_by_form(shown, post)
@@ -150,26 +150,26 @@ def read(post: Mapping[str, str], *, last: str = "") -> tuple[dict[str, Any], bo
 
 
 def changed_by_form(shown: Mapping[str, Any], post: Mapping[str, str]) -> dict[str, Any]:
-    """Return the JSON with everything that the form says differently; what the form does not have stays."""
-    full = knobs.expanded(shown)
+    """Return the JSON with the changes of the form. Parts that the form does not have stay as they are."""
+    full = knobs.expand(shown)
     result = dict(shown)
     for knob in knobs.knobs_of(loading.world_of(shown)):
         text = post.get(knob.path)
         if text is None or (knob.kind == "files" and text != BUNDLED):
             continue
         text = text.replace("\r\n", "\n")
-        if text != knobs.shown(knob, full):
-            result = knobs.with_value(result, knob.path, knobs.meant(knob, text))
+        if text != knobs.form_value(knob, full):
+            result = knobs.with_value(result, knob.path, knobs.json_value(knob, text))
     splits = splits_of_form(full.get("splits"), post)
     if splits is not None and (splits != full.get("splits") or list(splits) != list(full["splits"])):
-        gone = full["splits"].keys() - splits.keys() if "base" in shown else ()  # the base would bring them back
+        gone = full["splits"].keys() - splits.keys() if "base" in shown else ()  # or the base would bring them back
         result["splits"] = {**splits, **dict.fromkeys(sorted(gone))}
     return result
 
 
 def rows_of(data: Mapping[str, Any]) -> list[SplitField]:
-    """Return the splits as rows of the form, and one more for another split."""
-    full = knobs.expanded(data)
+    """Return the splits as rows of the form, followed by an empty row for a new split."""
+    full = knobs.expand(data)
     splits = full.get("splits")
     rows = [
         SplitField(
@@ -187,7 +187,7 @@ def rows_of(data: Mapping[str, Any]) -> list[SplitField]:
 
 
 def _named(overrides: Any) -> list[str]:
-    """Return the knobs that a split's overrides are about, as `scene.only`."""
+    """Return the fields that a split's overrides change, such as `scene.only`."""
     if not isinstance(overrides, dict):
         return []
     groups = ((name, part if isinstance(part, dict) and part else {"": part}) for name, part in overrides.items())
@@ -195,7 +195,7 @@ def _named(overrides: Any) -> list[str]:
 
 
 def splits_of_form(before: Any, post: Mapping[str, str]) -> dict[str, Any] | None:
-    """Return the splits as the form has them, None where it has none; a row whose name is empty is left out."""
+    """Return the splits in the form, or None if it has no splits. Rows with an empty name are left out."""
     if "split-0-name" not in post or not isinstance(before, dict):
         return None
     result: dict[str, Any] = {}
@@ -211,7 +211,7 @@ def splits_of_form(before: Any, post: Mapping[str, str]) -> dict[str, Any] | Non
 
 
 def _split_of_form(old: Mapping[str, Any], number: int, post: Mapping[str, str]) -> dict[str, Any]:
-    """Return one split of the form, its other keys kept; what it says by default is not written."""
+    """Return one split of the form, with its other keys kept. Default values are not written."""
     split = dict(old)
     scenes = post.get(f"split-{number}-scenes", "").strip()
     split["scenes"] = int(scenes) if knobs.WHOLE.fullmatch(scenes) else scenes
@@ -225,9 +225,9 @@ def _split_of_form(old: Mapping[str, Any], number: int, post: Mapping[str, str])
 
 
 def with_files(data: Mapping[str, Any], sent: Mapping[str, str]) -> dict[str, Any]:
-    """Return the JSON with every text that is the name of a sent file replaced by that file's digest.
+    """Return the JSON with the name of each sent file replaced by the file's digest.
 
-    A file is meant by its name, which has a dot, never by a path: nothing is ever looked up on this machine.
+    A file is recognised by its name, which contains a dot, never by a path: no file of this machine is ever opened.
     """
     sent = {name: digest for name, digest in sent.items() if "." in name}
 
@@ -243,7 +243,7 @@ def with_files(data: Mapping[str, Any], sent: Mapping[str, str]) -> dict[str, An
 
 
 class Field(NamedTuple):
-    """A knob with what the form shows in it, what is wrong with it, and what is said of it."""
+    """A field with its value in the form, its error message, and its description."""
 
     knob: Knob
     value: str
@@ -252,12 +252,12 @@ class Field(NamedTuple):
 
 
 def fields_of(data: Mapping[str, Any], faults: Sequence[BadSpec], most: Mapping[str, int]) -> list[Field]:
-    """Return the knobs of a draft's world with their values, each with the faults that concern it."""
-    full = knobs.expanded(data)
+    """Return the fields of a draft's world with their values and the faults that concern them."""
+    full = knobs.expand(data)
     return [
         Field(
             knob,
-            knobs.shown(knob, full),
+            knobs.form_value(knob, full),
             _error(knob, faults),
             f"{knob.about}; at most {most[knob.limit]:,}" if knob.limit else knob.about,
         )
@@ -266,7 +266,7 @@ def fields_of(data: Mapping[str, Any], faults: Sequence[BadSpec], most: Mapping[
 
 
 def _error(knob: Knob, faults: Sequence[BadSpec]) -> str:
-    """Return what is wrong with a knob; of rules, also which."""
+    """Return the error messages for a field. Messages for rules also name the rule."""
     return " ".join(_said_of(knob, fault) for fault in faults if _is_about(knob, fault))
 
 
@@ -280,7 +280,7 @@ def _is_about(knob: Knob, fault: BadSpec) -> bool:
 
 
 def _rule(inside: str) -> str:
-    """Return for people where within rules something is wrong: `0.color` is the first rule's colour."""
+    """Return a place within rules for users: `0.color` becomes `Rule 1, color`."""
     number, _, name = inside.partition(".")
     place = f"Rule {int(number) + 1}" if number.isdigit() else inside
     return f"{place}, {name}" if name else place

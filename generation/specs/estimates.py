@@ -1,6 +1,6 @@
-"""How long a dataset takes and how much room it needs, and after what time a job counts as hung.
+"""Time and disk space that a dataset needs, and the time after which a job counts as hung.
 
-Estimates use what was measured on this server, or defaults where nothing was.
+Estimates use measurements of this server, or defaults without measurements.
 """
 
 import shutil
@@ -31,20 +31,20 @@ MB, GB = 10**6, 10**9
 
 
 class Rates(NamedTuple):
-    """What work costs one background process.
+    """The cost of work for one background process.
 
     Attributes
     ----------
     question : float
-        Seconds a question, with its share of the scene.
+        Seconds for a question, including its share of the scene.
     sample : float
-        Seconds for a sample of a pixel, drawn by the built-in renderer.
+        Seconds for one sample of a pixel with the built-in renderer.
     slow_sample : float
-        The same by Blender.
+        The same with Blender.
     pixel : float
-        Bytes a pixel, both pictures together.
+        Bytes per pixel of both pictures together.
     jobs : int
-        How many finished jobs say so; 0 where these are the defaults.
+        Number of finished jobs that were measured; 0 for defaults.
     """
 
     question: float = 1 / 700
@@ -54,12 +54,12 @@ class Rates(NamedTuple):
     jobs: int = 0
 
     def drawing(self, spec: Mapping[str, Any], pictures: int) -> float:
-        """Return the seconds that so many pictures of a spec take."""
+        """Return the seconds for drawing a number of pictures of a spec."""
         return pictures * samples_of(spec) * (self.sample if renderer_of(spec) == BUILT_IN else self.slow_sample)
 
 
 class Estimate(NamedTuple):
-    """What a spec will take: `seconds` with all `processes` at work, `size` in bytes of disk."""
+    """The estimate for a spec: `seconds` with all `processes` at work, `size` in bytes of disk."""
 
     scenes: int
     questions: int
@@ -77,13 +77,13 @@ class Estimate(NamedTuple):
         return duration(self.seconds)
 
 
-def measured(world: str) -> Rates:
-    """Return what work on a world's datasets cost lately on this server; where nothing is known, the defaults."""
+def measured_rates(world: str) -> Rates:
+    """Return the recent cost of work for a world's datasets on this server, or defaults."""
     return rates_of(Job.objects.filter(dataset__world=world))._replace(pixel=_bytes_a_pixel(world) or Rates().pixel)
 
 
 def rates_of(jobs_done: QuerySet[Job], *, without: Rates | None = None) -> Rates:
-    """Return what these jobs cost as far as they are done; what none of them says is as in `without`."""
+    """Return the cost of these jobs, if they are finished. Missing rates come from `without`, or are defaults."""
     rates, jobs = without or Rates(), 0
     done = jobs_done.filter(state=Job.State.DONE, started__isnull=False)
     done = done.exclude(chunk=None).select_related("chunk").order_by("-finished")
@@ -102,7 +102,7 @@ def rates_of(jobs_done: QuerySet[Job], *, without: Rates | None = None) -> Rates
 
 
 def _seconds_a_sample(drawn: list[Job]) -> float:
-    """Return what a sample of a pixel took in these jobs; 0 where there are none."""
+    """Return the seconds for one sample of a pixel in these jobs; 0 without jobs."""
     samples = sum(_samples_drawn(job) for job in drawn)
     return _seconds(drawn) / samples if samples else 0.0
 
@@ -126,10 +126,10 @@ def scenes_of(chunk: Chunk, part: int) -> int:
 
 
 def pictures_of(spec: Mapping[str, Any], split: str) -> dict[str, Any]:
-    """Return what a stored spec says of a split's pictures; quicker than reading the spec itself."""
+    """Return the picture settings of a split from a stored spec. This is faster than reading the spec."""
     images = spec.get("images", {})
     own = spec["splits"].get(split, {}).get("overrides", {}).get("images", {})
-    if own.get("renderer", images.get("renderer")) != images.get("renderer"):  # it begins with its own samples
+    if own.get("renderer", images.get("renderer")) != images.get("renderer"):  # it has its own default of samples
         images = {name: value for name, value in images.items() if name != "samples"}
     return {"images": {**images, **own}}
 
@@ -144,16 +144,16 @@ def samples_of(spec: Mapping[str, Any]) -> int:
 
 
 def _picture(spec: Mapping[str, Any]) -> tuple[int, int, int]:
-    """Return width, height and samples of a spec's pictures; the plain ones where it does not name them."""
+    """Return width, height and samples of a spec's pictures, with defaults for missing values."""
     images = spec.get("images", {})
     samples = PLAIN_SAMPLES if renderer_of(spec) == BUILT_IN else blender.SAMPLES
     return images.get("width", 480), images.get("height", 320), images.get("samples", samples)
 
 
 def _bytes_a_pixel(world: str) -> float:
-    """Return how large the pictures drawn last are, in bytes a pixel; 0 where there are none, or none that is here.
+    """Return the bytes per pixel of recent pictures; 0 if there are none, or if files are stored elsewhere.
 
-    Pixels are those that `_picture` counts, so that sizes are right of a world, too, whose specs name none.
+    Pixels are counted as by `_picture`, so that sizes are also right for worlds whose specs have no picture size.
     """
     if files.local_path("") is None:
         return 0.0
@@ -174,8 +174,8 @@ def _bytes_a_pixel(world: str) -> float:
 
 
 def estimate(spec: BaseSpec, *, images: bool = True) -> Estimate:
-    """Return what a validated spec will take here."""
-    maker, rates = get_maker(spec.world), measured(spec.world)
+    """Return the estimate for a validated spec on this server."""
+    maker, rates = get_maker(spec.world), measured_rates(spec.world)
     drawn = images and get_world(spec.world).media == Media.IMAGE
     scenes = questions = 0
     seconds = size = 0.0
@@ -193,7 +193,7 @@ def estimate(spec: BaseSpec, *, images: bool = True) -> Estimate:
 
 
 class TooMuch(BadSpec):
-    """A spec asks for more than there is; `estimate` says how much, where that could be told."""
+    """A spec needs more than is available. `estimate` says how much, if it is known."""
 
     def __init__(self, message: str, *, where: str = "splits", estimate: Estimate | None = None) -> None:
         super().__init__(message, where=where)
@@ -201,7 +201,7 @@ class TooMuch(BadSpec):
 
 
 def check(spec: BaseSpec, user: Any, *, images: bool = True) -> Estimate:
-    """Return what a spec will take; raise `TooMuch` where that is beyond the person's quota or this disk."""
+    """Return the estimate for a spec; raise `TooMuch` if it exceeds the user's quota or the free disk space."""
     allowed, used = Quota.objects.allowed(user), Quota.objects.used(user)
     wanted = sum(split.scenes for split in spec.splits.values())
     if used + wanted > allowed:
@@ -220,7 +220,7 @@ def check(spec: BaseSpec, user: Any, *, images: bool = True) -> Estimate:
 
 
 def free_bytes() -> int | None:
-    """Return how much may still be written on the disk of the files; None where they are kept elsewhere."""
+    """Return how many bytes may still be written to the disk of stored files; None if files are stored elsewhere."""
     path = files.local_path("")
     if path is None:
         return None
@@ -230,18 +230,18 @@ def free_bytes() -> int | None:
 
 
 LEAST = 3600.0  # seconds
-PATIENCE = 20  # times as long as ordinary
-BYTE = 1e-6  # seconds that reading one of somebody else's file takes
-ROW = 1 / 1000  # seconds that storing, sealing or deleting a question takes
+PATIENCE = 20  # factor on the usual time
+BYTE = 1e-6  # seconds for reading one byte of an imported file
+ROW = 1 / 1000  # seconds for storing, sealing or deleting a question
 
 
 def seconds_for(job: Job) -> float:
-    """Return how long a job may run, in seconds."""
+    """Return the time limit of a job in seconds."""
     return LEAST + PATIENCE * _ordinarily(job)
 
 
 def _ordinarily(job: Job) -> float:
-    """Return how long a job takes by the rates of a machine on which nothing was measured yet."""
+    """Return the usual time of a job in seconds, with the default rates."""
     rates, chunk, split = Rates(), job.chunk, job.split
     if chunk is not None and split is not None and job.kind == Job.Kind.IMAGES:
         return rates.drawing(pictures_of(split.dataset.spec_data, split.name), scenes_of(chunk, job.part))

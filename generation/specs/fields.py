@@ -1,4 +1,4 @@
-"""The knobs of a world's spec, found in its JSON schema: what a form shows of a spec, and what it changes."""
+"""The fields of a world's spec, from its JSON schema: how a form shows and changes them."""
 
 import copy
 import functools
@@ -9,40 +9,40 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from generation.engine import rules
-from generation.engine.spec import merged
+from generation.engine import spec_rules
+from generation.engine.spec import merge
 from generation.engine.worlds import find_preset, get_maker, get_world
 
 WHOLE = re.compile(r"-?[0-9]{1,20}")
 NUMBER = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?([eE]-?[0-9]{1,3})?")
 RANGE = re.compile(r"([0-9]{1,5})(?:\s*-\s*([0-9]{1,5}))?")
-MANY = 1_000  # numbers that are typed as ranges at most
+MANY = 1_000  # longest range of numbers that can be entered
 NOT_KNOBS = ("world", "splits")
 KINDS = {"integer": "integer", "number": "number", "boolean": "yes-no", "string": "text"}
 
 
 class Knob(NamedTuple):
-    """One value of a spec that a form can change.
+    """A field: one value of a spec that a form can change.
 
     Attributes
     ----------
     path : str
-        Where it stands: `scene.objects_min`.
+        Its path in the spec: `scene.objects_min`.
     label, about : str
-        For people; `about` also gives its bounds, a site's limits apart.
+        For users; `about` also gives its bounds, without the site's limits.
     kind : str
-        `integer`, `number`, `yes-no`, `choice`, `text`, `numbers`: whole ones, `rules`: what `generation.engine.rules`
-        reads, or `files`: bundled ones, or others by their digests.
+        `integer`, `number`, `yes-no`, `choice`, `text`, `numbers` (a list of integers), `rules` (see
+        `generation.engine.spec_rules`) or `files` (bundled ones, or others by their digests).
     is_common : bool
-        Whether people change it often.
+        Whether users change it often.
     default : object
-        What holds where the spec does not name it.
+        The value if the spec does not have the field.
     choices : tuple of str
-        Of `choice`.
+        The options of a `choice`.
     default_by : mapping
-        Where another knob decides on the default: its path, and a default for each of its values.
+        If the default depends on another field: that field's path, and a default for each of its values.
     limit : str
-        Name of the limit that holds it down, in `generation.engine.spec.LIMITS`; empty where none does.
+        The name of its limit in `generation.engine.spec.LIMITS`; empty if there is none.
     """
 
     path: str
@@ -57,13 +57,13 @@ class Knob(NamedTuple):
 
     @property
     def group(self) -> str:
-        """Return the part of the spec it stands in; empty at the top."""
+        """Return the part of the spec that contains it; empty at the top level."""
         return self.path.rpartition(".")[0]
 
 
 @functools.cache
 def knobs_of(world: str) -> tuple[Knob, ...]:
-    """Return the knobs of a world's spec, in its order; raise `BadSpec` for a world that makes nothing."""
+    """Return the fields of a world's spec, in order; raise `BadSpec` for a world that cannot generate."""
     maker = get_maker(world)
     spec = get_world(world).read_spec(maker.preset(maker.presets()[0]))
     schema = type(spec).model_json_schema()
@@ -91,7 +91,7 @@ def _knobs(schema: Mapping[str, Any], named: Mapping[str, Any], prefix: str = ""
 
 
 def _kind(schema: Mapping[str, Any]) -> str | None:
-    """Return how people change such a value, or None where only its JSON says enough."""
+    """Return the kind of a field, or None if it can be edited only in the JSON."""
     if "const" in schema:
         return None
     if "enum" in schema:
@@ -122,10 +122,10 @@ def _about(schema: Mapping[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def expanded(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a spec's JSON with the preset laid under that it starts from; raise `BadSpec`."""
+def expand(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a spec's JSON merged over the preset from which it starts; raise `BadSpec`."""
     base = data.get("base")
-    return merged(find_preset(base), data) if isinstance(base, str) else dict(data)
+    return merge(find_preset(base), data) if isinstance(base, str) else dict(data)
 
 
 def value_at(data: Any, path: str) -> Any:
@@ -138,7 +138,7 @@ def value_at(data: Any, path: str) -> Any:
 
 
 def with_value(data: Mapping[str, Any], path: str, value: Any) -> dict[str, Any]:
-    """Return the JSON with another value at a path; None takes it away, and the groups that are empty then."""
+    """Return the JSON with a new value at a path. None removes the value, and groups that become empty."""
     result = copy.deepcopy(dict(data))
     *groups, last = path.split(".")
     if value is None:
@@ -161,13 +161,13 @@ def _without(data: dict[str, Any], keys: list[str]) -> dict[str, Any]:
     return data
 
 
-def shown(knob: Knob, data: Mapping[str, Any]) -> str:
-    """Return a knob's value in a spec's JSON as a form shows it."""
+def form_value(knob: Knob, data: Mapping[str, Any]) -> str:
+    """Return the value of a field in a spec's JSON as the form shows it."""
     value = value_at(data, knob.path)
     value = _default(knob, data) if value is None else value
     if isinstance(value, str):
         return value
-    if knob.kind == "rules" and (lines := rules.as_lines(value)) is not None:
+    if knob.kind == "rules" and (lines := spec_rules.as_lines(value)) is not None:
         return lines
     if knob.kind == "numbers" and _are_whole(value):
         return _as_ranges(value)
@@ -175,21 +175,21 @@ def shown(knob: Knob, data: Mapping[str, Any]) -> str:
 
 
 def _default(knob: Knob, data: Mapping[str, Any]) -> Any:
-    """Return what holds where a spec's JSON does not name a knob."""
+    """Return the default of a field for a spec's JSON."""
     if not knob.default_by:
         return knob.default
     other = value_at(data, knob.default_by["path"])
     return knob.default_by["defaults"].get(other, knob.default) if isinstance(other, str) else knob.default
 
 
-def meant(knob: Knob, text: str) -> Any:
-    """Return what was typed as the spec's JSON has it; what makes no sense stays text, and the engine refuses it."""
-    if (text == "" and knob.kind != "text") or knob.kind == "files":  # the bundled ones again
+def json_value(knob: Knob, text: str) -> Any:
+    """Return entered text as a value for the spec's JSON. Invalid text stays text, and the engine refuses it."""
+    if (text == "" and knob.kind != "text") or knob.kind == "files":  # None stands for the bundled files
         return None
     if knob.kind == "yes-no":
         return text == "true"
     if knob.kind == "rules":
-        return rules.of_lines(text) or None
+        return spec_rules.of_lines(text) or None
     if knob.kind == "integer" and WHOLE.fullmatch(text):
         return int(text)
     if knob.kind == "numbers" and all(RANGE.fullmatch(part.strip()) for part in text.split(",")):
@@ -204,7 +204,7 @@ def _are_whole(value: Any) -> bool:
 
 
 def _as_ranges(numbers: list[int]) -> str:
-    """Return numbers as they are typed: those that follow each other as a range."""
+    """Return numbers as text, with consecutive numbers as ranges."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][-1] + 1:
@@ -215,7 +215,7 @@ def _as_ranges(numbers: list[int]) -> str:
 
 
 def _of_ranges(text: str) -> list[int]:
-    """Return the numbers that were typed."""
+    """Return the numbers in a text with ranges."""
     found: list[int] = []
     for part in text.split(","):
         match = RANGE.fullmatch(part.strip())

@@ -1,6 +1,6 @@
-"""How much people's specs may ask for on this site: what `generation.engine.spec` says, unless staff say otherwise.
+"""The largest values in users' specs on this site: those of `generation.engine.spec`, unless staff change them.
 
-They hold for specs sent to the site. Whoever types commands on the machine itself is bound by what the program can do.
+They apply to specs that are sent to the site. Commands on the machine itself are limited only by the program's bounds.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,24 +15,24 @@ SAYABLE = 10**12
 
 
 class BeyondLimit(BadSpec):
-    """A spec asks for more than somebody may have; staff may allow it."""
+    """A spec exceeds a limit of the user; staff may raise it."""
 
 
 class LimitedValue(NamedTuple):
-    """What a spec asks of something limited: where it stands, the limit's name, how much."""
+    """A limited value in a spec: its path, the limit's name, and the amount."""
 
     where: str
     limit: str
     amount: int
 
 
-def of(user: Any) -> dict[str, int]:
-    """Return how much an account may ask for, by the names of limits."""
+def limits_for(user: Any) -> dict[str, int]:
+    """Return the limits of an account, by name."""
     return {name: limit.standard for name, limit in LIMITS.items()} | Limit.objects.set_for(user)
 
 
 def check(data: Mapping[str, Any], most: Mapping[str, int]) -> None:
-    """Raise `BeyondLimit` for all of which a spec's JSON asks for more than `most`; it need not be valid."""
+    """Raise `BeyondLimit` with all values in a spec's JSON that exceed `most`. The spec may be invalid."""
     beyond = [
         BeyondLimit(_beyond(name, amount, most), where=where)
         for where, name, amount in _asked(data)
@@ -58,7 +58,7 @@ def _who_can_raise(name: str, most: Mapping[str, int]) -> str:
 
 
 def _asked(data: Mapping[str, Any]) -> Iterator[LimitedValue]:
-    """Yield what is asked for with a number; the rest has its default, or is no spec."""
+    """Yield the limited values that are integers. Other values are defaults, or the engine refuses them."""
     limited = {knob.path: knob.limit for knob in fields.knobs_of(loading.world_of(data)) if knob.limit}
     found = data.get("splits")
     splits = found if isinstance(found, dict) else {}

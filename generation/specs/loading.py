@@ -1,4 +1,4 @@
-"""Where specs come from: a preset's name or a JSON file, and what the command line changes of it."""
+"""Loading specs: from a preset's name or a JSON file, with changes from the command line."""
 
 import hashlib
 import json
@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 from generation.engine.errors import BadSpec
 from generation.engine.reading.bounded_json import BadJson, loads
-from generation.engine.spec import merged
-from generation.engine.worlds import NO_FILES, find_preset, get_maker, get_world
+from generation.engine.spec import NO_FILES, merge
+from generation.engine.worlds import find_preset, get_maker, get_world
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class Source(NamedTuple):
-    """A spec as it was found: what to call a dataset made from it, its JSON, its files by digest."""
+    """A loaded spec: a name for its dataset, its JSON, and its files by digest."""
 
     name: str
     data: dict[str, Any]
@@ -24,21 +24,21 @@ class Source(NamedTuple):
 
 
 def load(source: str, *, scenes_from: Path | None = None) -> Source:
-    """Return the spec that a preset's name or a JSON file's path stands for; raise `BadSpec`.
+    """Return the spec for a preset's name or a JSON file's path; raise `BadSpec`.
 
-    With `scenes_from`, a file of somebody else's scenes, those are asked about, in that file's own split.
+    With `scenes_from`, a published file of scenes, the spec asks questions about those scenes, in the file's own split.
     """
     path = Path(source)
     is_file = path.suffix == ".json" or _is_file(path)
     data = read_json(path) if is_file else find_preset(source)
     name, folder = (path.stem, path.parent) if is_file else (source, Path())
-    return gathered(data if scenes_from is None else _asking_about(data, scenes_from), name=name, folder=folder)
+    return gather_spec(data if scenes_from is None else _asking_about(data, scenes_from), name=name, folder=folder)
 
 
 def _asking_about(data: Mapping[str, Any], scenes: Path) -> dict[str, Any]:
-    """Return a spec without its own splits, that asks about the scenes of a file."""
+    """Return the spec without its splits, but with a file of scenes."""
     base = data.get("base")
-    whole = merged(find_preset(base), data) if isinstance(base, str) else data
+    whole = merge(find_preset(base), data) if isinstance(base, str) else data
     kept = {name: value for name, value in whole.items() if name not in ("base", "splits")}
     return {**kept, "scenes_from": str(scenes.resolve())}
 
@@ -46,24 +46,24 @@ def _asking_about(data: Mapping[str, Any], scenes: Path) -> dict[str, Any]:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError as error:  # too long, or in a folder that is closed to us
+    except OSError as error:  # the path is too long, or in a folder without permission
         shown = str(path) if len(str(path)) <= 60 else f"{str(path)[:57]}..."
         raise BadSpec(
             f"Expected a preset's name or a JSON file, got {shown!r} ({error.strerror}).", where="SPEC"
         ) from error
 
 
-def gathered(data: Mapping[str, Any], *, name: str, folder: Path) -> Source:
-    """Return a spec with the files it names, which lie in `folder`; raise `BadSpec`.
+def gather_spec(data: Mapping[str, Any], *, name: str, folder: Path) -> Source:
+    """Return a spec with the files that it names, which are in `folder`; raise `BadSpec`.
 
-    Files that it names by digest already, as the specs of datasets do, lie in `files/` under their digests.
+    Files that the spec names by digest, as specs of datasets do, are in `files/` under their digests.
     """
     data, files = get_maker(world_of(data)).gather(data, folder=folder)
     return Source(name, data, {**_named_by_digest(data, folder / "files"), **files})
 
 
 def _named_by_digest(data: Any, folder: Path) -> dict[str, bytes]:
-    """Return the files of a folder whose digests stand anywhere in a spec; raise `BadSpec` for a damaged one."""
+    """Return the files of a folder whose digests occur in a spec; raise `BadSpec` for a damaged file."""
     if not folder.is_dir():
         return {}
     text = json.dumps(data)
@@ -77,7 +77,7 @@ def _named_by_digest(data: Any, folder: Path) -> dict[str, bytes]:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the object in a JSON file, with or without a byte order mark; raise `BadSpec` saying what is wrong."""
+    """Return the object in a JSON file, with or without a byte order mark; raise `BadSpec` with the reason."""
     try:
         data = loads(path.read_bytes())
     except OSError as error:
@@ -90,7 +90,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def world_of(data: Mapping[str, Any]) -> str:
-    """Return the name of a spec's world: its own, or that of the preset it starts from; raise `BadSpec`."""
+    """Return the name of a spec's world, or of its preset's world; raise `BadSpec`."""
     world, base = data.get("world"), data.get("base")
     if isinstance(world, str):
         return world
@@ -99,16 +99,16 @@ def world_of(data: Mapping[str, Any]) -> str:
     raise BadSpec("Expected the name of a world, or a base to take it from.", where="world")
 
 
-def changed(
+def change(
     data: Mapping[str, Any],
     *,
     files: Mapping[str, bytes] = NO_FILES,
     seed: int | None = None,
     scenes: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """Return the validated spec, every default spelled out, with another seed and numbers of scenes.
+    """Return the validated spec with all defaults written out, and with a new seed and numbers of scenes.
 
-    A split with 0 scenes is left out, and is no longer anyone's reference. Raises `BadSpec`.
+    A split with 0 scenes is removed, also as a reference of other splits. Raises `BadSpec`.
     """
     world = get_world(world_of(data))
     result = world.read_spec(data, files=files).to_json()

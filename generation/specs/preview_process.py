@@ -1,4 +1,4 @@
-"""A program that makes the first scenes of a spec and draws them, from JSON to JSON. It stores nothing."""
+"""A program that makes and draws the first scenes of a spec, from JSON to JSON. It stores nothing."""
 
 import base64
 import io
@@ -19,9 +19,9 @@ QUALITY = 88
 
 
 def preview(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the first scenes of a split: pictures as data addresses, questions with their answers.
+    """Return the first scenes of a split: pictures as data URLs, questions with their answers.
 
-    `asked` has `world`, `data` (the spec), `files` (base64 by digest), `split` and `scenes` (how many).
+    `asked` has `world`, `data` (the spec), `files` (base64 by digest), `split` and `scenes` (their number).
     """
     files = {digest: base64.b64decode(content) for digest, content in asked["files"].items()}
     world, maker, split = get_world(asked["world"]), get_maker(asked["world"]), asked["split"]
@@ -37,7 +37,7 @@ def preview(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _varied(items: Iterable[Item], count: int) -> list[Item]:
-    """Return a few of some items that cost little to make: first those that ask what none before them did."""
+    """Return `count` items, first those with a question type that no earlier item has."""
     made, kinds = list(items), set[str]()
     new, others = list[Item](), list[Item]()
     for item in made:

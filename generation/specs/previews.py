@@ -1,4 +1,4 @@
-"""Previews: the first scenes of a spec that is still being written, made aside, under limits."""
+"""Previews: the first scenes of an unfinished spec, made in a separate process with limits."""
 
 import base64
 import json
@@ -19,19 +19,19 @@ log = logging.getLogger(__name__)
 
 
 class NoPreview(EngineError):
-    """A preview was stopped, or has to wait."""
+    """A preview was stopped, or must wait."""
 
 
 class PreviewQuestion(NamedTuple):
-    """A question of a previewed scene; `after` is how many lines of its story it sees, None for all."""
+    """A question of a previewed scene. `after` is the number of story lines that it may use; None for all."""
 
     text: str
     answer: str
     after: int | None
 
 
-class Previewed(NamedTuple):
-    """A scene as a preview shows it; `image` is a data address, empty where nothing is drawn; `story` its lines."""
+class ScenePreview(NamedTuple):
+    """A scene of a preview. `image` is a data URL, empty without a picture; `story` is its lines."""
 
     story: list[str]
     image: str
@@ -40,39 +40,42 @@ class Previewed(NamedTuple):
     questions: list[PreviewQuestion]
 
 
-def preview(user: Any, data: Mapping[str, Any], *, split: str, files: Mapping[str, bytes]) -> list[Previewed]:
-    """Return the first scenes of a split, nothing of them stored; one preview at a time for each account.
+def preview(user: Any, data: Mapping[str, Any], *, split: str, files: Mapping[str, bytes]) -> list[ScenePreview]:
+    """Return the first scenes of a split without storing them. Each account runs one preview at a time.
 
     Raises
     ------
     BadSpec
-        In the engine's words.
+        If the engine refuses the spec.
     NoPreview
-        Where another one is running, or this one took too long or too much.
+        If another preview is running, or this one exceeded its time or memory.
     """
     token = PreviewTurn.objects.take(user)
     if not token:
         raise NoPreview("Expected one preview at a time, another one of yours is running. Try again in a moment.")
     try:
-        return _made(data, split=split, files=files)
+        return make(data, split=split, files=files)
     finally:
         PreviewTurn.objects.give_back(token)
 
 
-def _made(data: Mapping[str, Any], *, split: str, files: Mapping[str, bytes]) -> list[Previewed]:
+def make(
+    data: Mapping[str, Any], *, split: str, files: Mapping[str, bytes], scenes: int = SCENES
+) -> list[ScenePreview]:
+    """Return the first scenes of a split, made in a child process with limits; raise `BadSpec` or `NoPreview`."""
     sent = {digest: base64.b64encode(content).decode() for digest, content in files.items()}
-    asked = {"world": data["world"], "data": data, "files": sent, "split": split, "scenes": SCENES}
+    asked = {"world": data["world"], "data": data, "files": sent, "split": split, "scenes": scenes}
     try:
         answer = json.loads(sandbox.run(CHILD, json.dumps(asked).encode(), seconds=SECONDS, memory=MEMORY))
     except sandbox.TooLong as error:
         raise NoPreview(
-            f"Expected {SCENES} scenes within {SECONDS} seconds, got none: fewer objects, smaller pictures, fewer "
+            f"Expected {scenes} scenes within {SECONDS} seconds, got none: fewer objects, smaller pictures, fewer "
             "samples or a lower least number of pixels make it quicker. (Just after an update of this site, its staff "
             "run manage.py warm first.)"
         ) from error
     except sandbox.TooBig as error:
         raise NoPreview(
-            f"Expected {SCENES} scenes within {MEMORY // 1024**2:,} MB of memory, they wanted more: make the "
+            f"Expected {scenes} scenes within {MEMORY // 1024**2:,} MB of memory, they wanted more: make the "
             "pictures or the spec's files smaller."
         ) from error
     except sandbox.Broken as error:
@@ -83,6 +86,6 @@ def _made(data: Mapping[str, Any], *, split: str, files: Mapping[str, bytes]) ->
     return [_previewed(scene) for scene in answer["scenes"]]
 
 
-def _previewed(scene: Mapping[str, Any]) -> Previewed:
+def _previewed(scene: Mapping[str, Any]) -> ScenePreview:
     questions = [PreviewQuestion(one["text"], one["answer"], one["after"]) for one in scene["questions"]]
-    return Previewed(scene["story"], scene["image"], scene["width"], scene["height"], questions)
+    return ScenePreview(scene["story"], scene["image"], scene["width"], scene["height"], questions)

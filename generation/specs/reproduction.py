@@ -1,4 +1,4 @@
-"""Making a dataset again: the command, what it needs, and whether this program can."""
+"""Reproducing a dataset: the command, what it needs, and whether this program can do it."""
 
 import io
 import json
@@ -11,26 +11,26 @@ from generation.engine import ENGINE_VERSION
 from generation.models import Dataset, Split
 from generation.splits.recipes import command, read_recipe
 
-A_LONG_TIME_AGO = (1980, 1, 1, 0, 0, 0)  # a zip file's date; one date gives one file
+A_LONG_TIME_AGO = (1980, 1, 1, 0, 0, 0)  # fixed date in zip files, so that the bytes are reproducible
 
 
 class Reproduction(NamedTuple):
-    """How a dataset is made again.
+    """Instructions for reproducing a dataset.
 
     Attributes
     ----------
     file_name : str
-        Of the download: the spec as JSON, or zipped with the files that it needs.
+        Name of the download: the spec as JSON, or a zip file with the files that it needs.
     script : str
-        Commands to be typed beside the downloaded file, a line each.
+        Commands to run beside the downloaded file, a line each.
     release, engine_version : str
-        Of the program that made it.
+        The versions of the program that made the dataset.
     resume : str
-        The command that goes on with a dataset that was stopped.
+        The command that continues a stopped dataset.
     refused : str
-        Why this program would make something else, and what to install instead; empty when it would not.
+        Why this program would make a different dataset, and what to install instead; empty if it would not.
     missing : str
-        What only the owner has; empty when nothing is missing.
+        What only the owner has; empty if nothing is missing.
     """
 
     file_name: str
@@ -43,17 +43,17 @@ class Reproduction(NamedTuple):
 
 
 def recipe(dataset: Dataset, *, splits: list[Split], has_files: bool, sees_secrets: bool) -> Reproduction:
-    """Return how a dataset is made again.
+    """Return the instructions for reproducing a dataset.
 
     Parameters
     ----------
     dataset : Dataset
     splits : list of Split
-        All of its splits.
+        All splits of the dataset.
     has_files : bool
-        Whether its spec names files that are kept with it.
+        Whether its spec names files that are stored with it.
     sees_secrets : bool
-        Whether the reader may know the secrets of splits whose answers are still withheld.
+        Whether the reader may see the secrets of splits with withheld answers.
     """
     stem = dataset.slug
     unzip = [f"unzip {stem}-spec.zip -d {stem}-spec"] if has_files else []
@@ -84,22 +84,22 @@ def spec_as_json(dataset: Dataset) -> str:
 
 
 def hidden_files(dataset: Dataset, *, sees: Callable[[Split, What], bool]) -> frozenset[str]:
-    """Return the digests of the files of a spec that have scenes which somebody may not see.
+    """Return the digests of a spec's files that contain scenes which the user may not see.
 
     Parameters
     ----------
     dataset : Dataset
     sees : callable
-        Says whether they may see this kind of thing in a split.
+        Returns whether the user may see a kind of thing in a split.
     """
     closed = [split for split in dataset.splits.own() if not sees(split, What.SCENE)]
     return frozenset().union(*(split.read_spec().scene_files for split in closed))
 
 
 def spec_as_zip(dataset: Dataset, *, hidden: Collection[str] = ()) -> bytes:
-    """Return the spec and the files it needs, zipped: `generate` finds them by their digests in `files/`.
+    """Return a zip file of the spec and its files in `files/`, where `generate` finds them by digest.
 
-    Files with `hidden` digests are left out.
+    Files whose digests are in `hidden` are left out.
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -110,7 +110,7 @@ def spec_as_zip(dataset: Dataset, *, hidden: Collection[str] = ()) -> bytes:
 
 
 def _refused(dataset: Dataset) -> str:
-    """Return why this program would not make the same dataset; empty when it would."""
+    """Return why this program would make a different dataset; empty if it would not."""
     if dataset.engine_version == ENGINE_VERSION:
         return ""
     return (
@@ -120,7 +120,7 @@ def _refused(dataset: Dataset) -> str:
 
 
 def _missing(splits: list[Split]) -> str:
-    """Return what stands between a reader and the same withheld splits."""
+    """Return what a reader lacks to reproduce the withheld splits; empty if nothing is missing."""
     if not splits:
         return ""
     names = ", ".join(split.name for split in splits)

@@ -1,1 +1,1 @@
-"""What a split is made of: filters, sealing, overlap with train, question sets, withheld answers."""
+"""Splits: filters, sealing, overlap with the train split, question sets, withheld answers."""

@@ -1,18 +1,22 @@
-"""Filters as they stand in the address: `?type=count&type=exist&length=8..12&q=metal&page=3`, read, checked, written.
+"""The names and values of an address, and filters among them: `?type=count&type=exist&length=8..12&q=metal&page=3`.
 
+`QueryString` reads and writes all names and values, `read_query` what of them says which questions are meant.
 Values of one facet are joined by or, facets by and. Whatever is wrong with an address is a `BadAddress`, whose text
 is for people.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
-from urllib.parse import quote_plus, urlencode
+from typing import NamedTuple, Protocol, Self
+from urllib.parse import parse_qsl, quote_plus, urlencode
+
+from django.http import HttpRequest
 
 from generation.engine.items import FacetKind
 from generation.storage.index import WORD
 
 WORDS, PAGE, LIST, SORT = "q", "page", "list", "sort"
+ON, OFF = "1", "0"
 LOWEST, HIGHEST = ".from", ".to"  # how the form of a range names its two ends
 MAX_WORDS = 200
 MAX_CONDITIONS = 100
@@ -21,35 +25,82 @@ MOST = 10**MAX_NUMBER - 1
 
 
 class BadAddress(Exception):
-    """What an address asks for can't be shown; the text says what was expected and what came."""
+    """An address that cannot be shown. The text says what was expected and what was found."""
+
+
+@dataclass(frozen=True)
+class QueryString:
+    """The names and values that stand in an address, unquoted and in order."""
+
+    pairs: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> Self:
+        return cls(tuple((name, value) for name, values in request.GET.lists() for value in values))
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        return cls(tuple(parse_qsl(text.strip().removeprefix("?"), keep_blank_values=True)))
+
+    def __str__(self) -> str:
+        """Return it with its question mark; empty where it says nothing."""
+        return "?" + urlencode(self.pairs, safe=",") if self.pairs else ""
+
+    def only(self, *names: str) -> Self:
+        return replace(self, pairs=tuple(pair for pair in self.pairs if pair[0] in names))
+
+    def without(self, *names: str) -> Self:
+        return replace(self, pairs=tuple(pair for pair in self.pairs if pair[0] not in names))
+
+    def last(self, name: str) -> str | None:
+        """Return a name's value, the last where there are several."""
+        return next((value for each, value in reversed(self.pairs) if each == name), None)
+
+    def value(self, name: str, default: str = "") -> str:
+        """Return a name's value; the default also where the value is empty, as forms send what was left open."""
+        return self.last(name) or default
+
+    def values(self, name: str) -> list[str]:
+        """Return a name's values, each once, without empty ones."""
+        return list(dict.fromkeys(value for each, value in self.pairs if each == name and value))
+
+    def switch(self, name: str) -> bool | None:
+        """Return whether an address says on or off; None where it says nothing. Raise `BadAddress` for the rest."""
+        value = self.last(name)
+        if value not in (None, ON, OFF):
+            raise BadAddress(f"Expected {name}={ON} or {name}={OFF}, got {shorten(str(value))}.")
+        return None if value is None else value == ON
+
+    def check_names(self, known: Collection[str]) -> None:
+        check_names((name for name, _ in self.pairs), known)
 
 
 class FilterFacet(Protocol):
-    """What filters need of a facet, be it a world's or an index's."""
+    """The attributes of a facet that filters need; both a world's facets and an index's facets have them."""
 
     @property
     def name(self) -> str:
-        """Return how addresses call it."""
+        """Return its name in addresses."""
 
     @property
     def label(self) -> str:
-        """Return how people call it."""
+        """Return its name for users."""
 
     @property
     def kind(self) -> FacetKind:
-        """Return how its values are to be read."""
+        """Return how its values are interpreted."""
 
     @property
     def values(self) -> tuple[str, ...]:
-        """Return every value, by code."""
+        """Return all values, by code."""
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Return the values for people, or nothing where the values serve."""
+        """Return the values for users; empty if the values themselves are shown."""
 
 
 class Condition(NamedTuple):
-    """One value, or one range of values, that a facet may have."""
+    """One value, or one range of values, of a facet."""
 
     facet: FilterFacet
     value: str
@@ -57,7 +108,7 @@ class Condition(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Return the value for people."""
+        """Return the value for users."""
         if len(self.codes) == 1 and self.value in self.facet.values:
             return label_of(self.facet, self.codes[0])
         low, dots, high = self.value.partition("..")
@@ -67,31 +118,31 @@ class Condition(NamedTuple):
 
 
 class ListOrder(NamedTuple):
-    """By which numbers questions are listed, the lowest or the highest first."""
+    """A facet by whose numbers questions are sorted, ascending or descending."""
 
     facet: FilterFacet
     is_descending: bool
 
     @property
     def value(self) -> str:
-        """Return it as addresses have it: `length`, or `-length` for the highest first."""
+        """Return the order in an address: `length`, or `-length` for descending order."""
         return f"-{self.facet.name}" if self.is_descending else self.facet.name
 
 
 @dataclass(frozen=True)
 class Query:
-    """What an address asks for.
+    """The query of an address.
 
     Attributes
     ----------
     conditions : tuple of Condition
     words : str
-        Free words, all of which the question must have.
+        Search words, all of which a question must contain.
     page : int
         From 1.
     chosen : tuple of int
-        Positions of questions that were picked out, whatever the filters.
-    order : Order or None
+        Positions of questions that are selected, regardless of the filters.
+    order : ListOrder or None
         None for the order of the split.
     """
 
@@ -103,7 +154,7 @@ class Query:
 
     @property
     def filters(self) -> dict[str, list[int]]:
-        """Return, for each facet with a condition, every code it may have, in order."""
+        """Return, for each facet with a condition, all codes that it may have, in order."""
         wanted: dict[str, set[int]] = {}
         for condition in self.conditions:
             wanted.setdefault(condition.facet.name, set()).update(condition.codes)
@@ -124,29 +175,29 @@ class Query:
 
     @property
     def address(self) -> str:
-        """Return the query string with its question mark; the first page of everything is `?`."""
+        """Return the query string with its question mark. Without filters, on the first page, it is `?`."""
         pairs = [*self.pairs, (PAGE, str(self.page))] if self.page > 1 else self.pairs
         return "?" + urlencode(pairs, safe=",")
 
     @property
     def everything(self) -> "Query":
-        """Return it without its filters."""
+        """Return the query without its filters."""
         return Query(chosen=self.chosen, order=self.order)
 
     @property
     def filter_address(self) -> str:
-        """Return the address of its filters alone; empty where nothing is filtered."""
+        """Return the address of only the filters; empty without filters."""
         return "" if self.is_plain else Query(self.conditions, self.words).address
 
     @property
     def trail(self) -> str:
-        """Return what leads a question's reader through what passes the filters: its address without what is chosen."""
+        """Return the address without page and selection, for a question's links; empty without filters and order."""
         return "" if self.is_plain and self.order is None else replace(self, page=1, chosen=()).address
 
     def around(self, facet: FilterFacet) -> tuple[str, str]:
-        """Return what stands before and after a value of a facet in the address that has it added.
+        """Return the text before and after a new value of a facet in an address.
 
-        A list of a hundred values needs a hundred addresses that differ in the value alone.
+        A list of a hundred values needs a hundred addresses that differ only in the value.
         """
         conditions = [(condition.facet.name, condition.value) for condition in self.conditions]
         before = urlencode(conditions) + "&" if conditions else ""
@@ -160,15 +211,15 @@ class Query:
         return replace(self, words=words, page=1)
 
     def toggled(self, condition: Condition) -> "Query":
-        """Return the filters with this condition taken away if it was there, else added; on the first page."""
+        """Return the query with this condition removed if it was there, otherwise added, on the first page."""
         kept = tuple(one for one in self.conditions if one != condition)
         conditions = kept if len(kept) < len(self.conditions) else (*kept, condition)
         return replace(self, conditions=conditions, page=1)
 
     def switched(self, facet: FilterFacet, code: int) -> "Query":
-        """Return the filters with one value of a facet on if it was off, else off; on the first page.
+        """Return the query with one value of a facet switched on or off, on the first page.
 
-        A range that holds the value gives way to the single values that are left of it.
+        If a range contains the value, the range is replaced by its other values.
         """
         single = Condition(facet, facet.values[code], (code,))
         chosen = self.filters.get(facet.name, [])
@@ -178,7 +229,7 @@ class Query:
         return replace(self, conditions=(*self.without(facet.name).conditions, *left), page=1)
 
     def without(self, facet: str) -> "Query":
-        """Return the filters without any condition on a facet, on the first page."""
+        """Return the query without conditions on a facet, on the first page."""
         return replace(self, conditions=tuple(one for one in self.conditions if one.facet.name != facet), page=1)
 
     def with_chosen(self, chosen: Iterable[int]) -> "Query":
@@ -199,23 +250,23 @@ def read_query(
     hidden: Sequence[FilterFacet] = (),
     is_sortable: bool = False,
 ) -> Query:
-    """Return what the names and values of an address ask for.
+    """Return the query for the names and values of an address.
 
     Parameters
     ----------
     pairs : iterable of (name, value)
-        As they stand in the address, unquoted; empty values are passed over, as forms send them.
-    facets : sequence of Facet
-        Those that may be filtered by.
-    hidden : sequence of Facet
-        Those that exist but would reveal what is withheld.
+        Unquoted, in the order of the address. Empty values, which forms send, are ignored.
+    facets : sequence of FilterFacet
+        The facets by which the user may filter.
+    hidden : sequence of FilterFacet
+        Facets that exist but would reveal what is withheld.
     is_sortable : bool
-        Whether the address may also say in which order questions are listed.
+        Whether the address may also give the order of the questions.
 
     Raises
     ------
     BadAddress
-        For an unknown name or value, a facet that is hidden, too many or too long words.
+        For an unknown name or value, a hidden facet, or too many or too long words.
     """
     known = {facet.name: facet for facet in facets}
     conditions: list[Condition] = []
@@ -238,9 +289,9 @@ def read_query(
 
 
 def read_condition(facet: FilterFacet, value: str) -> Condition:
-    """Return one condition: a value of the facet, or for whole numbers a range such as `8..12`, `8..` or `..12`.
+    """Return one condition: a value of the facet or, for integers, a range such as `8..12`, `8..` or `..12`.
 
-    A number or a range that no question can have is a condition that none passes.
+    A number or range that no question has is a condition that no question meets.
     """
     value = value.strip()
     if value in facet.values:
@@ -249,14 +300,14 @@ def read_condition(facet: FilterFacet, value: str) -> Condition:
         return _read_range(facet, value)
     if facet.kind is FacetKind.INTEGER and _is_number(value):
         return Condition(facet, value, ())
-    raise BadAddress(f"Filter {facet.name}: expected {_expected(facet)}, got {shortened(value)}.")
+    raise BadAddress(f"Filter {facet.name}: expected {_expected(facet)}, got {shorten(value)}.")
 
 
-def ranges_joined(pairs: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str]], bool]:
-    """Return the pairs with `length.from=8` and `length.to=12` made `length=8..12`, and whether there were such."""
+def join_ranges(asked: QueryString) -> QueryString:
+    """Return what an address asks for with `length.from=8` and `length.to=12` made `length=8..12`."""
     plain: list[tuple[str, str]] = []
     ends: dict[str, dict[str, str]] = {}
-    for name, value in pairs:
+    for name, value in asked.pairs:
         for ending in (LOWEST, HIGHEST):
             if name.endswith(ending):
                 ends.setdefault(name.removesuffix(ending), {})[ending] = value.strip()
@@ -267,7 +318,7 @@ def ranges_joined(pairs: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str
         low, high = found.get(LOWEST, ""), found.get(HIGHEST, "")
         if low or high:
             plain.append((name, low if low == high else f"{low}..{high}"))
-    return plain, bool(ends)
+    return QueryString(tuple(plain))
 
 
 def label_of(facet: FilterFacet, code: int) -> str:
@@ -275,21 +326,21 @@ def label_of(facet: FilterFacet, code: int) -> str:
 
 
 def check_names(names: Iterable[str], known: Collection[str]) -> None:
-    """Raise `BadAddress` for a name that an address isn't read for: a slip would be passed over otherwise."""
+    """Raise `BadAddress` for an unknown name, because otherwise a typing error would be ignored."""
     unknown = next((name for name in names if name not in known), None)
     if unknown is not None:
-        raise BadAddress(f"Expected {', '.join(known)} in the address, got {shortened(unknown)}.")
+        raise BadAddress(f"Expected {', '.join(known)} in the address, got {shorten(unknown)}.")
 
 
-def shortened(value: str) -> str:
+def shorten(value: str) -> str:
     return repr(value if len(value) <= 60 else f"{value[:57]}...")
 
 
 def _read_range(facet: FilterFacet, value: str) -> Condition:
-    """Return the condition for `low..high`, either end of which may be left open."""
+    """Return the condition for `low..high`, where one end may be missing."""
     low, _, high = (part.strip() for part in value.partition(".."))
     if not (low or high) or not all(part == "" or _is_number(part) for part in (low, high)):
-        raise BadAddress(f"Filter {facet.name}: expected a range such as 8..12, 8.. or ..12, got {shortened(value)}.")
+        raise BadAddress(f"Filter {facet.name}: expected a range such as 8..12, 8.. or ..12, got {shorten(value)}.")
     least = int(low) if low else 0
     most = int(high) if high else MOST
     codes = tuple(
@@ -303,7 +354,7 @@ def _is_number(text: str) -> bool:
 
 
 def _expected(facet: FilterFacet) -> str:
-    """Return in words what values a facet has: all of a few, an example of many."""
+    """Return the possible values of a facet in words: all of them if there are few, otherwise examples."""
     if facet.kind is FacetKind.INTEGER and facet.values:
         return f"numbers of {facet.values[0]}..{facet.values[-1]}"
     if len(facet.values) <= 16:
@@ -312,14 +363,14 @@ def _expected(facet: FilterFacet) -> str:
 
 
 def _unknown(name: str, known: Mapping[str, FilterFacet], hidden: Sequence[FilterFacet]) -> str:
-    """Return why a name can't be filtered by."""
+    """Return why users cannot filter by this name."""
     if any(facet.name == name for facet in hidden):
         return f"Answers of this split are withheld, and a filter by {name} would give part of them away."
-    return f"Expected a filter ({', '.join([*known, WORDS])}) or a page, got {shortened(name)}."
+    return f"Expected a filter ({', '.join([*known, WORDS])}) or a page, got {shorten(name)}."
 
 
 def sortable(facets: Iterable[FilterFacet]) -> list[FilterFacet]:
-    """Return the facets that questions can be sorted by: those whose values are numbers."""
+    """Return the facets by which questions can be sorted: those with numeric values."""
     return [facet for facet in facets if facet.kind is FacetKind.INTEGER]
 
 
@@ -329,12 +380,12 @@ def _read_order(value: str, known: Mapping[str, FilterFacet], hidden: Sequence[F
         raise BadAddress(_unknown(name, known, hidden))
     numbers = {facet.name: facet for facet in sortable(known.values())}
     if name not in numbers:
-        raise BadAddress(f"Expected {SORT} to be one of {', '.join(numbers)}, got {shortened(value)}.")
+        raise BadAddress(f"Expected {SORT} to be one of {', '.join(numbers)}, got {shorten(value)}.")
     return ListOrder(numbers[name], is_descending=value.startswith("-"))
 
 
 def _read_words(value: str) -> str:
-    """Return free words with single spaces between them."""
+    """Return search words, separated by single spaces; raise `BadAddress`."""
     words = " ".join(value.split())
     if len(words) > MAX_WORDS:
         raise BadAddress(f"Search words: expected at most {MAX_WORDS} characters, got {len(words):,}.")
@@ -345,5 +396,5 @@ def _read_words(value: str) -> str:
 
 def _read_page(value: str) -> int:
     if not _is_number(value) or int(value) < 1:
-        raise BadAddress(f"Expected a page number from 1, got {shortened(value)}.")
+        raise BadAddress(f"Expected a page number from 1, got {shorten(value)}.")
     return int(value)

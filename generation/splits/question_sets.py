@@ -1,7 +1,7 @@
-"""Derived splits: a choice of a sealed split's questions, by a recipe, with a name and an index of their own.
+"""Derived splits: a selection of a sealed split's questions by a recipe, with a name and an index.
 
-They own no scene, image or answer. Their index has, for each question, its position in the parent; everything else in
-it is taken from the parent's index, so filters, counts and charts work as for any split.
+They have no scenes, pictures or answers of their own. Their index contains each question's position in the parent; the
+rest is copied from the parent's index, so that filters, counts and charts work as for any split.
 """
 
 import json
@@ -27,20 +27,20 @@ from generation.storage import files
 from generation.storage.index import FOLDER, FORMAT, MANIFEST, POSITIONS, NotIndexed, SplitIndex
 from generation.storage.items import load_chosen
 
-NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,39}")  # as splits are called in specs
-MOST = 200  # derived splits of one dataset
-AT_ONCE = 5000  # questions of which a derived split is made while somebody waits
+NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,39}")  # the form of split names in specs
+MOST = 200  # derived splits per dataset
+AT_ONCE = 5000  # largest derived split that is made during a request
 
 
 class ChosenQuestions(NamedTuple):
-    """What a recipe gives: the recipe in its plain form, and positions in the parent."""
+    """The result of a recipe: the recipe in canonical form, and positions in the parent."""
 
     recipe: Recipe
     positions: Positions
 
 
 def choose(parent: Split, recipe: Recipe) -> ChosenQuestions:
-    """Return which questions of a sealed split a recipe takes; raise `BadRecipe` where it can't be followed."""
+    """Return the questions of a sealed split that a recipe selects; raise `BadRecipe` if it cannot be applied."""
     check_parent(parent)
     index = SplitIndex.open(parent)
     chooser = Chooser(parent, index)
@@ -50,7 +50,7 @@ def choose(parent: Split, recipe: Recipe) -> ChosenQuestions:
 
 
 def check_parent(parent: Split) -> None:
-    """Raise `BadRecipe` for a split that nothing can be derived from."""
+    """Raise `BadRecipe` if nothing can be derived from this split."""
     if parent.is_derived:
         raise BadRecipe(
             f"Expected a split with questions of its own, got {parent}, which is derived. Derive from "
@@ -63,7 +63,7 @@ def check_parent(parent: Split) -> None:
 
 
 def check_name(name: str, *, dataset: Dataset) -> None:
-    """Raise `BadRecipe` for what can't be the name of another split."""
+    """Raise `BadRecipe` if this cannot be the name of a new split."""
     if not NAME.fullmatch(name):
         raise BadRecipe(
             f"Expected a letter, then letters, digits, - and _, 40 characters at most, got {name[:60]!r}.", where="name"
@@ -77,14 +77,14 @@ def check_name(name: str, *, dataset: Dataset) -> None:
 
 
 def create(parent: Split, *, name: str, recipe: Recipe) -> Job:
-    """Return the job that makes a new derived split; nothing is stored where `BadRecipe` is raised."""
+    """Create a derived split and return the job that makes it. If `BadRecipe` is raised, nothing is stored."""
     check_name(name, dataset=parent.dataset)
     choice = choose(parent, recipe)
     scenes = SplitIndex.open(parent).scenes[choice.positions]
     try:
         with transaction.atomic():
             dataset = Dataset.objects.select_for_update().get(pk=parent.dataset_id)
-            fresh = Split.objects.get(pk=parent.pk)  # its answers may have been opened meanwhile
+            fresh = Split.objects.get(pk=parent.pk)  # its answers may have been opened since
             fresh.dataset = dataset
             check_parent(fresh)
             split = Split.objects.create(
@@ -117,10 +117,10 @@ def _next_ordinal(dataset: Dataset) -> int:
     return int(dataset.splits.aggregate(last=Max("ordinal"))["last"]) + 1
 
 
-def make(split: Split, lease: leases.Lease | leases.NoLease = sealing.NO_LEASE) -> sealing.Sealed:
-    """Return the fingerprint of a derived split and the digest of its index, now stored.
+def make(split: Split, lease: leases.Lease | leases.NoLease = sealing.NO_LEASE) -> sealing.SealedSplit:
+    """Build and store the index of a derived split; return its fingerprint and the digest of the index.
 
-    Raises `LeaseLost` where somebody else has the work by now, `BadScene` where a row is missing.
+    Raises `LeaseLost` if another process has taken over, and `BadScene` if a row is missing.
     """
     index = SplitIndex.open(split.source)
     positions = choose(split.source, read_recipe(split.recipe)).positions
@@ -128,15 +128,15 @@ def make(split: Split, lease: leases.Lease | leases.NoLease = sealing.NO_LEASE) 
     with sealing.Draft(split, lease) as draft:
         write_index(draft.folder, split, index=index, positions=positions)
         digest = draft.digest()
-        with transaction.atomic():  # noted before it is stored: whoever deletes the split knows of it
+        with transaction.atomic():  # saved before publishing, so that deleting the split also finds the index
             lease.confirm()
             Split.objects.filter(pk=split.pk).update(index_digest=digest)
         draft.publish(digest)
-    return sealing.Sealed(fingerprint, digest)
+    return sealing.SealedSplit(fingerprint, digest)
 
 
 def _fingerprint(split: Split, index: SplitIndex, positions: Positions, *, check: Callable[[], None]) -> str:
-    """Return the content hash of some questions: of each scene that they are about, then of these of its questions."""
+    """Return the content hash of these questions: for each of their scenes, the scene and then its questions."""
     fingerprint, questions = Fingerprint(), 0
     for stored in load_chosen(split.source, positions, scenes=index.scenes[positions]):
         check()
@@ -148,7 +148,7 @@ def _fingerprint(split: Split, index: SplitIndex, positions: Positions, *, check
 
 
 def write_index(folder: Path, split: Split, *, index: SplitIndex, positions: Positions) -> None:
-    """Write the index of some of another's questions into an empty folder; the manifest says what is in it."""
+    """Write the index of some of another split's questions into an empty folder, with a manifest."""
     entries = []
     for number, facet in enumerate(index.facets.values()):
         entries.append(sealing.facet_entry(facet, file=f"facet_{number:02d}.npy"))
@@ -163,7 +163,7 @@ def write_index(folder: Path, split: Split, *, index: SplitIndex, positions: Pos
     if sources is not None:
         sealing.save(folder / "sources.npy", sources)
     manifest = {
-        "format": FORMAT,
+        "format": FORMAT,  # so that no two splits share an index, and each can be deleted alone
         "split": split.pk,  # two splits never share an index: one can be deleted without the other
         "derived": True,
         "n": len(positions),
@@ -176,16 +176,16 @@ def write_index(folder: Path, split: Split, *, index: SplitIndex, positions: Pos
 
 
 def drop_late_index(digest: str) -> None:
-    """Delete an index that was stored for a split which was deleted meanwhile; leave one that is in use alone."""
+    """Delete an index that was stored for a split that has been deleted. An index in use is kept."""
     if not Split.objects.filter(index_digest=digest).exists():
         files.drop_folder(f"{FOLDER}/{digest}")
 
 
 def remove(split: Split) -> None:
-    """Delete a derived split, whatever its state; raise `Referred` where something needs it.
+    """Delete a derived split in any state; raise `Referred` if something still needs it.
 
-    Its files go before its row: a crash leaves a split that can be deleted again. Raises `BadRecipe` for a split of
-    another kind.
+    Its files are deleted before its row, so after a crash the split can be deleted again. Raises `BadRecipe` for other
+    kinds of splits.
     """
     if not split.is_derived:
         raise BadRecipe(f"Expected a derived split, got {split}: it goes with its dataset alone.", where="split")
@@ -201,11 +201,11 @@ def remove(split: Split) -> None:
     split.delete()
 
 
-def described(split: Split) -> str:
-    """Return which questions a derived split has, in words."""
+def describe_recipe(split: Split) -> str:
+    """Return a description of the questions that a derived split has."""
     recipe = read_recipe(split.recipe)
     try:
         index = SplitIndex.open(split.source)
-    except (NotIndexed, OSError):  # the page shows what is left
+    except (NotIndexed, OSError):  # then the description names values as addresses do
         index = None
     return in_words(recipe, n=split.questions, parent=split.source, index=index)

@@ -1,8 +1,8 @@
-"""Recipes: which of a split's questions a derived split has. Read, followed, and said in words.
+"""Recipes: which of a split's questions a derived split has. Reading, applying and describing them.
 
 A recipe is JSON: `{"parent": "val", "filter": "type=count&length=8..12", "sample": 2000, "seed": 7}`. Its parts are
-followed in the order of their fields: the filter, a share of each value of a facet, then the first, a sample or a
-share of what is left. What is left to chance follows from the seed and the parent's name alone.
+applied in the order of the fields: the filter, the shares of facet values, then the first questions, a sample or a
+share of the rest. Random choices depend only on the seed and the parent's name.
 """
 
 import json
@@ -10,7 +10,7 @@ import math
 import shlex
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from generation.engine.reading.bounded_json import BadJson, loads
 from generation.engine.seeding import Stage, stream
 from generation.engine.spec import Frozen, Plain, SplitName, read
 from generation.models import Split
-from generation.splits.filters import PAGE, BadAddress, Query, label_of, ranges_joined, read_query, shortened
+from generation.splits.filters import PAGE, BadAddress, Query, QueryString, join_ranges, label_of, read_query, shorten
 from generation.storage.index import IndexedFacet, SplitIndex
 
 MOST_LETTERS = 8000  # of a filter
@@ -35,27 +35,27 @@ Kept = Annotated[float, Field(ge=0, le=100)]
 
 
 class BadRecipe(EngineError):
-    """A recipe can't be followed (`where` is the path of the field)."""
+    """A recipe cannot be applied (`where` is the path of the field)."""
 
 
 class Recipe(Frozen):
-    """Which of a split's questions are taken.
+    """A selection of a split's questions.
 
     Attributes
     ----------
     parent : str
-        The split's name.
+        The name of the split.
     filter : str
-        As in the address of its page: `type=count&length=8..12&q=metal`; empty for all questions.
+        In the form of the page's address: `type=count&length=8..12&q=metal`; empty for all questions.
     shares : dict of str to dict of str to float
-        For one facet, of which of its values how many per cent are kept: `{"answer": {"1": 10, "3": 10}}`. Other
-        values are kept whole.
+        For one facet, the percentage of questions to keep for some of its values: `{"answer": {"1": 10, "3": 10}}`.
+        Questions with other values are all kept.
     first, sample : int or None
-        How many of what is left are taken: the first, or a sample.
+        How many of the remaining questions are taken: the first ones, or a random sample.
     share : float or None
-        How many per cent of what is left are taken, as a sample.
+        The percentage of the remaining questions that is taken, as a random sample.
     seed : int
-        What samples and shares are drawn from.
+        Seed of the samples and shares.
     """
 
     parent: SplitName
@@ -85,17 +85,17 @@ class Recipe(Frozen):
 
     @property
     def is_drawn(self) -> bool:
-        """Return whether chance has a part in it, so that the seed matters."""
+        """Return whether random choices are made, so that the seed matters."""
         return self.sample is not None or self.share is not None or bool(self.shares)
 
     def to_json(self) -> str:
-        """Return it as it is stored: what says nothing is left out."""
+        """Return the recipe in its stored form, without default values."""
         data = self.model_dump(mode="json", exclude_defaults=True)
         return json.dumps(data | ({"seed": self.seed} if self.is_drawn else {}), ensure_ascii=False)
 
 
 def read_recipe(data: Mapping[str, Any] | str) -> Recipe:
-    """Return a validated recipe; raise `BadRecipe` with the path of the field, what was expected and what came."""
+    """Return a validated recipe; raise `BadRecipe` with the path of the field, what was expected and what was found."""
     try:
         return read(Recipe, loads(data) if isinstance(data, str) else data)
     except BadJson as error:
@@ -104,22 +104,21 @@ def read_recipe(data: Mapping[str, Any] | str) -> Recipe:
         raise BadRecipe(error.reason, where=error.where) from error
 
 
-def pairs_of_filter(text: str) -> list[tuple[str, str]]:
-    """Return the names and values of a filter, as the address of a page has them; its page number is passed over."""
-    pairs = parse_qsl(text.strip().removeprefix("?"), keep_blank_values=True)
-    return [(name, value) for name, value in ranges_joined(pairs)[0] if name != PAGE]
+def pairs_of_filter(text: str) -> tuple[tuple[str, str], ...]:
+    """Return the names and values of a filter in the form of an address, without the page number."""
+    return join_ranges(QueryString.parse(text)).without(PAGE).pairs
 
 
 def plain_filter(query: Query) -> str:
-    """Return what a query filters by as a recipe has it."""
+    """Return the filters of a query in the form of a recipe."""
     return urlencode(Query(query.conditions, query.words).pairs)
 
 
 class Chooser:
-    """Follows recipes over one split.
+    """Applies recipes to one split.
 
-    Of a split whose answers are withheld nothing may be chosen by what reveals more than the questions' words: which
-    questions were taken would tell it.
+    If the split's answers are withheld, a recipe may use only facets that the question's words already tell. Otherwise
+    the selection would reveal the values.
     """
 
     def __init__(self, parent: Split, index: SplitIndex) -> None:
@@ -128,14 +127,14 @@ class Chooser:
         self.facets = [facet for facet in facets if not (parent.withheld and facet.reveals)]
 
     def read_filter(self, text: str) -> Query:
-        """Return what a filter asks for; raise `BadRecipe`."""
+        """Return the query of a filter; raise `BadRecipe`."""
         try:
             return read_query(pairs_of_filter(text), facets=self.facets, hidden=list(self.index.facets.values()))
         except (BadAddress, ValueError) as error:
             raise BadRecipe(str(error), where="filter") from error
 
     def choose(self, recipe: Recipe) -> Positions:
-        """Return the positions of the questions taken, in order; raise `BadRecipe` where there are none, or too few."""
+        """Return the positions of the selected questions, in order; raise `BadRecipe` if there are none, or too few."""
         query = self.read_filter(recipe.filter)
         found = self.index.find(query.filters, query.each_word).positions
         left = self._thinned(found, recipe)
@@ -150,7 +149,7 @@ class Chooser:
         return lowest(left, keys=self._keys(recipe, DRAWN), count=wanted)
 
     def _thinned(self, found: Positions, recipe: Recipe) -> Positions:
-        """Return what is left of some questions once of some values only a share is kept."""
+        """Return the positions that remain after the shares of facet values are applied."""
         kept = np.ones(len(found), dtype=np.bool_)
         for name, shares in recipe.shares.items():
             facet, keys = self._facet(name), self._keys(recipe, THINNED)[found]
@@ -167,7 +166,7 @@ class Chooser:
         return recipe.first or recipe.sample or left
 
     def _keys(self, recipe: Recipe, which: int) -> NDArray[np.float64]:
-        """Return a number for each question of the split: those with the lowest are taken."""
+        """Return a random number for each question of the split. The questions with the lowest numbers are taken."""
         draw = stream(seed=recipe.seed, split=self.parent.name, index=which, stage=Stage.SAMPLE)
         return np.asarray(draw.generator.random(self.index.n))
 
@@ -175,7 +174,7 @@ class Chooser:
         facet = self.index.facets.get(name)
         known = ", ".join(one.name for one in self.facets if one.kind is not FacetKind.FLAGS)
         if facet is None or facet.kind is FacetKind.FLAGS:
-            raise BadRecipe(f"Expected one of {known}, got {shortened(name)}.", where="shares")
+            raise BadRecipe(f"Expected one of {known}, got {shorten(name)}.", where="shares")
         if facet not in self.facets:
             raise BadRecipe(
                 f"Answers of {self.parent} are withheld, and shares by {name} would give part of them away.",
@@ -186,24 +185,24 @@ class Chooser:
     def _code(self, facet: IndexedFacet, value: str) -> int:
         if value not in facet.values:
             few = ", ".join(facet.values) if len(facet.values) <= 16 else f"{facet.values[0]} .. {facet.values[-1]}"
-            raise BadRecipe(f"Expected one of {few}, got {shortened(value)}.", where=f"shares.{facet.name}")
+            raise BadRecipe(f"Expected one of {few}, got {shorten(value)}.", where=f"shares.{facet.name}")
         return facet.values.index(value)
 
 
 def lowest(positions: Positions, *, keys: NDArray[np.float64], count: int) -> Positions:
-    """Return those of some positions that have the lowest keys, in order; of equal keys the first are taken."""
+    """Return the positions with the lowest keys, in order. Among equal keys the first positions are taken."""
     return np.sort(positions[np.argsort(keys[positions], kind="stable")[:count]])
 
 
 def part_of(count: int, percent: float) -> int:
-    """Return how many a share of so many is: rounded to the nearest, halves up."""
+    """Return a percentage of a count, rounded to the nearest integer, halves up."""
     return math.floor(round(count * percent / 100, 6) + 0.5)
 
 
 def in_words(recipe: Recipe, *, n: int, parent: Split, index: SplitIndex | None) -> str:
-    """Return a recipe for people: `2,000 of 15,000 questions of val where type is count, sampled with seed 7`.
+    """Return a description of a recipe: `2,000 of 15,000 questions of val where type is count, sampled with seed 7`.
 
-    Without the parent's index, values stand as addresses call them.
+    Without the parent's index, the description names values as addresses do.
     """
     parts = [f"{n:,} of {parent.questions:,} questions of {parent.name}"]
     facets = {} if index is None else index.facets
@@ -219,7 +218,7 @@ def in_words(recipe: Recipe, *, n: int, parent: Split, index: SplitIndex | None)
 
 
 def _filter_in_words(text: str, facets: Mapping[str, IndexedFacet]) -> list[str]:
-    """Return what a filter asks for, by facet; of a facet that is not there, as the address has it."""
+    """Return the conditions of a filter in words, by facet. Unknown facets are named as in addresses."""
     said: dict[str, list[str]] = {}
     words = ""
     for name, value in pairs_of_filter(text):
@@ -242,7 +241,7 @@ def _value_in_words(facet: IndexedFacet | None, value: str) -> str:
 
 
 def _shares_in_words(name: str, shares: Mapping[str, float], facets: Mapping[str, IndexedFacet]) -> str:
-    """Return which values are thinned, those of one share together: `answer is 1 or 3 only 10 %`."""
+    """Return the shares of values in words, grouped by share: `answer is 1 or 3 only 10 %`."""
     by_share: dict[float, list[str]] = {}
     for value, percent in shares.items():
         by_share.setdefault(percent, []).append(_value_in_words(facets.get(name), value))
@@ -262,7 +261,7 @@ def _joined(values: list[str]) -> str:
 
 
 def command(recipe: Recipe, *, dataset: str, name: str) -> str:
-    """Return the command that makes a derived split again."""
+    """Return the command that makes a derived split with this recipe."""
     parts = ["python manage.py derive", f"{dataset}/{recipe.parent}", "--name", name]
     if recipe.filter:
         parts += ["--filter", shlex.quote(recipe.filter)]

@@ -1,4 +1,4 @@
-"""Sealing: a split's rows, read once in order, become its fingerprint and its index."""
+"""Sealing: computing a split's fingerprint and index in one pass over its rows."""
 
 import hashlib
 import json
@@ -22,25 +22,25 @@ from generation.models import Split
 from generation.queue.leases import Lease, NoLease
 from generation.storage import files
 from generation.storage.index import FOLDER, FORMAT, MANIFEST, WORD, IndexedFacet
-from generation.storage.items import Stored, load_items
+from generation.storage.items import StoredItem, load_items
 from generation.storage.key_hashes import KeyColumns
 
-SCENES = 250  # read at a time
+SCENES = 250  # scenes that are read at a time
 NO_LEASE = NoLease()
 
 
-class Sealed(NamedTuple):
-    """What a split's rows amount to."""
+class SealedSplit(NamedTuple):
+    """The result of sealing a split."""
 
     fingerprint: str
     index_digest: str
 
 
-def seal(split: Split, lease: Lease | NoLease = NO_LEASE) -> Sealed:
-    """Return the fingerprint of a split whose rows are all there, and the digest of its index, now stored.
+def seal(split: Split, lease: Lease | NoLease = NO_LEASE) -> SealedSplit:
+    """Build and store the index of a split with all its rows; return its fingerprint and the digest of the index.
 
-    Raises `LeaseLost` where somebody else has the work by now, `BadScene` where a row is missing or has a value
-    outside the vocabulary.
+    Raises `LeaseLost` if another process has taken over, and `BadScene` if a row is missing or a value is not in the
+    vocabulary.
     """
     fingerprint, columns = Fingerprint(), Columns(split)
     for stored in _all_items(split, check=lease.check):
@@ -51,15 +51,15 @@ def seal(split: Split, lease: Lease | NoLease = NO_LEASE) -> Sealed:
     with Draft(split, lease) as draft:
         columns.write(draft.folder)
         index_digest = draft.digest()
-        with transaction.atomic():  # noted before it is stored: whoever deletes the split knows of it
+        with transaction.atomic():  # saved before publishing, so that deleting the split also finds the index
             lease.confirm()
             Split.objects.filter(pk=split.pk).update(index_digest=index_digest)
         draft.publish(index_digest)
-    return Sealed(fingerprint.hexdigest(), index_digest)
+    return SealedSplit(fingerprint.hexdigest(), index_digest)
 
 
 def fingerprint_of(split: Split) -> str:
-    """Return the fingerprint of the rows that a split has now; raise `BadScene` where one is missing."""
+    """Return the fingerprint of a split's current rows; raise `BadScene` if a row is missing."""
     fingerprint, questions = Fingerprint(), 0
     own = _all_items(split, check=lambda: None)
     for stored in load_items(split, 0, split.scenes) if split.is_derived else own:
@@ -70,7 +70,7 @@ def fingerprint_of(split: Split) -> str:
     return fingerprint.hexdigest()
 
 
-def _all_items(split: Split, *, check: Callable[[], None]) -> Iterator[Stored]:
+def _all_items(split: Split, *, check: Callable[[], None]) -> Iterator[StoredItem]:
     for first in range(0, split.scenes, SCENES):
         check()
         position = first
@@ -84,7 +84,7 @@ def _all_items(split: Split, *, check: Callable[[], None]) -> Iterator[Stored]:
 
 
 class Columns:
-    """One value a question, gathered in question order; 4 bytes a word and 1 or 2 a facet are all it keeps."""
+    """The values of an index, collected in question order. It needs 4 bytes per word and 1 or 2 per facet."""
 
     def __init__(self, split: Split) -> None:
         self.world, self.spec = split.dataset.get_world(), split.read_spec()
@@ -101,8 +101,8 @@ class Columns:
         self.sources: list[bytes] = []
         self.words: dict[str, array[int]] = {}
 
-    def add(self, stored: Stored) -> None:
-        """Take in a scene's questions."""
+    def add(self, stored: StoredItem) -> None:
+        """Add the questions of a scene."""
         coded = self.world.facet_codes(self.spec, stored.item)
         for facet in self.facets:
             self._add_codes(facet, coded[facet.name], count=len(stored.questions), scene=stored.scene.position)
@@ -138,7 +138,7 @@ class Columns:
         return self.answer_codes[answer]
 
     def write(self, folder: Path) -> None:
-        """Write the columns into an empty folder; the manifest says what they are."""
+        """Write the columns into an empty folder, with a manifest."""
         entries = []
         for number, facet in enumerate(self.facets):
             entries.append(facet_entry(facet, file=f"facet_{number:02d}.npy"))
@@ -151,7 +151,7 @@ class Columns:
             save(folder / "sources.npy", np.array(self.sources, dtype=np.bytes_))
         manifest = {
             "format": FORMAT,
-            "split": self.split,  # two splits never share an index: one can be deleted without the other
+            "split": self.split,  # so that no two splits share an index, and each can be deleted alone
             "n": self.n,
             "facets": entries,
             "answers": list(self.answer_values),
@@ -162,7 +162,7 @@ class Columns:
         files.write_synced(folder / MANIFEST, json.dumps(manifest, ensure_ascii=False).encode())
 
     def _write_keys(self, folder: Path) -> list[dict[str, str]]:
-        """Write the keys of each name, and return in which files they are."""
+        """Write the keys of each name, and return the names of their files."""
         entries = []
         for number, (name, keys) in enumerate(self.keys.taken()):
             entries.append({"name": name, **{part: f"keys_{number:02d}_{part}.npy" for part in keys._fields}})
@@ -171,7 +171,7 @@ class Columns:
         return entries
 
     def _write_words(self, folder: Path, vocabulary: Sequence[str]) -> None:
-        """Write where each word's postings start, and all postings; each is dropped once it is copied."""
+        """Write the start of each word's postings, and all postings. Memory is freed word by word."""
         starts = np.zeros(len(vocabulary) + 1, dtype=np.int64)
         np.cumsum([len(self.words[word]) for word in vocabulary], out=starts[1:])
         postings = np.zeros(starts[-1], dtype=np.uint32)
@@ -182,7 +182,7 @@ class Columns:
 
 
 class Draft:
-    """A folder in which an index is written before it gets its name."""
+    """A temporary folder in which an index is written before it is published."""
 
     def __init__(self, split: Split, lease: Lease | NoLease) -> None:
         self.split, self.lease = split, lease
@@ -192,7 +192,7 @@ class Draft:
     def __enter__(self) -> "Draft":
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         left = _drafts_of(self.split)
-        self.lease.confirm()  # so none of those is of somebody who may still store it
+        self.lease.confirm()  # after this, no other process may publish one of these drafts
         for draft in left:
             _drop_draft(draft, self.split)
         self.folder.mkdir()
@@ -202,11 +202,11 @@ class Draft:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def digest(self) -> str:
-        """Return the name of the index, by its content."""
+        """Return the name of the index: a digest of its content."""
         return digest([[file, _sha256(self.folder / file)] for file in self._names()])
 
     def publish(self, name: str) -> None:
-        """Store the index under its name; whole, or not at all."""
+        """Store the index under its name, completely or not at all."""
         if self.home is None:
             for file in sorted(self._names(), key=lambda file: file == MANIFEST):
                 files.put(f"{FOLDER}/{name}/{file}", (self.folder / file).read_bytes())
@@ -237,7 +237,7 @@ def _drafts_of(split: Split) -> list[Path]:
 
 
 def _drop_draft(draft: Path, split: Split) -> None:
-    """Delete a draft; one that is published at this moment stays whole, as it is renamed before anything goes."""
+    """Delete a draft. It is renamed first, so that a draft that is being published stays complete."""
     doomed = _new_draft(split)
     with suppress(FileNotFoundError):
         draft.rename(doomed)
@@ -245,7 +245,7 @@ def _drop_draft(draft: Path, split: Split) -> None:
 
 
 def _code_count(facet: Facet) -> int:
-    """Return how many codes a facet can have; of flags, each is a set of its values."""
+    """Return the number of codes of a facet. Each set of flags has a code."""
     return 1 << len(facet.values) if facet.kind == FacetKind.FLAGS else len(facet.values)
 
 
@@ -264,7 +264,7 @@ def _numbers(column: "array[int]") -> NDArray[Any]:
 
 
 def facet_entry(facet: Facet | IndexedFacet, *, file: str) -> dict[str, Any]:
-    """Return what a manifest says of a facet whose codes are in a file."""
+    """Return the manifest's entry for a facet whose codes are in a file."""
     return {
         "name": facet.name,
         "label": facet.label,
@@ -278,8 +278,8 @@ def facet_entry(facet: Facet | IndexedFacet, *, file: str) -> dict[str, Any]:
 
 
 def save(path: Path, values: NDArray[Any]) -> None:
-    """Write an array to a file, and wait until the disk has it."""
-    with path.open("wb") as file:  # as `np.save`, which would not say why it failed
+    """Write an array to a file, and wait until it is on the disk."""
+    with path.open("wb") as file:  # like `np.save`, whose errors do not give the reason
         np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(values))
         file.write(values.data)
         file.flush()

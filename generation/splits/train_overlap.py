@@ -1,8 +1,8 @@
-"""What a split's reference had seen: a second pass over its index, once both are sealed, whichever was first.
+"""Overlap with the train split: which questions of a split have all their keys in the reference.
 
-What it finds is a second part of the measured split's index, in a folder within that of the first and named by its own
-content: who deletes an index deletes both, and what readers have open never changes. Run again after a crash, it makes
-the same.
+This is a second pass over the indexes, after both splits are sealed in any order. Its result is a second part of the
+split's index, in a folder inside the index that is named by its own content. Therefore deleting an index deletes both
+parts, and files that readers have open never change. Running it again gives the same result.
 """
 
 import json
@@ -22,7 +22,7 @@ from generation.storage.key_hashes import seen_codes
 
 
 def train_facets(split: Split) -> tuple[Facet, ...]:
-    """Return the facets of a split that need its train split; none where it has no train split."""
+    """Return the facets of a split that need its train split; none if it has no train split."""
     if split.reference_id is None:
         return ()
     facets = split.dataset.get_world().facets(split.read_spec())
@@ -30,10 +30,10 @@ def train_facets(split: Split) -> tuple[Facet, ...]:
 
 
 def compare(split: Split, lease: Lease | NoLease = NO_LEASE) -> str:
-    """Return the digest of what a split's reference had seen, now stored; both are sealed.
+    """Compute and store the overlap of a split with its reference, both sealed; return the digest.
 
-    It is empty where nothing can be compared: an earlier release, which kept no keys, sealed one of the two. Raises
-    `LeaseLost` where somebody else has the work by now.
+    The digest is empty if one of the splits was sealed by an earlier release without keys. Raises `LeaseLost` if
+    another process has taken over.
     """
     with Draft(split, lease) as draft:
         entries: list[dict[str, Any]] = []
@@ -52,7 +52,7 @@ def compare(split: Split, lease: Lease | NoLease = NO_LEASE) -> str:
 
 
 def _compared(split: Split) -> Iterator[tuple[Facet, NDArray[np.uint8]]]:
-    """Yield each facet that both indexes have keys of, with the codes of its questions."""
+    """Yield each facet whose keys both indexes have, with the codes of the questions."""
     facets = train_facets(split)
     if split.reference is None or not facets:
         return

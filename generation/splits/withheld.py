@@ -1,4 +1,4 @@
-"""Withheld answers: what stands in public from the start, and the update that opens them for good."""
+"""Withheld answers: the facts that are public from the start, and the update that opens the answers for good."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -11,23 +11,23 @@ from generation.models import Dataset, Split
 
 
 class WithheldSplit(NamedTuple):
-    """A split that withholds its answers, or did.
+    """A split whose answers are withheld, or were.
 
     Attributes
     ----------
     split : Split
     secret : str
-        What its chance was drawn from, as hexadecimal digits; empty for those who may not know it.
+        The secret from which it was generated, in hexadecimal; empty for users who may not see it.
     """
 
     split: Split
     secret: str
 
 
-def guarded(user: Visitor, splits: Iterable[Split]) -> list[WithheldSplit]:
-    """Return the splits that withhold their own answers, or did, with the secrets that this visitor may know.
+def withheld_splits(user: Visitor, splits: Iterable[Split]) -> list[WithheldSplit]:
+    """Return the splits whose own answers are withheld, or were, with the secrets that this user may see.
 
-    Whoever knows the secret can make the split again: it is shown to those who may see its answers.
+    With the secret anybody can generate the split again. Therefore users see it only if they may see the answers.
     """
     return [
         WithheldSplit(split, split.secret if may_see(user, split, What.ANSWER) else "")
@@ -37,13 +37,13 @@ def guarded(user: Visitor, splits: Iterable[Split]) -> list[WithheldSplit]:
 
 
 def open_answers(split: Split) -> bool:
-    """Return whether this call opened the answers of a complete split; of several at once, one does.
+    """Open the answers of a complete split; return whether this call did it. Of several calls only one does.
 
-    Those of the splits derived from it open with them.
+    The answers of splits that are derived from it are opened, too.
     """
     withheld = Split.objects.filter(pk=split.pk, withheld=True, state=Split.State.COMPLETE)
     with transaction.atomic():
-        list(Dataset.objects.select_for_update().filter(pk=split.dataset_id))  # nobody derives another meanwhile
+        list(Dataset.objects.select_for_update().filter(pk=split.dataset_id))  # nobody may derive a split meanwhile
         opened = withheld.update(withheld=False, opened=Now()) == 1
         if opened:
             Split.objects.filter(parent=split.pk, withheld=True).update(withheld=False, opened=Now())

@@ -10,7 +10,7 @@ from generation.engine.program import Function, FunctionTable, Shown, Step
 from generation.engine.seeding import Stream
 from generation.engine.spec import COMMON, BaseSpec
 from generation.engine.worlds import Answer, AnswerForm, AnswerKind, Display, Element, Item, Question
-from generation.engine.worlds.plain import PlainMaker, PlainScene, PlainWorld
+from generation.engine.worlds.base import FieldScene, SceneMaker, World
 
 COLORS = {"red": (214, 60, 50), "green": (40, 150, 70), "blue": (40, 90, 200), "yellow": (240, 200, 50)}
 STRING = (236, 232, 222)
@@ -32,13 +32,13 @@ class StarterSpec(BaseSpec):
     beads: int = Field(default=8, ge=1, le=MOST, json_schema_extra=COMMON, description="beads on a string")
 
 
-class Beads(PlainScene):
+class Beads(FieldScene):
     """A scene: the beads' colours from left to right. Round every number that a decision depends on to 6 decimals."""
 
     colors: tuple[str, ...]
 
 
-class StarterMaker(PlainMaker):
+class StarterMaker(SceneMaker):
     """Makes scenes, questions and pictures."""
 
     bundled: ClassVar = {"starter": PRESET}
@@ -71,7 +71,7 @@ class StarterMaker(PlainMaker):
         return palette[ids], ids
 
 
-class StarterWorld(PlainWorld):
+class StarterWorld(World):
     """Reads what is made: answers, words, programs, and what people see of them."""
 
     name = "starter"
@@ -80,7 +80,7 @@ class StarterWorld(PlainWorld):
     scene_model = Beads
     kinds = ("count", "exist")
     display = Display(scale=10, smooth=False, needs_colour=True)
-    maker: ClassVar[PlainMaker] = StarterMaker()
+    maker: ClassVar[SceneMaker] = StarterMaker()
 
     def functions(self, spec: StarterSpec) -> FunctionTable:
         """Return the functions of programs; sets are tuples of the beads' numbers."""

@@ -1,1 +1,1 @@
-"""What is kept: files, the index of a split, rows as the engine's items, pictures, and limits of space."""
+"""Storage: files, the indexes of splits, rows as the engine's items, pictures, and limits of space."""

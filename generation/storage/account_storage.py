@@ -1,6 +1,6 @@
-"""How many bytes each account keeps on this site, and the limit of that.
+"""The number of bytes that each account stores on this site, and its limit.
 
-Upper layers register what their accounts keep. A write for an account asks `check` before any byte is stored.
+Upper layers register what accounts store. Before storing anything for an account, code calls `check`.
 """
 
 from collections.abc import Callable
@@ -12,20 +12,20 @@ from django.db.models.functions import Length
 
 from generation.engine.errors import EngineError
 from generation.models import Export, Import
-from generation.models.makers import Upload
+from generation.models.maker_accounts import Upload
 from generation.storage import files
 
 MEGA = 1_000_000
-MOST_EXPORTS = 20  # that an account keeps or has on their way
+MOST_EXPORTS = 20  # that an account keeps or has requested
 WHERE = "Your account's page says what uses it, and how to free it: /account/#storage"
 
 
 class AccountFull(EngineError):
-    """An account keeps as much as it may."""
+    """The storage of an account is full."""
 
 
 class Use(NamedTuple):
-    """What one kind of thing takes for an account: how many there are, their bytes, and how they are freed."""
+    """The storage that an account uses for one kind of thing: number of things, bytes, and how to free them."""
 
     what: str
     number: int
@@ -37,27 +37,27 @@ _USES: dict[str, Callable[[Any], Use]] = {}
 
 
 def register(name: str, use: Callable[[Any], Use]) -> None:
-    """Register a function that says what an account keeps of one kind; the same name again replaces it."""
+    """Register a function that returns an account's use of one kind. The same name replaces the function."""
     _USES[name] = use
 
 
 def uses_of(user: Any) -> list[Use]:
-    """Return what an account keeps, kind by kind."""
+    """Return an account's use of storage, by kind."""
     return [_USES[name](user) for name in sorted(_USES)]
 
 
 def used_by(user: Any) -> int:
-    """Return how many bytes an account keeps."""
+    """Return how many bytes an account stores."""
     return sum(use.size for use in uses_of(user))
 
 
 def limit_of(user: Any) -> int | None:
-    """Return how many bytes an account may keep; None without a limit, as for staff."""
+    """Return how many bytes an account may store; None for no limit, for example for staff."""
     return None if user is None or user.is_staff else settings.ACCOUNT_MB * MEGA
 
 
 def check(user: Any, size: int) -> None:
-    """Raise `AccountFull` where an account may not keep so many bytes more."""
+    """Raise `AccountFull` if an account may not store this many more bytes."""
     most = limit_of(user)
     if most is None:
         return
@@ -70,7 +70,7 @@ def check(user: Any, size: int) -> None:
 
 
 def check_exports(user: Any, size: int) -> None:
-    """Raise `AccountFull` where an account may not have one more export of about so many bytes."""
+    """Raise `AccountFull` if an account may not have one more export of about this many bytes."""
     if limit_of(user) is not None and _exports(user).count() >= MOST_EXPORTS:
         raise AccountFull(f"Expected at most {MOST_EXPORTS} exports kept by an account, got one more. {WHERE}")
     check(user, size)

@@ -1,6 +1,6 @@
-"""Files in storage, written whole or not at all: on this machine's disk or in an S3 bucket.
+"""Files in storage, written completely or not at all, on this machine's disk or in an S3 bucket.
 
-A folder can be packed into one zip file, whose bytes depend only on what is in the folder.
+A folder can be packed into a zip file, whose bytes depend only on the folder's content.
 """
 
 import errno
@@ -21,24 +21,24 @@ from django.conf import settings
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 
-A_LONG_TIME_AGO = (1980, 1, 1, 0, 0, 0)  # the first moment a zip file knows
-PACKED = {".json", ".md", ".csv", ".txt", ".yaml", ".tsv", ".py", ".svg", ""}  # the others are compressed already
+A_LONG_TIME_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip file can store
+PACKED = {".json", ".md", ".csv", ".txt", ".yaml", ".tsv", ".py", ".svg", ""}  # other files are already compressed
 STEP = 1 << 20
 MODE = 0o644 << 16
 
 
 def write_zip(folder: Path, path: Path, *, top: str, check: Callable[[], None] = lambda: None) -> int:
-    """Return the size of the zip file that was written of a folder, in bytes.
+    """Write a zip file of a folder, and return its size in bytes.
 
     Parameters
     ----------
     folder : Path
     path : Path
-        Where the file is written; the disk has it afterwards.
+        The path of the zip file. It is on the disk when the function returns.
     top : str
-        The folder that unpacking it makes.
+        The top folder in the zip file.
     check : callable
-        Called now and then; what it raises stops the writing.
+        Called from time to time. An exception stops the writing.
     """
     with path.open("wb") as file:
         with zipfile.ZipFile(file, "w", allowZip64=True) as archive:
@@ -60,7 +60,7 @@ def _add(archive: zipfile.ZipFile, source: Path, name: str, *, check: Callable[[
 
 
 def drop_entry(path: Path) -> None:
-    """Delete a file or folder, if it is there."""
+    """Delete a file or folder, if it exists."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -69,15 +69,15 @@ def drop_entry(path: Path) -> None:
 
 GIB = 1024**3
 PIECE = 1024**2
-DRAFT_LIFE = 86400.0  # seconds after which nobody writes at a temporary file or folder any more
-TEMPORARY = ("tmp*.upload*", "predictions-*", "horsesense-reading-*")  # of Django's uploads, and of reading
+DRAFT_LIFE = 86400.0  # seconds after which a temporary file or folder is abandoned
+TEMPORARY = ("tmp*.upload*", "predictions-*", "horsesense-reading-*")  # of Django's uploads, and of reading predictions
 FULL = {errno.ENOSPC, errno.EDQUOT}
 REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR, errno.EIO}
 POSTGRESQL_FULL = "53100"
 
 
 def local_path(name: str) -> Path | None:
-    """Return where a stored file lies on this machine's disk, or None where the storage is elsewhere."""
+    """Return the path of a stored file on this machine's disk, or None if the storage is elsewhere."""
     try:
         return Path(default_storage.path(name))
     except NotImplementedError:
@@ -85,18 +85,18 @@ def local_path(name: str) -> Path | None:
 
 
 class NoSpace(OSError):
-    """Less of the disk is free than `DISK_RESERVE_GB`; jobs wait for space as they do when the disk is full."""
+    """The disk has less free space than `DISK_RESERVE_GB`. Jobs then wait, as for a full disk."""
 
 
 def check_reserve() -> None:
-    """Raise `NoSpace` where too little of the disk is free; called before every write of a stored file."""
+    """Raise `NoSpace` if too little of the disk is free. Called before every write of a stored file."""
     shortage = disk_shortage()
     if shortage:
         raise NoSpace(errno.ENOSPC, shortage)
 
 
 def put(name: str, content: bytes) -> None:
-    """Store a file under exactly this name, whole or not at all; a file that is there already is replaced."""
+    """Store a file under exactly this name, completely or not at all. An existing file is replaced."""
     check_reserve()
     path = local_path(name)
     if path is None:
@@ -107,7 +107,7 @@ def put(name: str, content: bytes) -> None:
 
 
 def adopt(name: str, path: Path) -> None:
-    """Store a file that lies on this machine's disk under a name, whole or not at all; it is gone from where it lay."""
+    """Move a file of this machine's disk into the storage, completely or not at all."""
     check_reserve()
     home = local_path(name)
     if home is None:
@@ -117,11 +117,11 @@ def adopt(name: str, path: Path) -> None:
         return
     home.parent.mkdir(parents=True, exist_ok=True)
     path.chmod(settings.FILE_UPLOAD_PERMISSIONS or 0o644)
-    shutil.move(path, home)  # a rename where both are on one disk, as drafts are
+    shutil.move(path, home)  # a rename if both are on one disk, as drafts are
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that nobody ever sees a part of it: temporary name, fsync, rename."""
+    """Write a file so that no process sees a part of it: temporary name, fsync, rename."""
     draft = path.with_name(draft_name(path.name))
     try:
         write_synced(draft, content)
@@ -131,12 +131,12 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def draft_name(name: str) -> str:
-    """Return a name of its own for what is being written, by which `drop_abandoned` knows it again."""
+    """Return a unique temporary name, which `drop_abandoned` recognises."""
     return f".{name}.{secrets.token_hex(4)}"
 
 
 def drop_abandoned() -> int:
-    """Return how many temporary files and folders were deleted: left behind by processes that were killed."""
+    """Delete temporary files and folders of processes that were killed; return their number."""
     places = [place for place in (local_path(""), settings.VAR_DIR / "cache") if place is not None]
     return sum(drop_abandoned_below(place) for place in places) + _drop_old(_temporary_files())
 
@@ -146,7 +146,7 @@ def drop_abandoned_below(place: Path) -> int:
 
 
 def _drop_old(paths: Iterator[Path]) -> int:
-    """Return how many files and folders were deleted, at which nobody writes any more."""
+    """Delete abandoned files and folders; return their number."""
     abandoned = [path for path in paths if _age(path) > DRAFT_LIFE]
     for path in abandoned:
         if path.is_dir():
@@ -157,7 +157,7 @@ def _drop_old(paths: Iterator[Path]) -> int:
 
 
 def _temporary_files() -> Iterator[Path]:
-    """Yield what our processes keep in this machine's folder of temporary files while they receive and read files."""
+    """Yield our temporary files on this machine, which are used to receive and read files."""
     for pattern in TEMPORARY:
         for path in Path(tempfile.gettempdir()).glob(pattern):
             with suppress(OSError):
@@ -166,7 +166,7 @@ def _temporary_files() -> Iterator[Path]:
 
 
 def old_folders(place: str) -> list[str]:
-    """Return the folders of a folder of the storage at which nobody writes any more, by their names in the storage."""
+    """Return the abandoned folders in a folder of the storage, by their names in the storage."""
     path = local_path(place)
     if path is not None:
         return [f"{place}/{one.name}" for one in sorted(path.glob("*/")) if _age(one) > DRAFT_LIFE]
@@ -185,13 +185,13 @@ def _drafts_below(place: Path) -> Iterator[Path]:
 
 
 def _age(path: Path) -> float:
-    with suppress(FileNotFoundError):  # its writer has just finished
+    with suppress(FileNotFoundError):  # the file is finished and was renamed
         return time.time() - path.stat().st_mtime
     return 0.0
 
 
 def write_synced(path: Path, content: bytes) -> None:
-    """Write a file and wait until the disk has it."""
+    """Write a file and wait until it is on the disk."""
     with path.open("wb") as file:
         file.write(content)
         file.flush()
@@ -206,13 +206,13 @@ def get(name: str) -> bytes:
 
 
 def size(name: str) -> int:
-    """Return how large a stored file is, in bytes."""
+    """Return the size of a stored file in bytes."""
     path = local_path(name)
     return path.stat().st_size if path is not None else default_storage.size(name)
 
 
 def size_below(folder: str) -> int:
-    """Return how many bytes the files of a folder of the storage have, those of its own folders left out."""
+    """Return the bytes of all files in a folder of the storage, without subfolders."""
     try:
         _, names = default_storage.listdir(folder)
     except FileNotFoundError:
@@ -221,7 +221,7 @@ def size_below(folder: str) -> int:
 
 
 def sizes_below(folder: str) -> dict[str, int]:
-    """Return how large each file below a folder of a bucket is, asked for by thousands; of our disk nothing."""
+    """Return the size of each file below a folder of a bucket, with few requests; empty for a local disk."""
     if local_path(folder) is not None:
         return {}
     bucket: Any = default_storage
@@ -229,9 +229,9 @@ def sizes_below(folder: str) -> dict[str, int]:
 
 
 def pieces(name: str) -> Iterator[bytes]:
-    """Yield a stored file's content piece by piece: however large it is, little of it is in memory."""
+    """Yield a stored file's content in pieces, so that large files need little memory."""
     path = local_path(name)
-    if path is None:  # its own way to read a file keeps all of it
+    if path is None:  # the storage's own way of reading keeps the whole file in memory
         bucket: Any = default_storage
         yield from bucket.bucket.Object(name).get()["Body"].iter_chunks(PIECE)
         return
@@ -242,7 +242,7 @@ def pieces(name: str) -> Iterator[bytes]:
 
 @contextmanager
 def on_disk(name: str) -> Iterator[Path]:
-    """Give the path of a stored file on this machine's disk; for a file of a bucket, the path of a temporary copy."""
+    """Yield the path of a stored file on this machine's disk; for a bucket, the path of a temporary copy."""
     path = local_path(name)
     if path is not None:
         yield path
@@ -255,13 +255,13 @@ def on_disk(name: str) -> Iterator[Path]:
 
 
 def drop(name: str) -> None:
-    """Delete a stored file; nothing happens where there is none."""
+    """Delete a stored file, if it exists."""
     if name:
         default_storage.delete(name)
 
 
 def drop_folder(name: str) -> None:
-    """Delete what is left of a folder of the storage, with everything in it."""
+    """Delete a folder of the storage with everything in it."""
     path = local_path(name)
     if path is not None:
         shutil.rmtree(path, ignore_errors=True)
@@ -274,7 +274,7 @@ def drop_folder(name: str) -> None:
 
 
 def disk_free() -> float | None:
-    """Return how many GB are free on the disk of MEDIA_ROOT, or None where files are kept elsewhere."""
+    """Return how many GB of MEDIA_ROOT's disk are free, or None if files are stored elsewhere."""
     path = local_path("")
     if path is None:
         return None
@@ -284,7 +284,7 @@ def disk_free() -> float | None:
 
 
 def disk_shortage() -> str:
-    """Return what to tell people when too little disk is free; empty while there is enough."""
+    """Return a message for users if too little disk space is free; otherwise an empty text."""
     free = disk_free()
     if free is None or free >= settings.DISK_RESERVE_GB:
         return ""
@@ -295,7 +295,7 @@ def disk_shortage() -> str:
 
 
 def is_full(error: Exception) -> bool:
-    """Return whether an error says that no space was left, be it for a file or for the database."""
+    """Return whether an error means that no space was left for a file or for the database."""
     if isinstance(error, OSError):
         return error.errno in FULL
     cause = error.__cause__
@@ -304,7 +304,7 @@ def is_full(error: Exception) -> bool:
 
 
 def in_words(error: Exception) -> str:
-    """Return what to tell people about an error that nobody expected."""
+    """Return a message for users about an unexpected error."""
     if isinstance(error, OSError) and error.errno in REFUSED:
         what = f": {error.filename}" if error.filename else ""
         return f"{error.strerror}{what}. Make MEDIA_ROOT a folder that can be written, then go on."

@@ -1,8 +1,8 @@
-"""What each machine keeps in `VAR_DIR/cache` and can fetch or make again: at most `CACHE_GB` of it.
+"""The cache in `VAR_DIR/cache`: copies that each machine can fetch or make again, at most `CACHE_GB`.
 
-An entry is a folder or file directly in the cache or in one of its shelves (such as `questions`). The entries that were
-used longest ago are removed first, and never one that a process holds open. Each machine does this for itself: when
-something was added, and when it is tidied.
+An entry is a folder or file directly in the cache or in one of its shelves (such as `questions`). The least recently
+used entries are removed first; entries that a process holds open are never removed. Each machine does this separately,
+when something is added and during housekeeping.
 """
 
 import fcntl
@@ -18,13 +18,13 @@ from django.conf import settings
 
 from generation.storage import files
 
-SHELVES = ("questions",)  # their files are entries
-ELSEWHERE = ("charts",)  # have a bound of their own, see `charts_drawing`
-HELD = "manifest.json"  # of a folder: who uses the folder holds a shared lock on this file
+SHELVES = ("questions",)  # subfolders whose files are entries
+ELSEWHERE = ("charts",)  # these have a separate limit, see `charts.drawing`
+HELD = "manifest.json"  # users of a folder hold a shared lock on this file in it
 
 
-class Entry(NamedTuple):
-    """Something in the cache: its place, its size in bytes and when it was last used."""
+class CachedFile(NamedTuple):
+    """Something in the cache: its path, its size in bytes and when it was last used."""
 
     path: Path
     size: int
@@ -36,7 +36,7 @@ def folder() -> Path:
 
 
 def hold(place: Path) -> IO[bytes] | None:
-    """Return an open file that keeps a folder of the cache from being removed while it is open, or None without it."""
+    """Return an open file that protects a folder of the cache from removal, or None if the folder does not exist."""
     try:
         file = (place / HELD).open("rb")
     except FileNotFoundError:
@@ -44,19 +44,19 @@ def hold(place: Path) -> IO[bytes] | None:
     fcntl.flock(file, fcntl.LOCK_SH)
     with suppress(FileNotFoundError):
         if os.path.samestat(os.fstat(file.fileno()), (place / HELD).stat()):
-            os.utime(place / HELD)  # it is used now
+            os.utime(place / HELD)  # marks the folder as used now
             return file
-    file.close()  # it was removed meanwhile
+    file.close()  # it was removed in between
     return None
 
 
 def make_room() -> int:
-    """Return how many entries were removed, so that no more than `CACHE_GB` are kept; and what was left half-made."""
+    """Remove entries until at most `CACHE_GB` are left, and abandoned drafts; return the number of entries."""
     drop_drafts()
     found = sorted(entries(), key=lambda entry: entry.used)
     excess = sum(entry.size for entry in found) - settings.CACHE_GB * files.GIB
     removed = 0
-    for entry in found[:-1]:  # what was used last stays, however large it is
+    for entry in found[:-1]:  # the most recent entry stays, however large it is
         if excess <= 0:
             break
         if remove(entry.path):
@@ -65,8 +65,8 @@ def make_room() -> int:
     return removed
 
 
-def entries() -> Iterator[Entry]:
-    """Yield what is in the cache."""
+def entries() -> Iterator[CachedFile]:
+    """Yield the entries of the cache."""
     for place in (folder(), *(folder() / shelf for shelf in SHELVES)):
         with suppress(FileNotFoundError):
             for path in place.iterdir():
@@ -75,19 +75,19 @@ def entries() -> Iterator[Entry]:
                         yield _entry(path)
 
 
-def _entry(path: Path) -> Entry:
+def _entry(path: Path) -> CachedFile:
     if not path.is_dir():
         state = path.stat()
-        return Entry(path, state.st_size, state.st_mtime)
+        return CachedFile(path, state.st_size, state.st_mtime)
     size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
     mark = path / HELD
-    return Entry(path, size, (mark if mark.exists() else path).stat().st_mtime)
+    return CachedFile(path, size, (mark if mark.exists() else path).stat().st_mtime)
 
 
 def remove(path: Path) -> bool:
-    """Return whether an entry was removed; one that is held open is not.
+    """Return whether an entry was removed. An entry that is held open is not removed.
 
-    It is renamed first, so that nobody finds a part of it.
+    It is renamed first, so that no process finds a part of it.
     """
     gone = path.with_name(files.draft_name(path.name))
     if not path.is_dir():
@@ -101,7 +101,7 @@ def remove(path: Path) -> bool:
             path.rename(gone)
     except BlockingIOError:
         return False
-    except FileNotFoundError:  # a copy that is being fetched, or one that was left behind
+    except FileNotFoundError:  # a copy that is being fetched, or an abandoned one
         if not path.exists() or time.time() - path.stat().st_mtime < files.DRAFT_LIFE:
             return False
         path.rename(gone)

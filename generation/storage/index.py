@@ -1,9 +1,9 @@
-"""The index of a sealed split: what filters, counts and scores read instead of rows.
+"""The index of a sealed split, which filters, counts and scores read instead of rows.
 
-An index is a folder of memory-mapped arrays, one value a question, named by the digest of its files.
-`SplitIndex` reads it; `generation.splits.sealing` writes it, and `generation.splits.train_overlap` a second part into
-the same folder. Codes are positions in a facet's `values`; the highest code of an array's type (255 or 65535) means
-that a question has no value. Compiled functions mark and count codes.
+An index is a folder of memory-mapped arrays with one value for each question. Its name is the digest of its files.
+`SplitIndex` reads it, `generation.splits.sealing` writes it, and `generation.splits.train_overlap` writes a second part
+into the same folder. Codes are positions in a facet's `values`. The highest code of an array's type (255 or 65535)
+means that a question has no value. Compiled functions mark and count codes.
 """
 
 import functools
@@ -29,19 +29,19 @@ MANY = 255
 
 @numba.njit(cache=True)
 def mark_codes(codes: Any, allowed: NDArray[np.bool_], number: int, marks: NDArray[np.uint8]) -> None:
-    """Note in `marks`, in place, which questions a filter stops.
+    """Mark in place the questions that a filter excludes.
 
     Parameters
     ----------
     codes : array (n,) of uint8 or uint16
-    allowed : array (codes there can be,) of bool
+    allowed : array (number of possible codes,) of bool
     number : int
-        The filter's, 1 .. 254.
+        The filter's number, 1 .. 254.
     marks : array (n,) of uint8
-        0: nothing stopped the question yet; a number: that filter alone did; `MANY`: several did.
+        0: no filter excluded the question yet; a number: only that filter did; `MANY`: several did.
     """
     alone = np.uint8(number)
-    for i in range(codes.shape[0]):  # no branch: whether a question passes can't be guessed
+    for i in range(codes.shape[0]):  # without a branch, because a branch would be unpredictable and slow
         mark = marks[i]
         stopped = alone if mark == 0 else np.uint8(MANY)
         marks[i] = mark if allowed[codes[i]] else stopped
@@ -49,13 +49,13 @@ def mark_codes(codes: Any, allowed: NDArray[np.bool_], number: int, marks: NDArr
 
 @numba.njit(cache=True)
 def count_codes(codes: Any, positions: NDArray[np.int64], histogram: NDArray[np.int64]) -> None:
-    """Count, in place, the codes of the questions at some positions.
+    """Count, in place, the codes of the questions at these positions.
 
     Parameters
     ----------
     codes : array (n,) of uint8 or uint16
     positions : array (any,) of int64
-    histogram : array (codes there can be,) of int64
+    histogram : array (number of possible codes,) of int64
     """
     for i in range(positions.shape[0]):
         histogram[codes[positions[i]]] += 1
@@ -65,45 +65,45 @@ FORMAT = 1
 FOLDER = "index"
 MANIFEST = "manifest.json"
 POSITIONS = "positions.npy"
-MAPPED = 1 << 16  # bytes of a file that is mapped: each keeps a descriptor, of which a process has a thousand
-WORD = re.compile(r"\w+(?:'\w+)*")  # what is searched for, of lower-cased texts
+MAPPED = 1 << 16  # smaller files are read, because each mapped file needs a descriptor
+WORD = re.compile(r"\w+(?:'\w+)*")  # a word of the search, in lower-cased texts
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
 
 class IntegerRange(NamedTuple):
-    """Integers from `low` to `high`, both included; None leaves a side open."""
+    """Integers from `low` to `high`, both included; None for no bound."""
 
     low: int | None = None
     high: int | None = None
 
 
 Selection = Collection[int] | IntegerRange
-"""What a filter lets through: a set of value codes or, for integer facets, a range of values."""
+"""The values that a filter accepts: a set of codes or, for integer facets, a range of values."""
 
 Filters = Mapping[str, Selection]
 
 
 class NotIndexed(LookupError):
-    """There is no index to read: the split isn't sealed, or has no such facet."""
+    """There is no index: the split is not sealed, or the facet does not exist."""
 
 
 @dataclass(frozen=True, eq=False)
 class IndexedFacet:
-    """A facet as a split's index has it.
+    """A facet in a split's index.
 
     Attributes
     ----------
     name, label : str
     kind : FacetKind
-        Of flags, a code is a bit mask: bit `i` says that `values[i]` holds.
+        For flags, a code is a bit mask: bit `i` is set if `values[i]` holds.
     values, labels : tuple of str
-        `labels` are for people and as many as `values`.
+        `labels` are for users; there is one for each value.
     reveals : bool
-        Whether it tells something that the question's words do not.
+        Whether it tells more than the question's words.
     codes : array (questions,) of uint8 or uint16
     bins : tuple of int
-        Of integers the first value of each bin, ascending; empty where there are none.
+        For integers, the first value of each bin, ascending; empty for no bins.
     """
 
     name: str
@@ -120,7 +120,7 @@ class IndexedFacet:
         return int(np.iinfo(self.codes.dtype).max)
 
     def allowed(self, selection: Selection) -> NDArray[np.bool_]:
-        """Return, for every code there can be, whether the selection lets it through."""
+        """Return, for every possible code, whether the selection accepts it."""
         table = np.zeros(self.none + 1, dtype=np.bool_)
         wanted = sorted(self._chosen(selection))
         if self.kind == FacetKind.FLAGS:
@@ -140,13 +140,13 @@ class IndexedFacet:
         return [code for code, value in enumerate(self.values) if low <= int(value) <= high]
 
     def sort(self, positions: NDArray[np.int64], *, is_descending: bool) -> NDArray[np.int64]:
-        """Return positions by their values, equal ones in their order; those that have no value come last."""
+        """Return positions sorted by value. Equal values keep their order; questions without a value come last."""
         codes = self.codes[positions].astype(np.int32)
         keys = np.where(codes == self.none, len(self.values), -codes if is_descending else codes)
         return positions[np.argsort(keys, kind="stable")]
 
     def counts(self, histogram: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how often each of `values` occurs, from how often each code does."""
+        """Return how often each of `values` occurs, given the number of each code."""
         if self.kind != FacetKind.FLAGS:
             return histogram[: len(self.values)].copy()
         masks = np.arange(self.none)
@@ -157,14 +157,14 @@ class IndexedFacet:
 
 
 class Matches(NamedTuple):
-    """What passes filters and words: positions in order, and a function that counts as `SplitIndex.counts` does."""
+    """The questions that match: their positions in order, and a function for the counts of `SplitIndex.counts`."""
 
     positions: NDArray[np.int64]
     counts: Callable[[], dict[str, NDArray[np.int64]]]
 
 
 class Postings(NamedTuple):
-    """Words, sorted; `starts` says where each one's postings begin, and where the last ones end."""
+    """Sorted words and their postings. `starts` has the start of each word's postings, and the end of the last."""
 
     vocabulary: list[str]
     starts: NDArray[np.int64]
@@ -172,29 +172,29 @@ class Postings(NamedTuple):
 
 
 class SplitIndex:
-    """A sealed split, in question order; `SplitIndex.open(split)` gets it.
+    """The index of a sealed split, in question order. Open it with `SplitIndex.open(split)`.
 
     Attributes
     ----------
     n : int
-        How many questions there are.
+        Number of questions.
     facets : dict of str to IndexedFacet
         In the world's order.
     answer_values : tuple of str
         The whole vocabulary of answers.
     answers : array (n,) of uint8 or uint16
-        Codes of `answer_values`; the type's highest code where there is no answer.
+        Codes of `answer_values`; the type's highest code for no answer.
     scenes : array (n,) of uint32
         The position of each question's scene.
     vocabulary : tuple of str
         Every lower-cased word that occurs, sorted.
     positions : array (n,) of int32, or None
-        Of a derived split, where each question stands in its parent, ascending.
+        For a derived split, each question's position in the parent, ascending.
     keys : dict of str to Keys
-        By facet that needs the train split: what that split has to have of each question.
+        For each facet that needs the train split, the keys of each question.
     """
 
-    hold: IO[bytes] | None = None  # keeps this machine's copy while the index is open
+    hold: IO[bytes] | None = None  # protects this machine's copy while the index is open
 
     def __init__(self, folder: Path, *, seen: Path | None = None) -> None:
         manifest = _manifest(folder)
@@ -215,25 +215,25 @@ class SplitIndex:
 
     @classmethod
     def open(cls, split: Split) -> "SplitIndex":
-        """Return a sealed split's index; opened once a process. Raises `NotIndexed` where there is none."""
+        """Return the index of a sealed split; raise `NotIndexed` if there is none. Each process opens it only once."""
         if not split.is_complete:
             raise NotIndexed(f"Expected a complete split, got {split}, which is {split.get_state_display()}.")
         return open_digest(split.index_digest, split.seen_digest)
 
     def source_id(self, position: int) -> str | None:
-        """Return what the question was called where it was published, or None."""
+        """Return the question's published id, or None."""
         return None if self._sources is None else bytes(self._sources[position]).decode() or None
 
     def sources_of(self, positions: NDArray[np.int64]) -> NDArray[np.bytes_] | None:
-        """Return what questions were called where they were published; None where that is said of none."""
+        """Return the published ids of questions; None if the split has none."""
         return None if self._sources is None else self._sources[positions]
 
     def in_source(self, positions: Sequence[int]) -> list[int]:
-        """Return where questions stand in the split that has them: its parent where it is derived, else itself."""
+        """Return the positions of questions in the source split: the parent of a derived split, otherwise itself."""
         return list(positions) if self.positions is None else self.positions[list(positions)].tolist()
 
     def place_of(self, position: int) -> int | None:
-        """Return where a question of the split that has them stands in this one; None where it isn't one of its."""
+        """Return the position in this split for a position in the source split, or None."""
         if self.positions is None:
             return position if 0 <= position < self.n else None
         at = int(np.searchsorted(self.positions, position))
@@ -245,7 +245,7 @@ class SplitIndex:
         return changes.astype(np.int64)
 
     def words_of(self, positions: NDArray[np.int64]) -> "Postings":
-        """Return the words of some questions, given ascending, as an index of these alone has them."""
+        """Return the words of these questions (ascending positions), as an index of only these questions has them."""
         place = np.full(self.n, -1, dtype=np.int32)
         place[positions] = np.arange(len(positions), dtype=np.int32)
         moved = place[self._postings]
@@ -256,7 +256,7 @@ class SplitIndex:
         return Postings([self.vocabulary[code] for code in occurring.tolist()], starts, moved[kept].astype(np.uint32))
 
     def containing(self, word: str) -> NDArray[np.uint32]:
-        """Return the positions of the questions that have a word, whichever its case, in order."""
+        """Return the positions of the questions that contain a word in any case, in order."""
         code = self._word_codes.get(word.lower())
         if code is None:
             return np.zeros(0, dtype=np.uint32)
@@ -271,13 +271,13 @@ class SplitIndex:
     def counts(self, filters: Filters, words: Sequence[str] = ()) -> dict[str, NDArray[np.int64]]:
         """Return, for each facet, how many questions have each of its values.
 
-        A facet's own filter does not count for it, all others do, so that each figure says what choosing that
-        value instead would give.
+        A facet's own filter is ignored for its counts, but all other filters apply. So each count tells how many
+        questions there would be if that value were selected instead.
         """
         return self.find(filters, words).counts()
 
     def find(self, filters: Filters, words: Sequence[str] = ()) -> "Matches":
-        """Return what passes, in one pass over the filtered facets; counts cost more, and only who asks for them."""
+        """Return the matching questions after one pass over the filtered facets. Counts are computed only on demand."""
         marks, numbers = self._marks(filters, words)
         positions = np.flatnonzero(marks == 0)
         return Matches(positions, functools.partial(self._counts, positions, marks, numbers))
@@ -294,7 +294,7 @@ class SplitIndex:
         return result
 
     def _marks(self, filters: Filters, words: Sequence[str]) -> tuple[NDArray[np.uint8], dict[str, int]]:
-        """Return each question's mark, as `mark_codes` leaves it, and the number of each filter."""
+        """Return the mark of each question, as `mark_codes` sets it, and the number of each filter."""
         marks = np.zeros(self.n, dtype=np.uint8)
         if words:
             marks[:] = MANY
@@ -339,7 +339,7 @@ def _facet(entry: Mapping[str, Any], codes: Codes) -> IndexedFacet:
 
 
 def _array(folder: Path, name: str) -> Any:
-    """Return an array of the index, read-only: a large one memory-mapped, a small one read."""
+    """Return a read-only array of the index: memory-mapped if it is large, otherwise read into memory."""
     path = folder / name
     array = np.load(path, mmap_mode="r" if path.stat().st_size >= MAPPED else None, allow_pickle=False)
     array.flags.writeable = False
@@ -348,20 +348,20 @@ def _array(folder: Path, name: str) -> Any:
 
 @functools.lru_cache(maxsize=64)
 def open_digest(digest: str, seen: str = "") -> SplitIndex:
-    """Return the index of that digest, with the second part `seen` where there is one.
+    """Return the index with this digest, with its second part `seen` if given.
 
-    It is fetched to this machine first where files are kept elsewhere, and stays there while it is open.
+    If files are stored elsewhere, it is first copied to this machine, and the copy is kept while the index is open.
     """
     folder, hold = _held(digest)
-    index = SplitIndex(folder, seen=fetched(f"{digest}/{seen}") if seen else None)
+    index = SplitIndex(folder, seen=fetch(f"{digest}/{seen}") if seen else None)
     index.hold = hold
     return index
 
 
 def _held(digest: str) -> tuple[Path, IO[bytes] | None]:
-    """Return the folder of an index, and what keeps a copy from being removed; our own storage has no copies."""
+    """Return the folder of an index, and a file that protects a copy from removal; None for local storage."""
     while True:
-        folder = fetched(digest)
+        folder = fetch(digest)
         if files.local_path(FOLDER) is not None:
             return folder, None
         if (hold := host_cache.hold(folder)) is not None:
@@ -370,12 +370,12 @@ def _held(digest: str) -> tuple[Path, IO[bytes] | None]:
 
 @functools.lru_cache(maxsize=64)
 def counts_of_all(digest: str, seen: str = "") -> Mapping[str, NDArray[np.int64]]:
-    """Return how many questions of an index have each value of each facet, nothing filtered; counted once a process."""
+    """Return how many questions of an index have each value of each facet, without filters. Cached per process."""
     return open_digest(digest, seen).counts({})
 
 
-def fetched(digest: str) -> Path:
-    """Return the folder of an index, or of its second part, on this machine's disk."""
+def fetch(digest: str) -> Path:
+    """Return the folder of an index, or of its second part, on this machine's disk; raise `NotIndexed` if missing."""
     local = files.local_path(f"{FOLDER}/{digest}")
     folder = local if local is not None else host_cache.folder() / digest
     if local is None and not (folder / MANIFEST).exists():
@@ -386,7 +386,7 @@ def fetched(digest: str) -> Path:
 
 
 def _fetch(digest: str, folder: Path) -> None:
-    """Copy an index from the storage; the manifest last, because it says that all is there."""
+    """Copy an index from the storage. The manifest comes last, because it marks a complete copy."""
     folder.mkdir(parents=True, exist_ok=True)
     names = default_storage.listdir(f"{FOLDER}/{digest}")[1]
     for name in sorted(names, key=lambda name: name == MANIFEST):

@@ -1,7 +1,7 @@
 """Stored scenes and questions as the engine's items, and questions of a split by their positions.
 
-A derived split's questions are rows of its parent, numbered as the derived split counts them. Such a row is only to be
-shown, never saved.
+The questions of a derived split are rows of its parent, with their positions changed to those of the derived split.
+Such rows must never be saved.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,8 +15,8 @@ from generation.models import Question, Scene, Split
 from generation.storage.index import SplitIndex
 
 
-def browsed(split: Split, positions: list[int]) -> list[Question]:
-    """Return the questions at these positions, in the order given, with what a list shows of their scenes."""
+def questions_at(split: Split, positions: list[int]) -> list[Question]:
+    """Return the questions at these positions, in the given order, with the data of their scenes that a list shows."""
     if not split.is_derived:
         return Question.objects.for_browse(split, positions)
     rows = Question.objects.for_browse(split.source, SplitIndex.open(split).in_source(positions))
@@ -24,9 +24,9 @@ def browsed(split: Split, positions: list[int]) -> list[Question]:
 
 
 def in_full(split: Split, positions: list[int]) -> list[Question]:
-    """Return the questions at these positions, in the order given, with all that is stored of them but their scenes.
+    """Return the questions at these positions, in the given order, with all their data except their scenes.
 
-    Of a world of stories their scenes too.
+    For a world of stories the scenes are included.
     """
     at = SplitIndex.open(split).in_source(positions) if split.is_derived else positions
     found = Question.objects.filter(split=split.source, position__in=at).select_related("scene")
@@ -39,7 +39,7 @@ def in_full(split: Split, positions: list[int]) -> list[Question]:
 
 
 def question_at(split: Split, position: int) -> Question | None:
-    """Return one question with its scene; None where there is none."""
+    """Return one question with its scene; None if there is none."""
     at = position_in_source(split, position)
     if at is None:
         return None
@@ -50,7 +50,7 @@ def question_at(split: Split, position: int) -> Question | None:
 
 
 def words_at(split: Split, position: int) -> Question | None:
-    """Return one question's words, kind and answer with its picture, and nothing that takes longer to read."""
+    """Return one question with only its text, kind, answer and picture, which is fast; None if there is none."""
     at = position_in_source(split, position)
     if at is None:
         return None
@@ -66,7 +66,7 @@ def others_of(split: Split, asked: Question) -> list[Question]:
 
 
 def position_in_source(split: Split, position: int) -> int | None:
-    """Return where a split's question stands in the split that has it; None where there is none."""
+    """Return the position of a split's question in its source split; None if there is none."""
     if not split.is_derived:
         return position
     if not split.is_complete or not 0 <= position < split.questions:
@@ -75,7 +75,7 @@ def position_in_source(split: Split, position: int) -> int | None:
 
 
 def _renumbered(split: Split, rows: Iterable[Question]) -> Iterator[Question]:
-    """Yield those rows that are questions of a split, with their positions in it."""
+    """Yield the rows that are questions of a split, with their positions in it."""
     if not split.is_derived:
         yield from rows
         return
@@ -91,7 +91,7 @@ CHOSEN = 900  # questions of a derived split that are read at a time
 
 
 def engine_question(row: Question) -> engine.Question:
-    """Return a stored question as the engine knows it."""
+    """Return a stored question as the engine's question."""
     answer = None
     if row.answer is not None:
         answer = engine.Answer(row.answer, engine.AnswerKind(row.answer_kind), row.spelling)
@@ -106,7 +106,7 @@ def engine_question(row: Question) -> engine.Question:
     )
 
 
-class Stored(NamedTuple):
+class StoredItem(NamedTuple):
     """A scene with its questions, as rows and as the engine's item."""
 
     scene: Scene
@@ -114,11 +114,11 @@ class Stored(NamedTuple):
     item: engine.Item
 
 
-def load_items(split: Split, first: int, count: int) -> Iterator[Stored]:
+def load_items(split: Split, first: int, count: int) -> Iterator[StoredItem]:
     """Yield the stored scenes from position `first`, at most `count`, each with its questions, in order.
 
-    Of a derived split the scenes that its questions are about are counted, each with those of its questions that it
-    has, numbered as it counts them; the scenes keep the positions they have in the parent.
+    For a derived split, `first` and `count` refer to the scenes of its questions. Each scene comes with only the
+    questions of the derived split, with their positions in it; the scenes keep their positions in the parent.
     """
     if split.is_derived:
         index = SplitIndex.open(split)
@@ -138,15 +138,15 @@ def load_items(split: Split, first: int, count: int) -> Iterator[Stored]:
 
 def load_chosen(
     split: Split, positions: NDArray[np.integer], *, scenes: NDArray[np.integer], start: int = 0
-) -> Iterator[Stored]:
-    """Yield the scenes of some questions with these questions alone, in order, numbered from `start`.
+) -> Iterator[StoredItem]:
+    """Yield the scenes of these questions, with only these questions, in order, numbered from `start`.
 
     Parameters
     ----------
     split : Split
-        The one that has them.
+        The split that contains the questions.
     positions, scenes : arrays of int
-        Of each question its position and that of its scene, ascending.
+        The position of each question and of its scene, ascending.
     start : int
     """
     world = split.dataset.get_world()
@@ -165,12 +165,12 @@ def load_chosen(
         first = stop
 
 
-def _stored(world: engine.World, scene: Scene, questions: Sequence[Question]) -> Stored:
-    return Stored(scene, tuple(questions), item_of(scene, world=world, questions=questions))
+def _stored(world: engine.World, scene: Scene, questions: Sequence[Question]) -> StoredItem:
+    return StoredItem(scene, tuple(questions), item_of(scene, world=world, questions=questions))
 
 
 def item_of(scene: Scene, *, world: engine.World, questions: Sequence[Question] = ()) -> engine.Item:
-    """Return a stored scene as the engine has it, with these of its questions."""
+    """Return a stored scene as the engine's item, with these questions."""
     data, view = scene.scene_json, scene.view_json
     return engine.Item(
         scene=None if data is None else world.read_scene(data),

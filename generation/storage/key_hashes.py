@@ -1,7 +1,7 @@
-"""Keys of questions as hashes: by them one split is told what another had seen.
+"""Keys of questions as hashes, by which two splits are compared.
 
-A question has keys of several names (its text, its program, ...). `KeyColumns` gathers them while a split is sealed, as
-`Keys` they lie in its index, and `seen_codes` compares two splits'.
+A question has keys of several names (its text, its program, ...). `KeyColumns` collects them while a split is sealed,
+the split's index stores them as `Keys`, and `seen_codes` compares two splits.
 """
 
 import hashlib
@@ -15,29 +15,29 @@ from numpy.typing import NDArray
 
 from generation.engine.worlds import SEEN, UNSEEN
 
-BLOCK = 500_000  # keys looked up, or questions compared, at a time
+BLOCK = 500_000  # keys that are looked up, or questions that are compared, at a time
 CODES = {value: code for code, value in enumerate((SEEN, UNSEEN))}
 NONE = 255
 PARTS = ("distinct", "places", "starts")
 
 
 @lru_cache(maxsize=8192)
-def hashed(key: str) -> int:
-    """Return a key's hash: 64 bits, so that two keys of a million share one once in 37 million datasets."""
+def hash_key(key: str) -> int:
+    """Return a key's hash of 64 bits. With a million keys, one in 37 million datasets has a collision."""
     return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), "big")
 
 
 class Keys(NamedTuple):
-    """All keys of one name that a split's questions have, in question order.
+    """All keys of one name of a split's questions, in question order.
 
     Attributes
     ----------
     distinct : array (keys,) of uint64
-        Each hash once, ascending.
+        All different hashes, ascending.
     places : array (uses,) of unsigned integers
-        Where each key of each question stands among them.
+        The position of each question's keys in `distinct`.
     starts : array (questions + 1,) of uint32
-        Question `i` has those from `starts[i]` to `starts[i + 1]`.
+        Question `i` has the keys from `starts[i]` to `starts[i + 1]`.
     """
 
     distinct: NDArray[np.uint64]
@@ -50,7 +50,7 @@ class Keys(NamedTuple):
 
 
 class KeyColumns:
-    """The keys of a split's questions, gathered in their order: 8 bytes a key and 4 a question are all it keeps."""
+    """Collects the keys of a split's questions in order. It needs 8 bytes per key and 4 per question."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.hashes = {name: array("Q") for name in names}
@@ -58,11 +58,11 @@ class KeyColumns:
 
     def add(self, keys: Mapping[str, Sequence[str]]) -> None:
         for name, hashes in self.hashes.items():
-            hashes.extend([hashed(key) for key in keys[name]])
+            hashes.extend([hash_key(key) for key in keys[name]])
             self.starts[name].append(len(hashes))
 
     def taken(self) -> Iterator[tuple[str, Keys]]:
-        """Yield the keys of each name, which are dropped here."""
+        """Yield the keys of each name, and free their memory."""
         for name in list(self.hashes):
             hashes = np.array(self.hashes.pop(name), np.uint64)
             distinct = np.unique(hashes)
@@ -70,7 +70,7 @@ class KeyColumns:
 
 
 def _places(hashes: NDArray[np.uint64], distinct: NDArray[np.uint64]) -> NDArray[Any]:
-    """Return where each hash stands among the distinct ones, in the smallest type that has room."""
+    """Return the position of each hash in `distinct`, in the smallest integer type that suffices."""
     places = np.empty(len(hashes), np.min_scalar_type(len(distinct)))
     for first in range(0, len(hashes), BLOCK):
         places[first : first + BLOCK] = np.searchsorted(distinct, hashes[first : first + BLOCK])
@@ -78,7 +78,7 @@ def _places(hashes: NDArray[np.uint64], distinct: NDArray[np.uint64]) -> NDArray
 
 
 def seen_codes(mine: Keys, reference: Keys) -> NDArray[np.uint8]:
-    """Return for each question whether the reference's questions have all of its keys.
+    """Return for each question whether the reference contains all of its keys.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def seen_codes(mine: Keys, reference: Keys) -> NDArray[np.uint8]:
     Returns
     -------
     array (mine.n,) of uint8
-        Codes of (`SEEN`, `UNSEEN`), `NONE` for a question without keys.
+        Codes of (`SEEN`, `UNSEEN`), or `NONE` for a question without keys.
     """
     is_new = ~np.isin(mine.distinct, reference.distinct, assume_unique=True)
     codes = np.full(mine.n, NONE, np.uint8)

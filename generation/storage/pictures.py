@@ -1,7 +1,7 @@
-"""Pictures of scenes: those that are stored, those that stay where somebody else keeps them, and small ones for lists.
+"""Pictures of scenes: stored ones, linked ones that stay in another folder, and thumbnails for lists.
 
-Linked pictures lie below one folder of this machine and are never written or deleted. Small pictures are WebP, made
-when they are first asked for and kept beside the pictures they are made of.
+Linked pictures are below one folder of this machine and are never written or deleted. Thumbnails are WebP files. They
+are made when they are first requested and stored beside their pictures.
 """
 
 import io
@@ -25,7 +25,7 @@ TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg"}
 
 
 def path_of(scene: Scene, dataset: Dataset) -> Path:
-    """Return where a scene's linked picture lies; raise `FileNotFoundError` for a path that leads elsewhere."""
+    """Return the path of a scene's linked picture; raise `FileNotFoundError` for a path outside the folder."""
     home, name = Path(dataset.images_folder), PurePath(scene.linked)
     if not scene.linked or not dataset.images_folder or name.is_absolute() or ".." in name.parts:
         raise FileNotFoundError(f"Expected a picture below {home}, got {scene.linked!r}.")
@@ -33,29 +33,28 @@ def path_of(scene: Scene, dataset: Dataset) -> Path:
 
 
 def picture_bytes(scene: Scene, dataset: Dataset) -> bytes:
-    """Return a scene's picture as it is stored, or as it is linked; raise `FileNotFoundError` where it is lost."""
+    """Return the file of a scene's stored or linked picture; raise `FileNotFoundError` if it is missing."""
     return path_of(scene, dataset).read_bytes() if scene.linked else files.get(scene.image)
 
 
 def type_of(name: str) -> str:
-    """Return what a picture's file is, by its name."""
+    """Return the media type of a picture's file, from its name."""
     return TYPES.get(PurePath(name).suffix.lower(), "image/png")
 
 
-WIDTH = 480  # pixels at most: sharp on screens with two dots a pixel
+WIDTH = 480  # largest width in pixels: sharp on screens with double resolution
 QUALITY = 78
-TINY = 128 * 128  # pixels: of pictures up to here each one counts, and none is changed
+TINY = 128 * 128  # pixels; pictures up to this size are compressed without loss
 ENDING = "-small.webp"
 
 log = logging.getLogger(__name__)
 
 
 def thumbnail(stored: str, *, read: Callable[[], bytes] | None = None) -> bytes:
-    """Return the small version of a picture; raise `FileNotFoundError` where that one is lost.
+    """Return the thumbnail of a picture; raise `FileNotFoundError` if the picture is missing.
 
-    `stored` is its name in the storage; of one that is kept elsewhere, which `read` gives, what it would be there.
-
-    A disk that is full or read-only costs time, never the picture.
+    `stored` is the picture's name in the storage. For a linked picture, which `read` returns, it is the name that it
+    would have there. If the disk is full or read-only, the thumbnail is returned without being stored.
     """
     name = name_of(stored)
     try:
@@ -70,12 +69,12 @@ def thumbnail(stored: str, *, read: Callable[[], bytes] | None = None) -> bytes:
 
 
 def name_of(stored: str) -> str:
-    """Return where the small version of a stored picture is kept."""
+    """Return the storage name of a stored picture's thumbnail."""
     return str(PurePosixPath(stored).with_suffix("")) + ENDING
 
 
 def shrunk(picture: bytes) -> bytes:
-    """Return a picture as WebP, at most `WIDTH` pixels wide; a narrower one keeps its size, a tiny one its pixels."""
+    """Return a picture as WebP, at most `WIDTH` pixels wide. Narrower ones keep their size, tiny ones their pixels."""
     with Image.open(BytesIO(picture)) as image:
         small = image.convert("RGB")
     small.thumbnail((WIDTH, WIDTH * 4), Image.Resampling.LANCZOS)
@@ -85,19 +84,19 @@ def shrunk(picture: bytes) -> bytes:
 
 
 class Pictures:
-    """Where the pictures of a scene are kept, and how they get there."""
+    """Stores the pictures of a scene."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
 
     @cached_property
     def stem(self) -> str:
-        """Return the file name without what tells picture and object ids apart."""
+        """Return the common part of the file names of picture and object ids."""
         split, position = self.scene.split, self.scene.position
         return f"datasets/{split.dataset_id}/{split.name}/{position // 1000:04d}/{position:07d}"
 
     def store(self, rgb: NDArray[np.uint8], ids: NDArray[np.uint16]) -> None:
-        """Store both pictures and note their names and size on the scene, which the caller saves.
+        """Store both pictures and set their names and size on the scene, which the caller saves.
 
         Parameters
         ----------

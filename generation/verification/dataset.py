@@ -8,17 +8,21 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
+from django.db import connections
+
 from generation.engine.canonical import dataset_fingerprint
 from generation.engine.errors import BadSpec, EngineError
 from generation.engine.verification.checks import spread
-from generation.engine.verification.repeats import Repeats
+from generation.engine.verification.crew import Crew
+from generation.engine.verification.repeats import RepeatCounter
+from generation.engine.verification.train_overlap import NOT_VERIFIED, TrainOverlap
 from generation.engine.verification.verdict import Finding, Verdict
 from generation.engine.worlds import get_maker
 from generation.models import Chunk, Dataset, Split
-from generation.verification.crew import VerificationCrew
 from generation.verification.derived import prove_derived
-from generation.verification.indexes import IndexProof, SeenProof
-from generation.verification.rows import BatchTask, ChunkProof
+from generation.verification.indexes import IndexProof, stated_overlap
+from generation.verification.rows import BatchTask, ChunkProof, prove_chunk
 
 Tick = Callable[[int], None]
 
@@ -37,11 +41,15 @@ class VerificationScope(NamedTuple):
 class SplitFacts(NamedTuple):
     """What concerns several splits together."""
 
-    seen: SeenProof
-    repeats: Repeats
+    overlap: TrainOverlap
+    repeats: RepeatCounter
+    names: set[str]
 
     def add(self, split: Split, proof: ChunkProof, *, scenes: int) -> None:
-        self.seen.add(split, proof.keys)
+        self.names.add(split.name)
+        for name, hashes in proof.keys.hashes.items():
+            counts = np.diff(np.array(proof.keys.starts[name], np.int64))
+            self.overlap.add(split.name, name, hashes, counts.tolist())
         self.repeats.add(split.name, proof.keys.hashes, items=scenes)
 
 
@@ -79,9 +87,11 @@ def verify(dataset: Dataset, scope: VerificationScope, *, workers: int = 1, tick
         verdict.find(Finding("", "files", "a spec that can be read", str(error)))
         return verdict
     found: dict[str, str] = {}
-    gathered = SplitFacts(SeenProof(), Repeats(dataset.get_world()))
+    gathered = SplitFacts(TrainOverlap(), RepeatCounter(dataset.get_world()), set())
     again = _chosen(scope)
-    with VerificationCrew(workers) as crew:
+    if workers > 1:
+        connections.close_all()  # each process that is forked must open its own
+    with Crew(prove_chunk, size=workers) as crew:
         for split in scope.splits:
             if split.is_derived:
                 prove_derived(split, verdict)
@@ -89,7 +99,7 @@ def verify(dataset: Dataset, scope: VerificationScope, *, workers: int = 1, tick
                 found[split.name] = _prove_split(
                     split, crew, verdict, gathered, again=again.get(split.pk, ()), tick=tick
                 )
-    gathered.seen.prove(scope.splits, verdict)
+    _prove_overlap(scope.splits, gathered, verdict)
     gathered.repeats.note(
         {split.name: _name(split.reference) for split in scope.splits if not split.is_derived}, verdict
     )
@@ -116,7 +126,13 @@ def _prove_files(dataset: Dataset, verdict: Verdict) -> None:
 
 
 def _prove_split(
-    split: Split, crew: VerificationCrew, verdict: Verdict, gathered: SplitFacts, *, again: Sequence[int], tick: Tick
+    split: Split,
+    crew: Crew[BatchTask, ChunkProof],
+    verdict: Verdict,
+    gathered: SplitFacts,
+    *,
+    again: Sequence[int],
+    tick: Tick,
 ) -> str:
     """Return the content hash of a split's rows; prove all that is stored of it."""
     if split.kind == Split.Kind.GENERATED:
@@ -124,7 +140,7 @@ def _prove_split(
     chunks = list(split.chunks.order_by("number"))
     index = IndexProof(split)
     hashed = hashlib.sha256()
-    for chunk, proof in zip(chunks, crew.prove(_tasks(split, chunks, again)), strict=True):
+    for (_, chunk, _), proof in crew.prove_all(_tasks(split, chunks, again)):
         verdict.find_all(proof.findings)
         verdict.take(split.name, proof.proof)
         hashed.update(proof.hashed)
@@ -137,6 +153,17 @@ def _prove_split(
     )
     index.prove(verdict)
     return hashed.hexdigest()
+
+
+def _prove_overlap(splits: Sequence[Split], gathered: SplitFacts, verdict: Verdict) -> None:
+    """Prove what indexes say that train splits have, once all splits have given their keys."""
+    for split in splits:
+        if not split.seen_digest or split.reference is None or split.is_derived:
+            continue
+        if split.reference.name in gathered.names:
+            gathered.overlap.prove(split.name, split.reference.name, stated_overlap(split, verdict), verdict)
+        else:
+            verdict.leave(split.name, NOT_VERIFIED)
 
 
 def _tasks(split: Split, chunks: Sequence[Chunk], again: Sequence[int]) -> Iterator[BatchTask]:

@@ -12,7 +12,7 @@ from generation.splits.question_sets import choose
 from generation.splits.recipes import read_recipe
 from generation.storage.index import SplitIndex
 from generation.storage.items import load_chosen
-from generation.verification.columns import BROKEN, open_fresh
+from generation.verification.index_columns import BROKEN, open_fresh
 from generation.verification.indexes import prove_digests
 
 

@@ -11,7 +11,7 @@ from generation.engine.canonical import canonical
 from generation.engine.errors import EngineError
 from generation.engine.items import Item, Media
 from generation.engine.items import Question as EngineQuestion
-from generation.engine.verification.checks import IDS_ALIKE, Checker, prove_alike, read_picture
+from generation.engine.verification.checks import Checker, prove_drawn_again, read_picture, rgb_of
 from generation.engine.verification.proof import Proof
 from generation.engine.verification.verdict import Finding, of_item
 from generation.engine.worlds import get_maker
@@ -20,7 +20,7 @@ from generation.storage import files
 from generation.storage.items import engine_question
 from generation.storage.key_hashes import KeyColumns
 from generation.storage.pictures import Pictures
-from generation.verification.columns import ColumnProof
+from generation.verification.index_columns import ColumnProof
 
 UNREADABLE = (EngineError, ValueError, KeyError, TypeError, AttributeError)  # what a tampered row can lead to
 
@@ -184,7 +184,7 @@ class _ChunkProver:
             proof.same("images", (row.height, row.width), rgb.shape[:2], what="height and width ")
         ids = None if ids is None else ids.astype(np.uint16)
         if rgb is not None and not self.is_made:  # others' pictures may be grey, or have transparency
-            rgb = rgb[:, :, :3] if rgb.ndim == 3 else np.repeat(rgb[:, :, None], 3, axis=2)
+            rgb = rgb_of(rgb)
         self.checker.prove_pictures(item, rgb, ids, proof)
         if row.position in self.again and item.scene is not None and rgb is not None:
             self._draw_again(item, rgb, ids)
@@ -202,20 +202,13 @@ class _ChunkProver:
         return read_picture(content, self.proof, check=check, what=f"the file {name}")
 
     def _draw_again(self, item: Item, rgb: Any, ids: Any) -> None:
-        """Prove that a picture is what is drawn now, within what two machines may differ by."""
         if not self.is_made:
             self.proof.leave("pictures drawn again of scenes that we did not draw")
             return
-        dataset = self.split.dataset
-        try:
-            again, ids_again = get_maker(dataset.world).render(dataset.read_spec(), self.split.name, item)
-        except EngineError as error:
-            self.proof.leave(f"pictures that can't be drawn here: {error}")
-            return
-        if prove_alike(rgb, again, self.proof) and ids is not None and ids.shape == ids_again.shape:
-            alike = float((ids == ids_again).mean())
-            expected = f"object ids as drawn again in {100 * IDS_ALIKE:g} % of pixels"
-            self.proof.hold("rerendered", alike >= IDS_ALIKE, expected, f"{100 * alike:.2f} %")
+        dataset, name = self.split.dataset, self.split.name
+        prove_drawn_again(
+            rgb, ids, self.proof, draw=lambda: get_maker(dataset.world).render(dataset.read_spec(), name, item)
+        )
 
 
 def _hashed(row: Scene, item: Item) -> Iterator[str]:

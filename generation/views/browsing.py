@@ -1,4 +1,4 @@
-"""The questions of a split, by filters that stand in the address, each scene beside its questions."""
+"""The list of a split's questions, filtered by the address, with each scene beside its questions."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -11,31 +11,32 @@ from django.views.decorators.http import require_safe
 
 from generation import extensions
 from generation.access import Visitor, What, may_see, owns
-from generation.addresses import site_address
 from generation.browsing.imports import absent_of
 from generation.browsing.keyboard import BROWSE
 from generation.browsing.navigation import (
+    PICKING,
     PRESENT,
     address_of,
     in_order,
     is_remembered,
     read_choice,
-    split_choice,
+    read_filters,
     visible_facets,
 )
 from generation.browsing.pictures import Picture, picture_of
 from generation.browsing.sidebar import OPEN, Chip, NoSuchPage, chips, page_of, panels
 from generation.browsing.stories import Beginning, beginnings
 from generation.models import Job, Question, Split
-from generation.splits.filters import MOST, PAGE, BadAddress, Query, check_names, ranges_joined, read_query, sortable
-from generation.splits.question_sets import described
+from generation.site_addresses import site_address
+from generation.splits.filters import MOST, PAGE, BadAddress, Query, QueryString, check_names, join_ranges, sortable
+from generation.splits.question_sets import describe_recipe
 from generation.storage import items
 from generation.storage.index import IndexedFacet, SplitIndex, counts_of_all
-from generation.views.finding import find_split, pairs_of, refuse
+from generation.views.object_lookup import find_split, refuse
 
 
-class Group(NamedTuple):
-    """A scene with those of its questions that are on the page."""
+class SceneGroup(NamedTuple):
+    """A scene with its questions on the page."""
 
     scene: int
     picture: Picture | None
@@ -45,25 +46,25 @@ class Group(NamedTuple):
 
 @require_safe
 def browse(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Return one page of the questions that the address asks for."""
+    """Return one page of the questions that match the address."""
     split = find_split(request.user, slug, name)
     if not split.is_complete:
         return render(request, "generation/split_unfinished.html", _unfinished(request, split))
     index = SplitIndex.open(split)
-    facets = visible_facets(request.user, split, index)
-    opened = request.GET.getlist(OPEN)
-    own, rest = split_choice(pair for pair in pairs_of(request) if pair[0] != OPEN)
-    pairs, has_range_fields = ranges_joined(rest)
+    asked = QueryString.of(request)
+    opened = [value for _, value in asked.only(OPEN).pairs]
+    narrowed = asked.without(OPEN, *PICKING)
+    joined = join_ranges(narrowed)
     try:
-        choice = read_choice(own, questions=split.questions)
-        filters = read_query(pairs, facets=facets, hidden=list(index.facets.values()), is_sortable=True)
+        choice = read_choice(asked, questions=split.questions)
+        filters = read_filters(joined, user=request.user, split=split, index=index, is_sortable=True)
         if choice.leads_on:
             return HttpResponseRedirect(address_of(split, choice.positions, presents=choice.then == PRESENT))
         query = filters.with_chosen(choice.positions)
-        if has_range_fields or choice.then:
+        if joined != narrowed or choice.then:
             return HttpResponseRedirect(query.address)
         check_names(opened, index.facets)
-        return _page(request, split, index=index, facets=facets, query=query, opened=opened)
+        return _page(request, split, index=index, query=query, opened=opened)
     except BadAddress as error:
         return refuse(request, split, str(error), status=400)
     except NoSuchPage as error:
@@ -75,15 +76,14 @@ def _page(
     split: Split,
     *,
     index: SplitIndex,
-    facets: Sequence[IndexedFacet],
     query: Query,
     opened: Sequence[str],
 ) -> HttpResponse:
-    """Return the page of a query."""
+    facets = visible_facets(request.user, split, index)
     found = index.find(query.filters, query.each_word)
     page = page_of(query, len(found.positions))
     shown = in_order(index, query, found.positions)[page.start : page.stop].tolist()
-    questions = items.browsed(split, shown)
+    questions = items.questions_at(split, shown)
     context = {
         "split": split,
         "path": request.path,
@@ -113,7 +113,7 @@ def _page(
         "owns": owns(request.user, split.dataset),
         "links": extensions.links_for(split, query.filter_address.removeprefix("?")) if found.positions.size else [],
         "notes": extensions.notes_on_splits(request.user, [split]).get(split.pk, []),
-        "said": described(split) if split.is_derived else "",
+        "said": describe_recipe(split) if split.is_derived else "",
         "answers_open": (answers_open := may_see(request.user, split, What.ANSWER)),
         "shows_answers": answers_open and not is_remembered(request.COOKIES),
     }
@@ -121,7 +121,7 @@ def _page(
 
 
 class SortChoice(NamedTuple):
-    """A way to sort questions: as the address has it, as people call it, whether it is on."""
+    """A way to sort questions: its value in the address, its label, and whether it is active."""
 
     value: str
     label: str
@@ -129,7 +129,7 @@ class SortChoice(NamedTuple):
 
 
 def _sorts(facets: Sequence[IndexedFacet], query: Query) -> list[SortChoice]:
-    """Return the ways to sort; none where the split has no numbers to sort by."""
+    """Return the ways to sort; none if the split has no numeric facets."""
     on = "" if query.order is None else query.order.value
     ways = [
         SortChoice(sign + facet.name, f"{facet.label}, {first} first", on == sign + facet.name)
@@ -140,14 +140,14 @@ def _sorts(facets: Sequence[IndexedFacet], query: Query) -> list[SortChoice]:
 
 
 def _unfinished(request: HttpRequest, split: Split) -> dict[str, Any]:
-    """Return what a page shows of a split that can't be browsed yet; why it failed is for its owner."""
+    """Return the context for a split that cannot be browsed yet. Only its owner sees why it failed."""
     is_own = owns(request.user, split.dataset)
     failed = split.jobs.filter(state=Job.State.FAILED).first() if split.is_derived and is_own else None
     return {
         "split": split,
         "dataset": split.dataset,
         "owns": is_own,
-        "said": described(split) if split.is_derived else "",
+        "said": describe_recipe(split) if split.is_derived else "",
         "trouble": failed.message if failed is not None else "",
     }
 
@@ -158,19 +158,19 @@ def _beside(query: Query, shown: Collection[int]) -> list[tuple[str, str]]:
 
 
 def _chosen(query: Query) -> list[Chip]:
-    """Return the chosen questions, each with the address without it."""
+    """Return the selected questions, each with the address without it."""
     return [
         Chip("question", str(position), query.with_chosen(other for other in query.chosen if other != position).address)
         for position in query.chosen
     ]
 
 
-def _grouped(questions: Sequence[Question], split: Split, *, user: Visitor) -> list[Group]:
-    """Return questions in their order, those of one scene together."""
+def _grouped(questions: Sequence[Question], split: Split, *, user: Visitor) -> list[SceneGroup]:
+    """Return questions in order, grouped by scene."""
     with_pictures, with_stories = may_see(user, split, What.IMAGE), may_see(user, split, What.STORY)
     stories = beginnings([question.scene for question in questions], split) if with_stories else {}
     groups = []
     for scene, theirs in groupby(questions, key=lambda question: question.scene):
         picture = picture_of(scene, split, small=True) if with_pictures else None
-        groups.append(Group(scene.position, picture, stories.get(scene.position), list(theirs)))
+        groups.append(SceneGroup(scene.position, picture, stories.get(scene.position), list(theirs)))
     return groups

@@ -1,4 +1,4 @@
-"""A dataset's charts as files: SVG and PDF to print, CSV to compute with."""
+"""A dataset's charts as files: SVG and PDF for printing, CSV for computing."""
 
 import hashlib
 
@@ -13,19 +13,19 @@ from generation.charts.counts import Chart, as_csv, charts_of
 from generation.charts.drawing import DrawingOrder, drawings
 from generation.charts.vega import OF_PAPER, spec_of
 from generation.models import Dataset
-from generation.splits.filters import shortened
-from generation.views.finding import counted_splits, find_dataset
+from generation.splits.filters import QueryString, shorten
+from generation.views.object_lookup import counted_splits, find_dataset
 
 KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}
 
 
 class NoChart(Exception):
-    """There is no such chart, or it can't be had; the text says why."""
+    """The chart does not exist or is not available; the text says why."""
 
 
 @require_safe
 def chart(request: HttpRequest, slug: str, chart: str, kind: str) -> HttpResponse:
-    """Return a chart as a file; `?split=val` says whose questions are counted, otherwise all splits' are."""
+    """Return a chart as a file. `?split=val` counts only that split; otherwise all splits are counted."""
     dataset = find_dataset(request.user, slug)
     try:
         found = _find_chart(request, dataset, chart)
@@ -37,13 +37,13 @@ def chart(request: HttpRequest, slug: str, chart: str, kind: str) -> HttpRespons
 
 
 def _find_chart(request: HttpRequest, dataset: Dataset, name: str) -> Chart:
-    """Return a chart of the dataset with what this visitor may know."""
+    """Return a chart of the dataset with the counts that this user may see; raise `NoChart`."""
     splits = list(dataset.splits.select_related("dataset").order_by("ordinal"))
-    counted = counted_splits(splits, request.GET.get("split") or None)
+    counted = counted_splits(splits, QueryString.of(request).value("split") or None)
     charts = {found.view.name: found for found in charts_of(request.user, dataset, counted)}
     if name not in charts:
         known = ", ".join(charts) or "it has none yet"
-        raise NoChart(f"Expected one of this dataset's charts ({known}), got {shortened(name)}.")
+        raise NoChart(f"Expected one of this dataset's charts ({known}), got {shorten(name)}.")
     if not charts[name].columns:
         raise NoChart(f"Answers of {', '.join(charts[name].withheld)} are withheld, and this chart would tell of them.")
     return charts[name]
@@ -55,7 +55,7 @@ def _as_csv(chart: Chart) -> tuple[bytes, str]:
 
 
 def _drawing(request: HttpRequest, dataset: Dataset, chart: Chart, *, kind: str) -> tuple[bytes, str]:
-    """Return a chart for paper, its bars leading to this site, and what names the drawing."""
+    """Return a chart for paper, with links to this site, and a digest for its ETag."""
     spec = spec_of(chart, colors=OF_PAPER, title=dataset.name)
     if spec is None:
         raise NoChart(f"Expected enough questions for shares, got {', '.join(chart.left_out) or 'none'}.")
@@ -67,10 +67,10 @@ def _drawing(request: HttpRequest, dataset: Dataset, chart: Chart, *, kind: str)
 
 
 def _answered(request: HttpRequest, content: bytes, name: str, *, kind: str, etag: str) -> HttpResponse:
-    """Return the file, or that the browser has it already.
+    """Return the file, or the response that the browser's copy is up to date.
 
-    The address is the same for those who may know more, and while more splits are completed: nobody but the browser
-    keeps it, and that one asks each time.
+    Users with more rights, and later requests with more complete splits, get other content at the same address.
+    Therefore only the browser may store it, and it must ask each time.
     """
     response = HttpResponse(content, content_type=KINDS[kind])
     response["Content-Disposition"] = f'attachment; filename="{name}"'

@@ -1,4 +1,4 @@
-"""A new dataset: its spec as a form and as JSON, a preview, an estimate, and the button that has it made."""
+"""A new dataset: its spec as a form and as JSON, a preview, an estimate, and a button to make it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,31 +15,20 @@ from django.views.decorators.http import require_http_methods
 from generation.access import is_researcher, researchers_only, takes_uploads
 from generation.engine.errors import BadSpec
 from generation.engine.items import Media
-from generation.engine.worlds import find_preset, get_world, usable
+from generation.engine.worlds import find_preset, get_world
 from generation.forms import NewForm
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.making.creation import SlugTaken
 from generation.models import Dataset, Upload
-from generation.models.makers import UPLOAD_BYTES
+from generation.models.maker_accounts import UPLOAD_BYTES
 from generation.specs import editor, estimates, limits, loading, previews
 from generation.specs import fields as knobs
 from generation.specs.editor import SpecDraft
 from generation.specs.estimates import Estimate
+from generation.specs.presets import first_preset, preset_card, preset_groups, preset_names
 
-FIRST = "-mini"  # the preset to begin with: one that is made in a minute
 HINTS = 8
 BAD = 400
-
-
-class Preset(NamedTuple):
-    """A bundled spec as a card."""
-
-    name: str
-    media: Media
-    title: str
-    description: str
-    scenes: int
-    splits: int
 
 
 @login_required
@@ -47,15 +36,15 @@ class Preset(NamedTuple):
 @require_http_methods(["GET", "HEAD", "POST"])
 @takes_uploads(researchers_only)
 def new_dataset(request: HttpRequest) -> HttpResponse:
-    """Return the page on which a dataset is described; its button `create` has it made."""
+    """Return the page for describing a new dataset. The button `create` starts making it."""
     if not is_researcher(request.user):
         return render(request, "generation/not_researcher.html", status=403)
     if request.method == "POST":
-        return Sent(request).answer()
+        return SentPage(request).answer()
     chosen = request.GET.get("preset", "")
-    preset = chosen or _first_preset()
+    preset = chosen or first_preset()
     try:
-        most = limits.of(request.user)
+        most = limits.limits_for(request.user)
         draft = editor.draft_of(find_preset(preset), files={}, most=most)
     except BadSpec as error:
         raise Http404(str(error)) from error
@@ -63,20 +52,20 @@ def new_dataset(request: HttpRequest) -> HttpResponse:
     return _page(request, draft, about=about, most=most, preset=preset, is_choosing=not chosen)
 
 
-class Sent:
-    """A page that was sent back: what it says, and what its button asks for."""
+class SentPage:
+    """A submitted page: its content and the action of its button."""
 
     def __init__(self, request: HttpRequest) -> None:
         self.request = request
         self.about = NewForm(request.POST)
         self.action = request.POST.get("action", "")
         named = request.POST.get("preset", "")
-        self.preset = named if named in _presets() else ""
-        self.most = limits.of(request.user)
+        self.preset = named if named in preset_names() else ""
+        self.most = limits.limits_for(request.user)
         self.draft = self._draft()
 
     def answer(self) -> HttpResponse:
-        """Return the page anew, with a preview where that was asked for; or go to the dataset that is made now."""
+        """Return the page again, with a preview if wanted; or redirect to the new dataset."""
         if self.action == "create":
             return self._create()
         self.about = NewForm(initial=self._typed())
@@ -100,14 +89,14 @@ class Sent:
         return draft
 
     def _shown(self) -> dict[str, Any]:
-        """Return the JSON as the page had it; a page that says nonsense had the first preset."""
+        """Return the JSON that the page had; the first preset if the page sent invalid JSON."""
         try:
             return editor.parse(self.request.POST.get("shown", ""))
         except BadSpec:
-            return find_preset(_first_preset())
+            return find_preset(first_preset())
 
     def _with_uploads(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return the JSON with the files that came beside it named by their digests."""
+        """Return the JSON with the digests of the files that were sent with it."""
         for knob in knobs.knobs_of(loading.world_of(data)):
             came = self.request.FILES.getlist(knob.path) if knob.kind == "files" else []
             if came:
@@ -125,7 +114,7 @@ class Sent:
         return {digest: bytes(upload.content) for digest, upload in kept.items()}
 
     def _typed(self) -> dict[str, Any]:
-        """Return the fields beside the spec as they were typed, so that they are not complained about yet."""
+        """Return the other fields as they were typed, so that they are not validated yet."""
         names = self.about.fields
         return {name: self.request.POST.get(name, "") for name in names if name != "images"} | {
             "images": "images" in self.request.POST
@@ -154,17 +143,17 @@ class Sent:
         except BadSpec as error:
             self.draft = self.draft._replace(faults=editor.each(error))
             return self._page(status=BAD)
-        datasets.wake(HINTS)
+        dataset_jobs.RUNNER.wake(HINTS)
         return redirect(f"{dataset.get_absolute_url()}#making")
 
     def _started(self) -> Dataset:
-        """Return the new dataset; one account's are begun one after the other, so that none slips past the quota."""
+        """Start the new dataset. The requests of an account are serialised, so that none exceeds the quota."""
         user, about = self.request.user, self.about.cleaned_data
         assert self.draft.spec is not None and user.pk is not None
         with transaction.atomic():
             list(get_user_model().objects.select_for_update().filter(pk=user.pk))
             estimates.check(self.draft.spec, user, images=about["images"])
-            dataset = datasets.start(
+            dataset = dataset_jobs.start(
                 self.draft.spec.to_json(),
                 slug=about["slug"],
                 files=self._files(self.draft.data),
@@ -192,7 +181,7 @@ def _page(
     status: int = 200,
     **more: Any,
 ) -> HttpResponse:
-    """Return the page of a draft; `most` are the limits of whoever writes it."""
+    """Return the page of a draft; `most` are the limits of the user."""
     data, faults = _showable(draft)
     fields, rows = editor.fields_of(data, faults, most), editor.rows_of(data)
     beside_json = [
@@ -201,8 +190,8 @@ def _page(
     found, too_much = _estimate(draft, request)
     beside_splits = _beside_splits(faults, rows, too_much)
     context = {
-        "worlds": _cards(),
-        "chosen": _card(preset) if preset else None,
+        "worlds": preset_groups(),
+        "chosen": preset_card(preset) if preset else None,
         "world": get_world(loading.world_of(data)).label,
         "media": (media := get_world(loading.world_of(data)).media),
         "draws": media == Media.IMAGE,
@@ -225,16 +214,16 @@ def _page(
 
 
 def _showable(draft: SpecDraft) -> tuple[dict[str, Any], Sequence[BadSpec]]:
-    """Return the JSON that the form is filled from, and what is wrong; of an unknown world, the first preset's."""
+    """Return the JSON for the form, and its faults. For an unknown world it is the first preset's JSON."""
     try:
-        knobs.knobs_of(loading.world_of(knobs.expanded(draft.data)))
+        knobs.knobs_of(loading.world_of(knobs.expand(draft.data)))
     except BadSpec as error:
-        return find_preset(_first_preset()), draft.faults or (error,)
+        return find_preset(first_preset()), draft.faults or (error,)
     return draft.data, draft.faults
 
 
 def _estimate(draft: SpecDraft, request: HttpRequest) -> tuple[Estimate | None, str]:
-    """Return what a draft will take, and why that is too much; nothing of a draft that is refused."""
+    """Return the estimate for a draft, and why it is too large; nothing for a draft that is refused."""
     if draft.spec is None:
         return None, ""
     try:
@@ -244,7 +233,7 @@ def _estimate(draft: SpecDraft, request: HttpRequest) -> tuple[Estimate | None, 
 
 
 class Wrong(NamedTuple):
-    """Something to be changed: what it is called, the id of its field, what is wrong with it."""
+    """A fault: the label of its field, the id of its field, and the message."""
 
     label: str
     field: str
@@ -252,7 +241,7 @@ class Wrong(NamedTuple):
 
 
 def _beside_splits(faults: Sequence[BadSpec], rows: Sequence[editor.SplitField], too_much: str) -> list[Wrong]:
-    """Return what is wrong with splits, or that they are too much."""
+    """Return the faults of splits, including that they are too large."""
     numbers = {row.name: number for number, row in enumerate(rows) if row.name}
     found = []
     for fault in filter(editor.is_of_splits, faults):
@@ -270,44 +259,15 @@ def _wrong(fields: Sequence[editor.Field], beside_splits: Sequence[Wrong], besid
 
 
 def _grouped(fields: list[editor.Field]) -> list[tuple[str, list[editor.Field]]]:
-    """Return fields by the part of the spec they stand in."""
+    """Return fields grouped by the part of the spec that contains them."""
     groups: dict[str, list[editor.Field]] = {}
     for field in fields:
         groups.setdefault(field.knob.group.replace(".", ", ").capitalize(), []).append(field)
     return list(groups.items())
 
 
-def _presets() -> list[str]:
-    return [name for world in usable() if world.maker is not None for name in world.maker.presets()]
-
-
-def _first_preset() -> str:
-    names = _presets()
-    return next((name for name in names if name.endswith(FIRST)), names[0])
-
-
-def _cards() -> dict[str, list[Preset]]:
-    """Return the presets as cards, by the label of their world; first the world of the preset to begin with."""
-    first = loading.world_of(find_preset(_first_preset()))
-    worlds = sorted(usable(), key=lambda world: world.name != first)
-    return {world.label: [_card(name) for name in world.maker.presets()] for world in worlds if world.maker is not None}
-
-
-def _card(name: str) -> Preset:
-    data = find_preset(name)
-    splits = data.get("splits", {})
-    return Preset(
-        name=name,
-        media=get_world(loading.world_of(data)).media,
-        title=str(data.get("title") or name),
-        description=str(data.get("description", "")),
-        scenes=sum(split["scenes"] for split in splits.values()),
-        splits=len(splits),
-    )
-
-
 def _free_slug(name: str) -> str:
-    """Return a name that no dataset has yet: the preset's own, or with a number."""
+    """Return a name that no dataset has: the preset's name, or that name with a number."""
     taken = set(Dataset.objects.filter(slug__startswith=name).values_list("slug", flat=True))
     return next(slug for slug in [name, *(f"{name}-{n}" for n in range(2, len(taken) + 3))] if slug not in taken)
 

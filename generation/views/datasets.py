@@ -22,20 +22,20 @@ from generation.browsing.dataset import (
     singles_of,
     world_label,
 )
-from generation.browsing.imports import imported_of
+from generation.browsing.imports import import_view
 from generation.browsing.pictures import strips
 from generation.browsing.sidebar import NoSuchPage, chips
 from generation.extensions import Note
 from generation.models import Dataset, Split
-from generation.reports import shortcut_jobs
+from generation.reports.shortcuts import find_report
 from generation.reports.shortcuts_page import Alike, alike_to
 from generation.reports.shortcuts_page import source_of as paper_of
 from generation.specs.reproduction import hidden_files, recipe, spec_as_json, spec_as_zip
-from generation.splits.filters import BadAddress
-from generation.splits.question_sets import described
-from generation.splits.withheld import guarded
-from generation.views.finding import counted_splits, find_dataset, pairs_of, refuse_list
-from generation.views.making import making_context
+from generation.splits.filters import BadAddress, QueryString
+from generation.splits.question_sets import describe_recipe
+from generation.splits.withheld import withheld_splits
+from generation.views.object_lookup import counted_splits, find_dataset, refuse_list
+from generation.views.owner_actions import making_context
 
 FEW = 6  # datasets that need no form to be found by
 STRIP = 6  # pictures at the head of an overview
@@ -44,10 +44,11 @@ STORIES = 3  # beginnings of stories there
 
 @require_safe
 def datasets(request: HttpRequest) -> HttpResponse:
-    """Return the list of datasets that this visitor may see: `?q=shapes&world=clevr&state=complete&page=3`."""
+    """Return the list of datasets that this user may see: `?q=shapes&world=clevr&state=complete&page=3`."""
     try:
-        query = read_list_query(pairs_of(request))
-        if "" in request.GET.dict().values():  # as forms send what was left open
+        asked = QueryString.of(request)
+        query = read_list_query(asked)
+        if any(not asked.last(name) for name, _ in asked.pairs):  # as forms send what was left open
             return redirect(request.path + ("" if query.is_plain else query.address))
         cards, page = cards_of(request.user, query)
     except BadAddress as error:
@@ -68,11 +69,11 @@ def datasets(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def dataset(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the overview of a dataset; `?split=val` says whose questions are counted, otherwise all splits' are."""
+    """Return the overview of a dataset. `?split=val` counts only that split; otherwise all splits are counted."""
     found = find_dataset(request.user, slug)
     everything = list(found.splits.select_related("dataset", "reference", "parent").order_by("ordinal"))
     splits = [split for split in everything if not split.is_derived]
-    wanted = request.GET.get("split") or None
+    wanted = QueryString.of(request).value("split") or None
     counted = counted_splits(everything, wanted)
     spec = found.spec_data
     has_files = found.files.exists()
@@ -80,13 +81,13 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         **making_context(request.user, found, splits),
         "world": world_label(found),
-        "imported": imported_of(request.user, found, splits),
+        "imported": import_view(request.user, found, splits),
         "seed": spec.get("seed", 0),
         "splits": splits,
         "rows": _rows(request.user, everything),
         "totals": _totals(splits, open_scenes=open_scenes),
         "shows_replaced": {split.pk for split in open_scenes},
-        "guarded": (guards := guarded(request.user, splits)),
+        "guarded": (guards := withheld_splits(request.user, splits)),
         "pictures": strips([found], user=request.user, pictures=STRIP).get(found.pk, []),
         "stories": stories.strips([found], user=request.user, stories=STORIES).get(found.pk, []),
         "first": counted[0] if counted else None,
@@ -109,21 +110,21 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def spec(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the spec as a file: JSON."""
+    """Return the spec as a JSON file."""
     found = find_dataset(request.user, slug)
     return _download(spec_as_json(found).encode(), f"{found.slug}.json", kind="application/json")
 
 
 @require_safe
 def spec_with_files(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the spec and the files that it needs, zipped; without files of scenes that the visitor may not see."""
+    """Return a zip file of the spec and its files, without files of scenes that the user may not see."""
     found = find_dataset(request.user, slug)
     hidden = hidden_files(found, sees=partial(may_see, request.user))
     return _download(spec_as_zip(found, hidden=hidden), f"{found.slug}-spec.zip", kind="application/zip")
 
 
 class SplitRow(NamedTuple):
-    """A split in the overview's table; `said` says in words which questions a derived one has."""
+    """A split in the overview's table; `said` describes the questions of a derived split."""
 
     split: Split
     said: str
@@ -131,24 +132,24 @@ class SplitRow(NamedTuple):
 
 
 def _rows(user: Visitor, splits: list[Split]) -> list[SplitRow]:
-    """Return splits in their order, each followed by those derived from it."""
+    """Return splits in order, each followed by the splits that are derived from it."""
     found = extensions.notes_on_splits(user, splits)
     rows = []
     for split in splits:
         if not split.is_derived:
             rows.append(SplitRow(split, "", found.get(split.pk, [])))
             derived = [other for other in splits if other.parent_id == split.pk]
-            rows += [SplitRow(other, described(other), found.get(other.pk, [])) for other in derived]
+            rows += [SplitRow(other, describe_recipe(other), found.get(other.pk, [])) for other in derived]
     return rows
 
 
 def _filters(user: Visitor) -> list[str]:
-    """Return what the form of the list offers: who sees all there is to see, public datasets, needs no choice of it."""
+    """Return the facets of the list's form. Visitors without an account need no choice of who sees a dataset."""
     return ["world", "state", *(["visibility"] if user.is_authenticated else [])]
 
 
 def _totals(splits: list[Split], *, open_scenes: list[Split]) -> dict[str, int | None]:
-    """Return how many scenes and questions all splits have together; of replaced scenes, if all may be known."""
+    """Return the numbers of scenes and questions, and of replaced scenes if the user may see all scenes."""
     return {
         "scenes": sum(split.scenes for split in splits),
         "questions": sum(split.questions for split in splits),
@@ -157,11 +158,11 @@ def _totals(splits: list[Split], *, open_scenes: list[Split]) -> dict[str, int |
 
 
 def _alike(user: Visitor, dataset: Dataset, splits: list[Split]) -> list[Alike]:
-    """Return how many questions are alike, where that was counted already; its own page has it counted."""
+    """Return how many questions repeat, if a report has counted it; otherwise an empty list."""
     if dataset.state != Dataset.State.COMPLETE:
         return []
     counted = [split for split in splits if split.is_complete and not split.is_derived]
-    report = shortcut_jobs.find(dataset, counted)
+    report = find_report(dataset, counted)
     return [] if report is None else alike_to(user, dataset, counted, report)
 
 

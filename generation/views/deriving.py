@@ -1,7 +1,6 @@
-"""Question sets: the form that makes one of some of a split's questions, and the page that deletes it."""
+"""Question sets: the form that makes one from some of a split's questions, and the page that deletes one."""
 
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -11,21 +10,22 @@ from django.views.decorators.http import require_http_methods
 
 from generation import extensions
 from generation.access import Visitor, owns
-from generation.browsing.navigation import split_choice
+from generation.browsing.navigation import PICKING
 from generation.forms import AmountForm, DeriveForm
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Split
 from generation.splits import question_sets
+from generation.splits.filters import QueryString
 from generation.splits.recipes import BadRecipe, Chooser, Recipe, in_words
 from generation.storage.index import SplitIndex
-from generation.views.finding import NOTHING, find_split, pairs_of, refuse
+from generation.views.object_lookup import NOTHING, find_split, refuse
 
 FIELDS = {"name": "name", "sample": "amount", "first": "amount", "share": "amount", "seed": "seed"}
 BAD, CONFLICT = 400, 409
 
 
 class QuestionSetSize(NamedTuple):
-    """What a question set would have: in words, or why it can't be made."""
+    """The size of a question set in words, or why it cannot be made."""
 
     said: str = ""
     trouble: str = ""
@@ -35,14 +35,14 @@ class QuestionSetSize(NamedTuple):
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def derive(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Return the form of a question set of the questions that the address asks for; its button makes it.
+    """Return the form for a question set from the questions that match the address. Its button makes the set.
 
-    `action=count` gives the page with what the set would have, and makes nothing.
+    `action=count` only returns the page with the size of the set.
     """
     split = _find_own(request.user, slug, name)
     try:
         question_sets.check_parent(split)
-        asked = QuestionSetRequest(split, urlencode(split_choice(pairs_of(request))[1]))
+        asked = QuestionSetRequest(split, str(QueryString.of(request).without(*PICKING)))
     except BadRecipe as error:
         return refuse(request, split, error.reason, status=CONFLICT if error.where == "parent" else BAD)
     if request.method != "POST":
@@ -53,7 +53,7 @@ def derive(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     form = DeriveForm(request.POST)
     if form.is_valid():
         try:
-            made = datasets.derive(split, name=form.cleaned_data["name"], recipe=form.recipe(split, asked.filter))
+            made = dataset_jobs.derive(split, name=form.cleaned_data["name"], recipe=form.recipe(split, asked.filter))
             return redirect(made)
         except BadRecipe as error:
             form.add_error(FIELDS.get(error.where), error.reason)
@@ -61,7 +61,7 @@ def derive(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 
 class QuestionSetRequest:
-    """The questions of which a set is to be made: those of a split that pass a filter."""
+    """The questions from which a set is made: those of a split that match a filter."""
 
     def __init__(self, split: Split, text: str) -> None:
         self.split, self.index = split, SplitIndex.open(split)
@@ -70,13 +70,13 @@ class QuestionSetRequest:
         self.found = len(self.index.find(self.query.filters, self.query.each_word).positions)
 
     def first_form(self) -> dict[str, Any]:
-        """Return what the form has at first: all of what is filtered, a tenth of what is not."""
+        """Return the initial values of the form: all filtered questions, or a tenth of an unfiltered split."""
         if self.query.is_plain:
             return {"how": "sample", "amount": max(1, self.found // 10), "seed": 0}
         return {"how": "all", "amount": "", "seed": 0}
 
     def counted(self, amount: AmountForm) -> QuestionSetSize:
-        """Return what the set would have."""
+        """Return the size of the set, or why it cannot be made."""
         if not amount.is_valid():
             return QuestionSetSize(trouble=" ".join(str(text) for texts in amount.errors.values() for text in texts))
         try:
@@ -91,7 +91,7 @@ class QuestionSetRequest:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def delete(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Return the page that asks whether a question set shall go; its button deletes it."""
+    """Return the page that asks for confirmation. Its button deletes the question set."""
     split = _find_own(request.user, slug, name)
     if not split.is_derived:
         raise Http404(NOTHING)
@@ -100,7 +100,7 @@ def delete(request: HttpRequest, slug: str, name: str) -> HttpResponse:
             "split": split,
             "dataset": split.dataset,
             "here": "Delete",
-            "said": question_sets.described(split),
+            "said": question_sets.describe_recipe(split),
             "referring": extensions.referring_to_split(split),
             "losses": extensions.losses_of(Split.objects.filter(pk=split.pk)),
         }
@@ -114,7 +114,7 @@ def delete(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 
 def _find_own(user: Visitor, slug: str, name: str) -> Split:
-    """Return the split at this address, if its dataset is this visitor's; others get the 404 of what isn't there."""
+    """Return the split at this address if the user owns its dataset; otherwise raise the same `Http404` as for none."""
     split = find_split(user, slug, name)
     if not owns(user, split.dataset):
         raise Http404(NOTHING)

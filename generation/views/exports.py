@@ -1,4 +1,4 @@
-"""Exports: the page that has them built and lists them, what may be done with each, and its file."""
+"""Exports: the page that requests and lists them, the actions on each, and its file."""
 
 from typing import Any, NamedTuple
 
@@ -14,20 +14,20 @@ from generation.engine import formats
 from generation.engine.errors import EngineError
 from generation.exchange import export_jobs, export_requests
 from generation.exchange.export_requests import ExportForm
-from generation.models import Dataset, Export, Heartbeat, Split
+from generation.models import Dataset, Export, Split
 from generation.queue import DEFAULT
+from generation.queue.workers import describe_waiting
 from generation.storage import files
-from generation.views.finding import find_dataset
 from generation.views.media import sent_by_proxy
+from generation.views.object_lookup import find_dataset
 
 BAD, CONFLICT = 400, 409
 ZIP = "application/zip"
-START_COMMAND = "python manage.py process default"
 NOTHING = "There is no such export, or it isn't for you."
 
 
 class ExportRow(NamedTuple):
-    """An export as the page lists it."""
+    """An export in the page's list."""
 
     export: Export
     label: str
@@ -40,7 +40,7 @@ class ExportRow(NamedTuple):
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def page(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the page of a dataset's exports; its button has one built, for whoever is signed in."""
+    """Return the page of a dataset's exports. Its button requests an export for a user who is signed in."""
     found = find_dataset(request.user, slug)
     splits = _splits(found)
     if request.method != "POST":
@@ -68,7 +68,7 @@ def progress(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 @login_required
 def cancel(request: HttpRequest, slug: str, export: int) -> HttpResponse:
-    """Call off an export that waits or is being built."""
+    """Cancel an export that waits or is being built."""
     found = _managed(request.user, slug, export)
     if not export_jobs.cancel(found):
         return _conflict(request, found, wanted="that waits or is being built")
@@ -78,7 +78,7 @@ def cancel(request: HttpRequest, slug: str, export: int) -> HttpResponse:
 @require_POST
 @login_required
 def retry(request: HttpRequest, slug: str, export: int) -> HttpResponse:
-    """Let an export be built again that failed or was cancelled."""
+    """Build an export again that failed or was cancelled."""
     found = _managed(request.user, slug, export)
     if not export_jobs.retry(found):
         return _conflict(request, found, wanted="that failed or was cancelled")
@@ -96,7 +96,7 @@ def delete(request: HttpRequest, slug: str, export: int) -> HttpResponse:
 @require_safe
 @never_cache
 def download(request: HttpRequest, slug: str, export: int) -> HttpResponseBase:
-    """Return an export's file, to whoever may see now what is shown in it."""
+    """Return an export's file if the user may still see everything in it."""
     found = _export(request.user, slug, export)
     if found.state != Export.State.DONE or not export_requests.may_have(request.user, found):
         raise Http404(NOTHING)
@@ -107,7 +107,7 @@ def download(request: HttpRequest, slug: str, export: int) -> HttpResponseBase:
 
 
 def _streamed(found: Export) -> HttpResponseBase:
-    """Return the file piece by piece, from wherever files are kept."""
+    """Return the file in pieces, from disk or from a bucket."""
     try:
         size = default_storage.size(found.file)
     except FileNotFoundError as error:
@@ -123,7 +123,7 @@ def _splits(dataset: Dataset) -> list[Split]:
 
 
 def _form(request: HttpRequest, dataset: Dataset, splits: list[Split], data: Any = None) -> ExportForm | None:
-    """Return the form; None for who is not signed in, and for a dataset of which nothing can be exported."""
+    """Return the form; None for users who are not signed in, and if nothing can be exported."""
     if not splits or dataset.state != Dataset.State.COMPLETE or not request.user.is_authenticated:
         return None
     return ExportForm(data, dataset=dataset, splits=splits, is_owner=owns(request.user, dataset))
@@ -145,7 +145,7 @@ def _page(
 
 
 def _listed(user: Visitor, dataset: Dataset, splits: list[Split]) -> dict[str, Any]:
-    """Return what the list of exports shows a visitor."""
+    """Return the context for the list of exports."""
     rows = [_row(user, one, splits) for one in Export.objects.for_list(dataset) if _is_listed(user, one, splits)]
     unfinished = [row for row in rows if row.export.state in (Export.State.WAITING, Export.State.RUNNING)]
     return {
@@ -153,9 +153,8 @@ def _listed(user: Visitor, dataset: Dataset, splits: list[Split]) -> dict[str, A
         "rows": rows,
         "state": " ".join(f"{row.export.pk}-{row.export.state}" for row in rows),
         "is_live": bool(unfinished),
-        "is_alone": bool(unfinished) and not Heartbeat.objects.reading(DEFAULT).alive().exists(),
+        **describe_waiting(DEFAULT, waits=bool(unfinished)),
         "owns": owns(user, dataset),
-        "start_command": START_COMMAND,
     }
 
 
@@ -179,7 +178,7 @@ def _row(user: Visitor, one: Export, splits: list[Split]) -> ExportRow:
 
 
 def _label(one: Export) -> str:
-    """Return what people call an export's format; its name, where it is none any more."""
+    """Return the label of an export's format, or its name if the format no longer exists."""
     try:
         return formats.find(one.format, one.dataset.get_world()).label
     except EngineError:
@@ -187,7 +186,7 @@ def _label(one: Export) -> str:
 
 
 def _export(user: Visitor, slug: str, number: int) -> Export:
-    """Return an export of a dataset that this visitor may open."""
+    """Return an export of a dataset that this user may open; raise `Http404`."""
     dataset = find_dataset(user, slug)
     found = Export.objects.filter(pk=number, dataset=dataset).first()
     if found is None:
@@ -197,7 +196,7 @@ def _export(user: Visitor, slug: str, number: int) -> Export:
 
 
 def _managed(user: Visitor, slug: str, number: int) -> Export:
-    """Return an export that this visitor asked for, or of her dataset; others get the 404 of what isn't there."""
+    """Return an export that this user may manage; otherwise raise the same `Http404` as for none."""
     found = _export(user, slug, number)
     if not export_requests.may_manage(user, found):
         raise Http404(NOTHING)

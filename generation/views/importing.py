@@ -1,4 +1,4 @@
-"""Importing on a page: published files are sent, and a background process reads them."""
+"""Importing on a page: the user uploads published files, and a background process reads them."""
 
 import secrets
 from pathlib import PurePosixPath
@@ -17,14 +17,14 @@ from generation.access import is_researcher, owns, researchers_only, takes_uploa
 from generation.engine.errors import EngineError
 from generation.engine.worlds import READERS
 from generation.forms import ImportForm
-from generation.making import datasets, import_records, imports
+from generation.making import dataset_jobs, import_records, imports
 from generation.models import Dataset, Import
 from generation.storage import account_storage
 from generation.storage import files as storage
-from generation.views.making import making_context
+from generation.views.owner_actions import making_context
 
 BAD, FORBIDDEN = 400, 403
-SHOWN = 10  # imports that the page lists
+SHOWN = 10  # imports in the page's list
 HINTS = 4
 
 
@@ -33,7 +33,7 @@ HINTS = 4
 @require_http_methods(["GET", "HEAD", "POST"])
 @takes_uploads(researchers_only)
 def new_import(request: HttpRequest) -> HttpResponse:
-    """Return the page on which published files are sent; its button has them read."""
+    """Return the page for uploading published files. Its button starts the import."""
     if not is_researcher(request.user):
         return render(request, "generation/not_researcher.html", status=FORBIDDEN)
     if request.method != "POST":
@@ -46,7 +46,7 @@ def new_import(request: HttpRequest) -> HttpResponse:
     except EngineError as error:
         form.add_error("slug" if error.where == "slug" else "files", str(error))
         return _page(request, form, status=BAD)
-    datasets.wake(HINTS)
+    dataset_jobs.RUNNER.wake(HINTS)
     return redirect(imported)
 
 
@@ -54,7 +54,7 @@ def new_import(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def import_state(request: HttpRequest, number: int) -> HttpResponse:
-    """Return how far an import is, or why nothing of it was kept; when it is read, its dataset."""
+    """Return the state of an import, or why it was refused; redirect to the dataset of a finished import."""
     found = Import.objects.select_related("dataset").filter(pk=number).first()
     if found is None or not _is_own(request.user, found):
         raise Http404("There is no such import, or it is somebody else's.")
@@ -85,7 +85,7 @@ def _page(request: HttpRequest, form: ImportForm, *, status: int = 200) -> HttpR
 
 
 def _ordered(request: HttpRequest, said: dict[str, Any]) -> Import:
-    """Return the new import, whose files wait to be looked into; where it is refused, nothing that was sent is kept."""
+    """Store the files and return the new import. If it is refused, the files are deleted."""
     shortage = storage.disk_shortage()
     if shortage:
         raise EngineError(shortage)
@@ -101,7 +101,7 @@ def _ordered(request: HttpRequest, said: dict[str, Any]) -> Import:
 
 
 def _kept(file: UploadedFile, folder: str) -> str:
-    """Return the name under which a file that was sent is now stored, a part at a time."""
+    """Store an uploaded file in parts; return its name in the storage."""
     name = f"{folder}/{PurePosixPath(str(file.name)).name}"
     path = storage.local_path(name)
     if path is None:

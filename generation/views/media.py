@@ -1,4 +1,4 @@
-"""Pictures under our own address, which never means another picture: browsers may keep them for ever."""
+"""Pictures. An address always means the same picture, so browsers may store it forever."""
 
 import functools
 import logging
@@ -17,7 +17,7 @@ from generation.browsing.pictures import version_of
 from generation.models import Dataset, Scene, Split
 from generation.storage import files, pictures
 from generation.storage.pictures import Pictures, name_of, thumbnail
-from generation.views.finding import find_split
+from generation.views.object_lookup import find_split
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +29,6 @@ MISSING = "There is no such picture, or it isn't shown."
 
 @require_safe
 def scene_image(request: HttpRequest, slug: str, name: str, position: int, version: str) -> HttpResponseBase:
-    """Return a scene's picture."""
     split = find_split(request.user, slug, name)
     if not may_see(request.user, split, What.IMAGE):
         raise Http404(MISSING)
@@ -41,7 +40,7 @@ def scene_image(request: HttpRequest, slug: str, name: str, position: int, versi
 
 @require_safe
 def scene_thumbnail(request: HttpRequest, slug: str, name: str, position: int, version: str) -> HttpResponseBase:
-    """Return a scene's picture, small: what lists show of it."""
+    """Return the thumbnail of a scene's picture, for lists."""
     split = find_split(request.user, slug, name)
     if not may_see(request.user, split, What.IMAGE):
         raise Http404(MISSING)
@@ -52,7 +51,7 @@ def scene_thumbnail(request: HttpRequest, slug: str, name: str, position: int, v
 
 @require_safe
 def scene_ids_image(request: HttpRequest, slug: str, name: str, position: int, version: str) -> HttpResponseBase:
-    """Return a scene's object-id image: 0 none, else an object's number plus one; 8 bits, 16 from 256 objects."""
+    """Return a scene's object-id image: 0 for none, otherwise an object's number plus one; 8 bits, or 16 if needed."""
     split = find_split(request.user, slug, name)
     if not may_see(request.user, split, What.IDS_IMAGE):
         raise Http404(MISSING)
@@ -62,13 +61,12 @@ def scene_ids_image(request: HttpRequest, slug: str, name: str, position: int, v
 
 
 def check_version(split: Split, stored: str, version: str) -> None:
-    """Raise `Http404` unless there is a picture and the address names this one."""
+    """Raise `Http404` unless there is a picture and the address has its version."""
     if not stored or version_of(split.dataset) != version:
         raise Http404(MISSING)
 
 
 def _scene(split: Split, position: int) -> Scene:
-    """Return the scene at a position of a split."""
     kept = ("image", "ids_image", "linked", "position")
     scene = Scene.objects.filter(split=split, position=position).only(*kept).first()
     if scene is None:
@@ -77,7 +75,7 @@ def _scene(split: Split, position: int) -> Scene:
 
 
 def _picture(scene: Scene, split: Split, *, name: str) -> HttpResponseBase:
-    """Return a scene's picture, stored or linked."""
+    """Return a scene's picture, stored or linked; raise `Http404`."""
     if not scene.linked:
         return _file(scene.image, name=name)
     try:
@@ -88,7 +86,7 @@ def _picture(scene: Scene, split: Split, *, name: str) -> HttpResponseBase:
 
 
 def _file(stored: str, *, name: str) -> HttpResponseBase:
-    """Return a stored picture under a name that tells no more than its address."""
+    """Return a stored picture with a file name that reveals no more than its address; raise `Http404`."""
     sent = sent_by_proxy(stored, content_type=pictures.type_of(stored))
     if sent is not None:
         sent["Content-Disposition"] = f'inline; filename="{name}"'
@@ -101,7 +99,7 @@ def _file(stored: str, *, name: str) -> HttpResponseBase:
 
 
 def _small(scene: Scene, split: Split) -> HttpResponse:
-    """Return the small version of a picture, made now where there is none yet."""
+    """Return the thumbnail of a picture, and make it if it does not exist; raise `Http404`."""
     scene.split = split
     stored = scene.image or f"{Pictures(scene).stem}.png"
     sent = sent_by_proxy(name_of(stored), content_type="image/webp")
@@ -115,7 +113,7 @@ def _small(scene: Scene, split: Split) -> HttpResponse:
 
 
 def sent_by_proxy(stored: str, *, content_type: str) -> HttpResponse | None:
-    """Return an answer that has the proxy send a file of our disk; None where it doesn't do that, or there is none."""
+    """Return a response that lets the proxy send a local file; None if the proxy cannot, or without such a file."""
     path = files.local_path(stored)
     if not settings.PROXY_SENDS_FILES or path is None or not path.is_file():
         return None
@@ -123,19 +121,19 @@ def sent_by_proxy(stored: str, *, content_type: str) -> HttpResponse | None:
 
 
 def _lost(stored: str, found: object) -> Http404:
-    """Return what a visitor is told of a file that should be there; the log says which."""
+    """Return the error for a file that is missing from the storage, and log its name."""
     log.error("Expected a picture in %s, got: %s. Restore it from a backup.", stored, found)
     return Http404(MISSING)
 
 
 def _unchanged(request: HttpRequest, split: Split) -> HttpResponseBase | None:
-    """Return that the visitor has the picture already, where that is so: an address never means another one."""
+    """Return the response that the browser's copy is up to date, or None."""
     found = get_conditional_response(request, etag=_etag(split))
     return None if found is None else _kept_for_ever(split, found)
 
 
 def _kept_for_ever(split: Split, response: R) -> R:
-    """Return a response that says it never changes; to proxies only where anyone may see it."""
+    """Return a response with headers that it never changes. Proxies may store it only if everybody may see it."""
     anyone = split.dataset.visibility == Dataset.Visibility.PUBLIC and split.dataset.images_visible
     response["Cache-Control"] = f"{'public' if anyone else 'private'}, max-age={A_YEAR}, immutable"
     response["ETag"] = _etag(split)

@@ -1,4 +1,4 @@
-"""One question: its picture, text and answer, and its program step by step."""
+"""A question's page: its picture, text and answer, and its program step by step."""
 
 from typing import Any
 
@@ -13,13 +13,13 @@ from generation import extensions
 from generation.access import OPEN_WHILE_WITHHELD, Visitor, What, may_see, may_see_facet
 from generation.browsing.imports import lacking, why_no_picture
 from generation.browsing.keyboard import OF_STORY, QUESTION
-from generation.browsing.navigation import COOKIE, LIST, ON, Visit, is_remembered, read_visit, split_visit, trail_of
+from generation.browsing.navigation import COOKIE, LIST, Visit, is_remembered, read_visit, trail_of
 from generation.browsing.question import QuestionView, show
 from generation.models import Question, Split
-from generation.splits.filters import BadAddress, shortened
+from generation.splits.filters import ON, BadAddress, QueryString, shorten
 from generation.storage import items
 from generation.storage.index import IndexedFacet
-from generation.views.finding import find_split, pairs_of, refuse
+from generation.views.object_lookup import find_split, refuse
 
 A_YEAR = 31_536_000  # seconds
 MAX_DIGITS = 6
@@ -27,18 +27,18 @@ MAX_DIGITS = 6
 
 @require_safe
 def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpResponse:
-    """Return a question's page; `?step=4` shows what step 4 of its program gave, and points at it.
+    """Return a question's page; `?step=4` shows the output of step 4 of its program.
 
-    A filter or `?list=3,17,55` in the address says which questions come before and after it.
+    A filter or `?list=3,17,55` in the address determines the previous and the next question.
     """
     split = find_split(request.user, slug, name)
     asked = items.question_at(split, number)
     if asked is None:
         return refuse(request, split, _no_question(split, number), status=404)
     try:
-        own, rest = split_visit(pairs_of(request))
-        trail = trail_of(rest, user=request.user, split=split, position=number)
-        visit = read_visit(own, remembers=is_remembered(request.COOKIES), trail=trail.pairs)
+        wanted = QueryString.of(request)
+        trail = trail_of(wanted, user=request.user, split=split, position=number)
+        visit = read_visit(wanted, remembers=is_remembered(request.COOKIES), trail=trail.pairs)
     except BadAddress as error:
         return refuse(request, split, str(error), status=400, question=asked)
     allowed = frozenset(what for what in What if may_see(request.user, split, what))
@@ -76,7 +76,7 @@ def question(request: HttpRequest, slug: str, name: str, number: int) -> HttpRes
 
 
 def _answered(request: HttpRequest, context: dict[str, Any], *, visit: Visit) -> HttpResponse:
-    """Return the page, or to a script that has the page already its changing part; remember what was switched."""
+    """Return the page, or only its changing part for htmx; store the user's choice to answer first in a cookie."""
     htmx = HtmxDetails(request)
     is_part = bool(htmx) and not htmx.history_restore_request
     template = "generation/_question_part.html" if is_part else "generation/question.html"
@@ -92,12 +92,12 @@ def _answered(request: HttpRequest, context: dict[str, Any], *, visit: Visit) ->
 
 
 def _may_know(user: Visitor, split: Split, facet: IndexedFacet, *, visit: Visit) -> bool:
-    """Return whether a facet's value may stand on the page: not where it says what is still to be asked."""
+    """Return whether a facet's value may be shown. A value that reveals the answer is hidden until the user answers."""
     return may_see_facet(user, split, facet) and not (visit.hides and facet.reveals)
 
 
 def _scene_list(asked: Question, others: list[Question]) -> str:
-    """Return the address at which the questions of this one's scene are gone through alone."""
+    """Return the address for stepping through all questions about this question's scene."""
     return f"?{LIST}=" + ",".join(map(str, sorted([asked.position, *(other.position for other in others)])))
 
 
@@ -107,8 +107,8 @@ def _is_step(wanted: str, shown: QuestionView) -> bool:
 
 def _no_step(wanted: str, shown: QuestionView) -> str:
     if not shown.rows:
-        return f"Expected no step, got {shortened(wanted)}: this question has no program to show."
-    return f"Expected a step from 0 to {len(shown.rows) - 1}, got {shortened(wanted)}."
+        return f"Expected no step, got {shorten(wanted)}: this question has no program to show."
+    return f"Expected a step from 0 to {len(shown.rows) - 1}, got {shorten(wanted)}."
 
 
 def _no_question(split: Split, number: int) -> str:

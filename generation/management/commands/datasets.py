@@ -1,4 +1,4 @@
-"""`manage.py datasets`: what there is."""
+"""`manage.py datasets`: lists the datasets."""
 
 import json
 from argparse import ArgumentParser
@@ -11,15 +11,12 @@ KEYS = ("slug", "world", "state", "splits", "scenes", "questions", "fingerprint"
 
 
 class Command(PlainCommand):
-    """List the datasets."""
-
     help = "List all datasets."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="one JSON document: a list of objects")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print the list."""
         rows = [_row(dataset) for dataset in Dataset.objects.for_list().order_by("slug")]
         if options["json"]:
             self.stdout.write(json.dumps(rows, indent=2))

@@ -1,4 +1,4 @@
-"""`manage.py delete`: a dataset goes, with its files; or one of its question sets."""
+"""`manage.py delete`: deletes a dataset with its files, or one of its question sets."""
 
 import time
 from argparse import ArgumentParser
@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.management.console import FAILED, PlainCommand
 from generation.models import Dataset, Job
 from generation.splits import question_sets
@@ -15,23 +15,21 @@ IDLE = 0.2  # seconds
 
 
 class Command(PlainCommand):
-    """Delete a dataset, or a question set."""
-
     help = "Delete a dataset with everything in it, or one of its question sets. Interrupted, it can be run again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("dataset", metavar="SLUG", help="of a question set: DATASET/SPLIT")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Delete it here, or wait for the process that is at it already."""
+        """Delete it in this process, or wait for another process that is already deleting it."""
         if "/" in options["dataset"]:
             question_sets.remove(self.find_split(options["dataset"]))
             return
         dataset = self.find_dataset(options["dataset"])
-        datasets.delete(dataset)
+        dataset_jobs.delete(dataset)
         while Dataset.objects.filter(pk=dataset.pk).exists():
-            if not datasets.work(dataset=dataset):
-                datasets.recover()
+            if not dataset_jobs.work(dataset=dataset):
+                dataset_jobs.RUNNER.recover()
                 self._check(dataset)
                 time.sleep(IDLE)
 

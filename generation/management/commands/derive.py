@@ -1,4 +1,4 @@
-"""`manage.py derive`: some of a split's questions become a split of their own."""
+"""`manage.py derive`: makes a new split from some of a split's questions."""
 
 import math
 import re
@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.management.console import FAILED, INTERRUPTED, PlainCommand
 from generation.models import Job, Split
 from generation.splits import question_sets
@@ -19,12 +19,9 @@ IDLE = 0.2  # seconds
 
 
 class Command(PlainCommand):
-    """Derive a split."""
-
     help = "Make a question set: a split of some of another's questions. Prints its content hash."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the split, and which of its questions are wanted."""
         parser.add_argument("split", metavar="DATASET/SPLIT")
         parser.add_argument("--name", required=True, metavar="NAME", help="of the new split")
         parser.add_argument(
@@ -42,7 +39,7 @@ class Command(PlainCommand):
         parser.add_argument("--seed", type=_seed, default=0, metavar="S", help="of what is left to chance; default: 0")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Make it here, or wait for the process that is at it already; nothing is left of what can't be made."""
+        """Make it in this process, or wait for another process that is making it. After a failure nothing is left."""
         parent = self.find_split(options["split"])
         job = question_sets.create(parent, name=options["name"], recipe=_recipe(parent, options))
         assert job.split is not None
@@ -55,13 +52,13 @@ class Command(PlainCommand):
             self._drop(job.split.pk)
             raise
         split = Split.objects.for_browse().get(pk=job.split.pk)
-        self.stderr.write(f"{split}: {question_sets.described(split)}")
+        self.stderr.write(f"{split}: {question_sets.describe_recipe(split)}")
         self.stdout.write(split.fingerprint)
 
     def _wait(self, job: Job, split: int) -> None:
         while not Split.objects.filter(pk=split, state=Split.State.COMPLETE).exists():
-            if not datasets.run_waiting(job):
-                datasets.recover()
+            if not dataset_jobs.RUNNER.run_now(job):
+                dataset_jobs.RUNNER.recover()
                 time.sleep(IDLE)
             found = Job.objects.filter(pk=job.pk).first()
             if found is None or found.state in (Job.State.FAILED, Job.State.CANCELLED):

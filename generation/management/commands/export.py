@@ -1,4 +1,4 @@
-"""`manage.py export`: a dataset as other people's tools read it."""
+"""`manage.py export`: writes a dataset for other tools."""
 
 import sys
 from argparse import ArgumentParser
@@ -17,12 +17,9 @@ from generation.management.console import FAILED, INTERRUPTED, PlainCommand
 
 
 class Command(PlainCommand):
-    """Export a dataset."""
-
     help = "Write a dataset into a folder, in a format that other people's tools read. Prints the folder."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the dataset, the format with its options, and where to write."""
         parser.add_argument("dataset", metavar="DATASET", help="its name in addresses")
         parser.add_argument(
             "--format", required=True, metavar="F", help=", ".join(each.name for each in formats.every())
@@ -41,11 +38,11 @@ class Command(PlainCommand):
             _add_option(parser, name, owners)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write the folder; Ctrl-C and failures leave nothing behind."""
+        """Write the folder. After Ctrl-C or a failure nothing is left."""
         found = self.find_dataset(options["dataset"])
         format_ = formats.find(options["format"], found.get_world())
         given = {name: value for name in _options() if (value := options[_key(name)]) is not None}
-        values = formats.checked(format_, given)
+        values = formats.check_options(format_, given)
         output = Path(options["output"])
         exports.check_output(output)
         dataset = exports.StoredDataset(
@@ -60,7 +57,7 @@ class Command(PlainCommand):
 
     def _write(self, dataset: exports.StoredDataset, output: Path, *, format_: Format, values: dict[str, Any]) -> None:
         try:
-            with stoppable(), Bar(dataset) as bar:
+            with stoppable(), ExportBar(dataset) as bar:
                 exports.write(dataset, output, format_=format_, options=values, tick=bar.tick)
         except KeyboardInterrupt:
             if not self.from_command_line:
@@ -72,13 +69,13 @@ class Command(PlainCommand):
             ) from error
 
     def _say_what_is_missing(self, dataset: exports.StoredDataset) -> None:
-        """Say what the folder doesn't have, so that nobody looks for it."""
+        """Print what the folder does not contain, so that nobody looks for it."""
         for line in dataset.notes():
             self.stderr.write(line)
 
 
-class Bar:
-    """A progress bar on standard error: scenes."""
+class ExportBar:
+    """A progress bar on standard error that counts scenes."""
 
     def __init__(self, dataset: exports.StoredDataset) -> None:
         self.bar = tqdm(
@@ -86,7 +83,7 @@ class Bar:
             mininterval=0.1 if sys.stderr.isatty() else 10.0,
         )  # fmt: skip
 
-    def __enter__(self) -> "Bar":
+    def __enter__(self) -> "ExportBar":
         return self
 
     def __exit__(
@@ -99,7 +96,7 @@ class Bar:
 
 
 def _options() -> dict[str, dict[str, Option]]:
-    """Return every format's options by their names, and for each the formats that have it."""
+    """Return the options of all formats, by name, and for each the formats that have it."""
     found: dict[str, dict[str, Option]] = {}
     for format_ in formats.every():
         for option in format_.options:
@@ -108,7 +105,7 @@ def _options() -> dict[str, dict[str, Option]]:
 
 
 def _add_option(parser: ArgumentParser, name: str, owners: dict[str, Option]) -> None:
-    """Add an option that some formats have; None where it isn't given."""
+    """Add an option of some formats. Its value is None if it is not given."""
     about = "; ".join(f"{format_}: {option.about}" for format_, option in owners.items())
     if all(isinstance(option.default, bool) for option in owners.values()):
         parser.add_argument(f"--{name}", action="store_true", default=None, help=about)

@@ -1,4 +1,4 @@
-"""`manage.py generate`: a spec becomes a dataset."""
+"""`manage.py generate`: makes a dataset from a spec."""
 
 import re
 from argparse import ArgumentParser, ArgumentTypeError
@@ -10,7 +10,7 @@ from django.conf import settings
 
 from generation.engine.errors import BadSpec
 from generation.engine.items import Media
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.making.creation import SlugTaken, check_secrets
 from generation.making.pool import note, stoppable
 from generation.making.progress import progress_of
@@ -23,12 +23,9 @@ MOST_WORKERS = 64
 
 
 class Command(WatchingCommand):
-    """Make a dataset, with as many processes as there are processors."""
-
     help = "Make a dataset from a spec: a preset's name or a JSON file. Prints its content hash."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the spec and what is to be changed of it."""
         parser.add_argument("spec", metavar="SPEC", help="a preset's name or a JSON file")
         parser.add_argument("--name", metavar="SLUG", help="name in addresses; default: the preset's or file's")
         parser.add_argument("--seed", type=int, metavar="N", help="another seed than the spec's")
@@ -52,19 +49,19 @@ class Command(WatchingCommand):
         parser.add_argument("--resume", action="store_true", help="go on with a dataset that was stopped")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Make the dataset; Ctrl-C leaves it so that it can be gone on with."""
+        """Make the dataset. After Ctrl-C it can be resumed."""
         dataset = self._dataset(options)
         if dataset.state != Dataset.State.COMPLETE:
             self._make(dataset, workers=options["workers"] or settings.MACHINE_PROCESSES)
         self.stdout.write(dataset.fingerprint)
 
     def _dataset(self, options: dict[str, Any]) -> Dataset:
-        """Return the dataset to make: a new one, or with `--resume` one that is there."""
+        """Return the dataset to make: a new one or, with `--resume`, an existing one."""
         source = loading.load(options["spec"], scenes_from=options["scenes_from"])
         slug = _slug(source.name) if options["name"] is None else options["name"]
         scenes = _each_once(options["scenes"], option="--scenes")
         secrets = _each_once(options["secret"], option="--secret")
-        data = loading.changed(source.data, files=source.files, seed=options["seed"], scenes=scenes)
+        data = loading.change(source.data, files=source.files, seed=options["seed"], scenes=scenes)
         check_secrets(secrets, splits=data["splits"])
         existing = Dataset.objects.filter(slug=slug).first()
         if existing is not None:
@@ -76,7 +73,7 @@ class Command(WatchingCommand):
                 )
             _check_same(existing, data, secrets=secrets, images=not options["no_images"])
             return self._gone_on_with(existing)
-        return datasets.start(
+        return dataset_jobs.start(
             data,
             slug=slug,
             files=source.files,
@@ -89,11 +86,11 @@ class Command(WatchingCommand):
         if dataset.state != Dataset.State.COMPLETE:
             if dataset.with_images:
                 dataset.read_spec().check_here()
-            datasets.resume(dataset)
+            dataset_jobs.resume(dataset)
         return dataset
 
     def _make(self, dataset: Dataset, *, workers: int) -> None:
-        """Run the processes until the dataset is complete; say so if it isn't."""
+        """Run processes until the dataset is complete; raise `CommandError` if it cannot be."""
         try:
             with stoppable():
                 warm_world(dataset.world, draws=dataset.with_images)
@@ -106,7 +103,7 @@ class Command(WatchingCommand):
 
 
 def _how_far(dataset: Dataset) -> tuple[float, str]:
-    """Return the share that is made, and scenes and images in words, or why nothing goes on."""
+    """Return the finished share, and a text with the counts or the reason why work has stopped."""
     at = progress_of(dataset)
     text = f"{dataset.slug}: {at.scenes:,}/{at.of_scenes:,} scenes"
     if at.of_images:
@@ -115,7 +112,7 @@ def _how_far(dataset: Dataset) -> tuple[float, str]:
 
 
 def _check_same(dataset: Dataset, data: Mapping[str, Any], *, secrets: Mapping[str, str], images: bool) -> None:
-    """Raise `BadSpec` unless a dataset was begun as it is now asked for: what is printed must be of what was asked."""
+    """Raise `BadSpec` unless the dataset was started with the same spec, secrets and images."""
     if dataset.state == Dataset.State.DELETING:
         raise BadSpec("Expected a dataset to go on with, got one that is being deleted.", where=dataset.slug)
     if dataset.spec_data != data:
@@ -142,7 +139,7 @@ def _check_same(dataset: Dataset, data: Mapping[str, Any], *, secrets: Mapping[s
 
 
 def _each_once(pairs: Sequence[tuple[str, Any]], *, option: str) -> dict[str, Any]:
-    """Return what an option says of each split; raise `BadSpec` where it speaks twice of one."""
+    """Return the values of an option by split; raise `BadSpec` if a split is given twice."""
     said = dict(pairs)
     if len(said) < len(pairs):
         names = [name for name, _ in pairs]

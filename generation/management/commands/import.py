@@ -1,5 +1,5 @@
 # ruff: noqa: N999 - the command's name
-"""`manage.py import`: other people's files become a dataset."""
+"""`manage.py import`: makes a dataset from published files."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -8,23 +8,21 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from generation.engine.worlds import READERS
-from generation.making import datasets, imports, reading
+from generation.making import dataset_jobs, import_reading, imports
 from generation.making.creation import SlugTaken, check_slug
 from generation.making.progress import progress_of
 from generation.management.console import BAD_INPUT, Bar, WatchingCommand
 from generation.models import Dataset, Import
 
-SAID = ("format", "images", "licence", "visibility", "images_visible", "title")
 MOST_WORKERS = 2  # a split is read by one
 
 
 class Command(WatchingCommand):
-    """Read published files into a dataset, whole or not at all."""
+    """Read published files into a dataset, completely or not at all."""
 
     help = "Read published files into a dataset. Says what was found, and prints its content hash."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the format, files and folders, and what the dataset is to be."""
         parser.add_argument("format", metavar="FORMAT", choices=sorted(READERS), help=", ".join(sorted(READERS)))
         parser.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="a folder, or single files")
         parser.add_argument("--name", metavar="SLUG", required=True, help="name in addresses")
@@ -44,7 +42,7 @@ class Command(WatchingCommand):
         parser.add_argument("--resume", action="store_true", help="go on with an import that was stopped")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Import the dataset; Ctrl-C leaves it so that it can be gone on with."""
+        """Import the dataset. After Ctrl-C it can be resumed."""
         dataset = self._dataset(options)
         imported = Import.objects.get(dataset=dataset)
         if dataset.state != Dataset.State.COMPLETE:
@@ -54,7 +52,7 @@ class Command(WatchingCommand):
         self.stdout.write(dataset.fingerprint)
 
     def _dataset(self, options: dict[str, Any]) -> Dataset:
-        """Return the dataset to read into: a new one, or with `--resume` one that is there."""
+        """Return the dataset to fill: a new one or, with `--resume`, an existing one."""
         check_slug(options["name"])
         if len(options["licence"]) > 100 or len(options["title"]) > 200:
             raise CommandError("Expected at most 100 characters of licence, 200 of title.", returncode=BAD_INPUT)
@@ -71,27 +69,27 @@ class Command(WatchingCommand):
                 "Or choose another: --name.",
                 where="slug",
             )
-        found = reading.find(wanted.format, [path.resolve() for path in options["paths"]])
+        found = import_reading.find(wanted.format, [path.resolve() for path in options["paths"]])
         if existing is None:
             return imports.begin(found, wanted)
         imports.check_same(existing, found, wanted)
         if existing.state != Dataset.State.COMPLETE:
-            datasets.resume(existing)
+            dataset_jobs.resume(existing)
         return existing
 
     def _read(self, dataset: Dataset, imported: Import) -> None:
-        """Run the processes until the dataset is complete; say so if it isn't."""
-        datasets.recover()
+        """Run processes until the dataset is complete; raise `CommandError` if it cannot be."""
+        dataset_jobs.RUNNER.recover()
         bar = Bar(dataset, _how_far, total=imports.way_of(dataset).total, unit="B", unit_scale=True)
         self.watch(bar, size=min(MOST_WORKERS, dataset.splits.count()), kept="read")
         imported.refresh_from_db()
         if imported.message:
-            datasets.work(dataset=dataset)  # what is left of it goes
+            dataset_jobs.work(dataset=dataset)  # what is left of it goes
             raise CommandError(f"{imported.message} Nothing was kept.", returncode=BAD_INPUT)
         self.check_complete(dataset)
 
 
 def _how_far(dataset: Dataset) -> tuple[float, str]:
-    """Return how many bytes are read, and scenes and sealed splits in words."""
+    """Return how many bytes are read, and a text with the counts of scenes and sealed splits."""
     way, at = imports.way_of(dataset), progress_of(dataset)
     return way.done, f"{dataset.slug}: {at.scenes:,} scenes, {at.splits} of {at.of_splits} splits sealed"

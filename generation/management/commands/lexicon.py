@@ -1,4 +1,4 @@
-"""`manage.py lexicon`: the words and sentences of files that others published, for datasets of one's own."""
+"""`manage.py lexicon`: learns words and sentences from published files, for use in new datasets."""
 
 import json
 from argparse import ArgumentParser
@@ -8,27 +8,22 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from generation.engine.errors import BadRecord
-from generation.engine.worlds import get_world, names
-from generation.engine.worlds.lexicons import HasLexicon
+from generation.engine.worlds import usable
 from generation.management.console import BAD_INPUT, PlainCommand
 
 
 class Command(PlainCommand):
-    """Learn a lexicon."""
-
     help = "Learn the words, sentences and answers of published files that you have, for the `lexicon` of a spec."
     needs_tables = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the files, and where the lexicon is written."""
         path: dict[str, Any] = {"metavar": "PATH", "type": Path}
         parser.add_argument("path", **path, help="a folder of published files, as tasks_1-20_v1-2/en")
         parser.add_argument("--english", **path, help="the same in English; by default what lies in en/ beside it")
         parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="the file to write")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Learn it and write it."""
-        world = next(world for world in map(get_world, names()) if isinstance(world, HasLexicon))
+        world = next(world for world in usable() if world.has_lexicons)
         output: Path = options["output"]
         try:
             learnt = world.learn_lexicon(options["path"], english=options["english"])

@@ -1,4 +1,4 @@
-"""`manage.py score`: what a file of predictions is worth, without submitting it."""
+"""`manage.py score`: scores a file of predictions without submitting it."""
 
 import json
 from argparse import ArgumentParser
@@ -10,12 +10,10 @@ from django.core.management.base import CommandError
 
 from generation.management.console import BAD_INPUT, PlainCommand
 from generation.models import Split
-from generation.reports.scoring import Scored, score_file
+from generation.reports.scoring import ScoredSplit, score_file
 
 
 class Command(PlainCommand):
-    """Score a file of predictions."""
-
     help = "Score a file of predictions for a split, overall and by every facet. Nothing is stored."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -24,7 +22,6 @@ class Command(PlainCommand):
         parser.add_argument("--json", action="store_true", help="one JSON document")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print the scores."""
         split = self.find_split(options["split"])
         if not split.is_complete:
             raise CommandError(
@@ -43,8 +40,7 @@ class Command(PlainCommand):
             self.stdout.write("\n".join(_lines(scored, split)))
 
 
-def _lines(scored: Scored, split: Split) -> Iterator[str]:
-    """Yield the scores as text."""
+def _lines(scored: ScoredSplit, split: Split) -> Iterator[str]:
     strict, read, found = scored.strict, scored.read, scored.predictions
     packing = f", packed as {found.packing}" if found.packing else ""
     yield f"{split}: {strict.n:,} questions; a file of the format {found.format}{packing}"

@@ -1,4 +1,4 @@
-"""`manage.py shortcuts`: what can be scored on a dataset without looking."""
+"""`manage.py shortcuts`: reports what can be answered on a dataset without pictures."""
 
 import json
 from argparse import ArgumentParser
@@ -9,13 +9,12 @@ from django.core.management.base import CommandError
 
 from generation.management.console import BAD_INPUT, FAILED, PlainCommand
 from generation.models import BlindReport, Dataset
-from generation.reports import shortcut_jobs
-from generation.reports.shortcuts_page import LEVEL_TEXT, Alike, GuessScore, Scored, ShortcutsView, shown_whole
+from generation.reports import background
+from generation.reports.shortcuts import complete_splits
+from generation.reports.shortcuts_page import LEVEL_TEXT, Alike, GuessScore, ShortcutsView, SplitGuesses, shown_whole
 
 
 class Command(PlainCommand):
-    """Tell what can be scored without looking."""
-
     help = (
         "What can be scored on a dataset without looking, each figure beside chance, and how many questions are alike."
     )
@@ -25,7 +24,7 @@ class Command(PlainCommand):
         parser.add_argument("--json", action="store_true", help="one JSON document")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print the report, computed now unless it is there."""
+        """Print the report. It is computed now if it does not exist."""
         dataset = self.find_dataset(options["dataset"])
         if dataset.state != Dataset.State.COMPLETE:
             raise CommandError(
@@ -33,8 +32,8 @@ class Command(PlainCommand):
                 "manage.py generate ... --resume.",
                 returncode=BAD_INPUT,
             )
-        splits = shortcut_jobs.complete_splits(dataset)
-        report = shortcut_jobs.make_now(dataset)
+        splits = complete_splits(dataset)
+        report = background.make_shortcuts(dataset)
         if report.state != BlindReport.State.DONE:
             reason = report.message or "Another process is about it; ask again in a minute."
             raise CommandError(f"Expected a report on {dataset.slug}, got none: {reason}", returncode=FAILED)
@@ -46,7 +45,6 @@ class Command(PlainCommand):
 
 
 def _lines(shown: ShortcutsView) -> Iterator[str]:
-    """Yield the report as text."""
     yield from _aligned([_ALIKE, *(_alike_row(row) for row in shown.alike)])
     if not shown.scored:
         yield "\nNo split has a reference from which guesses could be learned."
@@ -54,7 +52,7 @@ def _lines(shown: ShortcutsView) -> Iterator[str]:
         yield from _scored(one, source=shown.source)
 
 
-def _scored(one: Scored, *, source: str) -> Iterator[str]:
+def _scored(one: SplitGuesses, *, source: str) -> Iterator[str]:
     yield f"\n{one.name}, after {one.reference}"
     if not one.n:
         yield "No question has an answer, so nothing can be scored."
@@ -79,11 +77,11 @@ def _alike_row(row: Alike) -> tuple[str, ...]:
 
 def _guess_row(row: GuessScore, *, paper: bool = False) -> tuple[str, ...]:
     told = (row.published_text,) if paper else ()
-    return (row.label, row.share_text, row.interval_text, row.chance_text, f"{row.n:,}", *told)
+    return (row.label, row.share.text, row.share.interval_text, row.chance_text, f"{row.n:,}", *told)
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield rows whose columns stand below each other: names to the left, figures to the right."""
+    """Yield rows with aligned columns: names to the left, numbers to the right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for name, *figures in rows:
         cells = (figure.rjust(width) for figure, width in zip(figures, widths[1:], strict=True))

@@ -1,26 +1,23 @@
-"""`manage.py startworld`: a new world that runs as it is, to be made into another one."""
+"""`manage.py startworld`: writes a new world that runs and can be changed into another one."""
 
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from generation.management.console import PlainCommand
-from generation.management.worlds import write_world
+from generation.management.world_packages import write_world
 
 
 class Command(PlainCommand):
-    """Write a new world."""
-
     help = "Write a new world as a package of its own, which runs as it is."
     needs_tables = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take its name, and where it goes."""
         parser.add_argument("name", metavar="NAME", help="of the world and its package: small letters and digits")
         parser.add_argument("--folder", type=Path, default=Path(), help="where its folder is made; here by default")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write it, and say what comes next."""
+        """Write the files, and print the next steps."""
         name, folder = options["name"], options["folder"]
         for path in write_world(name, folder):
             self.stdout.write(str(path))

@@ -1,4 +1,4 @@
-"""`manage.py verify`: a dataset is proved, or what is wrong with it is listed."""
+"""`manage.py verify`: proves a dataset, or lists what is wrong with it."""
 
 import json
 import re
@@ -22,19 +22,16 @@ from generation.management.console import BAD_INPUT, FAILED, INTERRUPTED, PlainC
 from generation.verification import dataset as verifying
 
 MOST_WORKERS = 64
-SHOWN = 200  # findings on the screen; --json gives all that are kept
+SHOWN = 200  # findings on the screen; --json prints all that are kept
 
 
 class Command(PlainCommand):
-    """Prove a dataset, or list what is wrong with it."""
-
     help = (
         "Work out again everything that is stored of a dataset, from scenes and programs alone, and list what differs. "
         "Exit 1 where something does."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take what is to be verified."""
         parser.add_argument("dataset", metavar="DATASET", nargs="?", help="its name")
         parser.add_argument("--folder", metavar="DIR", help="instead: a folder that was exported")
         parser.add_argument("--format", metavar="F", help="of the folder, as `export` calls it")
@@ -46,7 +43,6 @@ class Command(PlainCommand):
         parser.add_argument("--json", action="store_true", help="one JSON document")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Verify, and say what came of it."""
         if (options["dataset"] is None) == (options["folder"] is None):
             came = "none" if options["dataset"] is None else "both"
             raise CommandError(f"Expected a dataset or --folder, got {came}.", returncode=BAD_INPUT)
@@ -90,7 +86,7 @@ class Command(PlainCommand):
         self._say(verdict, head=head, name=dataset.slug, options=options)
 
     def _watched(self, prove: Callable[[Callable[[int], None]], Verdict], *, what: str, total: int | None) -> Verdict:
-        """Return what comes of a verification, with a progress bar on standard error meanwhile."""
+        """Return the verdict of `prove`, with a progress bar on standard error."""
         try:
             with stoppable(), tqdm(total=total, desc=what, unit=" questions", file=sys.stderr, mininterval=0.5) as bar:
                 return prove(lambda count: _moved(bar, count))

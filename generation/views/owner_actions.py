@@ -1,4 +1,4 @@
-"""What an owner does with a dataset: watches it being made, stops it, goes on, archives, deletes, describes it."""
+"""The owner's actions on a dataset: watching, stopping and resuming its making, archiving, deleting, editing it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,23 +14,24 @@ from generation import extensions
 from generation.access import Visitor, What, may_see, owns
 from generation.engine.errors import EngineError
 from generation.forms import EditForm
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.making.progress import making_of
 from generation.models import Dataset, Job, Split
-from generation.views.finding import NOTHING, find_dataset
+from generation.queue import GENERATION
+from generation.queue.workers import start_command
+from generation.views.object_lookup import NOTHING, find_dataset
 
-START_COMMAND = "python manage.py process generation"
 HINTS = 8
 CONFLICT = 409
 
 
 def making_context(user: Visitor, dataset: Dataset, splits: Sequence[Split]) -> dict[str, Any]:
-    """Return what the part of a page shows that says how the making goes; `splits` are all of the dataset's."""
+    """Return the context for the state of making a dataset; `splits` are all of its splits."""
     return {
         "dataset": dataset,
         "making": None if dataset.state == Dataset.State.COMPLETE else making_of(dataset),
         "shows_error": all(may_see(user, split, What.SCENE) for split in splits),
-        "start_command": START_COMMAND,
+        "start_command": start_command(GENERATION),
         "owns": owns(user, dataset),
     }
 
@@ -45,46 +46,46 @@ def progress(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def cancel(request: HttpRequest, slug: str) -> HttpResponse:
-    """Stop the making."""
+    """Stop making the dataset."""
     found = find_own(request.user, slug)
-    if not datasets.cancel(found):
+    if not dataset_jobs.cancel(found):
         return _conflict(request, found, wanted="that is being made")
     return _back(found)
 
 
 @require_POST
 def resume(request: HttpRequest, slug: str) -> HttpResponse:
-    """Let a dataset be made to its end that was stopped or has failed."""
+    """Resume a dataset that was stopped or failed."""
     found = find_own(request.user, slug)
     if found.state not in (Dataset.State.CANCELLED, Dataset.State.FAILED):
         return _conflict(request, found, wanted="whose making was cancelled or failed")
     try:
-        datasets.resume(found)
+        dataset_jobs.resume(found)
     except EngineError as error:
         return _refuse(request, found, str(error))
-    datasets.wake(HINTS)
+    dataset_jobs.RUNNER.wake(HINTS)
     return _back(found)
 
 
 @require_POST
 def retry(request: HttpRequest, slug: str, number: int) -> HttpResponse:
-    """Let a failed job be tried again."""
+    """Try a failed job again."""
     found = find_own(request.user, slug)
     job = get_object_or_404(Job.objects.select_related("dataset"), pk=number, dataset=found)
     try:
-        tried = datasets.retry(job)
+        tried = dataset_jobs.retry(job)
     except EngineError as error:
         return _refuse(request, found, str(error))
     if not tried:
         return _refuse(request, found, f"Expected a failed job, got one that is {job.state}.")
-    datasets.wake(HINTS)
+    dataset_jobs.RUNNER.wake(HINTS)
     return _back(found)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def delete(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the page that asks whether the dataset shall go; its button deletes it."""
+    """Return the page that asks for confirmation. Its button deletes the dataset."""
     found = find_own(request.user, slug)
     if request.method != "POST":
         return render(request, "generation/delete.html", _parting(found))
@@ -92,17 +93,17 @@ def delete(request: HttpRequest, slug: str) -> HttpResponse:
         wrong = f"Expected {found.slug}, got {request.POST.get('confirm', '')[:60] or 'nothing'}."
         return render(request, "generation/delete.html", {**_parting(found), "wrong": wrong}, status=400)
     try:
-        datasets.delete(found)
+        dataset_jobs.delete(found)
     except extensions.Referred as error:
         return _refuse(request, found, str(error))
-    datasets.wake(1)
+    dataset_jobs.RUNNER.wake()
     messages.success(request, f"{found.name} is being deleted.")
     return redirect("datasets")
 
 
 @require_POST
 def archive(request: HttpRequest, slug: str) -> HttpResponse:
-    """Put a dataset among the archived ones, or with `undo` take it back."""
+    """Archive a dataset or, with `undo`, restore it."""
     found = find_own(request.user, slug)
     undo = "undo" in request.POST
     rows = Dataset.objects.filter(pk=found.pk, archived__isnull=not undo)
@@ -115,9 +116,9 @@ def archive(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def edit(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the form of what may change of a dataset: who sees it, and what is said of it."""
+    """Return the form for what can be changed in a dataset: who sees it, and its description."""
     found = find_own(request.user, slug)
-    name = found.name  # the form changes its own copy of the row
+    name = found.name  # the form changes `found` before it is saved
     form = EditForm(request.POST or None, instance=found)
     if request.method == "POST" and form.is_valid():
         form.save()
@@ -129,7 +130,7 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def find_own(user: Visitor, slug: str) -> Dataset:
-    """Return the dataset at this address, if it is this visitor's; others get the 404 of what isn't there."""
+    """Return the dataset at this address if this user owns it; otherwise raise the same `Http404` as for none."""
     found = find_dataset(user, slug)
     if not owns(user, found):
         raise Http404(NOTHING)

@@ -1,4 +1,4 @@
-"""The address of this site, for links in files, mails and texts to be copied; and network addresses of visitors."""
+"""The address of this site, for links in files, mails and texts to copy; and network addresses of visitors."""
 
 from ipaddress import IPv6Address, ip_address, ip_network
 
@@ -7,15 +7,15 @@ from django.http import HttpRequest
 
 
 def site_address(request: HttpRequest) -> str:
-    """Return PUBLIC_URL; without that setting, the address under which the site was asked. No slash at the end."""
+    """Return PUBLIC_URL or, without that setting, the address of the request; without a slash at the end."""
     return settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
 
 
 def network_of(address: str) -> str:
-    """Return what limits count as one visitor: an IPv4 address, or the /64 of an IPv6 address.
+    """Return the network that limits count as one visitor: an IPv4 address, or the /64 network of an IPv6 address.
 
-    Who has one IPv6 address usually has 2^64 of them. Text that is no address, such as a socket's name, is returned
-    unchanged.
+    A visitor with one IPv6 address usually has 2^64 of them. A text that is no address, such as a socket's name, is
+    returned unchanged.
     """
     try:
         found = ip_address(address)

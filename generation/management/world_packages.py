@@ -1,6 +1,6 @@
 """Worlds of other packages: checking them at the start, and making a new one from `generation.starter`.
 
-The site runs without worlds that are broken.
+The site also runs if some worlds are broken.
 """
 
 import importlib.util
@@ -16,9 +16,9 @@ from generation.engine.worlds import REGISTRY, get_world, names, plugins
 
 
 def check_worlds(app_configs: Any, **options: Any) -> list[CheckMessage]:
-    """Return a warning for each world of another package that can't be used."""
+    """Return a warning for each world of another package that cannot be used."""
     found: list[CheckMessage] = []
-    for name in plugins.found():
+    for name in plugins.entry_points_by_name():
         if name in REGISTRY:
             said = f"{name}: Expected another name than that of a world of ours, which counts."
             found.append(Warning(said, hint="Rename it in its package.", id="generation.W002"))
@@ -35,12 +35,12 @@ NAME = re.compile(r"[a-z][a-z0-9]{0,29}")
 
 
 def write_world(name: str, folder: Path) -> list[Path]:
-    """Return the files of a new world's package, now written below `folder`.
+    """Write the files of a new world's package below `folder`; return their paths.
 
     Raises
     ------
     BadSpec
-        For a name that can't be a package's or is taken; nothing is written then.
+        If the name cannot be a package's name or is taken. Then nothing is written.
     """
     _check(name)
     home = folder / name

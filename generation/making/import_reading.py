@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from generation.engine.errors import BadRecord, EngineError
-from generation.engine.reading.published import Found, Read, SplitFiles
+from generation.engine.reading.published import FoundFiles, ReadItem, SplitFiles
 from generation.engine.spec import BaseSpec
 from generation.queue import sandbox
 from generation.storage import files as storage
@@ -56,7 +56,7 @@ class ReadingOrder(NamedTuple):
 class ReadBatch(NamedTuple):
     """A few items that the child has read, and how many bytes it has read by then."""
 
-    reads: list[Read]
+    reads: list[ReadItem]
     bytes: int
 
 
@@ -70,14 +70,14 @@ def nothing() -> None:
     """Do nothing."""
 
 
-def find(format_: str, paths: Sequence[Path]) -> Found:
+def find(format_: str, paths: Sequence[Path]) -> FoundFiles:
     """Return what lies in files and folders of this machine; raise `BadRecord`."""
     size = sum(path.stat().st_size if path.is_file() else FOLDER_MB * 10**6 for path in paths)
     order = ReadingOrder("find", format_, [str(path) for path in paths])
     return _only(_answers(order, size=size, check=nothing))
 
 
-def sort(format_: str, names: Sequence[str], *, check: Check = nothing) -> Found:
+def sort(format_: str, names: Sequence[str], *, check: Check = nothing) -> FoundFiles:
     """Return what stored files are, by what is in them; raise `BadRecord`."""
     with ExitStack() as stack:
         places = {name: _place(name, stack) for name in names}
@@ -103,7 +103,7 @@ class SplitReading:
         self.licence, self.bytes = "", 0
         self.sha256: dict[str, str] = {}
 
-    def __iter__(self) -> Iterator[Read]:
+    def __iter__(self) -> Iterator[ReadItem]:
         with ExitStack() as stack:
             assert self.order.split is not None
             places = {name: _place(name, stack) for name in self.order.split.files.values()}

@@ -1,4 +1,4 @@
-"""What the pages are about, fetched with the access check: strangers get the same 404 as for what isn't there."""
+"""Fetching the objects of pages with the access check: users without access get the same 404 as for missing ones."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,13 +9,13 @@ from django.shortcuts import render
 from generation.access import Visitor, may_open
 from generation.charts.counts import side_by_side
 from generation.models import Dataset, Split
-from generation.splits.filters import shortened
+from generation.splits.filters import shorten
 
 NOTHING = "There is no such dataset, or it isn't public."
 
 
 def find_dataset(user: Visitor, slug: str) -> Dataset:
-    """Return the dataset at this address, if this visitor may open it."""
+    """Return the dataset at this address if this user may open it; raise `Http404`."""
     dataset = Dataset.objects.exclude(state=Dataset.State.DELETING).filter(slug=slug).first()
     if dataset is None or not may_open(user, dataset):
         raise Http404(NOTHING)
@@ -23,7 +23,7 @@ def find_dataset(user: Visitor, slug: str) -> Dataset:
 
 
 def find_split(user: Visitor, slug: str, name: str) -> Split:
-    """Return the split at this address with its dataset, if this visitor may open that."""
+    """Return the split at this address with its dataset if this user may open it; raise `Http404`."""
     splits = Split.objects.for_browse().exclude(dataset__state=Dataset.State.DELETING)
     split = splits.filter(dataset__slug=slug, name=name).first()
     if split is None or not may_open(user, split.dataset):
@@ -32,22 +32,18 @@ def find_split(user: Visitor, slug: str, name: str) -> Split:
 
 
 def counted_splits(splits: Sequence[Split], wanted: str | None) -> list[Split]:
-    """Return the complete splits whose questions are counted: the one asked for, else those that stand side by side."""
+    """Return the complete splits that are counted: the wanted one, otherwise those of the charts; raise `Http404`."""
     counted = side_by_side(splits, wanted)
     if wanted is not None and not counted:
-        raise Http404(f"Expected a complete split of this dataset, got {shortened(wanted)}.")
+        raise Http404(f"Expected a complete split of this dataset, got {shorten(wanted)}.")
     return counted
 
 
 def refuse(request: HttpRequest, split: Split, message: str, *, status: int, **more: Any) -> HttpResponse:
-    """Return the page that says what is wrong with an address, and where to go on."""
+    """Return the page that says what is wrong with an address, with links to continue."""
     context = {"split": split, "dataset": split.dataset, "message": message, **more}
     return render(request, "generation/refused.html", context, status=status)
 
 
 def refuse_list(request: HttpRequest, message: str, *, status: int) -> HttpResponse:
     return render(request, "generation/refused.html", {"message": message}, status=status)
-
-
-def pairs_of(request: HttpRequest) -> list[tuple[str, str]]:
-    return [(name, value) for name, values in request.GET.lists() for value in values]

@@ -9,15 +9,14 @@ import numpy as np
 
 from generation.engine.errors import EngineError
 from generation.engine.items import Facet, Item, Needs
+from generation.engine.verification.checks import can_have_facets
 from generation.engine.verification.proof import QUESTIONS, Proof
 from generation.engine.verification.verdict import Finding
 from generation.models import Question, Scene, Split
-from generation.storage.index import WORD, NotIndexed, SplitIndex, fetched
+from generation.storage.index import WORD, NotIndexed, SplitIndex, fetch
 from generation.storage.key_hashes import KeyColumns
 
 BROKEN = (NotIndexed, OSError, ValueError, KeyError, TypeError, EOFError)  # what a tampered index can lead to
-
-WRONG = ("programs", "vocabulary", "scenes")  # what nothing can be worked out from
 
 
 class ColumnProof:
@@ -53,8 +52,7 @@ class ColumnProof:
             self.keys.add(self.world.train_keys(self.spec, item, asked))
         if self.index is None:
             return
-        if any(flaw.check in WRONG for flaw in proof.flaws):
-            proof.leave("facets of questions of which program or scene is wrong", len(questions))
+        if not can_have_facets(item, proof):
             return
         try:
             coded = self.world.facet_codes(self.spec, item)
@@ -117,11 +115,11 @@ def _value(facet: Facet, code: int) -> Any:
 def open_fresh(split: Split) -> SplitIndex | None:
     """Return a split's index, read anew; None where it can't be read, which `IndexProof` finds."""
     try:
-        return SplitIndex(fetched(split.index_digest), seen=seen_folder(split))
+        return SplitIndex(fetch(split.index_digest), seen=seen_folder(split))
     except BROKEN:
         return None
 
 
 def seen_folder(split: Split) -> Path | None:
     """Return the second part of a split's index, which says what its reference has; None where there is none."""
-    return fetched(f"{split.index_digest}/{split.seen_digest}") if split.seen_digest else None
+    return fetch(f"{split.index_digest}/{split.seen_digest}") if split.seen_digest else None

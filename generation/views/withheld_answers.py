@@ -1,4 +1,4 @@
-"""Opening the answers of a split that withholds them: for good, and with the secret that proves them."""
+"""Opening the withheld answers of a split permanently, with the secret that proves them."""
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -10,19 +10,19 @@ from generation.access import owns
 from generation.models import Split
 from generation.splits.withheld import open_answers as open_for_good
 from generation.storage.index import SplitIndex
-from generation.views.finding import NOTHING, find_split, refuse
+from generation.views.object_lookup import NOTHING, find_split, refuse
 
-PROOF = "#withheld"  # where the overview shows the secret
+PROOF = "#withheld"  # the part of the overview that shows the secret
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def open_answers(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Return the page that says what opening the answers makes public; its button opens them."""
+    """Return the page that says what opening the answers makes public. Its button opens them."""
     split = find_split(request.user, slug, name)
     if not owns(request.user, split.dataset):
         raise Http404(NOTHING)
-    if split.is_derived:  # it opens with its parent
+    if split.is_derived:  # it is opened together with its parent
         return redirect("open_answers", slug=slug, name=split.source.name)
     if not split.withheld:
         return redirect(split.dataset.get_absolute_url() + PROOF)
@@ -41,7 +41,7 @@ def _context(split: Split) -> dict[str, object]:
 
 
 def _unfinished(split: Split) -> str:
-    """Return why the answers can't be opened yet."""
+    """Return why the answers cannot be opened yet."""
     return (
         f"Expected a complete split, got {split.name}, which is {split.get_state_display()}: its content hash "
         "has to be public before its secret is."

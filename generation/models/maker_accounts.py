@@ -1,4 +1,4 @@
-"""What is kept about people who make datasets: how much they may make, what they sent, whose preview runs."""
+"""Data about users who make datasets: limits, quotas, uploaded files, and running previews."""
 
 import hashlib
 import secrets
@@ -20,20 +20,20 @@ DEFAULT_SCENES = 200_000
 UPLOADS_KEPT = 86_400.0  # seconds
 UPLOADS_EACH = 100
 UPLOAD_BYTES = 2_000_000
-TURN = 20.0  # seconds after which a preview's turn is over, whatever became of it
+TURN = 20.0  # seconds after which a preview's turn ends in any case
 
 
 class LimitQuerySet(models.QuerySet["Limit"]):
     """Reads of limits."""
 
     def set_for(self, user: Any) -> dict[str, int]:
-        """Return the limits that staff set for an account or else for everybody, by name."""
+        """Return the limits that staff set for an account, or else for everybody, by name."""
         rows = self.filter(Q(user=None) | Q(user=user)).order_by(F("user").asc(nulls_first=True))
         return dict(rows.values_list("name", "most"))
 
 
 class Limit(models.Model):
-    """How much a spec may ask for, where staff say otherwise than the program: for an account, or for everybody."""
+    """A limit of a spec that staff changed, for an account or for everybody."""
 
     name = models.CharField("limit on", max_length=20, choices=[(name, limit.unit) for name, limit in LIMITS.items()])
     user = models.ForeignKey(
@@ -56,7 +56,7 @@ class Limit(models.Model):
     objects = LimitQuerySet.as_manager()
 
     class Meta:
-        """One row says it."""
+        """Each limit has at most one row per account."""
 
         constraints = (
             models.UniqueConstraint(fields=["user", "name"], name="limit_once_a_user"),
@@ -86,7 +86,7 @@ class QuotaQuerySet(models.QuerySet["Quota"]):
 
 
 class Quota(models.Model):
-    """How many scenes an account's datasets may have together; staff change it. Without a row the default holds."""
+    """How many scenes an account's datasets may have in total. Staff can change it; without a row it is the default."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="quota")
     scenes = models.PositiveIntegerField(default=DEFAULT_SCENES)
@@ -101,7 +101,7 @@ class UploadQuerySet(models.QuerySet["Upload"]):
     """Reads and writes of uploads."""
 
     def keep(self, user: Any, *, name: str, content: bytes) -> str:
-        """Return the digest under which a file is now kept for a day; raise `BadSpec` for too much."""
+        """Store a file for a day and return its digest; raise `BadSpec` if it is too large or there are too many."""
         if len(content) > UPLOAD_BYTES:
             raise BadSpec(f"Expected files of at most {UPLOAD_BYTES:,} bytes, got {len(content):,}.", where=name)
         self.filter(user=user).outdated().delete()
@@ -115,13 +115,13 @@ class UploadQuerySet(models.QuerySet["Upload"]):
         return self.filter(created__lt=from_now(-UPLOADS_KEPT))
 
     def named_in(self, user: Any, text: str) -> Mapping[str, "Upload"]:
-        """Return the account's files whose digests stand in a text, by digest."""
+        """Return the account's files whose digests occur in a text, by digest."""
         digests = [digest for digest in self.filter(user=user).values_list("digest", flat=True) if digest in text]
         return {upload.digest: upload for upload in self.filter(user=user, digest__in=digests).order_by("digest")}
 
 
 class Upload(models.Model):
-    """A file that somebody sent for a spec that is still being written."""
+    """A file that a user uploaded for an unfinished spec."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
     digest = models.CharField(max_length=64)
@@ -132,7 +132,7 @@ class Upload(models.Model):
     objects = UploadQuerySet.as_manager()
 
     class Meta:
-        """A file is kept once for each account."""
+        """A file is stored once per account."""
 
         constraints = (models.UniqueConstraint(fields=["user", "digest"], name="upload_once"),)
 
@@ -144,7 +144,7 @@ class PreviewTurnQuerySet(models.QuerySet["PreviewTurn"]):
     """Claims of previews."""
 
     def take(self, user: Any) -> str:
-        """Return the token of this account's turn; empty while another preview of hers runs."""
+        """Return the token of this account's turn; empty while another preview of the account runs."""
         token = secrets.token_hex(16)
         self.filter(user=user, until__lt=Now()).delete()
         try:

@@ -33,6 +33,7 @@ from generation.storage.items import load_items
 from generation.storage.pictures import Pictures
 
 PREVIEW = 10  # the priority of a dataset's first scenes and pictures
+TURN = 10.0  # seconds
 HINTS = 32
 HINT_LIFE = 15  # seconds
 DELETED_AGAIN = 600.0  # seconds after which a deletion that failed is tried once more
@@ -136,15 +137,10 @@ def derive(parent: Split, *, name: str, recipe: Recipe) -> Split:
     split = job.split
     assert split is not None
     if split.questions > question_sets.AT_ONCE:
-        wake(1)
+        RUNNER.wake()
     else:
-        run_waiting(job)
+        RUNNER.run_now(job)
     return Split.objects.for_browse().get(pk=split.pk)
-
-
-def run_waiting(job: Job) -> bool:
-    """Return whether this job waited, and was done here: for work that somebody waits for."""
-    return RUNNER.take(job) and RUNNER.run(job)
 
 
 def check_version(dataset: Dataset) -> None:
@@ -172,18 +168,9 @@ def claim(*, dataset: Dataset | None = None) -> Job | None:
     return turns.claim(RUNNER.take, deletions=bool(shortage))
 
 
-def work(
-    *,
-    dataset: Dataset | None = None,
-    seconds: float | None = None,
-    keep_going: Callable[[], bool] = lambda: True,
-) -> int:
+def work(*, dataset: Dataset | None = None, keep_going: Callable[[], bool] = lambda: True) -> int:
     """Return how many jobs were run, of one dataset or of any; see `Runner.work`."""
-    return RUNNER.work(claim=functools.partial(claim, dataset=dataset), seconds=seconds, keep_going=keep_going)
-
-
-def run(job: Job) -> bool:
-    return RUNNER.run(job)
+    return RUNNER.work(claim=functools.partial(claim, dataset=dataset), keep_going=keep_going)
 
 
 def _fail_dataset(job: Job, message: str) -> None:
@@ -289,7 +276,7 @@ def run_seal(job: Job, lease: leases.Lease) -> None:
     charts_ahead.ask(split)
 
 
-def _store_seal(job: Job, split: Split, sealed: sealing.Sealed) -> None:
+def _store_seal(job: Job, split: Split, sealed: sealing.SealedSplit) -> None:
     dataset, replaced = job.dataset, split.chunks.aggregate(n=Sum("replaced"))["n"]
     with transaction.atomic():
         # One split at a time looks whether it is the last.
@@ -360,15 +347,6 @@ PERFORMERS: Mapping[Job.Kind, Callable[[Job, leases.Lease], None]] = {
 # What was left lying
 
 
-def sweep() -> None:
-    RUNNER.sweep()
-
-
-def recover() -> int:
-    """Return how many jobs were freed, or failed where they were tried too often, because their holder is gone."""
-    return RUNNER.recover()
-
-
 def settle() -> int:
     """Return how many datasets failed now: of all their jobs none is left but failed ones and what waits for them.
 
@@ -391,11 +369,6 @@ def delete_again() -> int:
     return failed.start_over()
 
 
-def wake(count: int) -> None:
-    """Send hints to background processes that there is work; one that gets lost does no harm."""
-    RUNNER.wake(count)
-
-
 def _chores() -> None:
     settle()
     delete_again()
@@ -407,11 +380,12 @@ RUNNER = runner.register(
         name="datasets",
         model=Job,
         perform=lambda job, lease: PERFORMERS[Job.Kind(job.kind)](job, lease),
-        candidates=lambda: filter(None, [claim()]),
         seconds=estimates.seconds_for,
         task="generation.tasks.work",
         queue=GENERATION,
+        turn=TURN,
         hint_life=HINT_LIFE,
+        claim_next=claim,
         hints=lambda: turns.count_claimable(HINTS),
         related=("dataset", "split__dataset", "chunk__split__dataset"),
         on_failure=_fail_dataset,

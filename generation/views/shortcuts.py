@@ -1,7 +1,5 @@
-"""What can be scored on a dataset without looking: the page, its part that waits, the chart and figures as files."""
+"""The shortcuts report of a dataset: the page, the part that refreshes itself, the chart and the figures as files."""
 
-import csv
-import io
 from typing import Any
 
 from django.conf import settings
@@ -13,41 +11,43 @@ from django.views.decorators.http import require_http_methods, require_safe
 from generation.access import Visitor, owns
 from generation.charts.drawing import DrawingOrder, drawings
 from generation.charts.vega import OF_PAPER
-from generation.models import BlindReport, Dataset, Heartbeat
+from generation.engine.formats.spreadsheets import csv_lines
+from generation.models import BlindReport, Dataset
 from generation.queue import DEFAULT
-from generation.reports import shortcut_jobs
-from generation.reports.shortcuts_page import LEVEL_TEXT, ShortcutsView, drawn, shown_to, spec_of
-from generation.views.finding import NOTHING, find_dataset
+from generation.queue.workers import describe_waiting
+from generation.reports import background
+from generation.reports.shortcuts import complete_splits, find_report
+from generation.reports.shortcuts_page import LEVEL_TEXT, ShortcutsView, chart_parts, shown_to, spec_of
+from generation.views.object_lookup import NOTHING, find_dataset
 
 KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}
-START_COMMAND = "python manage.py process default"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def shortcuts(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the report on what can be scored without looking; its owner's POST has one that failed tried again."""
+    """Return the page with the report on shortcuts. A POST by the owner starts a failed report again."""
     found = find_dataset(request.user, slug)
     if request.method == "POST":
         if not owns(request.user, found):
             raise Http404(NOTHING)
-        shortcut_jobs.retry(found)
+        background.retry(BlindReport.objects.filter(dataset=found))
         return redirect(request.path)
     context: dict[str, Any] = {"dataset": found, "owns": owns(request.user, found), "level": LEVEL_TEXT}
     if found.state == Dataset.State.COMPLETE:
-        splits = shortcut_jobs.complete_splits(found)
-        report = shortcut_jobs.at_hand(found, splits)
+        splits = complete_splits(found)
+        report = background.request_shortcuts(found, splits)
         context |= {"report": report, **_waiting(report)}
         if report.state == BlindReport.State.DONE:
             shown = shown_to(request.user, found, splits, report)
-            context |= {"shown": shown, "drawing": drawn(found, shown)}
+            context |= {"shown": shown, "drawing": chart_parts(found, shown)}
     return render(request, "generation/blind.html", context)
 
 
 @require_safe
 @never_cache
 def shortcuts_progress(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the part of the page that says how far the report is, for a page that keeps it fresh."""
+    """Return the part of the page with the state of the report, which the page reloads regularly."""
     found = find_dataset(request.user, slug)
     report = BlindReport.objects.filter(dataset=found).first()
     if report is None:
@@ -72,21 +72,20 @@ def shortcuts_file(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 
 
 def _shown(user: Visitor, dataset: Dataset) -> ShortcutsView:
-    """Return what this visitor may see of a report that is made already."""
-    splits = shortcut_jobs.complete_splits(dataset)
-    report = shortcut_jobs.find(dataset, splits)
+    """Return the part of a finished report that this user may see; raise `Http404` if there is none."""
+    splits = complete_splits(dataset)
+    report = find_report(dataset, splits)
     if report is None:
         raise Http404("There is no report on this dataset yet; its page has it made.")
     return shown_to(user, dataset, splits, report)
 
 
 def _waiting(report: BlindReport) -> dict[str, Any]:
-    """Return what a page says of a report that isn't made yet."""
+    """Return the context for a report that is waiting; empty for other states."""
     if report.state != BlindReport.State.WAITING:
         return {}
     return {
-        "is_alone": not Heartbeat.objects.reading(DEFAULT).alive().exists(),
-        "start_command": START_COMMAND,
+        **describe_waiting(DEFAULT),
         "command": f"python manage.py shortcuts {report.dataset.slug}",
     }
 
@@ -100,13 +99,12 @@ def _for_paper(request: HttpRequest, dataset: Dataset, shown: ShortcutsView, *, 
 
 
 def _as_csv(shown: ShortcutsView) -> str:
-    """Return all figures, a line for each cue, or type, and split."""
-    text = io.StringIO()
-    lines = csv.writer(text)
-    lines.writerow(["split", "reference", "part", "name", "label", "n", "right", "accuracy", "low", "high", "chance"])
+    """Return all figures as CSV, a line for each split and cue or type."""
+    figures = ("n", "right", "accuracy", "low", "high", "chance")
+    lines: list[list[object]] = [["split", "reference", "part", "name", "label", *figures]]
     for one in shown.scored:
         for part, rows in (("cue", one.cues), ("type", one.types)):
             for row in (row.to_json() for row in rows):
-                figures = [row[name] for name in ("n", "right", "accuracy", "low", "high", "chance")]
-                lines.writerow([one.name, one.reference, part, row["name"], row["label"], *figures])
-    return text.getvalue()
+                told = (row[name] for name in figures)
+                lines.append([one.name, one.reference, part, row["name"], row["label"], *told])
+    return "".join(csv_lines(lines))
