@@ -1,4 +1,4 @@
-"""Studies in the admin pages: to look at; their own pages change them."""
+"""Studies in the admin pages, read-only: their own pages change them."""
 
 from typing import Any
 
@@ -9,18 +9,15 @@ from annotations.models import Participant, Study, StudyText
 from generation.admin import LookOnly
 
 
-class Unchanged(LookOnly):
-    """Rows that the pages of studies write."""
+class ReadOnlyAdmin(LookOnly):
+    """Rows that only the pages of studies change."""
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return False: pages of studies write them."""
         return False
 
 
 @admin.register(Study)
-class StudyAdmin(Unchanged):
-    """Studies."""
-
+class StudyAdmin(ReadOnlyAdmin):
     list_display = ("title", "code", "state", "split", "owner", "wanted", "per_question", "created", "opened", "closed")
     list_select_related = ("split__dataset", "owner")
     list_filter = ("state",)
@@ -28,9 +25,7 @@ class StudyAdmin(Unchanged):
 
 
 @admin.register(StudyText)
-class StudyTextAdmin(Unchanged):
-    """What studies told people."""
-
+class StudyTextAdmin(ReadOnlyAdmin):
     list_display = ("__str__", "created")
     list_select_related = ("study",)
     list_filter = ("kind",)
@@ -38,8 +33,8 @@ class StudyTextAdmin(Unchanged):
 
 
 @admin.register(Participant)
-class ParticipantAdmin(Unchanged):
-    """Participants; what lets them go on is not shown."""
+class ParticipantAdmin(ReadOnlyAdmin):
+    """Participants, without their secret, which would allow others to continue the session."""
 
     list_display = ("__str__", "identity", "stage", "is_test", "joined", "finished", "excluded")
     list_select_related = ("study",)

@@ -1,4 +1,4 @@
-"""Forms of those who run studies."""
+"""Forms for researchers who run studies."""
 
 import re
 import secrets
@@ -16,7 +16,7 @@ from django.core.validators import (
 
 from annotations import markdown
 from annotations.answering import color_vision, exclusion_rules
-from annotations.answering.exclusion_rules import Fast, Rules, Straight
+from annotations.answering.exclusion_rules import ExclusionRules, Fast, Straight
 from annotations.models import Study
 from annotations.studies import lifecycle, planning, question_filter, sampling
 from annotations.studies.question_filter import BadFilter
@@ -36,7 +36,7 @@ TEXT_HELP = "In Markdown. Every version is kept."
 MOST_CHECKS = 50
 CODE = re.compile(r"[A-Za-z0-9_-]{1,60}")
 PARAMETERS = ("person_parameter", "study_parameter", "session_parameter")
-TAKEN = {"test", "anew"}  # parameters of ours
+TAKEN = {"test", "anew"}  # parameters that the site uses itself
 SAMPLE = ("wanted", "evenly", "per_question", "per_session")
 FILTER = "filter"
 PRACTICE = ("easy", "practice", "practice_right")
@@ -45,7 +45,7 @@ TEXTS = ("consent", "instructions")
 ENDS = ("completed", "screened_out", "full")
 BOXES = ("out_straight", "out_buttons", "out_colours", "out_unfinished")
 MONEY = ("hourly_pay", "reward")
-FEW = ("checks", "attention")  # of a session, at most `MOST_CHECKS`
+FEW = ("checks", "attention")  # per session, at most `MOST_CHECKS`
 REST = ("seed", "checks", "attention", "palette", "not_from", "lease_minutes", "opens", "closes", *PARAMETERS)
 FIXED = (
     FILTER,
@@ -56,15 +56,15 @@ FIXED = (
     "checks",
     "attention",
     "palette",
-)  # once somebody may have been asked
-OF_COLOURS = {"palette", "out_colours"}  # without pictures there are none to be told apart
-NUMBERS = (FILTER, *SAMPLE, "practice", "seed", "checks", "attention", *PAY)  # what a plan follows from
+)  # fixed once the study is open
+OF_COLOURS = {"palette", "out_colours"}  # hidden for datasets without pictures
+NUMBERS = (FILTER, *SAMPLE, "practice", "seed", "checks", "attention", *PAY)  # fields that the plan depends on
 
 WORDS = {
     Media.IMAGE: ("pictures", "Look"),
     Media.STORY: ("stories", "Read"),
     Media.NONE: ("scenes", "Read"),
-}  # what people are asked about, what they do with it
+}  # the things that a question is about, and the verb in the instructions
 CONSENT = """\
 You are invited to take part in a study of how people answer questions about {things}.
 
@@ -82,10 +82,10 @@ If the {thing} is missing, or the question has no single answer, say so: there i
 
 
 class StudyForm(Base):
-    """Everything about a study but its split; once it is open, what people were asked is fixed."""
+    """The form of a study, except for its split; once the study is open, some fields are fixed."""
 
     class Meta:
-        """The fields, and how they are typed."""
+        """The fields and their widgets."""
 
         model = Study
         fields: ClassVar[tuple[str, ...]] = (
@@ -93,52 +93,52 @@ class StudyForm(Base):
         )  # fmt: skip
         labels = {  # noqa: RUF012 - Django's own way
             "hourly_pay": "Pay per hour",
-            "palette": "Who takes colours for one another",
-            "lease_minutes": "Minutes a question waits",
-            "out_attention": "Attention items failed, so many or more",
-            "out_checks": "Check questions wrong, so many or more",
-            "out_fast": "Median time of an answer below",
+            "palette": "Participants who confuse colours",
+            "lease_minutes": "Minutes to answer a question",
+            "out_attention": "Failed attention items, at least",
+            "out_checks": "Wrong check questions, at least",
+            "out_fast": "Median answer time below",
             "out_straight": "The same answer over and over",
             "out_buttons": "The same button over and over",
-            "out_colours": "Takes colours for one another",
+            "out_colours": "Confuses colours",
             "out_unfinished": "Did not finish",
             "opens": "Opens",
             "closes": "Closes",
         }
         help_texts = {  # noqa: RUF012
-            "title": "Participants see it, too: it should give no answer away.",
-            "filter": "As the address of the split’s page has it after the question mark. Empty: of all questions.",
-            "per_question": "Of different people. Three is usual; an even number makes ties.",
-            "per_session": "How many one person is asked.",
-            "easy": "Another split of the same world, whose answers are open to all. It is never asked in earnest.",
-            "practice": "Before the first question, with feedback; two tries.",
-            "hourly_pay": "What a session is worth follows from it, and what all of them cost.",
+            "title": "Participants see the title, so it should not reveal answers.",
+            "filter": "Copy it from the address of the split’s page, after the question mark. Empty: all questions.",
+            "per_question": "From different people. Three is usual; an even number can cause ties.",
+            "per_session": "How many questions one person answers.",
+            "easy": "Another split of the same world with open answers, for practice and check questions.",
+            "practice": "Before the first question, with feedback; a participant has two tries.",
+            "hourly_pay": "The pay for a session and the total pay are computed from it.",
             "currency": "Three letters.",
-            "reward": "What you enter at the platform. Empty: what a session is worth by the hour, as the plan has it.",
+            "reward": "The pay that you enter on the platform. Empty: the hourly pay for the planned time.",
             "completed": "A code, or an https address to return to.",
-            "screened_out": "For those who leave before the questions.",
-            "full": "For those who come when nothing is left.",
+            "screened_out": "For participants who leave before the questions.",
+            "full": "For people who come when no questions are left.",
             "consent": f"{TEXT_HELP} {planning.MINUTES} stands for the minutes that the plan has when you open it.",
             "instructions": TEXT_HELP,
             "seed": "The same seed draws the same questions.",
-            "checks": "Easy questions among the others, to see who reads; they count in no accuracy.",
-            "attention": "Items that say themselves what to answer.",
-            "out_attention": "Counts where a session has attention items.",
-            "out_checks": "Counts where a session has check questions. They are easy, but not beyond doubt.",
-            "out_fast": f"Seconds, with the page visible; from {Fast().answers} answers on.",
-            "out_straight": f"{Straight().run} times in a row, or more than {Straight().percent} % of "
-            f"{Straight().answers} and more. Leave it off where most right answers are the same.",
-            "out_buttons": "As often the one at the same place, over all questions or over those with the same "
+            "checks": "Easy questions that check whether a participant reads; they do not count for the accuracy.",
+            "attention": "Items that state their own answer.",
+            "out_attention": "Only if a session has attention items.",
+            "out_checks": "Only if a session has check questions. They are easy, but a careful person can miss one.",
+            "out_fast": f"In seconds, while the page is visible, with at least {Fast().answers} answers.",
+            "out_straight": f"{Straight().run} times in a row, or in more than {Straight().percent} % of at least "
+            f"{Straight().answers} answers. Do not use it if most right answers are the same.",
+            "out_buttons": "The button at the same place as often, over all questions or over questions with the same "
             "buttons, such as yes and no.",
-            "out_colours": f"More than {color_vision.SLIPS} mistake at {color_vision.PAIRS} pairs, if the dataset has "
+            "out_colours": f"More than {color_vision.SLIPS} mistake in {color_vision.PAIRS} pairs, if the dataset has "
             "colours.",
-            "out_unfinished": f"No answer for {Rules().hours} hours, or the study closed.",
-            "palette": "Before the questions people compare colours of this dataset, where colours matter.",
-            "not_from": "None, one or several of your other studies. People are known by the platform's name for them.",
-            "lease_minutes": "For an answer, before it goes to somebody else.",
-            "opens": f"In the time of {settings.TIME_ZONE}. Empty: as soon as you open it.",
+            "out_unfinished": f"No answer for {ExclusionRules().hours} hours, or the study was closed.",
+            "palette": "If colours matter, participants compare colours of this dataset before the questions.",
+            "not_from": "Participants of these studies cannot take part. They are recognised by the platform’s id.",
+            "lease_minutes": "After this time, somebody else gets the question.",
+            "opens": f"In the time zone {settings.TIME_ZONE}. Empty: when you open it.",
             "closes": "Empty: when you close it.",
-            "person_parameter": "As the platform calls it in the address.",
+            "person_parameter": "The name of the parameter in the platform’s address.",
         }
         widgets = {  # noqa: RUF012
             "filter": forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off", "maxlength": MOST_LETTERS}),
@@ -181,13 +181,13 @@ class StudyForm(Base):
             label="Drawn",
             required=False,
             choices=[("", "uniformly"), *((facet.name, f"evenly over {facet.label.lower()}") for facet in facets)],
-            help_text="Evenly: of each value as many, or all there are.",
+            help_text="Evenly: the same number for each value, or all of a value if it has fewer.",
         )
 
     def _narrow_easy(self, user: Visitor) -> None:
-        """Offer the splits that practice may come from, of those that a list may name to somebody.
+        """Offer the splits for practice that the user may see in lists.
 
-        They know the study's own dataset, and what was chosen before.
+        The splits of the study's own dataset and the current choice are always offered.
         """
         study = self.instance
         splits = [
@@ -212,7 +212,7 @@ class StudyForm(Base):
             raise forms.ValidationError(error.reason) from error
 
     def clean(self) -> dict[str, Any]:
-        """Return what was typed, once parts that depend on one another agree."""
+        """Check fields that depend on one another, and return the data."""
         data: dict[str, Any] = super().clean() or dict(self.cleaned_data)
         opens, closes = data.get("opens"), data.get("closes")
         if opens and closes and opens >= closes:
@@ -235,7 +235,7 @@ class StudyForm(Base):
         data.update({name: planning.fill_in(data[name], plan) for name in TEXTS if name in data})
 
     def _post_clean(self) -> None:
-        """Let the sample be drawn, so that what it lacks is said beside its field."""
+        """Draw the sample, so that an error in it is shown at its field."""
         super()._post_clean()  # type: ignore[misc]
         if self.errors or not self.instance.is_draft:
             return
@@ -246,16 +246,14 @@ class StudyForm(Base):
 
 
 class PlanForm(StudyForm):
-    """The numbers that a plan follows from."""
+    """The fields that the plan depends on."""
 
     class Meta(StudyForm.Meta):
-        """Nothing but these."""
-
         fields = NUMBERS
 
 
 def first_values(media: Media) -> dict[str, Any]:
-    """Return what the form of a new study begins with: texts to change, and three codes that nobody guesses."""
+    """Return initial values for the form of a new study: sample texts and three random codes."""
     codes = {name: secrets.token_hex(4).upper() for name in ENDS}
     things, look = WORDS[media]
     consent, instructions = CONSENT.format(things=things), INSTRUCTIONS.format(thing=media.noun, look=look)
@@ -263,7 +261,7 @@ def first_values(media: Media) -> dict[str, Any]:
 
 
 def check_end(text: str) -> None:
-    """Raise `ValidationError` for what is neither a code nor an https address."""
+    """Raise `ValidationError` unless the text is a code or an https address."""
     if "://" in text:
         URLValidator(schemes=["https"], message="Expected an address that begins with https://.")(text)
     elif not CODE.fullmatch(text):
@@ -271,7 +269,7 @@ def check_end(text: str) -> None:
 
 
 def check_parameter(text: str) -> None:
-    """Raise `ValidationError` for what can't be a parameter of a study's address."""
+    """Raise `ValidationError` if the text can't be a parameter of a study's address."""
     RegexValidator(r"\A[A-Za-z][A-Za-z0-9_]{0,39}\Z", "Expected a letter, then letters, digits and _.")(text)
     if text in TAKEN:
         raise forms.ValidationError(f"Expected another name, got {text}, which addresses use already.")

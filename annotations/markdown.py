@@ -1,7 +1,7 @@
-"""Markdown that people write: its HTML is made once, by a bounded child process, and kept beside the text.
+"""Markdown that users write: a bounded child process makes the HTML once, and it is stored next to the text.
 
-A field `description` has a field `description_html` beside it, which begins with the digest of the text that it was
-made from: text that changed in another way than by a form is rendered anew when it is next read.
+A field `description` has a field `description_html`, which begins with the digest of the text that the HTML was made
+from. If the text was changed without a form, it is rendered again when it is next read.
 """
 
 import hashlib
@@ -18,13 +18,13 @@ from generation.queue import sandbox
 
 LONGEST = 20_000  # characters
 SECONDS = 5
-MEMORY = 300 << 20  # of addresses, bytes
+MEMORY = 300 << 20  # bytes of address space
 CHILD = "annotations.markdown_child"
-VERSION = "1"  # changes with what the same text becomes
+VERSION = "1"  # must change when the same text gives other HTML
 
 
 class BadMarkdown(ValueError):
-    """Text that can't be rendered within the bounds; the message is for people."""
+    """The text can't be rendered within the limits; the message is for users."""
 
 
 def html_field() -> Any:
@@ -33,7 +33,7 @@ def html_field() -> Any:
 
 @lru_cache(maxsize=32)
 def render(text: str) -> str:
-    """Return Markdown as clean HTML; raise `BadMarkdown`."""
+    """Return Markdown as sanitised HTML; raise `BadMarkdown`."""
     if len(text) > LONGEST:
         raise BadMarkdown(f"Expected at most {LONGEST:,} characters, got {len(text):,}.")
     if not text.strip():
@@ -50,30 +50,30 @@ def render(text: str) -> str:
     return str(answer["html"])
 
 
-def kept(text: str) -> str:
-    """Return what the field for the HTML of a text holds; raise `BadMarkdown`."""
+def html_of_form(text: str) -> str:
+    """Return the value of the HTML field that belongs to a text; raise `BadMarkdown`."""
     return f"{_digest(text)}\n{render(text)}"
 
 
 def check_fields(form: Any, names: Iterable[str]) -> list[str]:
-    """Render the fields of a model's form whose text is valid so far; what can't be rendered is an error of its field.
+    """Render a form's Markdown fields that are valid so far; add an error to a field that can't be rendered.
 
-    Returns the names of the fields that keep the HTML, which are to be saved too.
+    Return the names of the HTML fields, which must be saved too.
     """
     changed = []
     for name in names:
         if name not in form.cleaned_data:
             continue
         try:
-            setattr(form.instance, f"{name}_html", kept(str(form.cleaned_data[name])))
+            setattr(form.instance, f"{name}_html", html_of_form(str(form.cleaned_data[name])))
             changed.append(f"{name}_html")
         except BadMarkdown as error:
             form.add_error(name, str(error))
     return changed
 
 
-def rendered(row: Any, name: str) -> SafeString:
-    """Return the HTML of a row's text, as it is kept; text that was stored without is rendered now, and kept."""
+def render_row(row: Any, name: str) -> SafeString:
+    """Return the stored HTML of a row's text; if it is missing or outdated, render and store it now."""
     text = str(getattr(row, name))
     digest, _, html = str(getattr(row, f"{name}_html")).partition("\n")
     if digest != _digest(text):
@@ -83,13 +83,13 @@ def rendered(row: Any, name: str) -> SafeString:
     return mark_safe(html)  # noqa: S308 - cleaned by the child
 
 
-def replaced(row: Any, name: str, old: str, new: str) -> dict[str, str]:
-    html, text = rendered(row, name).replace(old, new), str(getattr(row, name)).replace(old, new)
+def replace_text(row: Any, name: str, old: str, new: str) -> dict[str, str]:
+    html, text = render_row(row, name).replace(old, new), str(getattr(row, name)).replace(old, new)
     return {name: text, f"{name}_html": f"{_digest(text)}\n{html}"}
 
 
 def _rendered_late(text: str) -> str:
-    """Return the HTML of a text that no form has checked: as plain lines where it can't be rendered."""
+    """Return the HTML of a text that no form has checked: as plain lines if it can't be rendered."""
     try:
         return render(text)
     except BadMarkdown:

@@ -1,4 +1,4 @@
-"""The child process that turns people's Markdown into clean HTML."""
+"""The child process that renders users' Markdown as sanitised HTML."""
 
 import json
 import re
@@ -9,18 +9,18 @@ import nh3
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-TAGS = nh3.ALLOWED_TAGS - {"img", "h1"}  # a page has one title, and tells nobody else that it is looked at
-MOST_LEVELS = 20  # lists, quotes, emphasis and other parts inside one another
+TAGS = nh3.ALLOWED_TAGS - {"img", "h1"}  # a page has one h1, and external images would tell other sites about visitors
+MOST_LEVELS = 20  # nested lists, quotes, emphasis and other elements
 MOST_CELLS = 20_000
-MOST_QUOTED = 40_000  # quotes inside one another, times lines: each of them looks at each line that may go on with it
-DELIMITERS = " \t|:->"  # what the line below the heads of a table consists of
+MOST_QUOTED = 40_000  # depth of nested quotes times lines: the parser checks each quote on each line
+DELIMITERS = " \t|:->"  # the characters of the line below a table's header
 LARGEST = 150_000  # characters of HTML
-QUOTES = re.compile(r"[ \t>]*")  # with which a line of quotes begins
-READ_LEVELS = MOST_LEVELS + 2  # the parser leaves out what is deeper, and takes time for each level
+QUOTES = re.compile(r"[ \t>]*")  # the beginning of a quoted line
+READ_LEVELS = MOST_LEVELS + 2  # the parser skips deeper levels, and takes time for each level
 
 
 def html_of(text: str) -> str:
-    """Return Markdown as clean HTML; raise ValueError for what is nested too deep or becomes too long."""
+    """Return Markdown as sanitised HTML; raise ValueError if it is nested too deep or the result is too long."""
     lines = text.splitlines()
     columns = max((line.count("|") + 1 for line in lines if not line.strip(DELIMITERS)), default=0)
     if columns * len(lines) > MOST_CELLS:  # the parser fills up the rows of a table
@@ -31,7 +31,7 @@ def html_of(text: str) -> str:
             f"Expected at most {MOST_QUOTED:,} as quotes inside one another times lines of the text, got more."
         )
     parser = MarkdownIt("commonmark", {"maxNesting": READ_LEVELS}).enable("table")
-    parser.validateLink = _is_any  # type: ignore[method-assign,assignment]  # the cleaning knows which may stay
+    parser.validateLink = _is_any  # type: ignore[method-assign,assignment]  # the sanitiser decides which links may stay
     tokens = parser.parse(text)
     if max(_levels(tokens), default=0) > MOST_LEVELS:
         raise ValueError(
@@ -63,7 +63,7 @@ def _levels(tokens: Sequence[Token]) -> Iterator[int]:
 
 
 def main() -> None:
-    """Read Markdown, and write JSON: the HTML, or why there is none."""
+    """Read Markdown from stdin; write JSON with the HTML, or with the reason why there is none."""
     try:
         answer = {"html": html_of(sys.stdin.buffer.read().decode())}
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""What every answer to participants says, whoever makes it: the site's own pages for errors, too."""
+"""Headers of every response to participants, error pages included."""
 
 from collections.abc import Callable
 
@@ -8,17 +8,17 @@ from annotations.urls import TAKING
 
 
 class PrivateAddresses:
-    """Middleware: nobody keeps an answer to a participant, and no address of one is sent on.
+    """Middleware: responses to participants are not cached, and their addresses are not sent as referrer.
 
-    Their addresses hold what only they know; a first visit's has what a platform calls them. It comes before all other
-    middleware, so that what these answer by themselves is meant as well.
+    These addresses contain the participant's secret, or on the first visit the platform's name for them. This
+    middleware comes before all others except the request log, so that it also covers responses that other middleware
+    makes.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the site's answer."""
         response = self.get_response(request)
         if request.path_info.startswith(f"/{TAKING}"):
             response.setdefault("Cache-Control", "no-store")

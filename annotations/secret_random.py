@@ -1,7 +1,7 @@
-"""Random choices that only the site can repeat: drawn from its secret key, so that no participant predicts them.
+"""Random choices that only the site can reproduce: derived from its secret key, so participants can't predict them.
 
-The dataset's spec and the participant's address are known to whoever takes part. A choice that followed from them
-alone, as which items check who reads, could be computed before it is shown.
+Participants know the dataset's spec and their own address. A choice that depended only on these, such as which items
+are checks, could be computed in advance.
 """
 
 import random
@@ -10,7 +10,7 @@ from django.utils.crypto import salted_hmac
 
 from annotations.models import Participant
 
-SALT = "annotations.chance"  # keeps these from whatever else is derived from SECRET_KEY
+SALT = "annotations.chance"  # separates these values from others that are derived from SECRET_KEY
 
 
 def seed_of(what: str, whose: str) -> int:
@@ -18,9 +18,9 @@ def seed_of(what: str, whose: str) -> int:
 
 
 def chance_for(participant: Participant, what: str) -> random.Random:
-    """Return the source of one kind of random choice for a participant, always the same.
+    """Return the random generator for one kind of choice for a participant; it is always seeded the same.
 
-    Participants who began under the earlier rule keep it, so that an update changes nothing in their session.
+    Participants who began under the earlier rule keep it, so that an update does not change their session.
     """
     if participant.drawing == Participant.Drawing.BY_ADDRESS:
         return random.Random(f"{what} {participant.secret}")  # noqa: S311 - the rule they began with

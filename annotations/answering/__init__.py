@@ -1,1 +1,1 @@
-"""What participants do: sessions, slots, questions, rules of exclusion, timing."""
+"""Participants' sessions: slots, questions, exclusion rules and timing."""

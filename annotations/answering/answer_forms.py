@@ -1,4 +1,4 @@
-"""How questions are answered: the buttons of each, with keys and colours, and which buttons people pressed."""
+"""How questions are answered: the buttons of each question with keys and colours, and which buttons people pressed."""
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,15 +12,15 @@ from generation.models import Question, Split
 from generation.storage.index import NotIndexed, SplitIndex
 
 
-class Pressed(NamedTuple):
-    """Buttons that were pressed to answer a question.
+class PressedButtons(NamedTuple):
+    """The buttons that were pressed to answer a question.
 
     Attributes
     ----------
     buttons : tuple of str
-        All that the question has.
+        All buttons of the question.
     places : tuple of int
-        Where those stand that were pressed, from 0: several where an answer is put together of parts.
+        Positions of the pressed buttons, from 0; several if an answer is composed of parts.
     """
 
     buttons: tuple[str, ...]
@@ -28,9 +28,9 @@ class Pressed(NamedTuple):
 
 
 def forms_of(study: Study, positions: Mapping[int, int]) -> dict[int, AnswerForm]:
-    """Return how some questions of a study are answered, by their keys; none of a split without an index.
+    """Return the answer forms of questions of a study, by the questions' keys; empty for a split without an index.
 
-    `positions` says by each question's key where it stands in the split.
+    `positions` maps each question's key to its position in the split.
     """
     try:
         index = SplitIndex.open(study.split)
@@ -42,23 +42,23 @@ def forms_of(study: Study, positions: Mapping[int, int]) -> dict[int, AnswerForm
     return {key: form if form.choices else form._replace(choices=whole) for key, form in found.items()}
 
 
-def pressed_of(form: AnswerForm, text: str) -> Pressed | None:
-    """Return which buttons give an answer; None where these buttons give no such answer."""
+def buttons_of(form: AnswerForm, text: str) -> PressedButtons | None:
+    """Return the buttons that give an answer, or None if the form's buttons can't give it."""
     buttons = plain_form(form).choices
     parts = (form.taken_apart(text) or (text,)) if form.parts else (text,)
     if any(part not in buttons for part in parts):
         return None
-    return Pressed(buttons, tuple(buttons.index(part) for part in parts))
+    return PressedButtons(buttons, tuple(buttons.index(part) for part in parts))
 
 
 TYPE = "type"
 SOME = 900  # questions read at a time
 KEYS = "123456789abcdefghijklmnopqrstuvwxyz"
-DIGITS = "0123456789tabcdefghijklmnopqrsuvwxyz"  # of numbers: `t` is ten
+DIGITS = "0123456789tabcdefghijklmnopqrsuvwxyz"  # for numbers: `t` is ten
 
 
 class AnswerButton(NamedTuple):
-    """A button, or a box to be ticked: its answer, its key, and for a colour its swatch as CSS writes it."""
+    """A button or checkbox: its answer, its key, and the CSS colour of its swatch (empty if it has none)."""
 
     text: str
     key: str
@@ -66,20 +66,20 @@ class AnswerButton(NamedTuple):
 
 
 def form_of(split: Split, kind: str) -> AnswerForm:
-    """Return how questions of a kind are answered: with every choice, the whole vocabulary where no kind is known."""
+    """Return the answer form of a question type; with the whole vocabulary as choices if the type is not known."""
     return _form(split.pk, split.index_digest, kind)
 
 
 def media_of(split: Split) -> Media:
-    return _shown(split.pk, split.index_digest)[0]
+    return _media_and_tells(split.pk, split.index_digest)[0]
 
 
 def is_told(split: Split) -> bool:
-    return _shown(split.pk, split.index_digest)[1]
+    return _media_and_tells(split.pk, split.index_digest)[1]
 
 
 @functools.lru_cache(maxsize=1000)
-def _shown(split: int, digest: str) -> tuple[Media, bool]:
+def _media_and_tells(split: int, digest: str) -> tuple[Media, bool]:
     dataset = Split.objects.select_related("dataset").get(pk=split).dataset
     return dataset.media, dataset.tells
 
@@ -102,7 +102,7 @@ def _display(split: int, digest: str) -> Display:
 
 
 def swatches_of(split: Split) -> dict[str, tuple[int, int, int]]:
-    """Return the colours of a split's world by their names, where colours can be answers and must be told apart."""
+    """Return the colours of a split's world by name; empty unless colours can be answers and must be distinguished."""
     if not split.dataset.get_world().display.needs_colour:
         return {}
     try:
@@ -114,25 +114,25 @@ def swatches_of(split: Split) -> dict[str, tuple[int, int, int]]:
 
 
 def choices_of(form: AnswerForm) -> list[AnswerButton]:
-    """Return the buttons of an answer form; who has more answers than there are keys presses the last ones by hand."""
+    """Return the buttons of an answer form; if there are more buttons than keys, the last ones have no key."""
     return _with_keys(form, form.choices, keys=DIGITS if form.kind == AnswerKind.INTEGER else KEYS)
 
 
 def places_of(form: AnswerForm) -> list[list[AnswerButton]]:
-    """Return the parts that an answer is put together of, each with its key: of a set once, of a sequence by place."""
+    """Return the parts of a composed answer with their keys: one group for a set, one per place for a sequence."""
     if form.kind == AnswerKind.SEQUENCE:
         count = len(form.parts)
         return [_with_keys(form, form.parts, keys=KEYS[place * count :]) for place in range(form.length)]
     return [_with_keys(form, [*form.parts, *([form.empty] if form.empty else [])], keys=KEYS)] if form.parts else []
 
 
-def put_together(form: AnswerForm, parts: Sequence[str]) -> str | None:
-    """Return the answer that ticked parts make, in whatever order; None where they make none."""
+def join_parts(form: AnswerForm, parts: Sequence[str]) -> str | None:
+    """Return the answer composed of ticked parts, in any order, or None if they make no answer."""
     return form.empty if parts == [form.empty] and form.empty else form.put_together(parts) if parts else None
 
 
 def plain_form(form: AnswerForm) -> AnswerForm:
-    """Return a form of which one button is pressed: of an answer that is put together, its parts alone."""
+    """Return a form in which one button is pressed: a form of composed answers becomes one of its single parts."""
     if not form.parts:
         return form
     return AnswerForm(AnswerKind.WORD, (*form.parts, *([form.empty] if form.empty else [])), {})
@@ -150,7 +150,7 @@ def _css(swatch: tuple[int, int, int] | None) -> str:
 
 
 def forms_at(split: Split, index: SplitIndex, positions: Sequence[int]) -> Iterator[tuple[int, str, AnswerForm]]:
-    """Yield some positions of a split in order, each with the type of its question and how that is answered."""
+    """Yield each of some positions of a split, in ascending order, with its question's type and answer form."""
     world, spec = split.dataset.get_world(), split.read_spec()
     forms: dict[str, AnswerForm] = {}
     places = dict(zip(index.in_source(positions), positions, strict=True))

@@ -1,8 +1,8 @@
-"""The palette check, and the questions that need no colour.
+"""The colour vision check, and finding questions that need no colour.
 
-The check shows twelve pairs of the dataset's own colours, to be told apart on the participant's own screen. Where the
-world draws pictures, the pairs are drawn in its materials and light. Participants who mistake colours can be given
-the questions that need none.
+The check shows twelve pairs of the dataset's colours, which the participant compares on their own screen. If the world
+draws pictures, the pairs are drawn in its materials and light. Participants who confuse colours can be given only
+questions that need no colour.
 """
 
 import functools
@@ -26,16 +26,16 @@ from annotations.secret_random import chance_for
 from generation.models import Question, Split
 from generation.storage import items
 
-ROWS = 500  # read at a time
+ROWS = 500  # read per query
 OF_COLOURS = {"color", "colors", "colored", "colour", "colours", "coloured"}
 
 
 def without_colours(split: Split, positions: list[int]) -> list[int]:
-    return [row.position for row in items.browsed(split, positions) if not _is_coloured(split, row)]
+    return [row.position for row in items.questions_at(split, positions) if not _is_coloured(split, row)]
 
 
 def mark(study: Study) -> None:
-    """Say of each question of a study's sample whether it needs colours, where nobody said so before."""
+    """Store for each question of a study's sample whether it needs colours, unless that is stored already."""
     unknown = study.questions.filter(coloured=None)
     positions = list(unknown.order_by("position").values_list("position", flat=True))
     for start in range(0, len(positions), ROWS):
@@ -59,22 +59,22 @@ def _words(text: str) -> list[str]:
 
 
 PAIRS, DIFFERENT = 12, 6
-SLIPS = 1  # so many mistakes still pass: fingers slip
-WAYS = 2  # in which colours are shown, in turn: two materials, where things are made of some
-SIZE = 120  # pixels, a ball
-CHUNK = 12  # bytes of a PNG's chunk besides its content
+SLIPS = 1  # mistakes that are still allowed, since people press wrong keys
+WAYS = 2  # ways of drawing a colour, used in turn: for example two materials
+SIZE = 120  # pixels, of a ball
+CHUNK = 12  # bytes of a PNG chunk besides its content
 GROUND = (128, 128, 128)
 Colour = tuple[int, int, int]
 
-# What linear RGB looks like to people without red and without green cones: Machado et al. 2009, severity 1.
+# Linear RGB as people without red or green cones see it: Machado et al. 2009, severity 1.
 SEEN_AS = (
     ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
     ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
 )
 
 
-class Pair(NamedTuple):
-    """Two colours side by side, both in the same of the ways in which the dataset's colours look."""
+class ColourPair(NamedTuple):
+    """Two colours side by side, both drawn in the same way (`which`), such as the same material."""
 
     left: Colour
     right: Colour
@@ -85,13 +85,13 @@ class Pair(NamedTuple):
         return self.left == self.right
 
 
-def pairs_for(participant: Participant, swatches: Mapping[str, Colour]) -> list[Pair]:
-    """Return the pairs that a participant is shown, always the same ones; those easiest mistaken are among them."""
+def pairs_for(participant: Participant, swatches: Mapping[str, Colour]) -> list[ColourPair]:
+    """Return the pairs for a participant, always the same ones; they include those that are hardest to distinguish."""
     chance = chance_for(participant, "palette")
     colours = sorted(set(swatches.values()))
     mixed = [chance.sample(pair, 2) for pair in hardest(colours)]
-    pairs = [Pair(left, right) for left, right in mixed]
-    pairs += [Pair(colour, colour) for colour in chance.choices(colours, k=PAIRS - len(pairs))]
+    pairs = [ColourPair(left, right) for left, right in mixed]
+    pairs += [ColourPair(colour, colour) for colour in chance.choices(colours, k=PAIRS - len(pairs))]
     chance.shuffle(pairs)
     return [pair._replace(which=number % WAYS) for number, pair in enumerate(pairs)]
 
@@ -100,7 +100,7 @@ def hardest(colours: Sequence[Colour]) -> list[tuple[Colour, Colour]]:
     return sorted(combinations(colours, 2), key=lambda pair: (_distance(*pair), pair))[:DIFFERENT]
 
 
-def mistakes(pairs: Sequence[Pair], answers: Sequence[bool]) -> int:
+def mistakes(pairs: Sequence[ColourPair], answers: Sequence[bool]) -> int:
     return sum(pair.is_same != said for pair, said in zip(pairs, answers, strict=True))
 
 
@@ -113,10 +113,11 @@ def is_spared(participant: Participant) -> bool:
     return is_mistaken(participant.mistaken) and participant.study.palette == Study.Palette.COLOUR_FREE
 
 
-def drawn(pair: Pair, split: Split) -> bytes:
-    """Return a PNG of two things in these colours of a split, `SIZE` high and twice as wide.
+def draw_pair(pair: ColourPair, split: Split) -> bytes:
+    """Return a PNG of two things in a pair's colours, `SIZE` pixels high and twice as wide.
 
-    All pairs of a split have the same number of bytes: two equal halves take less room than two different ones.
+    All pairs of a split have the same number of bytes. Otherwise the size would show whether both halves are equal,
+    since equal halves compress better.
     """
     picture = _encoded(pair, split)
     return _padded(picture, _most_bytes(split.pk, split.index_digest))
@@ -124,32 +125,32 @@ def drawn(pair: Pair, split: Split) -> bytes:
 
 @functools.lru_cache(maxsize=100)
 def _most_bytes(key: int, digest: str) -> int:
-    """Return how many bytes the largest picture of a pair takes that anybody may be shown of a split."""
+    """Return the size in bytes of the largest picture of a pair that a split can show."""
     split = sealed_split(key, digest)
     colours = sorted(set(swatches_of(split).values()))
     sides = [*hardest(colours), *((two, one) for one, two in hardest(colours)), *((one, one) for one in colours)]
-    pairs = [Pair(*both, which) for both in sides for which in range(WAYS)]
+    pairs = [ColourPair(*both, which) for both in sides for which in range(WAYS)]
     return max(len(_encoded(pair, split)) for pair in pairs) + CHUNK
 
 
 def _padded(png: bytes, size: int) -> bytes:
-    """Return a PNG with a chunk that readers pass over, so that it has so many bytes, if it had fewer."""
+    """Return a PNG padded to `size` bytes with a chunk that readers ignore; a larger one only gets an empty chunk."""
     content = b"paDd" + os.urandom(max(0, size - len(png) - CHUNK))
     chunk = struct.pack(">I", len(content) - 4) + content + struct.pack(">I", zlib.crc32(content))
-    return png[:-CHUNK] + chunk + png[-CHUNK:]  # the last chunk, which ends the file, has no content
+    return png[:-CHUNK] + chunk + png[-CHUNK:]  # the last chunk ends the file and has no content
 
 
-def _encoded(pair: Pair, split: Split) -> bytes:
+def _encoded(pair: ColourPair, split: Split) -> bytes:
     key = (split.pk, split.index_digest)
-    both = np.concatenate([drawn_colour(*key, colour, pair.which) for colour in (pair.left, pair.right)], axis=1)
+    both = np.concatenate([draw_sample(*key, colour, pair.which) for colour in (pair.left, pair.right)], axis=1)
     file = io.BytesIO()
     Image.fromarray(both).save(file, "PNG")
     return file.getvalue()
 
 
 @functools.lru_cache(maxsize=500)
-def drawn_colour(key: int, digest: str, colour: Colour, which: int) -> NDArray[np.uint8]:
-    """Return something of a colour as the split's world draws it; a plain ball where it doesn't."""
+def draw_sample(key: int, digest: str, colour: Colour, which: int) -> NDArray[np.uint8]:
+    """Return a thing in this colour as the split's world draws it, or a plain ball if the world draws none."""
     split = sealed_split(key, digest)
     name = next(name for name, rgb in swatches_of(split).items() if rgb == colour)
     rgb = split.dataset.get_world().draw_colour(split.read_spec(), name, which=which, size=SIZE)
@@ -157,7 +158,7 @@ def drawn_colour(key: int, digest: str, colour: Colour, which: int) -> NDArray[n
 
 
 def _ball(colour: Colour) -> NDArray[np.uint8]:
-    """Return a ball, `(SIZE, SIZE, 3)` uint8 sRGB, lit from the upper left."""
+    """Return a picture of a ball, `(SIZE, SIZE, 3)` uint8 sRGB, lit from the upper left."""
     y, x = (np.mgrid[:SIZE, :SIZE] + 0.5) / (SIZE / 2) - 1
     z = np.sqrt(np.clip(0.81 - x**2 - y**2, 0, None)) / 0.9
     light = np.clip(0.55 + 0.45 * (0.8 * z - 0.45 * x - 0.45 * y), 0.35, 1)[..., None]

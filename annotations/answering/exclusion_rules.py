@@ -1,7 +1,7 @@
-"""Who is left out of a study's data: rules that are stated before anybody is asked, and stand from then on.
+"""Rules by which participants are excluded: stated before a study opens, and fixed from then on.
 
-No rule looks at whether answers to questions of the sample are right. Opening a study freezes its rules as canonical
-JSON, thresholds and all, with the SHA-256 of it and the moment; from then on that text alone says what they are.
+No rule depends on whether answers to questions of the sample are right. Opening a study stores its rules with all
+thresholds as canonical JSON, together with their SHA-256 and the time. From then on only that text defines them.
 """
 
 import hashlib
@@ -17,26 +17,26 @@ from typing import Any, NamedTuple, Protocol
 from django.db.models import F
 
 from annotations.answering import color_vision
-from annotations.answering.answer_forms import Pressed, swatches_of
+from annotations.answering.answer_forms import PressedButtons, swatches_of
 from annotations.models import Participant, Study
 from generation.engine.canonical import canonical
 
 FIELDS = ("out_attention", "out_checks", "out_fast", "out_straight", "out_buttons", "out_colours", "out_unfinished")
-FIRST = {"out_attention": 2, "out_fast": "1.5"}  # what the form of a new study begins with
+FIRST = {"out_attention": 2, "out_fast": "1.5"}  # initial values in the form of a new study
 FINISHED = {Participant.Stage.COMMENT, Participant.Stage.COMPLETED}
 
 
 class Fast(NamedTuple):
-    """Median milliseconds with the page visible, below which answers are too fast, from so many answers on."""
+    """Answers are too fast if their median visible time is below `below` milliseconds, from `answers` answers on."""
 
     below: int = 1500
     answers: int = 10
 
 
 class Straight(NamedTuple):
-    """The same so often in a row, or in more than this share of so many answers and more.
+    """The same thing `run` times in a row, or in more than `percent` % of at least `answers` answers.
 
-    `every`, which flags have and rules do not: or in each of so many and more.
+    `every` is used for flags, not for rules: also if all of at least this many answers are the same.
     """
 
     run: int = 12
@@ -45,20 +45,20 @@ class Straight(NamedTuple):
     every: int | None = None
 
 
-class Rules(NamedTuple):
-    """What leaves somebody out; None where a rule is off.
+class ExclusionRules(NamedTuple):
+    """The thresholds of each exclusion rule; None if the rule is off.
 
     Attributes
     ----------
     attention, checks, colours : int or None
-        So many attention items failed, check questions wrong, pairs of colours mistaken, or more.
+        Minimum of failed attention items, wrong check questions, confused pairs of colours.
     fast : Fast or None
     straight, buttons : Straight or None
-        The same answer; the button at the same place, in all questions or in those that have the same buttons.
+        The same answer; the button at the same place, over all questions or over those with the same buttons.
     unfinished : bool or None
-        The session ended before its end.
+        The session was not finished.
     hours : int
-        Without an answer, after which a session has ended.
+        A session ends after this many hours without an answer.
     """
 
     attention: int | None = None
@@ -75,15 +75,15 @@ class Rules(NamedTuple):
         return [name for name in NAMES if getattr(self, name) is not None]
 
 
-NAMES = Rules._fields[:-1]
+NAMES = ExclusionRules._fields[:-1]
 
 
 class ParticipantWork(Protocol):
-    """What of somebody's work the rules look at."""
+    """The part of a participant's work that the rules look at."""
 
     participant: Participant
     said: list[tuple[int, str]]
-    pressed: list[Pressed]
+    pressed: list[PressedButtons]
     times: list[int]
     last: datetime | None
 
@@ -96,21 +96,21 @@ class ParticipantWork(Protocol):
         """Return how many check questions were answered wrongly."""
 
 
-# Stating them
+# Stating the rules
 
 
-def stated(study: Study) -> Rules:
-    """Return the rules of a study: as they were when it was opened, or of a draft as its fields have them."""
+def rules_of(study: Study) -> ExclusionRules:
+    """Return the rules of a study: those fixed when it was opened, or those in the fields of a draft."""
     if study.rules:
         return read(study.rules)
-    return drafted(study) if study.is_draft else Rules()
+    return draft_rules(study) if study.is_draft else ExclusionRules()
 
 
-def drafted(study: Study) -> Rules:
-    """Return the rules that a study's fields say; one about what it doesn't have, as attention items, is off."""
+def draft_rules(study: Study) -> ExclusionRules:
+    """Return the rules in a study's fields; a rule about something the study lacks, such as attention items, is off."""
     has_checks = study.easy_id is not None and study.checks > 0
     has_colours = study.out_colours and len(set(swatches_of(study.split).values())) > 1
-    return Rules(
+    return ExclusionRules(
         attention=study.out_attention if study.attention else None,
         checks=study.out_checks if has_checks else None,
         fast=None if study.out_fast is None else Fast(int(1000 * Decimal(study.out_fast))),
@@ -121,8 +121,8 @@ def drafted(study: Study) -> Rules:
     )
 
 
-def text_of(study: Study, rules: Rules) -> str:
-    """Return rules as canonical JSON: the bytes, in UTF-8, of which the digest is."""
+def text_of(study: Study, rules: ExclusionRules) -> str:
+    """Return rules as canonical JSON; the digest is that of its UTF-8 bytes."""
     fast = rules.fast
     return canonical(
         {
@@ -151,12 +151,12 @@ def _straight(said: dict[str, int] | None) -> Straight | None:
     return None if said is None else Straight(said["in_a_row"], said["more_than_percent"], said["of_answers_from"])
 
 
-def read(text: str) -> Rules:
-    """Return the rules that were written so."""
+def read(text: str) -> ExclusionRules:
+    """Return the rules from their canonical JSON."""
     whole: dict[str, Any] = json.loads(text)
     said: dict[str, Any] = whole["left_out"]
     fast = said["median_visible_ms"]
-    return Rules(
+    return ExclusionRules(
         attention=said["attention_items_failed"],
         checks=said["check_questions_wrong"],
         fast=fast and Fast(fast["below"], fast["from_answers"]),
@@ -169,16 +169,16 @@ def read(text: str) -> Rules:
 
 
 def freeze(study: Study) -> None:
-    """Store what rules a study is opened with, as its fields say at this moment; once."""
-    text = text_of(study, drafted(study))
+    """Store the rules in the study's fields as its fixed rules, unless they are fixed already."""
+    text = text_of(study, draft_rules(study))
     digest = hashlib.sha256(text.encode()).hexdigest()
     unset = Study.objects.filter(pk=study.pk, rules="")
     unset.update(rules=text, rules_digest=digest, rules_frozen=F("opened"))
     study.refresh_from_db()
 
 
-def in_words(rules: Rules) -> dict[str, str]:
-    """Return each rule that is on, as a reason: in the order of `Rules`."""
+def in_words(rules: ExclusionRules) -> dict[str, str]:
+    """Return the wording of each rule that is on, in the order of `ExclusionRules`."""
     fast, straight, buttons = rules.fast or Fast(), rules.straight or Straight(), rules.buttons or Straight()
     said = {
         "attention": f"{_or_more(rules.attention, 'attention item')} failed",
@@ -201,18 +201,18 @@ def _or_more(n: int | None, noun: str) -> str:
     return f"{n} or more {noun}s"
 
 
-# Judging by them
+# Judging sessions by the rules
 
 
-def has_ended(rules: Rules, work: ParticipantWork, *, is_open: bool, now: datetime) -> bool:
-    """Return whether a session is over: finished, left for hours, or of a closed study."""
+def has_ended(rules: ExclusionRules, work: ParticipantWork, *, is_open: bool, now: datetime) -> bool:
+    """Return whether a session is over: finished, without an answer for too long, or of a closed study."""
     if work.participant.stage in FINISHED or not is_open:
         return True
     return work.last is not None and (now - work.last).total_seconds() > 3600 * rules.hours
 
 
-def broken(rules: Rules, work: ParticipantWork) -> list[str]:
-    """Return the names of the rules that somebody's work breaks."""
+def broken(rules: ExclusionRules, work: ParticipantWork) -> list[str]:
+    """Return the names of the rules that a participant's work breaks."""
     texts = [text for _, text in work.said if text]
     found = {
         "attention": rules.attention is not None and work.missed >= rules.attention,
@@ -227,7 +227,7 @@ def broken(rules: Rules, work: ParticipantWork) -> list[str]:
 
 
 def is_straight_lining(said: Sequence[Hashable], limits: Straight | None = None) -> bool:
-    """Return whether somebody did the same again and again, whatever was asked."""
+    """Return whether the values repeat as often as the limits say."""
     limits = limits or Straight()
     n, longest = len(said), max((len(list(run)) for _, run in groupby(said)), default=0)
     most = max(Counter(said).values(), default=0)
@@ -235,10 +235,10 @@ def is_straight_lining(said: Sequence[Hashable], limits: Straight | None = None)
     return is_every or longest >= limits.run or (n >= limits.answers and 100 * most > limits.percent * n)
 
 
-def one_button(pressed: Sequence[Pressed], limits: Straight | None = None) -> str:
-    """Return which button somebody pressed again and again, and how often; nothing where they did not.
+def one_button(pressed: Sequence[PressedButtons], limits: Straight | None = None) -> str:
+    """Return which button was pressed again and again, and how often; empty if none was.
 
-    The place counts over all questions, and over those that have the same buttons.
+    Places are compared over all questions, and over questions with the same buttons.
     """
     places = [one.places for one in pressed]
     if is_straight_lining(places, limits):

@@ -1,4 +1,4 @@
-"""How somebody goes through a study: they join, move from stage to stage, and leave with what they were promised."""
+"""A participant's way through a study: joining, moving from stage to stage, answering, leaving with a code."""
 
 import uuid
 
@@ -6,29 +6,38 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from annotations.answering import answer_forms, color_vision, participants, questions, slots, throttle, timing, tokens
+from annotations.answering import (
+    answer_forms,
+    color_vision,
+    participants,
+    questions,
+    slot_assignment,
+    throttle,
+    timing,
+    tokens,
+)
 from annotations.answering.answer_forms import swatches_of
 from annotations.answering.participants import judge
 from annotations.answering.questions import TRIES, AskedItem
-from annotations.answering.session import QUESTION, GivenAnswer, Item, Sitting
-from annotations.answering.slots import Reply
+from annotations.answering.session import QUESTION, GivenAnswer, SessionItem, Sitting
+from annotations.answering.slot_assignment import Reply
 from annotations.models import Answer, EasyAnswer, Participant, Study
 from generation.engine.errors import EngineError
 from generation.engine.items import AnswerForm, AnswerKind
 
 Stage = Participant.Stage
 ORDER = (Stage.CONSENT, Stage.PALETTE, Stage.INSTRUCTIONS, Stage.PRACTICE, Stage.QUESTIONS)
-BEFORE = ORDER[:-1]  # the questions
+BEFORE = ORDER[:-1]  # the stages before the questions
 ENDS = (Stage.COMPLETED, Stage.SCREENED_OUT, Stage.FULL)
-LONGEST = 200  # characters of a platform's name for somebody
+LONGEST = 200  # characters of an identity, session or study name that a platform sends
 
 
 class FlowRefused(EngineError):
-    """Somebody can't take part now, or sent what nobody was asked for."""
+    """The visitor can't take part now, or sent something that does not fit what they were asked."""
 
 
-class TooMany(FlowRefused):
-    """So many come at once that it can't be people; after `wait` seconds others are let in."""
+class TooManyAnswers(FlowRefused):
+    """More requests than people can make; others are admitted after `wait` seconds."""
 
     def __init__(self, reason: str, *, wait: float = throttle.A_MINUTE) -> None:
         super().__init__(reason)
@@ -36,7 +45,7 @@ class TooMany(FlowRefused):
 
 
 class NoEntry(FlowRefused):
-    """Somebody new can't take part now; `code` is what they may give the platform that sent them instead."""
+    """A new visitor can't take part now; `code` is what they may give to the platform that sent them."""
 
     def __init__(self, reason: str, *, title: str, code: str = "") -> None:
         super().__init__(reason)
@@ -44,7 +53,7 @@ class NoEntry(FlowRefused):
 
 
 class Elsewhere(FlowRefused):
-    """Somebody came with this identity already, and nothing shows that it is the same person."""
+    """Somebody came with this identity before, and it may be another person."""
 
 
 # Joining
@@ -53,20 +62,20 @@ class Elsewhere(FlowRefused):
 def join(
     study: Study, *, identity: str, session: str, there: str = "", is_test: bool = False, anew: bool = False
 ) -> Participant:
-    """Return who follows a study's link: a new participant, or the one who came with the same identity and session.
+    """Return the participant who follows a study's link: a new one, or the one with the same identity and session.
 
-    `there` is what the platform calls the study: it is kept of somebody new, and decides nothing. Anybody can type an
-    identity, so that nobody is kept out because another one came with theirs: with `anew` they are somebody new, and
-    the researcher sees both.
+    `there` is the platform's name for the study. It is stored with a new participant and decides nothing. Anybody can
+    type an identity, so nobody is refused because somebody else used theirs: with `anew` the visitor becomes a new
+    participant, and the researcher sees both.
 
     Raises
     ------
     Elsewhere
-        Where somebody else came with this identity, and it is not said that this is somebody new.
+        If somebody else came with this identity, and `anew` is not set.
     NoEntry
-        Where the study is not open, or not for them.
-    Refused
-        Where too many come, or the link makes no sense.
+        If the study is not open, or not for this person.
+    FlowRefused
+        If too many people come, or the link is not valid.
     """
     names = (study.person_parameter, study.session_parameter, study.study_parameter)
     for name, text in zip(names, (identity, session, there), strict=True):
@@ -78,7 +87,9 @@ def join(
         if not anew and _is_taken(study, identity, session):
             raise Elsewhere("Expected somebody new, got a name that somebody came with.", where=study.person_parameter)
         if throttle.is_crowded(study):
-            raise TooMany(f"Expected at most {throttle.JOINING} new people a minute, got more. Try again in a minute.")
+            raise TooManyAnswers(
+                f"Expected at most {throttle.JOINING} new people a minute, got more. Try again in a minute."
+            )
         _check_new(study, identity)
         try:
             with transaction.atomic():
@@ -90,7 +101,7 @@ def join(
         else:
             leave_early(new)
             return new
-    assert known is not None  # nothing else keeps a row from being stored
+    assert known is not None  # no other constraint can refuse the row
     return known
 
 
@@ -101,7 +112,7 @@ def _known(study: Study, identity: str, session: str) -> Participant | None:
 
 
 def _is_taken(study: Study, identity: str, session: str) -> bool:
-    """Return whether somebody came with an identity in another session, and found a question or may still."""
+    """Return whether somebody has this identity in another session that did not end for lack of questions."""
     if not identity:
         return False
     others = Participant.objects.filter(study=study, identity=identity).exclude(stage=Stage.FULL)
@@ -109,7 +120,7 @@ def _is_taken(study: Study, identity: str, session: str) -> bool:
 
 
 def _check_new(study: Study, identity: str) -> None:
-    """Raise `NoEntry` for somebody who took part in one of the studies whose people this one does without."""
+    """Raise `NoEntry` if the person took part in one of the studies whose participants this study excludes."""
     if participants.took_part(study, identity):
         raise NoEntry(
             "It is for people who were not in an earlier one, and you were. Thank you for that.",
@@ -118,7 +129,7 @@ def _check_new(study: Study, identity: str) -> None:
 
 
 def _check_open(study: Study, *, is_test: bool) -> None:
-    """Raise `NoEntry` unless the study takes in people at this moment."""
+    """Raise `NoEntry` unless the study admits people now."""
     now = timezone.now()
     if is_test:
         return
@@ -139,16 +150,16 @@ def _check_open(study: Study, *, is_test: bool) -> None:
         )
 
 
-# From stage to stage
+# Stages
 
 
 def advance(participant: Participant, stage: str) -> None:
-    """Let a participant leave a stage for the next one that the study has; once, whoever asks how often."""
+    """Move a participant from a stage to the next stage of the study. Calling it again changes nothing."""
     _move(participant, stage, _after(participant.study, stage))
 
 
 def _after(study: Study, stage: str) -> str:
-    """Return the stage that follows: the check of colours and practice where the study has them."""
+    """Return the next stage; skip the colour check and practice if the study has none."""
     passed = {
         Stage.PALETTE: len(set(swatches_of(study.split).values())) < 2,
         Stage.PRACTICE: questions.practice_of(study) == 0,
@@ -158,7 +169,7 @@ def _after(study: Study, stage: str) -> str:
 
 
 def _move(participant: Participant, old: str, new: str, **changes: object) -> bool:
-    """Return whether a participant was at a stage, and is at another now."""
+    """Move a participant from stage `old` to stage `new`; return False if they were not at `old`."""
     if new in ENDS:
         changes |= {"finished": Now(), "ending": participant.study.ending_of(new)}
     moved = Participant.objects.filter(pk=participant.pk, stage=old).update(stage=new, **changes)
@@ -169,7 +180,7 @@ def _move(participant: Participant, old: str, new: str, **changes: object) -> bo
 
 
 def tell_apart(participant: Participant, answers: list[bool]) -> None:
-    """Keep how many pairs of colours a participant mistook, and let them go on or leave."""
+    """Store how many pairs of colours a participant confused, and move them to the next stage or screen them out."""
     wrong = color_vision.mistakes(color_vision.pairs_for(participant, swatches_of(participant.study.split)), answers)
     leaves = color_vision.is_mistaken(wrong) and participant.study.palette == Study.Palette.SCREEN_OUT
     new = Stage.SCREENED_OUT if leaves else _after(participant.study, Stage.PALETTE)
@@ -178,44 +189,46 @@ def tell_apart(participant: Participant, answers: list[bool]) -> None:
 
 
 def finish_questions(sitting: Sitting) -> None:
-    """End the questions of a participant for whom none is left at this moment.
+    """End the questions of a participant for whom no question is left now.
 
-    Who has answered nothing stays where others only hold what is left: that comes back, or is answered.
+    A participant without any answer stays as long as others hold the remaining questions, since these may become free.
     """
     if sitting.answered:
         _move(sitting.participant, Stage.QUESTIONS, Stage.COMMENT)
-    elif not slots.may_wait(sitting.participant):
+    elif not slot_assignment.may_wait(sitting.participant):
         _move(sitting.participant, Stage.QUESTIONS, Stage.FULL)
 
 
 def leave_early(participant: Participant) -> None:
-    """End the session of a participant for whom no question will come.
+    """End the session of a participant who will not get any question.
 
-    A closed study has none for who has not come to the questions; one with all its answers none for who has not agreed.
+    That is anybody before the questions if the study is closed, and anybody before consent if it has all its answers.
     """
     study, stage = participant.study, participant.stage
     if participant.is_test or stage not in BEFORE:
         return
     is_closed = study.state == Study.State.CLOSED
-    if is_closed or (stage == Stage.CONSENT and not slots.is_anything_unanswered(study)):
+    if is_closed or (stage == Stage.CONSENT and not slot_assignment.is_anything_unanswered(study)):
         _move(participant, stage, Stage.FULL)
 
 
 def is_waiting(participant: Participant) -> bool:
-    """Return whether somebody can't begin or go on only because others hold every question that is left."""
+    """Return whether the participant can't begin or continue only because others hold all remaining questions."""
     if participant.is_test:
         return False
     match participant.stage:
         case Stage.QUESTIONS:
-            return slots.may_wait(participant)
+            return slot_assignment.may_wait(participant)
         case Stage.CONSENT:
-            return slots.may_wait(participant) and not slots.is_anything_to_be_had(participant.study)
+            return slot_assignment.may_wait(participant) and not slot_assignment.is_anything_to_be_had(
+                participant.study
+            )
     return False
 
 
 def come_again(participant: Participant) -> bool:
-    """Continue a participant who found every question taken, if questions are left now; return whether it did."""
-    if participant.stage != Stage.FULL or participant.is_test or not slots.may_wait(participant):
+    """Continue the session of a participant for whom no question was left, if there is one now; return whether so."""
+    if participant.stage != Stage.FULL or participant.is_test or not slot_assignment.may_wait(participant):
         return False
     has_practised = participant.tries > 0 or participant.given.exists()
     stage = Stage.QUESTIONS if has_practised else Stage.CONSENT
@@ -230,20 +243,20 @@ def comment(participant: Participant, text: str) -> None:
 
 
 def take(sitting: Sitting, found: AskedItem, reply: Reply) -> None:
-    """Store an answer to an item that was given to a participant; the same reply again changes nothing.
+    """Store an answer to an item that a participant was given; the same reply again changes nothing.
 
     Raises
     ------
-    Refused
-        Where the answer is none that the question has.
+    FlowRefused
+        If the question has no such answer.
     NotGiven
-        Where the reply contradicts a stored one.
+        If the reply contradicts a stored one.
     """
     _check(found, reply)
     _check_last(sitting, found.item, reply)
     if found.item.kind == QUESTION:
         held = sitting.held.get(found.item.number)
-        slots.answer(sitting.participant, found.item.number, reply, held=held)
+        slot_assignment.answer(sitting.participant, found.item.number, reply, held=held)
     else:
         _keep_easy(sitting.participant, found, reply)
     if found.item.kind == EasyAnswer.Kind.PRACTICE:
@@ -252,8 +265,8 @@ def take(sitting: Sitting, found: AskedItem, reply: Reply) -> None:
         sitting.note(GivenAnswer(found.item, reply.text, reply.turn, reply.client, timezone.now()))
 
 
-def _check_last(sitting: Sitting, item: Item, reply: Reply) -> None:
-    """Raise `FlowRefused` for another answer to what was answered before the last: only the last can be undone."""
+def _check_last(sitting: Sitting, item: SessionItem, reply: Reply) -> None:
+    """Raise `FlowRefused` if an answer is changed that is not the latest one: only the latest can be changed."""
     before = sitting.said.get(item)
     if before is None or before.client == reply.client or (sitting.last is not None and sitting.last.item == item):
         return
@@ -278,7 +291,7 @@ def _is_composed(found: AskedItem, text: str) -> bool:
 
 
 def _keep_easy(participant: Participant, found: AskedItem, reply: Reply) -> None:
-    """Store an answer for practice or to a check, unless it is stored; answers ahead of their time are refused."""
+    """Store an answer to a practice or check item unless it is stored already; refuse later practice items."""
     item = found.item
     mine = participant.easy_answers
     is_practice = item.kind == EasyAnswer.Kind.PRACTICE
@@ -317,7 +330,7 @@ def _lock(participant: Participant) -> None:
 
 
 def _judge(participant: Participant) -> None:
-    """After a try at practice let a participant go on, try again or leave."""
+    """After a try at practice, let the participant continue, try again, or screen them out."""
     study = participant.study
     size, tries = questions.practice_of(study), participant.tries
     answers = list(practice_of(participant, tries))
@@ -334,15 +347,15 @@ def _judge(participant: Participant) -> None:
 
 
 def practice_of(participant: Participant, number: int) -> list[EasyAnswer]:
-    """Return the answers of a try at practice, counted from 0."""
+    """Return the answers of one try at practice; `number` counts from 0."""
     size = questions.practice_of(participant.study)
     numbers = range(number * size, (number + 1) * size)
     return list(participant.easy_answers.filter(kind=EasyAnswer.Kind.PRACTICE, number__in=numbers))
 
 
-def put_together(form: AnswerForm, parts: list[str]) -> str:
-    """Return the answer that ticked parts make, in whatever order; raise `FlowRefused` where they make none."""
-    found = answer_forms.put_together(form, parts)
+def join_parts(form: AnswerForm, parts: list[str]) -> str:
+    """Return the answer composed of ticked parts, in any order; raise `FlowRefused` if they make no answer."""
+    found = answer_forms.join_parts(form, parts)
     if found is None:
         raise FlowRefused(_wrong_parts(form), where="answer")
     return found
@@ -355,10 +368,10 @@ def _wrong_parts(form: AnswerForm) -> str:
 
 
 def new_reply(*, text: str, refusal: str, client: str, numbers: dict[str, str]) -> Reply:
-    """Return what was sent as a reply; raise `FlowRefused` where it is none.
+    """Return the submitted fields as a `Reply`; raise `FlowRefused` if they are not valid.
 
-    Of the numbers, `turn` decides which answer stands, so that a wrong one is refused. Times decide nothing by
-    themselves: one that is missing or makes no sense is stored as not reported, and the answer is kept.
+    `turn` decides which answer stands, so an invalid one is refused. Times decide nothing by themselves: if one is
+    missing or not valid, it is stored as not reported, and the answer is kept.
     """
     try:
         made = uuid.UUID(client)
@@ -372,7 +385,7 @@ MOST_TURNS = 1000
 
 
 def _turn(text: str) -> int:
-    """Return how often an answer was given anew, 0 where nothing is said."""
+    """Return how often the answer was changed; 0 if the text is empty."""
     if not text:
         return 0
     if not (text.isascii() and text.isdigit() and len(text) <= 15):
@@ -382,6 +395,6 @@ def _turn(text: str) -> int:
     return int(text)
 
 
-def item_named(sitting: Sitting, token: str) -> Item | None:
+def item_named(sitting: Sitting, token: str) -> SessionItem | None:
     found = tokens.find(sitting.participant, token, among=map(str, questions.items_of(sitting)))
-    return None if found is None else Item.read(found)
+    return None if found is None else SessionItem.read(found)

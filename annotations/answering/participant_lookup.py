@@ -1,4 +1,4 @@
-"""Who asks, by the address that only they have: found with one short query, since every answer begins with it."""
+"""Finds a participant by their secret address with one short query, since every answer begins with it."""
 
 import functools
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from django.db import connection
 from django.db.models import QuerySet
 
-from annotations.answering.prepared import Prepared
+from annotations.answering.prepared_statements import Prepared
 from annotations.models import Participant, Study
 from generation.models import Split
 
@@ -16,9 +16,9 @@ OF_STUDY = tuple(field.attname for field in Study._meta.concrete_fields if field
 
 
 def participant_at(code: str, secret: str) -> Participant | None:
-    """Return who has this address, with their study and its splits; None where nobody has.
+    """Return the participant at an address, with their study and its splits, or None.
 
-    Of the study the texts are missing: they are read when a page shows them.
+    The study's texts are not loaded; they are read when a page shows them.
     """
     if "\0" in code + secret:
         return None
@@ -48,5 +48,5 @@ def _add_splits(study: Study, digest: str, easy_digest: str | None) -> None:
 
 @functools.lru_cache(maxsize=200)
 def sealed_split(key: int, digest: str) -> Split:
-    """Return a split; one that is sealed never changes, and its index says which it is."""
+    """Return a split from a cache: a sealed split never changes as long as its index digest stays the same."""
     return Split.objects.select_related("dataset", "parent").get(pk=key, index_digest=digest)

@@ -1,6 +1,6 @@
-"""What each participant did, what to look at before paying or counting it, and in which studies they took part.
+"""Each participant's work: what to check before paying or counting it, and in which studies they took part.
 
-A study recognises people by the platform's name for them, also after that name was erased: a keyed hash is kept.
+A study recognises people by the platform's name for them. A keyed hash of the name is kept when the name is erased.
 """
 
 from collections import Counter, defaultdict
@@ -15,27 +15,27 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from annotations.answering import answer_forms, exclusion_rules, slots, timing
-from annotations.answering.answer_forms import Pressed
-from annotations.answering.exclusion_rules import Fast, Rules, Straight
+from annotations.answering import answer_forms, exclusion_rules, slot_assignment, timing
+from annotations.answering.answer_forms import PressedButtons
+from annotations.answering.exclusion_rules import ExclusionRules, Fast, Straight
 from annotations.models import Answer, AnswerQuerySet, EasyAnswer, Participant, Study
 from generation.engine.scoring.figures import Share
 
 LONGEST = 500  # characters of a reason
-AT_ONCE = 50  # people left out by one request: each takes about a fifth of a second
+AT_ONCE = 50  # people excluded per request: each takes about a fifth of a second
 
 SALT = "annotations.identity"
 
 
 def keyed_hash(identity: str) -> str:
-    """Return what is kept of an erased identity: nobody without the site's key can tell whose it was."""
+    """Return the hash of an erased identity that is kept; only the site's key can tell whose it was."""
     return salted_hmac(SALT, identity, algorithm="sha256").hexdigest()
 
 
 def took_part(study: Study, identity: str) -> bool:
     """Return whether a person took part in a study that this one excludes, or was erased from this one.
 
-    Who found no question left in an earlier one may come.
+    People for whom an earlier study had no question left may take part.
     """
     if not identity:
         return False
@@ -45,13 +45,13 @@ def took_part(study: Study, identity: str) -> bool:
     return earlier.exists() or Participant.objects.filter(erased, study=study, is_test=False).exists()
 
 
-MISSED = 2  # attention items: from here on refusing to pay can be defended
-WRONG_CHECKS = 2  # from here on, or where the only one is wrong, somebody should look
-EVERY = 8  # answers that are all the same, from which on somebody should look
-FAR = 0.1  # below the others' agreement, by which the upper end of somebody's interval is far below
-OTHERS = 10  # answers of others that can be compared, of which their agreement is said
+MISSED = 2  # attention items failed: from here on, refusing to pay can be justified
+WRONG_CHECKS = 2  # check questions wrong: from here on, or if the only one is wrong, the researcher should look
+EVERY = 8  # answers: from this number on, the researcher should look if all are the same
+FAR = 0.1  # an agreement is low if the upper end of its interval is this far below that of the others
+OTHERS = 10  # comparable answers of others that are needed to compare agreements
 NOTHING = Share(0, 0)
-NO_RULES = Rules()
+NO_RULES = ExclusionRules()
 
 
 @dataclass
@@ -63,23 +63,23 @@ class Person:
     participant : Participant
     pseudonym : str
     said : list of (question, answer)
-        Answers that stand, in the order they came; an answer is empty where it is a reason against.
+        Current answers in the order they came; an answer is empty if a reason was given instead.
     times : list of int
-        Milliseconds of each that count (`annotations.answering.timing`).
+        The counted milliseconds of each (`annotations.answering.timing`).
     pressed : list of Pressed
-        The buttons of these answers, where they are known.
+        The buttons of these answers, if they are known.
     last : datetime or None
-        When the last of them came.
+        When the latest of them came.
     stated : Rules
-        The study's.
+        The exclusion rules of the study.
     has_ended : bool
         Whether the session is over, so that the rules can judge it.
     checks, attention : Share
-        Of those questions right. `Share` says no share of so few: pages show both numbers.
+        Check questions and attention items answered correctly; pages show numbers, since they are too few for a share.
     agreement : Share
-        Of answers that can be compared those that are what most of the others said.
+        Comparable answers that agree with the majority of the other participants.
     others : Share
-        The agreement of everybody else who counts.
+        The agreement of all other participants who count.
     namesakes : list of str
         Pseudonyms of others who came with the same platform id.
     """
@@ -87,10 +87,10 @@ class Person:
     participant: Participant
     pseudonym: str
     said: list[tuple[int, str]] = field(default_factory=list)
-    pressed: list[Pressed] = field(default_factory=list)
+    pressed: list[PressedButtons] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
     last: datetime | None = None
-    stated: Rules = NO_RULES
+    stated: ExclusionRules = NO_RULES
     has_ended: bool = False
     checks: Share = NOTHING
     attention: Share = NOTHING
@@ -104,7 +104,7 @@ class Person:
 
     @property
     def seconds(self) -> float | None:
-        """Return the median of the counted times of answers; None of nothing."""
+        """Return the median of the counted times of answers, or None if there are none."""
         return median(self.times) / 1000 if self.times else None
 
     @property
@@ -121,7 +121,7 @@ class Person:
 
     @property
     def is_due(self) -> bool:
-        """Return whether the stated rules leave this person out, taken back or not; none of the test link."""
+        """Return whether the stated rules exclude this person, even if they were taken back; not for the test link."""
         return bool(self.broken) and not self.participant.is_test
 
     @property
@@ -131,12 +131,12 @@ class Person:
 
     @property
     def broken(self) -> list[str]:
-        """Return the names of the stated rules that leave this person out, once the session ended."""
+        """Return the names of the stated rules that exclude this person; empty until the session has ended."""
         return exclusion_rules.broken(self.stated, self) if self.has_ended and self.said else []
 
     @property
     def flags(self) -> list[str]:
-        """Return what to look at, stated as a rule or not."""
+        """Return what the researcher should look at, whether or not it is a stated rule."""
         stated = self.stated
         looked_at = stated._replace(
             attention=1,
@@ -152,7 +152,7 @@ class Person:
 
     @property
     def agreement_interval(self) -> str:
-        """Return the 95 % interval of the agreement for people; nothing where no answer can be compared."""
+        """Return the 95 % interval of the agreement as text; empty if no answer can be compared."""
         return _interval(self.agreement) if self.agreement.n else ""
 
     @property
@@ -172,7 +172,7 @@ class Person:
     def rule_reason(self) -> str:
         return "; ".join(self._say(name, self.stated) for name in self.broken)
 
-    def _say(self, name: str, limits: Rules) -> str:
+    def _say(self, name: str, limits: ExclusionRules) -> str:
         said = {
             "attention": _count(self.missed, "attention item") + " failed",
             "checks": _count(self.mistakes, "check question") + " wrong",
@@ -194,17 +194,17 @@ def _count(n: int, noun: str) -> str:
 
 
 def pseudonym(number: int) -> str:
-    """Return what the participant is called who came as number 1, 2, ...; the same for ever."""
+    """Return the permanent pseudonym of the participant who joined as number 1, 2, ...."""
     return f"P{number:03}"
 
 
 def people_of(study: Study, *, times: timing.CountedTime | None = None) -> list[Person]:
-    """Return everybody who followed the study's link, in the order they came.
+    """Return everybody who followed the study's link, in the order they joined.
 
-    `times` are the study's counted times, where they are known already.
+    `times` are the study's counted times, if the caller has them already.
     """
-    times = times or timing.counted(study)
-    stated = exclusion_rules.stated(study)
+    times = times or timing.count_time(study)
+    stated = exclusion_rules.rules_of(study)
     everybody = enumerate(study.participants.order_by("pk"), start=1)
     people = {one.pk: Person(one, pseudonym(number), stated=stated) for number, one in everybody}
     said = _add_work(people, Answer.objects.current().filter(question__study=study), times)
@@ -221,7 +221,7 @@ def people_of(study: Study, *, times: timing.CountedTime | None = None) -> list[
 
 
 def _add_namesakes(people: Iterable[Person]) -> None:
-    """Tell each person who else came with their platform id: only one of them can be whom the platform sent."""
+    """Set the namesakes of each person: the platform can have sent only one of those who have the same platform id."""
     same: dict[str, list[Person]] = defaultdict(list)
     for person in people:
         if person.participant.identity and not person.participant.is_test:
@@ -232,10 +232,10 @@ def _add_namesakes(people: Iterable[Person]) -> None:
 
 
 def person_of(participant: Participant) -> Person:
-    """Return one participant's work, without a pseudonym and without agreement, which takes all the others'."""
-    person = Person(participant, "", stated=exclusion_rules.stated(participant.study))
+    """Return one participant's work without pseudonym and agreement, which would need the work of all others."""
+    person = Person(participant, "", stated=exclusion_rules.rules_of(participant.study))
     people = {participant.pk: person}
-    times = timing.counted(participant.study, people=[participant.pk])
+    times = timing.count_time(participant.study, people=[participant.pk])
     said = _add_work(people, Answer.objects.current().filter(participant=participant), times)
     _add_buttons([person], participant.study, said)
     _add_easy(people, EasyAnswer.objects.current().filter(participant=participant))
@@ -244,7 +244,7 @@ def person_of(participant: Participant) -> Person:
 
 
 class AnswerTimes(NamedTuple):
-    """An answer, or a reason against: whose, to which question, where that stands in the split, and the answer."""
+    """An answer: the keys of its participant and question, the question's position, and the text (empty if refused)."""
 
     person: int
     question: int
@@ -253,11 +253,11 @@ class AnswerTimes(NamedTuple):
 
 
 def _add_work(people: dict[int, Person], answers: AnswerQuerySet, times: timing.CountedTime) -> list[AnswerTimes]:
-    """Add to each person what they answered and how fast, and return it."""
+    """Add to each person their answers and times; return all these answers."""
     fields = ("participant", "question", "question__position", "text", "pk", "received")
     said = []
     for key, question, position, text, answer, received in answers.order_by("pk").values_list(*fields):
-        if key in people:  # else they came meanwhile
+        if key in people:  # others joined since the people were read
             person = people[key]
             person.said.append((question, text))
             person.times.append(times.answers.get(answer, 0))
@@ -277,7 +277,7 @@ def _judge(people: Iterable[Person], study: Study) -> None:
 
 
 Said = dict[int, dict[int, str]]
-"""By question what each participant said."""
+"""The answers of each participant, by question."""
 
 
 def _others(rows: Iterable[tuple[int, int, str]]) -> Said:
@@ -288,7 +288,7 @@ def _others(rows: Iterable[tuple[int, int, str]]) -> Said:
 
 
 def _agreement(key: int, mine: Iterable[tuple[int, str]], said: Said) -> Share:
-    """Return how many of somebody's answers are what most of the others said; where these are split, none counts."""
+    """Return how many of a person's answers agree with most others; a question counts only if it has a majority."""
     agreed = compared = 0
     for question, text in mine:
         votes = Counter(other for who, other in said.get(question, {}).items() if who != key)
@@ -300,7 +300,7 @@ def _agreement(key: int, mine: Iterable[tuple[int, str]], said: Said) -> Share:
 
 
 def _add_others(people: dict[int, Person], counted: Collection[int]) -> None:
-    """Tell each person how far everybody else agrees."""
+    """Set for each person the agreement of everybody else."""
     right, n = (sum(people[key].agreement[which] for key in counted) for which in (0, 1))
     for key, person in people.items():
         mine = person.agreement if key in counted else NOTHING
@@ -308,16 +308,16 @@ def _add_others(people: dict[int, Person], counted: Collection[int]) -> None:
 
 
 def _add_buttons(people: Iterable[Person], study: Study, said: Iterable[AnswerTimes]) -> None:
-    """Tell of each person which buttons they pressed."""
+    """Set for each person which buttons they pressed."""
     forms = answer_forms.forms_of(study, {one.question: one.position for one in said})
     for person in people:
         known = ((forms[question], text) for question, text in person.said if text and question in forms)
-        pressed = (answer_forms.pressed_of(form, text) for form, text in known)
+        pressed = (answer_forms.buttons_of(form, text) for form, text in known)
         person.pressed = [one for one in pressed if one is not None]
 
 
 def _add_easy(people: dict[int, Person], answers: QuerySet[EasyAnswer]) -> None:
-    """Say of each how many check questions and attention items were right."""
+    """Set for each person how many check questions and attention items were right."""
     tally: Counter[tuple[int, str, bool]] = Counter(answers.values_list("participant", "kind", "is_right"))
     for key, person in people.items():
         checks, attention = (
@@ -328,9 +328,9 @@ def _add_easy(people: dict[int, Person], answers: QuerySet[EasyAnswer]) -> None:
 
 
 def erase(participant: Participant) -> None:
-    """Remove whatever says who somebody is and what they wrote freely; their answers stay, and every score.
+    """Remove all that says who a participant is, and what they wrote freely; their answers and scores stay.
 
-    Of the platform's name for them a keyed hash stays, so that studies that do without this one's people still do.
+    A keyed hash of the platform's name for them stays, so that studies that exclude this study's participants still do.
     """
     with transaction.atomic():
         mine = Participant.objects.select_for_update().get(pk=participant.pk)
@@ -342,14 +342,14 @@ def erase(participant: Participant) -> None:
 
 
 def judge(participant: Participant) -> None:
-    """Leave out somebody whose session ends if the stated rules do; take back whom they no longer do."""
-    if not exclusion_rules.stated(participant.study).on and not participant.by_rule:
+    """Apply the stated rules to a participant whose session ends: exclude them, or take them back if no rule holds."""
+    if not exclusion_rules.rules_of(participant.study).on and not participant.by_rule:
         return
     person = person_of(participant)
     if person.is_waiting:
         _leave_out(person)
     elif participant.by_rule and participant.excluded is not None and not person.is_due:
-        slots.take_back(participant, by_rule=True)
+        slot_assignment.take_back(participant, by_rule=True)
 
 
 def apply(study: Study, *, most: int = AT_ONCE) -> list[Person]:
@@ -361,4 +361,4 @@ def apply(study: Study, *, most: int = AT_ONCE) -> list[Person]:
 
 
 def _leave_out(person: Person) -> None:
-    slots.exclude(person.participant, reason=person.rule_reason[:LONGEST], by_rule=True)
+    slot_assignment.exclude(person.participant, reason=person.rule_reason[:LONGEST], by_rule=True)

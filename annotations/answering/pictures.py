@@ -1,4 +1,4 @@
-"""Pictures as participants get them: as they are where they are light, else encoded anew, once, for slow networks."""
+"""Pictures for participants: sent as they are if they are small, otherwise encoded once more for slow networks."""
 
 import logging
 from io import BytesIO
@@ -10,22 +10,22 @@ from generation.models import Dataset, Scene
 from generation.storage import files, pictures
 from generation.storage.pictures import Pictures
 
-LARGEST = 225_000  # bytes: with its page, a question stays below 250 KB
+LARGEST = 225_000  # bytes: a question with its page stays below 250 KB
 QUALITIES = (92, 85, 78)
-SHRINK = 0.8  # of width and height, where even the last of these is too large
-SHORTEST = 200  # pixels: what is still too large then was no picture to begin with
-ENDING = f"-light{pictures.ENDING}"  # backups leave out what ends like small pictures, for it is made again
+SHRINK = 0.8  # factor for width and height, used if even the lowest quality is too large
+SHORTEST = 200  # pixels: smaller pictures are not shrunk further
+ENDING = f"-light{pictures.ENDING}"  # backups leave out files with this ending, which can be made again
 
 log = logging.getLogger(__name__)
 
 
 def picture_for(scene: Scene, dataset: Dataset) -> tuple[bytes, str]:
-    """Return a scene's picture of at most `LARGEST` bytes, and its content type.
+    """Return a scene's picture, of at most `LARGEST` bytes, and its content type.
 
     Raises
     ------
     OSError
-        Where the picture is lost, or is none.
+        If the picture is missing or can't be read.
     """
     content = pictures.picture_bytes(scene, dataset)
     if len(content) <= LARGEST:
@@ -37,19 +37,19 @@ def picture_for(scene: Scene, dataset: Dataset) -> tuple[bytes, str]:
         made = light(content)
     try:
         files.put(name, made)
-    except OSError as error:  # a disk that is full costs time, never the picture
+    except OSError as error:  # a full disk costs time, but the picture is still sent
         log.warning("Expected to keep %s, got: %s", name, error)
     return made, "image/webp"
 
 
 def name_of(scene: Scene) -> str:
-    """Return where the light version of a scene's picture is kept."""
+    """Return the name of the file that holds the small version of a scene's picture."""
     stored = scene.image or f"{Pictures(scene).stem}.png"
     return str(PurePosixPath(stored).with_suffix("")) + ENDING
 
 
 def light(picture: bytes) -> bytes:
-    """Return a picture as WebP of at most `LARGEST` bytes: at full size where that can be, as good as possible."""
+    """Return a picture as WebP of at most `LARGEST` bytes, in the highest quality and size that fits."""
     try:
         with Image.open(BytesIO(picture)) as opened:
             image = ImageOps.exif_transpose(opened).convert("RGB")

@@ -1,8 +1,8 @@
-"""What a participant is asked next: questions of the sample, and between them practice and attention checks.
+"""Chooses what a participant is asked next: questions of the sample, practice, check questions, attention items.
 
-The questions and their places are fixed for each participant, so that loading a page again changes nothing. Practice
-takes easy questions: those with a short text and a short program about something in plain sight, as the world says
-(`World.lengths`, `World.is_clear`).
+The items and their places are fixed for each participant, so that reloading a page changes nothing. Practice and check
+questions are easy ones: their text and program are short, and nothing that they ask about is hidden, as the world
+defines it (`World.lengths`, `World.is_clear`).
 """
 
 import functools
@@ -13,10 +13,10 @@ import numpy as np
 from django.core.cache import cache
 from numpy.typing import NDArray
 
-from annotations.answering import color_vision, slots
+from annotations.answering import color_vision, slot_assignment
 from annotations.answering.answer_forms import form_of, is_told, media_of, plain_form
 from annotations.answering.participant_lookup import sealed_split
-from annotations.answering.session import QUESTION, Item, Sitting
+from annotations.answering.session import QUESTION, SessionItem, Sitting
 from annotations.models import EasyAnswer, Participant, Study, StudyQuestion
 from annotations.secret_random import chance_for
 from generation.browsing.stories import lines_of
@@ -26,18 +26,18 @@ from generation.storage.index import IndexedFacet, NotIndexed, SplitIndex
 from generation.storage.items import item_of, question_at
 from generation.storage.items import words_at as stored_words_at
 
-TRIES = 2  # at practice
-WORDS = 5000  # questions that a process keeps at hand
-STOCK = 20  # times as many easy questions are looked through for those that need no colour
+TRIES = 2  # tries at practice
+WORDS = 5000  # questions that a process caches
+STOCK = 20  # factor: this many times more easy questions are searched for ones that need no colour
 
 
 class AskedItem(NamedTuple):
-    """An item as a participant sees it, and what only the site knows of it: `right`.
+    """An item as a participant sees it, and its right answer, which participants do not see.
 
-    `lines` are what its question sees of a story; None where there is none.
+    `lines` are the lines of the story that the question may use, or None if there is no story.
     """
 
-    item: Item
+    item: SessionItem
     text: str
     form: AnswerForm
     scene: Scene | None
@@ -56,39 +56,39 @@ class SessionProgress(NamedTuple):
 # What comes next
 
 
-def next_items(sitting: Sitting) -> list[Item]:
-    """Return what a participant who is at the questions is asked now, and the next item after it that has a picture.
+def next_items(sitting: Sitting) -> list[SessionItem]:
+    """Return the item that a participant is asked now and the next item that has a picture.
 
-    Both are theirs from now on. There is one where nothing else is left, and none where nothing is. The page fetches
-    the second one's picture ahead: were that always a question of the sample, a check question would be the one whose
-    picture was not announced.
+    Both belong to the participant from now on. The list has one item if nothing else is left, and is empty at the end.
+    The page fetches the second item's picture in advance. If that were always a question of the sample, participants
+    could recognise check questions by their picture not being fetched in advance.
     """
     due = _checks_due(sitting, sitting.answered)
     following = due[1:] if due else _checks_due(sitting, sitting.answered + 1)
     checks = [item for item in following if item.kind == EasyAnswer.Kind.CHECK]
     most = 1 if due or checks else 2
-    questions = [Item(QUESTION, question) for question in _questions(sitting, most=most)]
+    questions = [SessionItem(QUESTION, question) for question in _questions(sitting, most=most)]
     if not due and not questions:
         return []
     return [*(due or questions)[:1], *[*checks, *(questions if due else questions[1:])][:1]]
 
 
-def _checks_due(sitting: Sitting, answered: int) -> list[Item]:
+def _checks_due(sitting: Sitting, answered: int) -> list[SessionItem]:
     extras = _extras(sitting.participant)
     return [item for place, item in extras if place <= answered and item not in sitting.said]
 
 
 def _questions(sitting: Sitting, *, most: int) -> list[int]:
     if sitting.participant.is_test:
-        return slots.try_out(sitting.participant, most=most)
+        return slot_assignment.try_out(sitting.participant, most=most)
     held, given = sitting.held.values(), sitting.given.values()
-    found = slots.claims(sitting.participant, most=most, held=held, given=given)
+    found = slot_assignment.claims(sitting.participant, most=most, held=held, given=given)
     sitting.given.update({one.question_id: one.place for one in found})
     return [one.question_id for one in found]
 
 
-def next_practice(participant: Participant) -> Item:
-    return Item(EasyAnswer.Kind.PRACTICE, participant.easy_answers.filter(kind=EasyAnswer.Kind.PRACTICE).count())
+def next_practice(participant: Participant) -> SessionItem:
+    return SessionItem(EasyAnswer.Kind.PRACTICE, participant.easy_answers.filter(kind=EasyAnswer.Kind.PRACTICE).count())
 
 
 def progress(sitting: Sitting) -> SessionProgress:
@@ -96,26 +96,26 @@ def progress(sitting: Sitting) -> SessionProgress:
     return SessionProgress(len(sitting.said), total)
 
 
-def items_of(sitting: Sitting) -> Iterator[Item]:
-    """Yield everything that a participant was given or will be for practice or to be checked: what tokens may name."""
+def items_of(sitting: Sitting) -> Iterator[SessionItem]:
+    """Yield all items that the participant was given or may be given: the items that a token can name."""
     for question in reversed(sitting.given):
-        yield Item(QUESTION, question)
+        yield SessionItem(QUESTION, question)
     for _, item in _extras(sitting.participant):
         yield item
     for number in range(TRIES * practice_of(sitting.study)):
-        yield Item(EasyAnswer.Kind.PRACTICE, number)
+        yield SessionItem(EasyAnswer.Kind.PRACTICE, number)
 
 
 def practice_of(study: Study) -> int:
     return study.practice if study.easy_id is not None else 0
 
 
-def _extras(participant: Participant) -> Iterator[tuple[int, Item]]:
-    """Yield each check question and attention item, and after how many answers it comes."""
+def _extras(participant: Participant) -> Iterator[tuple[int, SessionItem]]:
+    """Yield each check question and attention item with the number of answers after which it comes."""
     study = participant.study
     checks = study.checks if study.easy_id is not None else 0
-    items = [Item(EasyAnswer.Kind.CHECK, number) for number in range(checks)]
-    items += [Item(EasyAnswer.Kind.ATTENTION, number) for number in range(study.attention)]
+    items = [SessionItem(EasyAnswer.Kind.CHECK, number) for number in range(checks)]
+    items += [SessionItem(EasyAnswer.Kind.ATTENTION, number) for number in range(study.attention)]
     chance = chance_for(participant, "places")
     chance.shuffle(items)
     span = max(1, study.asked_at_most - 1)
@@ -126,8 +126,8 @@ def _extras(participant: Participant) -> Iterator[tuple[int, Item]]:
 # What it is
 
 
-def look_up(sitting: Sitting, item: Item) -> AskedItem | None:
-    """Return an item with its text, its picture or story, and answers; None where its question is gone."""
+def look_up(sitting: Sitting, item: SessionItem) -> AskedItem | None:
+    """Return an item with its text, its picture or story, and its answers; None if its question was deleted."""
     study = sitting.study
     if item.kind == EasyAnswer.Kind.ATTENTION:
         return _attention(sitting.participant, item)
@@ -145,7 +145,7 @@ def look_up(sitting: Sitting, item: Item) -> AskedItem | None:
 
 
 def words_at(split: Split, position: int) -> Question | None:
-    """Return a question of a sealed split; many people are asked the same, and it never changes."""
+    """Return a question of a sealed split, from a cache: many people are asked the same, and it never changes."""
     return _words_at(split.pk, split.index_digest, position)
 
 
@@ -155,7 +155,7 @@ def _words_at(split: int, digest: str, position: int) -> Question | None:
 
 
 def lines_at(split: Split, position: int) -> tuple[str, ...] | None:
-    """Return the lines that a question of a sealed split sees; None where nothing is told."""
+    """Return the lines of the story that a question of a sealed split may use, or None if the split has no stories."""
     return _lines_at(split.pk, split.index_digest, position) if is_told(split) else None
 
 
@@ -172,8 +172,8 @@ def _position(sitting: Sitting, question: int) -> int:
     return place.position if place is not None else StudyQuestion.objects.get(pk=question).position
 
 
-def _attention(participant: Participant, item: Item) -> AskedItem:
-    """Return words that say which button to press; the buttons are those of some question of the study."""
+def _attention(participant: Participant, item: SessionItem) -> AskedItem:
+    """Return an item whose text says which button to press; the buttons are those of some question of the study."""
     study = participant.study
     chance = chance_for(participant, f"attention {item.number}")
     positions = list(study.questions.values_list("position", flat=True)[:100])
@@ -187,8 +187,8 @@ def _attention(participant: Participant, item: Item) -> AskedItem:
     return AskedItem(item, text, form._replace(instruction=""), None, None, wanted)
 
 
-def _easy_position(participant: Participant, item: Item) -> int:
-    """Return which question of the easy split an item is; each is another one, as long as there are enough."""
+def _easy_position(participant: Participant, item: SessionItem) -> int:
+    """Return the position of an item in the easy split. Items of a participant differ as long as there are enough."""
     study = participant.study
     assert study.easy is not None
     least = TRIES * study.practice + study.checks
@@ -204,13 +204,13 @@ def _easy_position(participant: Participant, item: Item) -> int:
 
 
 def _draw_easy(participant: Participant, split: Split, *, least: int, wanted: int) -> list[int]:
-    """Return so many easy questions for a participant, of `least` or more that there are."""
+    """Return up to `wanted` random easy questions for a participant, drawn from at least `least` ones."""
     found = positions(split, least=least)
     drawn = chance_for(participant, "easy").sample(range(len(found)), min(wanted, len(found)))
     return [int(found[number]) for number in drawn]
 
 
-LOOKED_AT = 200  # scenes, evenly over the split: enough for any session, and found in about a second
+LOOKED_AT = 200  # scenes, evenly spaced over the split: enough for any session, and checked in about a second
 KEPT = 7 * 24 * 3600  # seconds
 SOME = 50  # scenes read at a time
 
@@ -218,7 +218,7 @@ Positions = NDArray[np.int64]
 
 
 class Easy(NamedTuple):
-    """Questions of a split, by position: short ones in plain sight, short ones wherever they are, all by length."""
+    """Positions of a split's questions: short ones about visible things, all short ones, and all, shortest first."""
 
     clear: Positions
     short: Positions
@@ -226,14 +226,14 @@ class Easy(NamedTuple):
 
 
 def positions(split: Split, *, least: int) -> Positions:
-    """Return the easy questions of a split, so many or more: short ones alone, or the shortest, where these are few."""
+    """Return at least `least` easy questions of a split: short ones, or the shortest if too few are short."""
     clear, short, by_length = _found(split.pk, split.index_digest)
     return next((some for some in (clear, short) if len(some) >= least), by_length[:least])
 
 
 @functools.lru_cache(maxsize=100)
 def _found(key: int, digest: str) -> Easy:
-    """Return the easy questions of a sealed split; found once a process, and kept for others."""
+    """Return the easy questions of a sealed split; cached in the process and in the shared cache."""
     split = Split.objects.for_browse().get(pk=key)
     try:
         index = SplitIndex.open(split)
@@ -253,9 +253,10 @@ def _found(key: int, digest: str) -> Easy:
 
 
 def _lengths(index: SplitIndex, limits: Mapping[str, int]) -> NDArray[np.float64]:
-    """Return (questions,) how long each question is: the largest of its numbers, as parts of what is easy.
+    """Return the length of each question, shape (questions,): the largest of its numbers relative to its limit.
 
-    Numbers that no question has are passed over; a question that alone has none is as long as can be.
+    Facets that no question of the split has are ignored. If only some questions lack a number, their length is
+    infinite.
     """
     longest = np.zeros(index.n)
     for name, most in limits.items():
@@ -272,7 +273,7 @@ def _numbers(facet: IndexedFacet) -> NDArray[np.float64]:
 
 
 def _clear(split: Split, scenes: NDArray[np.uint32]) -> list[int]:
-    """Return which of some scenes are in plain sight, of at most `LOOKED_AT` of them; all of a world that can't say."""
+    """Return up to `LOOKED_AT` of the scenes, without those that the world says are not clear."""
     looked = scenes[np.linspace(0, len(scenes) - 1, min(LOOKED_AT, len(scenes)), dtype=np.int64)].tolist()
     world, spec = split.dataset.get_world(), split.read_spec()
     rows = Scene.objects.filter(split=split.source, position__in=looked).order_by("position")

@@ -1,4 +1,4 @@
-"""One participant's sitting: what they were given and what they answered, read once for a request."""
+"""One participant's session: the questions they were given and their answers, read once per request."""
 
 import itertools
 import uuid
@@ -8,17 +8,21 @@ from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
-from annotations.answering import slots
-from annotations.answering.prepared import Asking, Prepared, ask_together
-from annotations.answering.slots import Claim, Place
+from annotations.answering import slot_assignment
+from annotations.answering.prepared_statements import Asking, Prepared, ask_together
+from annotations.answering.slot_assignment import Claim, QuestionPlace
 from annotations.models import Answer, EasyAnswer, Participant, Study
 
 QUESTION = "question"
 CHECKING = (EasyAnswer.Kind.CHECK, EasyAnswer.Kind.ATTENTION)
 
 
-class Item(NamedTuple):
-    """Something that is asked: a question of the sample by its number there, else which of its kind it is."""
+class SessionItem(NamedTuple):
+    """An item of a session: its kind and its number.
+
+    For a question of the sample, `number` is the key of its `StudyQuestion`. Otherwise it counts the items of that
+    kind.
+    """
 
     kind: str
     number: int
@@ -27,15 +31,18 @@ class Item(NamedTuple):
         return f"{self.kind}:{self.number}"
 
     @classmethod
-    def read(cls, text: str) -> "Item":
+    def read(cls, text: str) -> "SessionItem":
         kind, _, number = text.partition(":")
         return cls(kind, int(number))
 
 
 class GivenAnswer(NamedTuple):
-    """An answer as it stands: to what, the answer or nothing but a reason against, how often it was given anew."""
+    """A participant's current answer to an item; `text` is empty if they gave a reason instead of an answer.
 
-    item: Item
+    `turn` counts how often the participant changed the answer.
+    """
+
+    item: SessionItem
     text: str
     turn: int
     client: uuid.UUID
@@ -59,7 +66,10 @@ _ANSWERS, _CHECKS = Prepared(_answers), Prepared(_checks)
 
 
 class Sitting:
-    """What a participant did so far. Whoever stores an answer reads it anew, or says so with `note`."""
+    """What a participant was given and has answered so far.
+
+    Code that stores an answer must call `note`, or read the session again.
+    """
 
     def __init__(self, participant: Participant) -> None:
         self.participant = participant
@@ -69,31 +79,31 @@ class Sitting:
         return self.participant.study
 
     @cached_property
-    def given(self) -> dict[int, Place]:
-        """Return the questions of the sample that were given to them, by number, in that order."""
-        return _by_question(slots.asking_given(self.participant).rows())
+    def given(self) -> dict[int, QuestionPlace]:
+        """The questions of the sample that the participant was given, by key, in the order they were given."""
+        return _by_question(slot_assignment.asking_given(self.participant).rows())
 
     @cached_property
     def held(self) -> dict[int, Claim]:
-        """Return the slots that are theirs and wait for an answer, by question, in order of claim."""
-        return _by_claim(slots.asking_held(self.participant).rows())
+        """The participant's claimed slots that are not answered yet, by question, in order of claim."""
+        return _by_claim(slot_assignment.asking_held(self.participant).rows())
 
     @cached_property
-    def said(self) -> dict[Item, GivenAnswer]:
-        return self._said(Asking(_ANSWERS, (self.participant.pk,)).rows())
+    def said(self) -> dict[SessionItem, GivenAnswer]:
+        return self._answers_by_item(Asking(_ANSWERS, (self.participant.pk,)).rows())
 
     def read(self) -> None:
-        """Read all of it at once, for a request that needs all."""
+        """Read everything with one call, for a request that needs all of it."""
         mine = self.participant
-        asked = (slots.asking_given(mine), slots.asking_held(mine), Asking(_ANSWERS, (mine.pk,)))
+        asked = (slot_assignment.asking_given(mine), slot_assignment.asking_held(mine), Asking(_ANSWERS, (mine.pk,)))
         given, held, said = ask_together(*asked)
-        self.given, self.held, self.said = _by_question(given), _by_claim(held), self._said(said)
+        self.given, self.held, self.said = _by_question(given), _by_claim(held), self._answers_by_item(said)
 
-    def _said(self, rows: list[tuple[Any, ...]]) -> dict[Item, GivenAnswer]:
-        found = [GivenAnswer(Item(QUESTION, question), *rest) for question, *rest in rows]
+    def _answers_by_item(self, rows: list[tuple[Any, ...]]) -> dict[SessionItem, GivenAnswer]:
+        found = [GivenAnswer(SessionItem(QUESTION, question), *rest) for question, *rest in rows]
         if self.study.checks or self.study.attention:
             checks = _CHECKS.ask(self.participant.pk)
-            found += [GivenAnswer(Item(kind, number), *rest) for kind, number, *rest in checks]
+            found += [GivenAnswer(SessionItem(kind, number), *rest) for kind, number, *rest in checks]
         return {said.item: said for said in found}
 
     @property
@@ -102,19 +112,19 @@ class Sitting:
 
     @cached_property
     def last(self) -> GivenAnswer | None:
-        """Return what was answered last; None at the beginning."""
+        """The latest answer, or None if there is none yet."""
         return max(self.said.values(), key=lambda said: said.received, default=None)
 
     def note(self, said: GivenAnswer) -> None:
-        """Know an answer that was stored just now."""
+        """Add an answer that was just stored."""
         self.said[said.item] = said
         self.last = said
         if said.item.kind == QUESTION:
             self.held.pop(said.item.number, None)
 
 
-def _by_question(rows: list[tuple[Any, ...]]) -> dict[int, Place]:
-    return {place.question: place for place in itertools.starmap(Place, rows)}
+def _by_question(rows: list[tuple[Any, ...]]) -> dict[int, QuestionPlace]:
+    return {place.question: place for place in itertools.starmap(QuestionPlace, rows)}
 
 
 def _by_claim(rows: list[tuple[Any, ...]]) -> dict[int, Claim]:

@@ -1,6 +1,7 @@
-"""How often somebody may ask: limits that all web processes count together, in the cache that they share.
+"""Rate limits that all web processes count together, in the shared cache.
 
-Sessions and studies are counted, and addresses only where nobody has said yet who they are: a lab shares one.
+Requests are counted by session and by study. They are counted by address only as long as the visitor has no session,
+since all people of a lab may share one address.
 """
 
 import hashlib
@@ -16,27 +17,27 @@ from redis.exceptions import RedisError
 from annotations.models import Participant, Study
 from generation.models import from_now
 
-REQUESTS, SPAN = 400, 10.0  # of one session in so many seconds
-JOINING, A_MINUTE = 1000, 60.0  # people of one study in so many seconds
-ARRIVALS, TEN_MINUTES = 600, 600.0  # people from one address in so many seconds who have not agreed to take part
+REQUESTS, SPAN = 400, 10.0  # requests of one session in this many seconds
+JOINING, A_MINUTE = 1000, 60.0  # new participants of one study in this many seconds
+ARRIVALS, TEN_MINUTES = 600, 600.0  # people from one address who have not given consent, in this many seconds
 
 log = logging.getLogger(__name__)
 
 
 class Throttle:
-    """So many requests of each session, account or address in spans of some seconds, counted by all processes.
+    """At most `most` requests of each session, account or address within `span` seconds, counted by all processes.
 
-    What is counted is forgotten when its span is over, and nothing else is: each counter is an entry of the cache that
-    expires by itself. Where the cache can't be reached everybody is let through.
+    Each counter is a cache entry that expires by itself when its span is over. If the cache can't be reached, every
+    request is allowed.
     """
 
     def __init__(self, most: int, span: float, *, name: str = "") -> None:
-        """Begin to count; throttles of one name count together, one without a name counts alone."""
+        """Create a throttle; throttles with the same name share their counters, one without a name has its own."""
         self.most, self.span = most, span
         self.name = name or uuid.uuid4().hex
 
     def wait(self, who: str) -> float:
-        """Return for how many seconds somebody has to wait, 0 where they need not; the request counts."""
+        """Count a request and return the seconds that the sender has to wait, or 0 if they need not wait."""
         key = self._key(who)
         if self._add(key, 1) <= self.most:
             return 0.0
@@ -46,30 +47,30 @@ class Throttle:
         return max(0.001, since + self.span - time.time())
 
     def give_back(self, who: str) -> None:
-        """Count a request less in this span: what it was counted for is over."""
+        """Count one request less in this span."""
         self._add(self._key(who), -1)
 
     def _key(self, who: str) -> str:
         return f"throttle-{self.name}-{hashlib.sha256(who.encode(errors='surrogatepass')).hexdigest()[:32]}"
 
     def _add(self, key: str, by: int) -> int:
-        """Return how much is counted in the span that runs, or begins, with what is added now."""
+        """Add to the counter of the current span, or begin a new span, and return its value."""
         with _tolerant():
             try:
                 return int(cache.incr(key, by))
-            except ValueError:  # a span begins
+            except ValueError:  # a new span begins
                 pass
             if cache.add(key, by, self.span):
                 cache.set(f"{key}-since", time.time(), self.span)
                 return by
-            with suppress(ValueError):  # another process was first; and now the span may be over
+            with suppress(ValueError):  # another process was first, and the span may be over now
                 return int(cache.incr(key, by))
         return 0
 
 
 @contextmanager
 def _tolerant() -> Iterator[None]:
-    """Go on after what is within where the cache can't be reached."""
+    """Log an error of the cache and continue after the block."""
     try:
         yield
     except (OSError, RedisError) as error:
@@ -81,5 +82,5 @@ arrivals = Throttle(ARRIVALS, TEN_MINUTES, name="arrivals")
 
 
 def is_crowded(study: Study) -> bool:
-    """Return whether so many people came to a study within a minute that it has to be a script; rows say it."""
+    """Return whether more people joined a study within a minute than is possible without a script; counts rows."""
     return Participant.objects.filter(study=study, joined__gte=from_now(-A_MINUTE)).count() >= JOINING

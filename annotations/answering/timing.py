@@ -1,10 +1,10 @@
-"""How long answers took by the site's clock: what pay, exclusion rules and results go by.
+"""Response times by the site's clock: the times that pay, exclusion rules and results use.
 
-A participant's browser reports for how long a question was visible. The report is kept as it came, but it counts for
-no longer than the site can vouch for: from the moment when the question was first shown in the session, or from the
-participant's answer before if that came later, until the answer arrived, all by the database's clock. So the counted
-times of a session never overlap, whatever is reported, however many tabs are open, and however often a question is
-loaded again or answered anew.
+A participant's browser reports how long a question was visible. The report is stored as it came, but it counts only up
+to a limit that the site knows by itself. That limit runs from when the question was first shown in the session, or from
+the participant's previous answer if that came later, until the answer arrived, all by the database's clock. So the
+counted times of a session never overlap, whatever is reported, however many tabs are open, and however often a question
+is reloaded or its answer changed.
 """
 
 from collections import defaultdict
@@ -14,18 +14,18 @@ from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
-from annotations.answering.prepared import insert_once
-from annotations.answering.session import QUESTION, Item
+from annotations.answering.prepared_statements import insert_once
+from annotations.answering.session import QUESTION, SessionItem
 from annotations.models import Answer, EasyAnswer, Participant, Showing, Study
 
 MILLISECOND = timedelta(milliseconds=1)
 LONGEST_REPORT = 86_400_000  # milliseconds, a day
 
 
-class Reported(NamedTuple):
-    """An answer, with what its sender's browser says of the time: milliseconds, or None for no usable report."""
+class ReportedAnswer(NamedTuple):
+    """An answer with the time that the browser reports: milliseconds, or None if the report is not usable."""
 
-    item: Item
+    item: SessionItem
     key: int
     turn: int
     visible: int | None
@@ -34,15 +34,14 @@ class Reported(NamedTuple):
 
 
 class CountedTime(NamedTuple):
-    """Milliseconds that count.
+    """Counted times in milliseconds.
 
     Attributes
     ----------
     answers, easy : dict
-        By the key of an `Answer` and of an `EasyAnswer`. An answer that another one replaced counts 0: its time is
-        part of the one that stands.
+        By the key of an `Answer` or `EasyAnswer`. A superseded answer counts 0: its time is in the current answer.
     people : dict
-        By the key of a participant, all of it together.
+        By the key of a participant, the sum of their times.
     """
 
     answers: dict[int, int]
@@ -51,27 +50,27 @@ class CountedTime(NamedTuple):
 
 
 def report_of(text: str) -> int | None:
-    """Return the milliseconds that a browser reports; None for whatever is no whole number from 0 to a day."""
+    """Return the milliseconds that a browser reports, or None unless they are a whole number from 0 to one day."""
     is_number = text.isascii() and text.isdigit() and len(text) <= 15
     return int(text) if is_number and int(text) <= LONGEST_REPORT else None
 
 
-def record_showing(participant: Participant, item: Item) -> None:
-    """Store that an item is shown to a participant now; only the first time counts."""
+def record_showing(participant: Participant, item: SessionItem) -> None:
+    """Store that an item is shown to a participant now, unless it was shown before."""
     insert_once(Showing(participant=participant, kind=item.kind, number=item.number))
 
 
-def counted(study: Study, *, people: Iterable[int] | None = None) -> CountedTime:
-    """Return the times of a study's answers, or of those of some participants by their keys."""
+def count_time(study: Study, *, people: Iterable[int] | None = None) -> CountedTime:
+    """Return the counted times of a study's answers, or only of some participants, given by their keys."""
     whose: dict[str, Any] = {"participant__study": study}
     if people is not None:
         whose["participant__in"] = list(people)
-    rows: dict[int, list[Reported]] = defaultdict(list)
+    rows: dict[int, list[ReportedAnswer]] = defaultdict(list)
     for who, row in [*_answers(Answer.objects.filter(**whose)), *_easy(EasyAnswer.objects.filter(**whose))]:
         rows[who].append(row)
-    shown: dict[int, dict[Item, datetime]] = defaultdict(dict)
+    shown: dict[int, dict[SessionItem, datetime]] = defaultdict(dict)
     for who, kind, number, at in Showing.objects.filter(**whose).values_list("participant", "kind", "number", "at"):
-        shown[who][Item(kind, number)] = at
+        shown[who][SessionItem(kind, number)] = at
     found = CountedTime({}, {}, {})
     for who, theirs in rows.items():
         times = count(theirs, shown[who], longest=60_000 * study.lease_minutes)
@@ -82,32 +81,34 @@ def counted(study: Study, *, people: Iterable[int] | None = None) -> CountedTime
     return found
 
 
-def _answers(rows: "QuerySet[Answer]") -> Iterable[tuple[int, Reported]]:
+def _answers(rows: "QuerySet[Answer]") -> Iterable[tuple[int, ReportedAnswer]]:
     fields = ("participant", "question", "pk", "turn", "visible", "received", "superseded")
     for who, question, *rest in rows.values_list(*fields).iterator():
-        yield who, Reported(Item(QUESTION, question), *rest)
+        yield who, ReportedAnswer(SessionItem(QUESTION, question), *rest)
 
 
-def _easy(rows: "QuerySet[EasyAnswer]") -> Iterable[tuple[int, Reported]]:
+def _easy(rows: "QuerySet[EasyAnswer]") -> Iterable[tuple[int, ReportedAnswer]]:
     fields = ("participant", "kind", "number", "pk", "turn", "visible", "received", "superseded")
     for who, kind, number, *rest in rows.values_list(*fields).iterator():
-        yield who, Reported(Item(kind, number), *rest)
+        yield who, ReportedAnswer(SessionItem(kind, number), *rest)
 
 
-def count(rows: Iterable[Reported], shown: Mapping[Item, datetime], *, longest: int) -> dict[Item, int]:
-    """Return the milliseconds that count for each item that one participant answered.
+def count(
+    rows: Iterable[ReportedAnswer], shown: Mapping[SessionItem, datetime], *, longest: int
+) -> dict[SessionItem, int]:
+    """Return the counted milliseconds of each item that one participant answered.
 
     Parameters
     ----------
     rows : iterable of Reported
-        All answers of the participant, those that were replaced among them.
+        All answers of the participant, superseded ones included.
     shown : mapping of Item to datetime
-        When each item was first shown. One that never was counts 0.
+        When each item was first shown. An item that was never shown counts 0.
     longest : int
-        The most that one item counts, in milliseconds.
+        Upper limit for one item, in milliseconds.
     """
-    times: dict[Item, int] = {}
-    turns: dict[Item, int] = {}
+    times: dict[SessionItem, int] = {}
+    turns: dict[SessionItem, int] = {}
     before: datetime | None = None
     for row in sorted(rows, key=lambda row: (row.received, row.key)):
         begin = shown.get(row.item, row.received)

@@ -1,7 +1,7 @@
-"""What participants hand back to show that it was given to them: signed with the site's key, kept nowhere.
+"""Tokens that participants send back to show that they were given something: signed by the site, stored nowhere.
 
-The token of a question says nothing to whoever reads it, not even whether the question is there to check them: it is
-a signature alone, and the site tries what it may be of.
+The token of a question contains no information, not even whether it is a check question. It is only a signature, and
+the site tries which item it belongs to.
 """
 
 from collections.abc import Iterable
@@ -20,19 +20,18 @@ def token_of(participant: Participant, what: str) -> str:
 
 
 def find(participant: Participant, token: str, *, among: Iterable[str]) -> str | None:
-    """Return which of these things a participant's token names; None for a forged one, or somebody else's."""
+    """Return the text in `among` that a participant's token was made for, or None if the token is not valid."""
     if not token.isascii():
         return None
     return next((what for what in among if constant_time_compare(token, token_of(participant, what))), None)
 
 
 def test_token(study: Study) -> str:
-    """Return what the study's test link has as `test=`."""
+    """Return the value of `test=` in the study's test link."""
     return signing.dumps(study.code, salt=TEST)
 
 
 def is_test(study: Study, token: str) -> bool:
-    """Return whether a token is that of the study's test link."""
     try:
         return bool(signing.loads(token, salt=TEST) == study.code)
     except BadSignature:

@@ -1,4 +1,4 @@
-"""Studies: people answer a sample of a split's questions, each question several people."""
+"""Tables of studies: people answer a sample of a split's questions, several people each question."""
 
 from annotations.models.answers import (
     Answer,

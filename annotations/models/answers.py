@@ -1,8 +1,8 @@
-"""What people answer, and the places that their answers fill.
+"""Answers, and the slots that they fill.
 
-Every answer that is wanted is a row from the start, a **slot**. A slot is claimed by one conditional update, so that
-neither two people ever hold it nor one person ever holds two slots of a question: the database itself refuses both.
-Answers are never changed: what is undone is superseded by a new row.
+Every wanted answer is a row from the start, a **slot**. A slot is claimed by one conditional update. Database
+constraints ensure that no slot has two holders and that nobody holds two slots of one question. Answers are never
+changed: a changed answer is a new row that supersedes the old one.
 """
 
 from typing import Self
@@ -16,21 +16,19 @@ from annotations.models.studies import Study, StudyQuestion
 
 
 class EasyAnswerQuerySet(models.QuerySet["EasyAnswer"]):
-    """Which answers are meant."""
-
     def current(self) -> Self:
         return self.filter(superseded=False)
 
 
 class EasyAnswer(models.Model):
-    """An answer to a question that is no part of the sample: for practice, or to see who reads.
+    """An answer to a question outside the sample: for practice, or as a check of attention.
 
-    `position` is the question's in the study's easy split. Of an attention item, which is words alone, it is None.
-    Of several answers to an item the one with the highest `turn` stands, as with questions of the sample.
+    `position` is the question's position in the study's easy split, or None for an attention item, which is only text.
+    Among several answers to an item, the one with the highest `turn` stands, as with questions of the sample.
     """
 
     class Kind(models.TextChoices):
-        """What it was asked for."""
+        """The purpose of the item."""
 
         PRACTICE = "practice"
         CHECK = "check"
@@ -51,7 +49,7 @@ class EasyAnswer(models.Model):
     objects = EasyAnswerQuerySet.as_manager()
 
     class Meta:
-        """What was sent twice is stored once, and one answer to each stands."""
+        """An answer that is sent twice is stored once, and each item has one current answer."""
 
         ordering = ("pk",)
         constraints = (
@@ -68,15 +66,13 @@ class EasyAnswer(models.Model):
 
 
 class Given(models.Model):
-    """That a question was given to somebody: it never is again, whatever becomes of the slot."""
+    """A question that was given to a participant; it is never given to them again, whatever happens to the slot."""
 
     participant = models.ForeignKey(Participant, on_delete=models.PROTECT, related_name="given")
     question = models.ForeignKey(StudyQuestion, on_delete=models.PROTECT, related_name="given")
     at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        """Once."""
-
         ordering = ("pk",)
         constraints = (models.UniqueConstraint(fields=["participant", "question"], name="given_once"),)
 
@@ -85,10 +81,10 @@ class Given(models.Model):
 
 
 class Showing(models.Model):
-    """When something was first shown to a participant: a question of the sample, for practice, or a check.
+    """When an item was first shown to a participant: a question of the sample, a practice question or a check.
 
-    `kind` and `number` say what it was, as in `annotations.answering.session.Item`. What counts of the time that a
-    browser reports begins here (`annotations.answering.timing`).
+    `kind` and `number` are those of `annotations.answering.session.SessionItem`. The counted time of an answer begins
+    here (`annotations.answering.timing`).
     """
 
     participant = models.ForeignKey(Participant, on_delete=models.PROTECT, related_name="showings")
@@ -97,8 +93,6 @@ class Showing(models.Model):
     at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        """The first time."""
-
         ordering = ("pk",)
         constraints = (models.UniqueConstraint(fields=["participant", "kind", "number"], name="showing_once"),)
 
@@ -107,17 +101,15 @@ class Showing(models.Model):
 
 
 class SlotQuerySet(models.QuerySet["Slot"]):
-    """Which slots somebody may have."""
-
     def free(self) -> Self:
         return self.filter(Q(participant=None) | Q(lease__lt=Now()), answered=False)
 
 
 class Slot(models.Model):
-    """One wanted answer: free, claimed by somebody until a moment, or answered.
+    """One wanted answer: free, claimed by a participant until its lease ends, or answered.
 
-    `number` counts a question's slots from 0, and free ones are given in its order, so that the questions with the
-    fewest answers come first. `rank` is the question's place in an order drawn by chance.
+    `number` counts a question's slots from 0. Free slots are given in this order, so that the questions with the fewest
+    answers come first. `rank` is the question's place in a random order.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="slots")
@@ -132,7 +124,7 @@ class Slot(models.Model):
     objects = SlotQuerySet.as_manager()
 
     class Meta:
-        """A slot is there once, and nobody holds two of a question."""
+        """Slots are unique, and nobody holds two slots of one question."""
 
         ordering = ("question", "number")
         indexes = (models.Index(fields=["study", "answered", "number", "rank"], name="slot_next"),)
@@ -149,36 +141,34 @@ class Slot(models.Model):
 
 
 class AnswerQuerySet(models.QuerySet["Answer"]):
-    """Which answers are meant."""
-
     def current(self) -> Self:
         return self.filter(superseded=False)
 
     def valid(self) -> Self:
-        """Return current answers of people who are not excluded, and didn't come by the test link."""
+        """Return current answers of participants who are not excluded and did not use the test link."""
         return self.current().filter(participant__excluded=None, participant__is_test=False)
 
     def counted(self) -> Self:
-        """Return the answers that fill a slot: of each question at most as many as are wanted."""
+        """Return the answers that fill a slot: for each question at most as many as are wanted."""
         return self.filter(slot__isnull=False)
 
     def surplus(self) -> Self:
-        """Return current answers beyond those that are wanted: kept and paid, not counted; none of the test link."""
+        """Return current answers that fill no slot: kept and paid, but not counted. Without those of the test link."""
         return self.current().filter(slot=None, participant__is_test=False)
 
 
 class Answer(models.Model):
-    """What somebody answered, as it came.
+    """A participant's answer as it was sent.
 
-    `client` is made by the browser: the same answer sent again is the same row. Of several to a question the one with
-    the highest `turn` stands, whichever came first. `text` is a word of the vocabulary, or empty where somebody could
-    not answer, and `refusal` says why. `claimed` is when its slot was: who lost it claims anew when answering.
-    `visible` and `idle` are what the browser reported, None where it reported nothing usable; what counts of that is
-    for `annotations.answering.timing` to say.
+    The browser creates `client`: the same answer sent again is the same row. Among several answers to a question, the
+    one with the highest `turn` stands, whichever arrived first. `text` is a word of the vocabulary, or empty if the
+    participant could not answer; then `refusal` says why. `claimed` is when the slot was claimed; a participant who
+    lost the slot claims again by answering. `visible` and `idle` are the milliseconds that the browser reported, or
+    None if the report was not usable; `annotations.answering.timing` decides how much of them counts.
     """
 
     class Refusal(models.TextChoices):
-        """Why somebody could not answer."""
+        """Why a participant could not answer."""
 
         NO_PICTURE = "picture", "the picture is missing"
         UNCLEAR = "unclear", "the question is not clear"
@@ -200,7 +190,7 @@ class Answer(models.Model):
     objects = AnswerQuerySet.as_manager()
 
     class Meta:
-        """Somebody's answer to a question stands once; what was sent twice is stored once."""
+        """Each participant has one current answer per question; an answer that is sent twice is stored once."""
 
         ordering = ("pk",)
         constraints = (

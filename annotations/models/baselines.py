@@ -1,4 +1,4 @@
-"""What was published of people's answers."""
+"""Published human baselines."""
 
 from typing import Self
 
@@ -13,19 +13,18 @@ from generation.models import Split
 
 
 class BaselineQuerySet(models.QuerySet["Baseline"]):
-    """Which published baselines are meant."""
-
     def published(self) -> Self:
-        """Return of each study the latest that was not withdrawn: the human rows of their splits, the latest first."""
+        """Return the latest baseline of each study that is not withdrawn, the newest first."""
         later = Baseline.objects.filter(study=OuterRef("study"), number__gt=OuterRef("number"), withdrawn=None)
         return self.filter(~Exists(later), withdrawn=None).order_by("-published", "-pk")
 
 
 class Baseline(models.Model):
-    """The human row of a split as it was published: what people answered by then, and the figures that it gave.
+    """The published human baseline of a split: what people had answered by then, and the resulting figures.
 
-    It is never changed. Publishing a study again makes another one; one that is withdrawn keeps its row.
-    `annotations.baseline` reads and writes what `digest` names: predictions as a model's, and the single answers.
+    A row never changes, except that it can be withdrawn. Publishing a study again makes another row. The file that
+    `digest` names holds the predictions, in the form of a model's, and the single answers
+    (`annotations.results.baseline`).
     """
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="baselines")
@@ -48,7 +47,7 @@ class Baseline(models.Model):
     objects = BaselineQuerySet.as_manager()
 
     class Meta:
-        """Numbers of a split are given once, and nothing is withdrawn without a reason."""
+        """Numbers are unique within a split, and a withdrawn baseline has a reason."""
 
         ordering = ("split", "number")
         constraints = (
@@ -66,7 +65,7 @@ class Baseline(models.Model):
         return f"human baseline {self.number} of {self.split}"
 
     def get_absolute_url(self) -> str:
-        """Return where it is read, this version for ever."""
+        """Return the permanent URL of this version."""
         return reverse("people_version", args=[self.split.dataset.slug, self.split.name, self.number])
 
     @property

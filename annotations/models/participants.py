@@ -1,4 +1,4 @@
-"""Who takes part."""
+"""Participants of studies."""
 
 import secrets
 
@@ -10,22 +10,22 @@ from annotations.models.studies import Study
 
 
 def new_secret() -> str:
-    """Return what only a participant knows: 128 bits."""
+    """Return a secret of 128 bits that only the participant knows."""
     return secrets.token_urlsafe(16)
 
 
 class Participant(models.Model):
-    """Somebody who follows a study's link.
+    """A person who followed a study's link.
 
-    `identity`, `session` and `study_there` are what the platform that sent them calls them, their visit and the study;
-    nothing but the first two says who they are. Several may have one identity: anybody can type a platform's name for
-    somebody, so that it is the identity and the session together that bring somebody back to their own page. Who came
-    by the test link never counts. Whom somebody took back, no rule leaves out again. `erased_identity` is all that
-    is kept of the identity of somebody who was erased (`annotations.answering.participants`).
+    `identity`, `session` and `study_there` are the platform's names for the person, their visit and the study. Only the
+    first two identify the person. Anybody can type another person's identity, so several participants may have the same
+    one, and only identity and session together lead somebody back to their own page. Visitors of the test link never
+    count. A participant whom a researcher took back is not excluded by a rule again. `erased_identity` is all that is
+    kept of an erased identity (`annotations.answering.participants`).
     """
 
     class Stage(models.TextChoices):
-        """Where they are."""
+        """The participant's current stage."""
 
         CONSENT = "consent"
         PALETTE = "palette"
@@ -38,7 +38,7 @@ class Participant(models.Model):
         FULL = "full"
 
     class Drawing(models.IntegerChoices):
-        """From what their checks, colour pairs and the order of both are drawn (`annotations.chance`)."""
+        """What the participant's random choices are derived from (`annotations.secret_random`)."""
 
         BY_ADDRESS = 1, "their address"
         BY_KEY = 2, "the site's key"
@@ -66,7 +66,7 @@ class Participant(models.Model):
     taken_back = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        """Nobody takes part twice in one session of the platform."""
+        """Nobody takes part twice in the same session of a platform."""
 
         ordering = ("study", "pk")
         indexes = (

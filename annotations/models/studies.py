@@ -1,4 +1,4 @@
-"""What people are asked: studies, the texts that they read, and the questions of the sample."""
+"""Studies, their texts, and the questions of their samples."""
 
 import secrets
 from decimal import Decimal
@@ -14,28 +14,26 @@ from generation.models import Split
 
 
 def new_code() -> str:
-    """Return what stands in a study's address: 60 bits, which nobody guesses."""
+    """Return a random code of 60 bits for a study's address."""
     return secrets.token_urlsafe(9)[:10]
 
 
 class Study(models.Model):
-    """Questions of a split that people answer: of all, or of those that pass a filter.
+    """A study: people answer a sample of a split's questions, of all or only of those that pass a filter.
 
-    Of a filter a question set is made when the study opens: it is the study's split from then on.
-    The split's own questions never change, and neither do the study's once it is open. `completed`, `screened_out` and
-    `full` are what people get at the end: a code, or an https address to return to. The fields `out_...` say who is
-    left out of the data; `rules` is what they said when the study was opened, which stands.
+    When a study with a filter opens, a question set is made of the filter's results; it is the study's split from then
+    on. The questions of a split never change, and neither does the sample of an open study. `completed`, `screened_out`
+    and `full` are what participants get at the end: a code, or an https address to return to. The fields `out_...` say
+    who is excluded from the data; `rules` holds what they said when the study was opened, and stays fixed.
     """
 
     class State(models.TextChoices):
-        """How far it is."""
-
         DRAFT = "draft"
         OPEN = "open"
         CLOSED = "closed"
 
     class Palette(models.TextChoices):
-        """What becomes of who takes colours of this dataset for one another."""
+        """What happens to participants who confuse colours of the dataset."""
 
         RECORD = "record", "goes on; it is recorded"
         SCREEN_OUT = "screen-out", "leaves, screened out"
@@ -115,8 +113,6 @@ class Study(models.Model):
     )  # fmt: skip
 
     class Meta:
-        """The latest first."""
-
         ordering = ("-pk",)
         verbose_name_plural = "studies"
 
@@ -128,12 +124,12 @@ class Study(models.Model):
 
     @property
     def answers_wanted(self) -> int:
-        """Return how many answers there are once it is complete."""
+        """Return the number of answers of a complete study."""
         return self.wanted * self.per_question
 
     @property
     def is_draft(self) -> bool:
-        """Return whether nothing was asked yet, so that everything may change."""
+        """Return whether the study was never opened, so that every field may change."""
         return self.state == Study.State.DRAFT
 
     @property
@@ -145,7 +141,7 @@ class Study(models.Model):
         return self.state == Study.State.OPEN
 
     def ending_of(self, stage: str) -> str:
-        """Return what people get who end at a stage: a code, or an https address; nothing where it is no end."""
+        """Return what participants get who end at a stage: a code or an https address; empty if the stage is no end."""
         ends = {"completed": self.completed, "screened-out": self.screened_out, "full": self.full}
         return ends.get(stage, "")
 
@@ -155,11 +151,9 @@ class Study(models.Model):
 
 
 class StudyText(models.Model):
-    """What people were told, from a moment on: each version of an opened study's texts is kept."""
+    """A version of a text that participants read; each version since the study opened is kept."""
 
     class Kind(models.TextChoices):
-        """The field of the study."""
-
         CONSENT = "consent"
         INSTRUCTIONS = "instructions"
 
@@ -169,7 +163,7 @@ class StudyText(models.Model):
     created = models.DateTimeField(db_default=Now())
 
     class Meta:
-        """In the order in which they were shown."""
+        """Each text's versions in the order in which they were shown."""
 
         ordering = ("study", "kind", "pk")
 
@@ -178,7 +172,7 @@ class StudyText(models.Model):
 
 
 class StudyQuestion(models.Model):
-    """A question of the sample: where it stands in the split, and of which scene it is."""
+    """A question of the sample: its position in the split, and the position of its scene."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="questions")
     position = models.PositiveIntegerField()
@@ -186,8 +180,6 @@ class StudyQuestion(models.Model):
     coloured = models.BooleanField("needs colours", null=True, blank=True, help_text="unknown until it matters")
 
     class Meta:
-        """A question is in a sample once."""
-
         ordering = ("study", "position")
         constraints = (models.UniqueConstraint(fields=["study", "position"], name="study_question_once"),)
 

@@ -1,1 +1,1 @@
-"""What came out of a study: figures, answers to look at again, payments, and the human baseline."""
+"""Results of a study: figures, questions to review, payments, and the human baseline."""

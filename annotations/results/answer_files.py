@@ -1,46 +1,46 @@
-"""A study's answers as files: a line for each, nothing in it that says who gave it."""
+"""A study's answers as files: one line per answer, without anything that identifies participants."""
 
-import csv
+import itertools
 import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from annotations.answering import timing
 from annotations.answering.participants import pseudonym
 from annotations.answering.timing import CountedTime
 from annotations.models import Answer, EasyAnswer, Study
+from generation.engine.formats.spreadsheets import csv_lines
 from generation.models import Split
 from generation.storage.index import SplitIndex
 
 SAMPLE = "sample"
 SOME = 2000  # rows read at a time
-RISKY = ("=", "+", "-", "@", "\t", "\r", "\n")  # what spreadsheets take for a formula
 
 
 class AnswerLine(NamedTuple):
-    """An answer as files have it.
+    """An answer as a line of a file.
 
     Attributes
     ----------
     participant : str
         A pseudonym.
     kind : str
-        "sample", or what an easy question was for: "practice", "check", "attention".
+        "sample", or the kind of an easy question: "practice", "check", "attention".
     split : str
-        Whose question it is, as `dataset/split`; empty for an attention item.
+        The question's split as `dataset/split`; empty for an attention item.
     question : int or None
         Its position in that split.
     slot : int or None
-        The wanted answer that this one fills; None for whatever doesn't count.
+        The wanted answer that this one fills; None for an answer that does not count.
     answer, refusal : str
         One of them is empty.
     correct : bool or None
-        None for a refusal, and where it may not be told.
+        None for a refusal, and if the reader may not know it.
     visible_ms, idle_ms : int or None
-        What the person's browser reported; None where it reported nothing usable.
+        What the browser reported; None if the report was not usable.
     counted_ms : int
-        What pay, rules and results go by (`annotations.answering.timing`). 0 for an answer that another one replaced:
-        its time is part of the one that stands.
+        The time that pay, rules and results use (`annotations.answering.timing`). 0 for a superseded answer: its time
+        is part of the one that replaced it.
     excluded, surplus, superseded : bool
     """
 
@@ -61,18 +61,18 @@ class AnswerLine(NamedTuple):
 
 
 def lines(study: Study, *, correct: bool = True, easy_correct: bool = True) -> Iterator[AnswerLine]:
-    """Yield every answer but those by the test link, person by person.
+    """Yield every answer except those of the test link, grouped by participant.
 
     Parameters
     ----------
     study : Study
     correct, easy_correct : bool
-        Whether it may be told which are right, of the sample and of the easy questions.
+        Whether to include which answers are right, for the sample and for the easy questions.
     """
     people = list(study.participants.order_by("pk").values_list("pk", "is_test", "excluded"))
     names = {key: pseudonym(number) for number, (key, _, _) in enumerate(people, start=1)}
     kept = {key: excluded is not None for key, is_test, excluded in people if not is_test}
-    times = timing.counted(study)
+    times = timing.count_time(study)
     yield from _easy_lines(study, names, kept, times, correct=easy_correct)
     yield from _sample_lines(study, names, kept, times, correct=correct)
 
@@ -126,26 +126,8 @@ def _name(split: Split) -> str:
     return f"{split.dataset.slug}/{split.name}"
 
 
-class _Echo:
-    """A file that gives back what is written."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
 def as_csv(rows: Iterator[AnswerLine]) -> Iterator[str]:
-    """Yield lines of a CSV file that a spreadsheet opens without taking a cell for a formula."""
-    writer: Any = csv.writer(_Echo())
-    yield writer.writerow(AnswerLine._fields)
-    for row in rows:
-        yield writer.writerow([cell(value) for value in row])
-
-
-def cell(value: object) -> object:
-    """Return what stands in a cell: true and false in small letters, nothing for None, text that is only text."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f"'{value}" if isinstance(value, str) and value.startswith(RISKY) else value
+    return csv_lines(itertools.chain([AnswerLine._fields], rows))
 
 
 def as_jsonl(rows: Iterator[AnswerLine]) -> Iterator[str]:

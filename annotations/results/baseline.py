@@ -1,8 +1,8 @@
-"""The published human baseline: people's majority as predictions like any model's, kept as they were.
+"""The published human baseline: participants' majority answers as predictions like those of a model.
 
-`published()` gives the rows that stand, and `load(row)` the arrays behind one: `predictions` are codes of the split's
-vocabulary in question order, as `generation.engine.scoring.score` takes them from a model, and the single answers are
-kept with them. Their file is named by the digest of its content, so it never changes, and a backup has it.
+`published()` returns the current baselines, and `load(row)` the arrays of one. Its `predictions` are codes of the
+split's vocabulary in question order, as `generation.engine.scoring.score` takes them; the single answers are stored
+with them. The file is named by the digest of its content, so it never changes. Backups contain it.
 """
 
 import functools
@@ -23,13 +23,13 @@ from annotations.answering import timing
 from annotations.answering.participants import Person, people_of
 from annotations.models import Answer, Baseline, BaselineQuerySet, Slot, Study
 from annotations.results import exclusions
-from annotations.results import figures as results
-from annotations.results.figures import Gathered, Headline
+from annotations.results import study_figures as results
 from annotations.results.methods_text import methods_text
-from annotations.studies import disclosure
+from annotations.results.study_figures import GatheredAnswers, Headline
+from annotations.studies import human_disclosure
 from generation.engine.errors import EngineError
+from generation.engine.scoring.figures import Interval
 from generation.engine.scoring.score import NONE, Slicing, score
-from generation.engine.scoring.statistics import Interval
 from generation.models import Split
 from generation.storage import files
 from generation.storage.index import IndexedFacet, SplitIndex
@@ -41,26 +41,25 @@ NUMBERS = np.dtype("<i4")
 
 
 class NotPublished(EngineError):
-    """A baseline can't be published or withdrawn as things are."""
+    """The baseline can't be published or withdrawn in the current state."""
 
 
-class Damaged(EngineError):
-    """The file of a published baseline is not what was published."""
+class DamagedBaseline(EngineError):
+    """The file of a published baseline is missing or differs from what was published."""
 
 
 class Arrays(NamedTuple):
-    """What a baseline is made of.
+    """The data of a baseline.
 
     Attributes
     ----------
     predictions : array (questions of the split,) of int32
-        What most people say of each question, as codes of the split's vocabulary: `TIE`, `OUTSIDE` and `NONE` of
-        `generation.engine.scoring.score` for what is no answer. `NONE` where nobody was asked: such questions don't
-        count.
+        The majority answer to each question, as a code of the split's vocabulary, or `TIE`, `OUTSIDE` or `NONE` of
+        `generation.engine.scoring.score`. `NONE` means that nobody was asked; those questions don't count.
     questions, people, answers : arrays (answers,) of int32
-        Single answers: to which question, by whom (numbered from 0), and which, as codes of `words`.
+        Single answers: the question, the participant (numbered from 0), and the answer as a code of `words`.
     words : tuple of str
-        The split's vocabulary, and after it whatever else was answered.
+        The split's vocabulary, followed by the other answers that were given.
     """
 
     predictions: NDArray[np.int32]
@@ -71,7 +70,7 @@ class Arrays(NamedTuple):
 
     @property
     def asked(self) -> NDArray[np.bool_]:
-        """Return (questions of the split,) which questions count."""
+        """Return which questions count, shape (questions of the split,)."""
         return self.predictions != NONE
 
     def said(self, position: int) -> list[tuple[str, int]]:
@@ -86,7 +85,7 @@ class BaselineDraft(NamedTuple):
     ----------
     arrays : Arrays
     digest, seal : str
-        Of the arrays; of arrays, figures and text.
+        The hash of the arrays; the hash of arrays, figures and text.
     top : Headline
     figures : dict
     methods : str
@@ -100,19 +99,19 @@ class BaselineDraft(NamedTuple):
     methods: str
 
 
-class Open(NamedTuple):
-    """What is not settled in a study: each of it is a reason to wait with publishing.
+class Unsettled(NamedTuple):
+    """What is unfinished in a study; each of these is a reason to wait with publishing.
 
     Attributes
     ----------
     missing : int
-        Answers wanted that nobody gave.
+        Wanted answers that are not given yet.
     under_way : int
-        Questions that somebody has before them at this moment.
+        Questions that are being answered now.
     unanswered : int
-        Questions of the sample without one answer that counts.
+        Questions of the sample without any counted answer.
     flagged : list of Person
-        People whose work has a flag and who count.
+        Participants who count and whose work has a flag.
     """
 
     missing: int
@@ -121,30 +120,32 @@ class Open(NamedTuple):
     flagged: list[Person]
 
 
-# What stands
+# Published baselines
 
 
-def published(split: Split | None = None) -> BaselineQuerySet:
+def published_baselines(split: Split | None = None) -> BaselineQuerySet:
     found = Baseline.objects.published().select_related("split__dataset", "split__parent", "publisher")
     return found if split is None else found.filter(split=split)
 
 
 def load(baseline: Baseline) -> Arrays:
-    """Return the arrays of a published baseline; raise `Damaged` where they are not those that were published."""
+    """Return the arrays of a published baseline; raise `DamagedBaseline` if the file is not what was published."""
     return load_digest(baseline.digest)
 
 
 @functools.lru_cache(maxsize=32)
 def load_digest(digest: str) -> Arrays:
-    """Return the arrays of a digest; raise `Damaged` where they are not those that were published."""
+    """Return the arrays with this digest; raise `DamagedBaseline` if the file is not what was published."""
     try:
         content = files.get(name_of(digest))
         with np.load(io.BytesIO(content), allow_pickle=False) as stored:
             arrays = _as_arrays({name: stored[name] for name in ARRAYS}, words=stored["words"].tolist())
     except (OSError, ValueError, KeyError) as error:
-        raise Damaged(f"Expected a human baseline, got none that can be read ({error}).", where=digest) from error
+        raise DamagedBaseline(
+            f"Expected a human baseline, got none that can be read ({error}).", where=digest
+        ) from error
     if digest_of(arrays) != digest:
-        raise Damaged("Expected the human baseline that was published, got another.", where=digest)
+        raise DamagedBaseline("Expected the human baseline that was published, got another.", where=digest)
     for name in ARRAYS:
         getattr(arrays, name).flags.writeable = False
     return arrays
@@ -154,11 +155,11 @@ def name_of(digest: str) -> str:
     return f"{FOLDER}/{digest}.npz"
 
 
-# What would be published
+# Drafts
 
 
 def draft(study: Study) -> BaselineDraft:
-    """Return what publishing a study's human baseline now would publish."""
+    """Return the human baseline of a study as it would be published now."""
     found, people = results.gather(study), people_of(study)
     index = SplitIndex.open(study.split)
     excluded = [one for one in people if one.participant.excluded is not None and not one.participant.is_test]
@@ -179,7 +180,7 @@ def draft(study: Study) -> BaselineDraft:
     return BaselineDraft(arrays, digest, _sha256(digest, _json(figures), methods), top, figures, methods)
 
 
-def arrays_of(found: Gathered) -> Arrays:
+def arrays_of(found: GatheredAnswers) -> Arrays:
     parts = (results.predictions_of(found), found.votes.questions, found.votes.people, found.votes.answers)
     return _as_arrays(dict(zip(ARRAYS, parts, strict=True)), words=found.vocabulary)
 
@@ -190,19 +191,18 @@ def _as_arrays(parts: Mapping[str, NDArray[np.integer]], *, words: Sequence[str]
 
 
 def digest_of(arrays: Arrays) -> str:
-    """Return the digest of what a baseline is made of, however a file has it packed."""
+    """Return the digest of a baseline's arrays, which does not depend on how a file compresses them."""
     parts = [getattr(arrays, name).astype(NUMBERS).tobytes() for name in ARRAYS]
     words = json.dumps(arrays.words, ensure_ascii=False).encode()
     lengths = " ".join(str(len(part)) for part in (*parts, words)).encode()
     return hashlib.sha256(b"\0".join([lengths, *parts, words])).hexdigest()
 
 
-def still_open(study: Study, people: Sequence[Person]) -> Open:
-    """Return what is not settled in a study."""
+def still_open(study: Study, people: Sequence[Person]) -> Unsettled:
     slots = Slot.objects.filter(study=study, answered=False)
     answered = study.questions.filter(slots__answered=True).distinct().count()
     counted = [one for one in people if one.participant.excluded is None and not one.participant.is_test]
-    return Open(
+    return Unsettled(
         missing=slots.count(),
         under_way=slots.filter(lease__gte=Now()).count(),
         unanswered=study.questions.count() - answered,
@@ -210,8 +210,8 @@ def still_open(study: Study, people: Sequence[Person]) -> Open:
     )
 
 
-def is_outdated(baseline: Baseline, found: Gathered) -> bool:
-    """Return whether a study's answers give another baseline by now than the one that was published."""
+def is_outdated(baseline: Baseline, found: GatheredAnswers) -> bool:
+    """Return whether the study's current answers give another baseline than the published one."""
     return digest_of(arrays_of(found)) != baseline.digest
 
 
@@ -219,7 +219,7 @@ def is_outdated(baseline: Baseline, found: Gathered) -> bool:
 
 
 def publish(study: Study, *, by: int, seal: str) -> Baseline:
-    """Return the baseline of a closed study, published now; the latest one where it is the same already.
+    """Publish the human baseline of a closed study and return it; return the latest one if nothing has changed since.
 
     Parameters
     ----------
@@ -227,12 +227,12 @@ def publish(study: Study, *, by: int, seal: str) -> Baseline:
     by : int
         The key of the account that publishes it.
     seal : str
-        Of the draft that the publisher saw.
+        The seal of the draft that the publisher saw.
 
     Raises
     ------
     NotPublished
-        Where the study is not closed, nobody answered, or something changed since the draft was seen.
+        If the study is not closed, has no answers, or changed since the publisher saw the draft.
     """
     check(study)
     wanted = draft(study)
@@ -240,7 +240,7 @@ def publish(study: Study, *, by: int, seal: str) -> Baseline:
         raise NotPublished("Something has changed since you looked: here are the figures as they are now.")
     if not wanted.top.majority.n:
         raise NotPublished("Expected a study with answers that count, got one without any.")
-    files.put(name_of(wanted.digest), packed(wanted.arrays))
+    files.put(name_of(wanted.digest), pack_arrays(wanted.arrays))
     with transaction.atomic():
         split = Split.objects.select_for_update().get(pk=study.split_id)
         latest = Baseline.objects.filter(study=study).last()
@@ -263,26 +263,26 @@ def publish(study: Study, *, by: int, seal: str) -> Baseline:
             figures=_json(wanted.figures),
             methods=wanted.methods,
         )
-        disclosure.decide(made)
+        human_disclosure.decide(made)
         return made
 
 
 def check(study: Study) -> None:
-    """Raise `NotPublished` for a study that is not closed: its figures would be others a minute later."""
+    """Raise `NotPublished` unless the study is closed; figures of an open study would soon be outdated."""
     if study.state != Study.State.CLOSED:
         raise NotPublished(f"Expected a closed study, got one that is {study.get_state_display()}. Close it first.")
 
 
 def withdraw(baseline: Baseline, reason: str) -> bool:
-    """Take a published baseline back, for a reason that stands in its place; return whether it stood."""
+    """Withdraw a published baseline; its page then shows the reason. Return False if it was withdrawn before."""
     standing = Baseline.objects.filter(pk=baseline.pk, withdrawn=None)
     done = standing.update(withdrawn=Now(), reason=reason) == 1
     baseline.refresh_from_db()
     return done
 
 
-def packed(arrays: Arrays) -> bytes:
-    """Return the file of a baseline's arrays."""
+def pack_arrays(arrays: Arrays) -> bytes:
+    """Return the content of the file for a baseline's arrays."""
     content = io.BytesIO()
     words = np.array(arrays.words, dtype=np.str_)
     np.savez_compressed(content, words=words, **{name: getattr(arrays, name) for name in ARRAYS})
@@ -307,14 +307,14 @@ def _headline(top: Headline) -> dict[str, Any]:
     }
 
 
-def _circumstances(study: Study, found: Gathered) -> dict[str, Any]:
-    """Return how the answers came about: when, for which pay, how many were wanted."""
+def _circumstances(study: Study, found: GatheredAnswers) -> dict[str, Any]:
+    """Return how the answers were collected: dates, pay, the number of wanted answers."""
     answers = Answer.objects.filter(question__study=study, participant__is_test=False)
     times = answers.aggregate(first=Min("received"), last=Max("received"))
     return {
         "first": None if times["first"] is None else times["first"].date().isoformat(),
         "last": None if times["last"] is None else times["last"].date().isoformat(),
-        "seconds": results.median_seconds(found, timing.counted(study)),
+        "seconds": results.median_seconds(found, timing.count_time(study)),
         "hourly_pay": f"{study.hourly_pay:.2f}",
         "reward": None if study.reward is None else f"{study.reward:.2f}",
         "currency": study.currency,
@@ -325,9 +325,9 @@ def _circumstances(study: Study, found: Gathered) -> dict[str, Any]:
     }
 
 
-def _facets(found: Gathered, facets: Sequence[IndexedFacet]) -> list[dict[str, Any]]:
-    """Return every facet with its slices; whether one may be told is asked whenever it is shown."""
-    parts = {facet.name: results.sliced(facet) for facet in facets}
+def _facets(found: GatheredAnswers, facets: Sequence[IndexedFacet]) -> list[dict[str, Any]]:
+    """Return all facets with their slices; who may see one is checked whenever it is shown."""
+    parts = {facet.name: results.slicing_of(facet) for facet in facets}
     slicings: dict[str, Slicing] = {name: slicing for name, (slicing, _) in parts.items()}
     scored = score(results.predictions_of(found), found.truth, slicings, among=found.asked)
     rows = []

@@ -1,28 +1,24 @@
-"""What of a published human baseline somebody may see: on withheld splits one figure, rounded down."""
+"""The part of a published human baseline that a visitor may see: for withheld splits one figure, rounded down."""
 
-import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from annotations.models import Baseline
 from annotations.results import baseline as baselines
-from annotations.results.answer_files import cell
-from annotations.studies import disclosure
-from generation.access import Visitor, What, may_see, may_see_facet
-from generation.charts.counts import TOO_FEW
-from generation.engine.scoring.figures import interval_text, percent
-from generation.engine.scoring.statistics import Interval, wilson
+from annotations.studies import human_disclosure
+from generation.access import Visitor, What, may_see, may_see_exact_figures, may_see_facet
+from generation.engine.formats.spreadsheets import csv_lines
+from generation.engine.scoring.figures import Interval, Share, interval_text, percent
 from generation.extensions import Note
 from generation.models import Split
 
 COLUMNS = ("facet", "value", "n", "accuracy", "low", "high", "correct")
-TOLD = (What.HUMAN_ANSWERS, What.ANSWER)  # where single questions may be told: which answer was taken for which
 PLACES = 3  # decimals of a share: a tenth of a point
 
 
 class BaselineFigure(NamedTuple):
-    """A share of `n` with its interval, for those who may see the answers: only n where there are too few."""
+    """A share of `n` with its interval, for visitors who may see the answers; shows only n if n is too small."""
 
     label: str
     right: int
@@ -30,35 +26,38 @@ class BaselineFigure(NamedTuple):
     crossed: Interval | None = None
 
     @property
+    def share(self) -> Share:
+        return Share(self.right, self.n)
+
+    @property
     def is_too_small(self) -> bool:
-        return self.n < TOO_FEW
+        return self.share.is_too_small
 
     @property
     def text(self) -> str:
-        return f"too few (n = {self.n:,})" if self.is_too_small else percent(self.right / self.n)
+        return self.share.text
 
     @property
     def wilson_text(self) -> str:
-        """Return Wilson's 95 % interval for people; nothing where there are too few."""
-        return "" if self.is_too_small else interval_text(wilson(self.right, self.n))
+        return self.share.interval_text
 
     @property
     def crossed_text(self) -> str:
-        """Return the interval over questions and people for people; nothing where there is none."""
+        """Return the interval over questions and participants as text; empty if there is none."""
         return "" if self.is_too_small or self.crossed is None else interval_text(self.crossed)
 
     def data(self) -> dict[str, Any]:
-        """Return it for a file: shares to a tenth of a point, and how many were right."""
+        """Return the figure for a file: shares to a tenth of a point, and the number of right answers."""
         if self.is_too_small:
             return {"n": self.n, "correct": self.right}
-        found = wilson(self.right, self.n)
+        found = self.share.wilson
         shares = {"accuracy": self.right / self.n, "low": found.low, "high": found.high}
         rounded = {name: round(value, PLACES) for name, value in shares.items()}
         return {"n": self.n, **rounded, "correct": self.right}
 
 
 class PublishedFigure(NamedTuple):
-    """The one figure of people on withheld answers: a share of `n`, or None where it opens with the answers."""
+    """The only figure of people on withheld answers: a share of `n`, or None if it is published with the answers."""
 
     n: int
     share: float | None
@@ -73,7 +72,7 @@ class PublishedFigure(NamedTuple):
 
     @property
     def wilson_text(self) -> str:
-        """Return no interval: it would be finer than the share."""
+        """Return an empty text: an interval would reveal more than the rounded share."""
         return ""
 
     @property
@@ -85,8 +84,6 @@ class PublishedFigure(NamedTuple):
 
 
 class FacetSlices(NamedTuple):
-    """A facet with its slices."""
-
     name: str
     label: str
     reveals: bool
@@ -99,19 +96,19 @@ class BaselineView(NamedTuple):
     Attributes
     ----------
     is_open : bool
-        Whether what people said of single questions may be told.
-    majority : Figure or PublishedFigure
-        Of questions.
-    single : Figure or None
-        Of answers; None where answers are withheld.
-    everyone : Figure or None
-        The majority with nobody excluded, where somebody was.
-    parts : list of Part
+        Whether the visitor may see answers to single questions.
+    majority : BaselineFigure or PublishedFigure
+        Accuracy of majority answers.
+    single : BaselineFigure or None
+        Accuracy of single answers; None if answers are withheld.
+    everyone : BaselineFigure or None
+        Accuracy of majority answers with nobody excluded; None if nobody was excluded or answers are withheld.
+    parts : list of FacetSlices
     confused : list of (right, given, times, n)
     methods : str
-        Empty where answers are withheld, because it has figures in it.
+        Empty if answers are withheld, because the text contains figures.
     figures : mapping
-        The rest, as it was stored.
+        The other figures as they were stored.
     """
 
     is_open: bool
@@ -124,10 +121,10 @@ class BaselineView(NamedTuple):
     figures: Mapping[str, Any]
 
 
-def shown(user: Visitor, baseline: Baseline) -> BaselineView:
-    """Return a published baseline as a visitor may see it, who may open its dataset."""
+def view_of(user: Visitor, baseline: Baseline) -> BaselineView:
+    """Return a published baseline as this visitor may see it; the caller checks access to the dataset."""
     figures: dict[str, Any] = json.loads(baseline.figures)
-    if not _is_open(user, baseline.split):
+    if not may_see_exact_figures(user, baseline.split):
         return BaselineView(False, figure_for(user, baseline), None, None, [], [], "", figures)
     everyone = figures["everyone"]
     return BaselineView(
@@ -143,13 +140,9 @@ def shown(user: Visitor, baseline: Baseline) -> BaselineView:
 
 
 def figure_for(user: Visitor, baseline: Baseline) -> BaselineFigure | PublishedFigure:
-    if _is_open(user, baseline.split):
+    if may_see_exact_figures(user, baseline.split):
         return BaselineFigure("", baseline.right, baseline.asked)
-    return PublishedFigure(baseline.asked, disclosure.share_of(baseline))
-
-
-def _is_open(user: Visitor, split: Split) -> bool:
-    return all(may_see(user, split, what) for what in TOLD)
+    return PublishedFigure(baseline.asked, human_disclosure.share_of(baseline))
 
 
 def _figure(figures: Mapping[str, Any], name: str) -> BaselineFigure:
@@ -169,7 +162,7 @@ def _parts(figures: Mapping[str, Any]) -> Iterator[FacetSlices]:
 
 
 def as_data(baseline: Baseline, found: BaselineView) -> dict[str, Any]:
-    """Return a baseline with its slices as JSON has it."""
+    """Return a baseline with its slices as JSON data."""
     figures = found.figures
     return {
         "dataset": baseline.split.dataset.slug,
@@ -188,27 +181,22 @@ def as_data(baseline: Baseline, found: BaselineView) -> dict[str, Any]:
 
 
 def as_csv(found: BaselineView) -> Iterator[str]:
-    """Yield the lines of a CSV file: the whole, and where answers are open single answers and each slice."""
-    writer: Any = csv.writer(_Echo())
-    yield writer.writerow(COLUMNS)
+    """Yield the lines of a CSV file: the majority, and if answers are open, single answers and each slice."""
+    yield from csv_lines([COLUMNS, *_csv_rows(found)])
+
+
+def _csv_rows(found: BaselineView) -> Iterator[list[object]]:
     wholes = [("", "majority of a question's answers", found.majority), ("", "single answer", found.single)]
     slices = ((part.name, row.label, row) for part in found.parts for row in part.rows)
     for facet, label, figure in (*wholes, *slices):
         if figure is None:
             continue
         data = figure.data()
-        yield writer.writerow([facet, cell(label), *(data.get(name, "") for name in COLUMNS[2:])])
-
-
-class _Echo:
-    """A file that gives back what is written."""
-
-    def write(self, text: str) -> str:
-        return text
+        yield [facet, label, *(data.get(name, "") for name in COLUMNS[2:])]
 
 
 def predictions(baseline: Baseline) -> Iterator[str]:
-    """Yield the majority as lines of JSON, one for each question that was asked; a tie has no answer."""
+    """Yield the majority answers as lines of JSON, one per question that was asked; a tie has no answer."""
     arrays = baselines.load(baseline)
     for position in arrays.asked.nonzero()[0].tolist():
         code = int(arrays.predictions[position])
@@ -220,7 +208,7 @@ def predictions(baseline: Baseline) -> Iterator[str]:
 
 
 def remarks(user: Visitor, splits: Sequence[Split]) -> dict[int, Note]:
-    """Return, by split, what people got right of it, where that was published."""
+    """Return, by split, a note with the published accuracy of people."""
     latest: dict[int, Baseline] = {}
     for row in Baseline.objects.published().filter(split__in=splits):
         latest.setdefault(row.split_id, row)
@@ -235,20 +223,20 @@ def remarks(user: Visitor, splits: Sequence[Split]) -> dict[int, Note]:
     return found
 
 
-def said_of(user: Visitor, split: Split, position: int) -> str:
-    """Return what people said of a question; empty where nothing was published, or it may not be told."""
-    if not _is_open(user, split):
+def answers_to(user: Visitor, split: Split, position: int) -> str:
+    """Describe what people answered to a question; empty if nothing is published or the visitor may not see it."""
+    if not may_see_exact_figures(user, split):
         return ""
     latest = Baseline.objects.published().filter(split=split).first()
     if latest is None:
         return ""
     try:
         said = baselines.load(latest).said(position)
-    except baselines.Damaged:  # their own page says so
+    except baselines.DamagedBaseline:  # their own page says so
         return ""
     return ", ".join(f"{text} × {times}" for text, times in said)
 
 
 def address_of(split: Split) -> str:
-    """Return where the human row of a split is read."""
+    """Return the URL of a split's human baseline."""
     return f"{split.get_absolute_url()}people/"

@@ -1,4 +1,4 @@
-"""Dawid and Skene's model beside majority votes, for each form that answers have."""
+"""Compares Dawid and Skene's model with majority votes, for each form of answers."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,22 +8,22 @@ from numpy.typing import NDArray
 
 from annotations.answering.answer_forms import forms_at
 from annotations.models import Study
-from annotations.results.figures import Gathered
+from annotations.results.study_figures import GatheredAnswers
 from generation.engine.scoring.figures import Share
 from generation.engine.scoring.score import score
 from generation.engine.scoring.votes import Votes, dawid_skene
 from generation.storage.index import SplitIndex
 
-MOST_TYPES = 3  # that are named in a label
+MOST_TYPES = 3  # question types named in a label
 
 
 class Kind(NamedTuple):
-    """Questions that are answered with the same choices.
+    """Questions with the same answer choices.
 
     Attributes
     ----------
     label : str
-        The answers' kind and, but for numbers and yes or no, the questions' types.
+        The kind of answers, followed by the questions' types if several groups have this kind.
     choices : tuple of str
     positions : list of int
     """
@@ -33,17 +33,17 @@ class Kind(NamedTuple):
     positions: list[int]
 
 
-class Estimated(NamedTuple):
-    """How right majority votes and the model are on a kind of question, and how people were described to it.
+class KindEstimate(NamedTuple):
+    """Accuracy of majority votes and of the model on one kind of questions.
 
     Attributes
     ----------
     kind : Kind
     majority, model : Share
     people : int
-        Who answered such questions.
+        Participants who answered these questions.
     simple : list of int
-        Those of them, as numbers of `Gathered.people`, described by one share of right answers alone.
+        Participants, as indices of `Gathered.people`, whom the model describes by their share of right answers alone.
     """
 
     kind: Kind
@@ -54,7 +54,7 @@ class Estimated(NamedTuple):
 
 
 def kinds_of(study: Study, positions: Sequence[int]) -> list[Kind]:
-    """Return questions of a study's split by the form of their answers, as its world has it."""
+    """Return questions of a study's split grouped by the form of their answers."""
     groups: dict[tuple[str, tuple[str, ...]], tuple[list[int], set[str]]] = {}
     for position, kind, form in forms_at(study.split, SplitIndex.open(study.split), positions):
         mine, types = groups.setdefault((str(form.kind), form.choices), ([], set()))
@@ -73,8 +73,8 @@ def _label(kind: str, types: set[str]) -> str:
     return f"{kind}: {', '.join([*named[:MOST_TYPES], *more])}"
 
 
-def estimate(found: Gathered, kinds: Sequence[Kind]) -> list[Estimated]:
-    """Return how majority votes and Dawid and Skene's model fare on each kind of question that was answered."""
+def estimate(found: GatheredAnswers, kinds: Sequence[Kind]) -> list[KindEstimate]:
+    """Return the accuracy of majority votes and of the model for each kind of question with answers."""
     codes = {word: code for code, word in enumerate(found.vocabulary)}
     rows = []
     for kind in kinds:
@@ -87,13 +87,13 @@ def estimate(found: Gathered, kinds: Sequence[Kind]) -> list[Estimated]:
     return rows
 
 
-def _estimated(found: Gathered, kind: Kind, classes: list[int], among: NDArray[np.bool_]) -> Estimated:
+def _estimated(found: GatheredAnswers, kind: Kind, classes: list[int], among: NDArray[np.bool_]) -> KindEstimate:
     is_of_kind = among[found.votes.questions]
     questions, people, answers = (array[is_of_kind] for array in found.votes[:3])
     model = dawid_skene(Votes(questions, people, answers, found.votes.n), classes)
     crowd = np.unique(people).tolist()
     majority, modelled = (score(one, found.truth, {}, among=among) for one in (found.majority, model.answers))
-    return Estimated(
+    return KindEstimate(
         kind,
         Share(int(majority.right), majority.n),
         Share(int(modelled.right), modelled.n),

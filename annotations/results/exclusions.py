@@ -1,6 +1,6 @@
-"""Leaving people out as the stated rules say, and the figures three ways: without that, with it, as it stands now.
+"""Compares a study's figures with nobody excluded, with the stated rules applied, and as they are now.
 
-By rule or by hand, leaving somebody out of the data is never a refusal to pay.
+Excluding participants from the data, by rule or by hand, is never a refusal to pay them.
 """
 
 from collections.abc import Sequence
@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from annotations.answering.participants import Person
 from annotations.models import Study
-from annotations.results import figures
-from annotations.results.figures import Gathered, Headline
+from annotations.results import study_figures
+from annotations.results.study_figures import GatheredAnswers, Headline
 
 MOST_NAMED = 10
 
@@ -20,24 +20,24 @@ def _names(people: Sequence[Person]) -> str:
 
 
 class Side(NamedTuple):
-    """The figures with so many people left out."""
+    """The figures with `left_out` participants excluded."""
 
     left_out: int
     headline: Headline
 
 
 class Sides(NamedTuple):
-    """The figures three ways.
+    """A study's figures with three sets of exclusions.
 
     Attributes
     ----------
     everyone, by_rules : Side
-        With nobody left out, and with exactly those whom the stated rules leave out, whether that was done or not.
+        With nobody excluded; with exactly those excluded whom the stated rules name, even if not done yet.
     now : Side
-        As it stands: rules, what was done by hand, and who was taken back.
+        As it is now: by rules and by hand, without those who were taken back.
     extra, spared, waiting : list of Person
-        Left out, and no rule says so; taken back, though the rules leave them out; left out by the rules, and nobody
-        has done it yet.
+        Excluded although no rule says so; taken back although the rules exclude them; not excluded yet although the
+        rules exclude them.
     """
 
     everyone: Side
@@ -49,31 +49,31 @@ class Sides(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return in a line how what stands differs from what the stated rules say."""
+        """Describe in one line how the current exclusions differ from the stated rules."""
         parts = (
-            (self.extra, "left out besides"),
-            (self.spared, "taken back, though the rules leave them out"),
-            (self.waiting, "left out by the rules, and not yet here"),
+            (self.extra, "excluded without a rule"),
+            (self.spared, "included again, although a rule excludes them"),
+            (self.waiting, "not excluded yet, although a rule excludes them"),
         )
         said = [f"{_names(people)} {'is' if len(people) == 1 else 'are'} {what}" for people, what in parts if people]
         if said:
-            return f"What stands now differs from the stated rules: {'; '.join(said)}."
+            return f"The current exclusions differ from the rules: {'; '.join(said)}."
         if self.by_rules.left_out:
-            return "What stands now is what the stated rules say."
-        return "Nobody is left out, by the stated rules or otherwise."
+            return "The current exclusions follow the rules."
+        return "Nobody is excluded."
 
 
-def sides(study: Study, found: Gathered, people: Sequence[Person]) -> Sides:
-    """Return the figures of a study three ways; `found` is what counts now, `people` everybody who came."""
+def sides(study: Study, found: GatheredAnswers, people: Sequence[Person]) -> Sides:
+    """Return the figures with three sets of exclusions; `found` is what counts now, `people` are all participants."""
     worked = [one for one in people if one.said and not one.participant.is_test]
     due = {one.participant.pk for one in worked if one.is_due}
     out = {one.participant.pk for one in worked if one.participant.excluded is not None}
-    others = figures.gather_without(study, [(), due])
-    everyone, by_rules = (figures.headline(one) for one in others)
+    others = study_figures.gather_without(study, [(), due])
+    everyone, by_rules = (study_figures.headline(one) for one in others)
     return Sides(
         everyone=Side(0, everyone),
         by_rules=Side(len(due), by_rules),
-        now=Side(len(out), figures.headline(found)),
+        now=Side(len(out), study_figures.headline(found)),
         extra=[one for one in worked if one.participant.pk in out - due],
         spared=[one for one in worked if one.is_due and one.participant.taken_back is not None],
         waiting=[one for one in worked if one.is_waiting],

@@ -1,4 +1,4 @@
-"""What a paper says of a study: paragraphs of plain text, ready to paste."""
+"""The methods section of a paper about a study, as plain text to copy."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,22 +10,21 @@ from annotations.answering import exclusion_rules
 from annotations.answering.participants import Person
 from annotations.models import Answer, Participant, Study
 from annotations.results.exclusions import Sides
-from annotations.results.figures import Headline
-from generation.engine.scoring.figures import Share, interval_text, percent
-from generation.engine.scoring.statistics import TOO_FEW
-from generation.splits.question_sets import described
+from annotations.results.study_figures import Headline
+from generation.engine.scoring.figures import TOO_FEW, Share, interval_text, percent
+from generation.splits.question_sets import describe_recipe
 
 TRIES = 2
 
 
 def methods_text(study: Study, found: Sides, people: Sequence[Person]) -> str:
-    """Return the text: questions, people, exclusions, results, with a blank line between paragraphs.
+    """Return the text on questions, people, exclusions and results, with a blank line between paragraphs.
 
     Parameters
     ----------
     study : Study
     found : Sides
-        The figures with nobody left out, by the stated rules, and as they stand.
+        The figures with nobody excluded, by the stated rules, and as they are now.
     people : sequence of Person
         Everybody who followed the link.
     """
@@ -38,7 +37,7 @@ def methods_text(study: Study, found: Sides, people: Sequence[Person]) -> str:
 
 def _questions(study: Study) -> str:
     split = study.split
-    of = f", a question set: {described(split)}," if split.is_derived else ""
+    of = f", a question set: {describe_recipe(split)}," if split.is_derived else ""
     drawn = f"evenly over the values of “{study.evenly}”" if study.evenly else "uniformly at random"
     n = study.questions.count()
     said = [
@@ -88,10 +87,10 @@ def _between(first: datetime, last: datetime) -> str:
 
 
 def _rules(study: Study) -> str:
-    """Return what was stated before anybody was asked; nothing of a study opened without a word on it."""
+    """Describe the rules that were stated before the study opened; empty if the study has no fixed rules."""
     if study.rules_frozen is None:
         return ""
-    said = exclusion_rules.in_words(exclusion_rules.stated(study))
+    said = exclusion_rules.in_words(exclusion_rules.rules_of(study))
     when = f"on {study.rules_frozen.day} {study.rules_frozen:%B %Y}, before the first answer"
     proof = f"(SHA-256 of their text: {study.rules_digest})"
     if not said:
@@ -101,8 +100,8 @@ def _rules(study: Study) -> str:
 
 
 def _exclusions(study: Study, found: Sides, people: Sequence[Person]) -> str:
-    """Return how many were left out, why, and what would be otherwise."""
-    stated = exclusion_rules.in_words(exclusion_rules.stated(study))
+    """Describe how many participants were excluded, why, and how the figures would be otherwise."""
+    stated = exclusion_rules.in_words(exclusion_rules.rules_of(study))
     said = [_by_rules(found, people, stated)] if stated else []
     said += _by_hand(found, stated)
     if found.spared:
@@ -129,7 +128,7 @@ def _by_rules(found: Sides, people: Sequence[Person], stated: Mapping[str, str])
 
 
 def _by_hand(found: Sides, stated: Mapping[str, str]) -> list[str]:
-    """Return who was excluded after the fact; of a study without rules that is everybody who was."""
+    """Describe who was excluded although no rule says so; without rules that is everybody who was excluded."""
     if not found.extra:
         if stated:
             return [] if found.spared else ["Nobody was excluded after the fact."]

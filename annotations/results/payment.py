@@ -1,4 +1,4 @@
-"""Who is to be paid: what a platform knows of submissions beside what is known here. Nothing of it is stored."""
+"""Compares a platform's list of submissions with the participants, to see who must be paid. Nothing of it is stored."""
 
 import csv
 import io
@@ -22,12 +22,12 @@ LEFT = {Participant.Stage.SCREENED_OUT, Participant.Stage.FULL}
 CENT = Decimal("0.01")
 
 
-class BadExport(EngineError):
-    """A file is no export of submissions."""
+class BadPlatformFile(EngineError):
+    """The file is not an export of submissions."""
 
 
 class PlatformRow(NamedTuple):
-    """A row of the platform's export: `seconds` is how long it took, None where that isn't said."""
+    """A row of the platform's export; `seconds` is the time taken, or None if the row has none."""
 
     submission: str
     person: str
@@ -42,22 +42,22 @@ class Payment:
 
     Attributes
     ----------
-    finished, no_code : list of Submission
-        Finished here, and there with or without the code: both did the work.
-    to_decide : list of Submission
-        Finished, with so many attention items failed that pay may be refused.
-    left : list of Submission
-        Screened out, or there was no place: of who came when the study was closed, the platform's code alone says so.
-    unfinished : list of Submission
-        Began here and never came to the end.
-    unknown : list of Submission
+    finished, no_code : list of PlatformRow
+        Finished here, with or without the code on the platform: both did the work.
+    to_decide : list of PlatformRow
+        Finished, but failed so many attention items that pay may be refused.
+    left : list of PlatformRow
+        Screened out, or no question was left. If they came after the study closed, only the platform's code shows it.
+    unfinished : list of PlatformRow
+        Began here and did not finish.
+    unknown : list of PlatformRow
         Never came here.
-    unclear : list of Submission
-        Several came here with the person's id, and none in the submission's session.
+    unclear : list of PlatformRow
+        Several participants have the person's id, and none came in the submission's session.
     missing : list of Person
-        Finished here, and the platform doesn't know of them.
-    bonuses : list of (participant's id there, amount)
-        For what the unfinished did, which approving doesn't pay.
+        Finished here, but not in the platform's list.
+    bonuses : list of (participant's id on the platform, amount)
+        Pay for the work of the unfinished, which approving does not cover.
     """
 
     finished: list[PlatformRow] = field(default_factory=list)
@@ -72,7 +72,7 @@ class Payment:
 
     @property
     def approve(self) -> list[str]:
-        """Return the submissions to approve: finished, with a code or without, and not dealt with yet."""
+        """Return the submissions to approve: finished, with or without a code, and still awaiting review."""
         return [row.submission for row in [*self.finished, *self.no_code] if row.status == AWAITING]
 
     @property
@@ -86,27 +86,27 @@ class Payment:
 
     @property
     def seconds(self) -> float | None:
-        """Return how long those took who finished, the median; None where nobody did."""
+        """Return the median time of those who finished, or None if nobody did."""
         done = [*self.finished, *self.no_code, *self.to_decide]
         times = [row.seconds for row in done if row.seconds is not None and row.seconds >= 1]
         return median(times) if times else None
 
     def hourly(self, reward: Decimal) -> Decimal | None:
-        """Return what finishing paid an hour, the median, for one submission's reward; None where nobody did."""
+        """Return the median hourly pay of those who finished for this reward, or None if nobody did."""
         return None if self.seconds is None else (reward * 3600 / Decimal(self.seconds)).quantize(CENT)
 
     def worth(self, hourly: Decimal) -> Decimal | None:
-        """Return what a submission should pay for so much an hour, rounded up; None where nobody finished."""
+        """Return what a submission should pay at this hourly pay, rounded up, or None if nobody finished."""
         return None if self.seconds is None else (hourly * Decimal(self.seconds) / 3600).quantize(CENT, ROUND_UP)
 
 
 def read_export(content: bytes) -> list[PlatformRow]:
-    """Return the rows of an export as Prolific makes it; other columns are passed over.
+    """Return the rows of an export of Prolific; other columns are ignored.
 
     Raises
     ------
     BadExport
-        Naming the columns that are missing, or the row that is wrong.
+        With the names of missing columns, or the invalid row.
     """
     try:
         rows = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""))
@@ -114,10 +114,10 @@ def read_export(content: bytes) -> list[PlatformRow]:
         places = [names.index(name) if name in names else len(names) for name in COLUMNS]
         kept = [[row[at] if at < len(row) else "" for at in places] for row in rows if row]
     except (UnicodeDecodeError, csv.Error) as error:
-        raise BadExport(f"Expected a CSV file in UTF-8, got something else: {error}.", where="file") from error
+        raise BadPlatformFile(f"Expected a CSV file in UTF-8, got something else: {error}.", where="file") from error
     missing = [name for name in COLUMNS if name not in names or not kept]
     if missing:
-        raise BadExport(
+        raise BadPlatformFile(
             f"Expected the columns {', '.join(COLUMNS)} and a row or more, got none of {', '.join(missing)}.",
             where="file",
         )
@@ -129,21 +129,23 @@ def _read(cells: Sequence[str], number: int) -> PlatformRow:
     try:
         seconds = float(taken) if taken else None
     except ValueError as error:
-        raise BadExport(f"Expected seconds as Time taken, got {taken[:40]!r} in row {number}.", where="file") from error
+        raise BadPlatformFile(
+            f"Expected seconds as Time taken, got {taken[:40]!r} in row {number}.", where="file"
+        ) from error
     if seconds is not None and not 0 <= seconds < 1e9:
-        raise BadExport(f"Expected seconds as Time taken, got {taken[:40]!r} in row {number}.", where="file")
+        raise BadPlatformFile(f"Expected seconds as Time taken, got {taken[:40]!r} in row {number}.", where="file")
     return PlatformRow(submission, person, status.upper(), code, seconds)
 
 
 def code_of(ending: str) -> str:
-    """Return the code that somebody brings back: the ending itself, or what is in its https address."""
+    """Return the completion code that participants bring back: the ending itself, or the code in its https address."""
     if not ending.startswith("https://"):
         return ending.strip()
     return next(iter(parse_qs(urlsplit(ending).query).get("cc", [])), "")
 
 
 def reconcile(study: Study, submissions: list[PlatformRow], people: list[Person]) -> Payment:
-    """Return what to do about each submission. People who came by the test link are left out.
+    """Return what to do about each submission. Participants who used the test link are ignored.
 
     A submission belongs to the participant who arrived with its submission id. If nobody did, it belongs to the
     participant who arrived with its participant id, provided there is exactly one: anybody can type another's id.
@@ -182,7 +184,7 @@ def reconcile(study: Study, submissions: list[PlatformRow], people: list[Person]
 def _whose(
     row: PlatformRow, by_session: Mapping[str, list[Person]], by_identity: Mapping[str, list[Person]]
 ) -> list[Person]:
-    """Return who may have done the work of a submission: in its session, or else with its person's id."""
+    """Return who may have done the work of a submission: those of its session, otherwise those with its person's id."""
     there = by_session.get(row.submission, []) if row.submission else []
     same = [one for one in there if one.participant.identity == row.person]
     return same or there or (by_identity.get(row.person, []) if row.person else [])
@@ -196,5 +198,5 @@ def _add_bonus(found: Payment, study: Study, row: PlatformRow, worked: float) ->
 
 
 def seconds_worked(study: Study) -> dict[int, float]:
-    """Return for how many seconds of answering each participant is paid, by key: the counted time of all answers."""
-    return {key: time / 1000 for key, time in timing.counted(study).people.items()}
+    """Return the seconds for which each participant is paid, by key: the counted time of all their answers."""
+    return {key: time / 1000 for key, time in timing.count_time(study).people.items()}

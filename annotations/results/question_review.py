@@ -1,6 +1,6 @@
-"""Answers question by question, and which questions to look at again, for example because of a broken picture.
+"""Answers by question, and which questions should be reviewed, for example because of a broken picture.
 
-The page's list is narrowed by its address: `?flag=split&by=type&value=count&right=yes&given=no`, each part optional.
+The URL filters the page's list: `?flag=split&by=type&value=count&right=yes&given=no`, each parameter optional.
 """
 
 from collections import Counter, defaultdict
@@ -14,21 +14,21 @@ from numpy.typing import NDArray
 
 from annotations.answering.timing import CountedTime
 from annotations.models import Answer, Study
-from annotations.results.figures import Gathered, sliced, ties, values_of, within
-from generation.engine.errors import EngineError
+from annotations.results.study_figures import GatheredAnswers, slicing_of, ties, values_of, within
+from generation.splits.filters import BadAddress, QueryString
 from generation.storage.index import IndexedFacet
 
 
 class ReviewedQuestion(NamedTuple):
-    """A question, what people said of it, and why to look at it again, if there is a reason.
+    """A question with its answers, and the reasons to review it, if there are any.
 
     Attributes
     ----------
     position : int
     right, majority : str
-        The right answer, and what most people say; the latter is empty where there is no such thing.
+        The right answer and the majority answer; the latter is empty if there is no majority.
     given : list of (answer, times)
-        The most frequent first; reasons against answering among them.
+        The most frequent first; reasons against answering are included.
     flags : list of str
     """
 
@@ -43,8 +43,8 @@ SPLIT, WRONG, REFUSED = "people split", "all wrong", "could not answer"
 FLAGS = {"split": SPLIT, "wrong": WRONG, "refused": REFUSED}  # as addresses call them
 
 
-def by_question(found: Gathered) -> list[ReviewedQuestion]:
-    """Return questions that have an answer or a reason against, those with most flags first."""
+def by_question(found: GatheredAnswers) -> list[ReviewedQuestion]:
+    """Return the questions with an answer or a reason against one, those with the most flags first."""
     said: dict[int, Counter[str]] = defaultdict(Counter)
     refused: dict[int, Counter[str]] = defaultdict(Counter)
     right: Counter[int] = Counter()
@@ -69,7 +69,7 @@ def by_question(found: Gathered) -> list[ReviewedQuestion]:
 
 
 class Raw(NamedTuple):
-    """One person's answer: of whom, what, or why none, in how many seconds, and why it doesn't count if it doesn't."""
+    """One participant's answer or refusal, its time in seconds, and why it does not count (empty if it counts)."""
 
     pseudonym: str
     text: str
@@ -80,9 +80,9 @@ class Raw(NamedTuple):
 def raw_answers(
     study: Study, positions: list[int], names: Mapping[int, str], *, times: CountedTime
 ) -> dict[int, list[Raw]]:
-    """Return the answers to some questions as they were given, in order of claim, those that don't count among them.
+    """Return all answers to some questions in order of claim, with those that don't count.
 
-    `names` are the pseudonyms of participants by their keys, `times` the study's counted times. Answers by the test
+    `names` are the pseudonyms of participants by their keys, `times` the study's counted times. Answers of the test
     link are left out.
     """
     rows = Answer.objects.current().filter(
@@ -99,7 +99,7 @@ def raw_answers(
 
 
 def median_times(study: Study, positions: list[int], *, times: CountedTime) -> dict[int, float]:
-    """Return for some questions the median of the counted times of the answers that fill slots, in seconds."""
+    """Return for each question the median counted time of the answers that fill slots, in seconds."""
     counted = Answer.objects.counted().filter(question__study=study, question__position__in=positions)
     found: dict[int, list[int]] = defaultdict(list)
     for position, key in counted.values_list("question__position", "pk"):
@@ -114,19 +114,15 @@ CHOICES = {"": "any flag", **FLAGS, EVERY: "every question"}
 LONGEST = 60
 
 
-class BadAddress(EngineError):
-    """An address names what there isn't (`where` is the parameter)."""
-
-
-class Chip(NamedTuple):
-    """One filter of the list, and the query without it."""
+class ReviewChip(NamedTuple):
+    """One active filter of the list, and the query string without it."""
 
     label: str
     query: str
 
 
-class Narrowed(NamedTuple):
-    """What is asked for.
+class ReviewFilter(NamedTuple):
+    """The filters of a URL.
 
     Attributes
     ----------
@@ -135,13 +131,13 @@ class Narrowed(NamedTuple):
     among : array (questions,) of bool
     chips : list of Chip
     query : str
-        The whole of it, without the page.
-    flags : list of (query, label, whether it is this one)
+        The query string without the page.
+    flags : list of (query, label, whether it is active)
     """
 
     flag: str
     among: NDArray[np.bool_]
-    chips: list[Chip]
+    chips: list[ReviewChip]
     query: str
     flags: list[tuple[str, str, bool]]
 
@@ -149,39 +145,39 @@ class Narrowed(NamedTuple):
         return self.flag == EVERY or (CHOICES[self.flag] in flags if self.flag else bool(flags))
 
 
-def read(asked: Mapping[str, str], found: Gathered, facets: Sequence[IndexedFacet]) -> Narrowed:
-    """Return what an address asks for; raise `BadAddress` where it names what there isn't."""
-    kept = {name: asked[name] for name in NAMES if asked.get(name)}
+def read(asked: QueryString, found: GatheredAnswers, facets: Sequence[IndexedFacet]) -> ReviewFilter:
+    """Return the filters of a URL; raise `BadAddress` if a value does not exist."""
+    kept = {name: value for name in NAMES if (value := asked.value(name))}
     flag = kept.get(FLAG, "")
     _check(flag, list(CHOICES), FLAG)
     among, chips = np.ones(found.votes.n, np.bool_), []
     if BY in kept or VALUE in kept:
         facet, label = _part(kept, facets)
         among &= within(facet, kept[VALUE])
-        chips.append(Chip(f"{facet.label}: {label}", _without(kept, BY, VALUE)))
+        chips.append(ReviewChip(f"{facet.label}: {label}", _without(kept, BY, VALUE)))
     for name, said in ((RIGHT, "right answer"), (GIVEN, "somebody said")):
         if name in kept:
             among &= _with_word(found, name, kept[name])
-            chips.append(Chip(f"{said}: {kept[name]}", _without(kept, name)))
+            chips.append(ReviewChip(f"{said}: {kept[name]}", _without(kept, name)))
     flags = [
         (_without(kept, FLAG) if not name else urlencode(kept | {FLAG: name}), label, name == flag)
         for name, label in CHOICES.items()
     ]
-    return Narrowed(flag, among, chips, urlencode(kept), flags)
+    return ReviewFilter(flag, among, chips, urlencode(kept), flags)
 
 
 def _part(kept: Mapping[str, str], facets: Sequence[IndexedFacet]) -> tuple[IndexedFacet, str]:
-    """Return the facet that is named, and what its part is called."""
+    """Return the facet of the URL and the label of its part."""
     by = {facet.name: facet for facet in facets}
     _check(kept.get(BY, ""), list(by), BY)
     facet = by[kept[BY]]
     values = values_of(facet)
     _check(kept.get(VALUE, ""), values, VALUE)
-    return facet, sliced(facet)[1][values.index(kept[VALUE])]
+    return facet, slicing_of(facet)[1][values.index(kept[VALUE])]
 
 
-def _with_word(found: Gathered, name: str, word: str) -> NDArray[np.bool_]:
-    """Return (questions,) those with this right answer, or that somebody gave this answer to."""
+def _with_word(found: GatheredAnswers, name: str, word: str) -> NDArray[np.bool_]:
+    """Return which questions have this right answer, or were given this answer, shape (questions,)."""
     _check(word, list(found.vocabulary), name)
     code = found.vocabulary.index(word)
     if name == RIGHT:
@@ -195,9 +191,7 @@ def _check(word: str, words: Sequence[str], where: str) -> None:
     if word not in words:
         some = ", ".join(one for one in words if one)
         some = some if len(some) <= 10 * LONGEST else f"{some[: 10 * LONGEST]} …"
-        raise BadAddress(
-            f"Expected {where} to be one of {some or 'none'}, got {word[:LONGEST] or 'nothing'}.", where=where
-        )
+        raise BadAddress(f"Expected {where} to be one of {some or 'none'}, got {word[:LONGEST] or 'nothing'}.")
 
 
 def _without(kept: Mapping[str, str], *names: str) -> str:

@@ -1,4 +1,4 @@
-"""What has to be right before people are asked; and a study opened, closed, opened again."""
+"""Checks a study before it opens, and opens, closes and reopens it."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from annotations import markdown
-from annotations.answering import exclusion_rules, slots
+from annotations.answering import exclusion_rules, slot_assignment
 from annotations.answering.questions import positions as easy_positions
 from annotations.models import Study, StudyText
 from annotations.studies import planning, question_filter, sampling
@@ -19,17 +19,17 @@ from generation.engine.items import Media
 from generation.models import Split
 from generation.storage.index import SplitIndex
 
-# What whoever makes a study of a split has to see of it.
+# What a user must be allowed to see of a split in order to make a study of it.
 SHOWN = (What.IMAGE, What.STORY, What.QUESTION, What.ANSWER, What.FACET, What.HUMAN_ANSWERS)
 ENDS = {"completed": "people who finish", "screened_out": "people who are screened out", "full": "people who come late"}
 
 
 class NotReady(EngineError):
-    """A study can't be opened as it is (`where` is its field)."""
+    """A study can't be opened as it is; `where` is the field with the problem."""
 
 
 def problems(study: Study) -> list[NotReady]:
-    """Return what keeps a draft from being opened, all of it at once."""
+    """Return all problems that keep a draft from being opened."""
     study = question_filter.as_planned(study)
     of_filter = list(_of_filter(study))
     found = [*_of_split(study), *of_filter, *_of_ends(study), *_of_times(study), *_of_texts(study)]
@@ -42,10 +42,10 @@ def problems(study: Study) -> list[NotReady]:
 
 
 def open_study(study: Study) -> None:
-    """Draw a draft's sample, lay out its slots, freeze its rules, write the minutes into its texts and let people in.
+    """Open a draft: draw its sample, create the slots, fix the rules, write the minutes into the texts.
 
-    What its filter finds is made a question set before. It raises `NotReady` with the first problem. Opened twice, it
-    stays as it was opened first.
+    If it has a filter, a question set is made of the results first. Raises `NotReady` with the first problem. Opening
+    it twice changes nothing.
     """
     if not study.is_draft:
         return
@@ -57,26 +57,26 @@ def open_study(study: Study) -> None:
     with transaction.atomic():
         _write_minutes(study, plan)
         Study.objects.filter(pk=study.pk, state=Study.State.DRAFT, reward=None).update(reward=plan.pay)
-        slots.lay_out(study, sample.places, ranks=sample.ranks)
+        slot_assignment.lay_out(study, sample.places, ranks=sample.ranks)
         exclusion_rules.freeze(study)
         keep_texts(study)
     if study.easy is not None:
-        easy_positions(study.easy, least=1)  # looked for now, so that no participant waits for it
+        easy_positions(study.easy, least=1)  # computed now, so that no participant has to wait for it
 
 
 def _write_minutes(study: Study, plan: Plan) -> None:
-    """Write the plan's minutes into what a draft tells people."""
+    """Replace the placeholder for the minutes in a draft's texts with the plan's minutes."""
     now = Study.objects.select_for_update().get(pk=study.pk)
     if now.is_draft:
         for kind in StudyText.Kind.values:
-            fields = markdown.replaced(now, kind, planning.MINUTES, str(plan.whole_minutes))
+            fields = markdown.replace_text(now, kind, planning.MINUTES, str(plan.whole_minutes))
             Study.objects.filter(pk=study.pk).update(**fields)
 
 
 def _freeze(study: Study) -> bool:
-    """Make a question set of what a draft's filter finds, and return whether the study is a draft still.
+    """Make a question set of the filter's results, and return whether the study is still a draft.
 
-    Raises `NotReady` as long as the set isn't complete.
+    Raises `NotReady` until the set is complete.
     """
     try:
         question_filter.freeze(study)
@@ -88,21 +88,21 @@ def _freeze(study: Study) -> bool:
 
 
 def close(study: Study) -> bool:
-    """Let nobody be given another question; return whether it was open. Answers under way are still taken."""
+    """Close a study: no more questions are given, answers under way are still accepted. Return whether it was open."""
     changed = Study.objects.filter(pk=study.pk, state=Study.State.OPEN).update(state=Study.State.CLOSED, closed=Now())
     study.refresh_from_db()
     return changed == 1
 
 
 def reopen(study: Study) -> bool:
-    """Let people go on with a closed study; return whether it was closed."""
+    """Open a closed study again; return whether it was closed."""
     changed = Study.objects.filter(pk=study.pk, state=Study.State.CLOSED).update(state=Study.State.OPEN, closed=None)
     study.refresh_from_db()
     return changed == 1
 
 
 def keep_texts(study: Study) -> None:
-    """Store what an opened study tells people, where it is something new: what was told before stays on record."""
+    """Store the texts of an opened study if they are new; earlier versions are kept."""
     if study.is_draft:
         return
     for kind in StudyText.Kind:
@@ -113,12 +113,12 @@ def keep_texts(study: Study) -> None:
 
 
 def may_study(user: Visitor, split: Split) -> bool:
-    """Return whether somebody may make a study of a split: who sees its pictures, questions and answers."""
+    """Return whether the user may make a study of a split, that is, may see its pictures, questions and answers."""
     return all(may_see(user, split, what) for what in SHOWN)
 
 
 def easy_splits(split: Split) -> list[Split]:
-    """Return the splits that practice for a split may come from: complete, of its world, with answers open to all."""
+    """Return the splits that may be used for practice: complete, of the same world, with open answers."""
     others = Split.objects.for_browse().filter(
         dataset__world=split.dataset.world, state=Split.State.COMPLETE, withheld=False
     )
@@ -164,7 +164,7 @@ def _of_texts(study: Study) -> Iterator[NotReady]:
 
 
 def _of_practice(study: Study, sample: Sample) -> Iterator[NotReady]:
-    """Yield what is wrong with where practice and check questions come from."""
+    """Yield the problems of the split that practice and check questions come from."""
     if study.easy is None:
         if study.practice or study.checks:
             yield NotReady(
@@ -191,7 +191,7 @@ def _of_practice(study: Study, sample: Sample) -> Iterator[NotReady]:
 
 
 def _overlap(split: Split, sample: Sample, easy: Split) -> bool:
-    """Return whether a question of the sample is one of another split's."""
+    """Return whether another split contains a question of the sample."""
     if split.source.pk != easy.source.pk:
         return False
     index, other = SplitIndex.open(split), SplitIndex.open(easy)

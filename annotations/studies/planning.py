@@ -1,4 +1,4 @@
-"""What a study will take and give: sessions, minutes, money, and how sure its figures will be."""
+"""What a study will take and give: sessions, minutes, cost, and the expected confidence intervals."""
 
 import math
 import re
@@ -11,7 +11,7 @@ from annotations.answering import timing
 from annotations.models import Answer, Study, StudyText
 from annotations.studies import sampling
 from annotations.studies.sampling import Sample
-from generation.engine.scoring.statistics import TOO_FEW, Interval, wilson
+from generation.engine.scoring.figures import Interval, is_too_few, points, too_few_text, wilson
 from generation.storage.index import SplitIndex
 
 SECONDS = 12.0  # a question, until answers say
@@ -39,19 +39,19 @@ class Plan(NamedTuple):
     Attributes
     ----------
     questions, answers, sessions : int
-        Of the sample; wanted of them all; how many people that takes, each for one session.
+        Questions of the sample; answers wanted in all; sessions needed, one per participant.
     asked : int
         Items of a session: questions of the sample, practice, checks, attention items.
     seconds : float
-        An item.
+        Time for one item.
     is_measured : bool
-        Whether answers of this study say how long an item takes.
+        Whether `seconds` comes from answers of this study.
     pay, cost : Decimal
-        For a session, and for all of them, without what a platform takes for itself.
+        For one session, and for all of them, without the platform's fees.
     worth : Decimal
-        What a session should pay by the hour.
+        What a session should pay at the stated hourly pay.
     interval : Interval
-        Of the human row, at the expected accuracy.
+        Of the human baseline's accuracy, if it is as expected.
     """
 
     questions: int
@@ -75,7 +75,7 @@ class Plan(NamedTuple):
 
     @property
     def pays_too_little(self) -> bool:
-        """Return whether a session pays less than the stated pay by the hour."""
+        """Return whether a session pays less than the stated hourly pay."""
         return self.pay < self.worth
 
     @property
@@ -83,8 +83,8 @@ class Plan(NamedTuple):
         return interval_text(self.interval, self.questions)
 
 
-class Slice(NamedTuple):
-    """Questions of the sample that share a value of a facet, and how sure their accuracy will be."""
+class SampleSlice(NamedTuple):
+    """Questions of the sample that share a value of a facet, and the expected interval of their accuracy."""
 
     label: str
     n: int
@@ -95,15 +95,15 @@ class Slice(NamedTuple):
         return interval_text(self.interval, self.n)
 
 
-class Breakdown(NamedTuple):
-    """A facet, and its slices of a sample."""
+class SampleBreakdown(NamedTuple):
+    """A facet and its slices of a sample."""
 
     label: str
-    slices: Sequence[Slice]
+    slices: Sequence[SampleSlice]
 
 
 def plan(study: Study, *, times: Sequence[int] = ()) -> Plan:
-    """Return what a study will take; `times` are milliseconds that answers of it took."""
+    """Return what a study will take; `times` are the milliseconds that its answers took so far."""
     is_measured = len(times) >= ENOUGH
     seconds = median(times) / 1000 if is_measured else SECONDS
     given = min(study.per_session, study.wanted)
@@ -131,48 +131,50 @@ def minutes_of(asked: int, seconds: float) -> float:
 
 
 def pay_of(hourly: Decimal, minutes: float) -> Decimal:
-    """Return what so many minutes are worth, rounded up to a hundredth: never less than the hourly pay."""
+    """Return what this many minutes are worth, rounded up to a hundredth: never less than the hourly pay."""
     exact = (hourly * Decimal(minutes) / 60).quantize(Decimal("0.000001"), ROUND_HALF_UP)
     return exact.quantize(CENT, ROUND_UP)
 
 
 def expected_interval(n: int, accuracy: float = EXPECTED) -> Interval:
-    """Return the 95 % interval that the accuracy on so many questions will have, if it is what is expected."""
+    """Return the 95 % interval on `n` questions if the accuracy is as expected."""
     return wilson(math.floor(accuracy * n + 0.5), n)
 
 
 def interval_text(interval: Interval, n: int) -> str:
-    """Return an interval over so many questions for people; results show none where there are too few."""
-    return f"too few (n = {n:,})" if n < TOO_FEW else f"{100 * interval.low:.1f} to {100 * interval.high:.1f} %"
+    """Return an interval over `n` questions as text; for too few questions it shows only their number."""
+    return too_few_text(n) if is_too_few(n) else f"{points(interval.low)} to {points(interval.high)} %"
 
 
 def times_of(study: Study) -> list[int]:
-    """Return how many milliseconds the latest answers of a study took, tests left out."""
+    """Return the milliseconds that the latest answers of a study took, without those of the test link."""
     if study.pk is None or study.is_draft:
         return []
     answers = Answer.objects.current().filter(participant__study=study, participant__is_test=False)
     latest = dict(answers.order_by("-pk").values_list("pk", "participant")[:LATEST])
-    times = timing.counted(study, people=set(latest.values())).answers
+    times = timing.count_time(study, people=set(latest.values())).answers
     return [times.get(key, 0) for key in latest]
 
 
-def breakdowns(study: Study, sample: Sample) -> list[Breakdown]:
-    """Return, facet by facet, the slices that a sample will have; facets that tell nothing apart are left out."""
+def breakdowns(study: Study, sample: Sample) -> list[SampleBreakdown]:
+    """Return the slices of a sample for each facet; facets with a single value or too many values are left out."""
     index = SplitIndex.open(study.split)
     found = []
     for facet in sampling.facets_of(study.split, index):
-        groups = sampling.grouped(facet, sample.positions)
+        groups = sampling.group_by(facet, sample.positions)
         if 1 < len(groups) <= MOST_VALUES:
-            slices = [Slice(one.label, len(one.positions), expected_interval(len(one.positions))) for one in groups]
-            found.append(Breakdown(facet.label, slices))
+            slices = [
+                SampleSlice(one.label, len(one.positions), expected_interval(len(one.positions))) for one in groups
+            ]
+            found.append(SampleBreakdown(facet.label, slices))
     return found
 
 
 # What texts say of it
 
 
-class Stated(NamedTuple):
-    """A duration that a text states: in which words, and from how many to how many minutes."""
+class StatedDuration(NamedTuple):
+    """A duration that a text states: its words, and the range in minutes."""
 
     words: str
     low: float
@@ -185,7 +187,7 @@ def fill_in(text: str, plan: Plan) -> str:
 
 
 def contradictions(study: Study, plan: Plan) -> list[tuple[str, str]]:
-    """Return each text of a study that states only other durations than the plan's: its field, and what is wrong."""
+    """Return each text of a study that states only durations other than the plan's: its field and the problem."""
     slack = max(1.0, NEAR * plan.minutes)
     found = []
     for kind in StudyText.Kind:
@@ -202,14 +204,14 @@ def contradictions(study: Study, plan: Plan) -> list[tuple[str, str]]:
     return found
 
 
-def _durations(text: str) -> Iterator[Stated]:
+def _durations(text: str) -> Iterator[StatedDuration]:
     for found in DURATION.finditer(text):
         low, high, unit = found.groups()
         if unit is None:
-            yield Stated(found[0], 30.0, 30.0)
+            yield StatedDuration(found[0], 30.0, 30.0)
         else:
             scale = 60.0 if unit.lower() == "hour" else 1.0
-            yield Stated(found[0], scale * _number(low), scale * _number(high or low))
+            yield StatedDuration(found[0], scale * _number(low), scale * _number(high or low))
 
 
 def _number(text: str) -> float:

@@ -1,7 +1,7 @@
-"""Studies of what a filter finds: the filter read and said in words, its questions frozen when the study opens.
+"""Filters of studies: reading and describing them, and making a question set of the results when the study opens.
 
-Freezing makes a question set of them, which is the study's split from then on. The sample that is drawn of it is the
-one that the draft foretold: chance is that of the split which has the questions.
+The question set becomes the study's split. Its sample is the same as the one that the draft showed, because the random
+numbers are those of the parent split.
 """
 
 import copy
@@ -15,21 +15,21 @@ from annotations.models import Study
 from generation.access import Visitor, owns
 from generation.engine.errors import EngineError
 from generation.extensions import Link
-from generation.making import datasets
+from generation.making import dataset_jobs
 from generation.models import Job, Split
 from generation.splits import question_sets
 from generation.splits.recipes import BadRecipe, Chooser, Positions, Recipe, in_words, plain_filter, read_recipe
 from generation.storage.index import SplitIndex
 
-NAMES = 20  # that are tried for a question set
+NAMES = 20  # names that are tried for a question set
 
 
 class BadFilter(EngineError):
-    """No study can be made of what a filter finds."""
+    """A study can't be made of the questions that a filter finds."""
 
 
 def plain(split: Split, text: str, *, user: Visitor) -> str:
-    """Return a filter in its plain form, empty where it lets everything through; raise `BadFilter`."""
+    """Return a filter in its plain form, empty if it selects every question; raise `BadFilter`."""
     if not text.strip():
         return ""
     try:
@@ -49,7 +49,7 @@ def plain(split: Split, text: str, *, user: Visitor) -> str:
 
 
 def pool(study: Study, index: SplitIndex) -> Positions:
-    """Return which questions of a study's split it may ask: all, or those that its filter finds; raise `BadFilter`."""
+    """Return the questions that a study may ask: all, or those that its filter finds; raise `BadFilter`."""
     if not study.filter or study.is_frozen:
         return np.arange(index.n)
     try:
@@ -64,13 +64,13 @@ def pool(study: Study, index: SplitIndex) -> Positions:
     return found
 
 
-def said(study: Study) -> str:
-    """Return in words which questions a study's filter finds, and how many; empty where there is no filter."""
+def describe(study: Study) -> str:
+    """Describe which questions a study's filter finds, and how many; empty without a filter or if it can't be read."""
     if not study.filter:
         return ""
     split = study.split.source
     if study.is_frozen:
-        return question_sets.described(study.split)
+        return question_sets.describe_recipe(study.split)
     try:
         index = SplitIndex.open(split)
         n = len(pool(study, index))
@@ -80,7 +80,7 @@ def said(study: Study) -> str:
 
 
 def address_of(study: Study) -> str:
-    """Return where the questions that a study may ask are browsed."""
+    """Return the URL where the questions that a study may ask are browsed."""
     split = study.split.source if study.is_frozen else study.split
     return f"{split.get_absolute_url()}?{study.filter}" if study.filter else split.get_absolute_url()
 
@@ -99,7 +99,7 @@ def _recipe(split: Split, text: str) -> Recipe:
 
 
 def as_planned(study: Study) -> Study:
-    """Return a study as it is; one whose question set isn't there yet, as it was before that was begun."""
+    """Return a copy of the study with its original split if its question set is not complete; else the study itself."""
     if not study.is_frozen or study.split.is_complete:
         return study
     planned = copy.copy(study)
@@ -108,10 +108,10 @@ def as_planned(study: Study) -> Study:
 
 
 def freeze(study: Study) -> None:
-    """Make a question set of what a draft's filter finds, once, however often and by however many it is asked for.
+    """Make a question set of a draft's filter, once, even if several requests ask for it.
 
-    Where that takes long, or somebody else is at it, the set is not complete afterwards: asked again, this goes on.
-    Raises `BadFilter` where there can't be such a set.
+    If that takes long, or another process is doing it, the set is not complete yet when this returns; calling it again
+    continues the work. Raises `BadFilter` if the set can't be made.
     """
     if study.is_frozen and study.split.state == Split.State.FAILED:
         _drop(study)
@@ -127,14 +127,14 @@ def freeze(study: Study) -> None:
     _refresh(study)
     waiting = Job.objects.filter(split=study.split, kind=Job.Kind.DERIVE, state=Job.State.WAITING).first()
     if waiting is not None and study.split.questions > question_sets.AT_ONCE:
-        datasets.wake(1)
+        dataset_jobs.RUNNER.wake()
     elif waiting is not None:
-        datasets.run_waiting(waiting)
+        dataset_jobs.RUNNER.run_now(waiting)
         _refresh(study)
 
 
 def trouble(study: Study) -> str:
-    """Return what became of a question set that isn't complete; empty where it is, or there is none."""
+    """Return why a study's question set is not complete; empty if it is, or there is none."""
     if not study.is_frozen or study.split.is_complete:
         return ""
     name = study.split.name
@@ -146,7 +146,7 @@ def trouble(study: Study) -> str:
 
 
 def _drop(study: Study) -> None:
-    """Take back a question set that failed."""
+    """Give the study its parent split again, and delete the question set that failed."""
     failed = study.split
     Study.objects.filter(pk=study.pk, split=failed).update(split=failed.source)
     _refresh(study)
@@ -155,7 +155,7 @@ def _drop(study: Study) -> None:
 
 
 def _name(study: Study) -> str:
-    """Return a name for a study's question set that no split has; the study's code is for participants alone."""
+    """Return a free name for a study's question set; the study's code stays out of it, since it is secret."""
     taken = set(study.split.dataset.splits.values_list("name", flat=True))
     names = [f"study-{study.pk}", *(f"study-{study.pk}-{number}" for number in range(2, NAMES))]
     return next((name for name in names if name not in taken), names[-1])

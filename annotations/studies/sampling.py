@@ -1,8 +1,8 @@
-"""Which questions a study asks: drawn of a sealed split, uniformly or evenly over a facet, by the study's seed.
+"""Draws the questions that a study asks from a sealed split, uniformly or evenly over a facet, by the study's seed.
 
-Which questions are drawn follows from the split's name, its number of questions, the study's numbers, filter and seed
-alone. A sample of 500 is part of the sample of 5,500 that is drawn uniformly with the same seed. The order in which
-they are given follows from the site's key as well: nobody computes it from what is public.
+The sample depends only on the split's name, its number of questions, and the study's numbers, filter and seed. A
+uniform sample of 500 is part of the uniform sample of 5,500 with the same seed. The order in which questions are given
+also depends on the site's key, so nobody can compute it from public data.
 """
 
 import random
@@ -21,22 +21,22 @@ from generation.models import Split
 from generation.splits.recipes import Chooser, Positions, lowest
 from generation.storage.index import IndexedFacet, SplitIndex
 
-DRAWN = 2  # a stream of chance that question sets leave free
+DRAWN = 2  # a random stream that question sets do not use
 
 
 class BadSample(EngineError):
-    """A sample can't be drawn (`where` is the study's field)."""
+    """A sample can't be drawn; `where` is the study's field with the problem."""
 
 
 class Sample(NamedTuple):
-    """Questions of a split.
+    """A sample of a split's questions.
 
     Attributes
     ----------
     positions : array (n,) of int64
-        Where they stand in the split, ascending.
+        Their positions in the split, ascending.
     scenes : array (n,) of uint32
-        Of which scene each is.
+        The position of each question's scene.
     ranks : tuple of int
         The order in which they are given, from 0.
     """
@@ -47,19 +47,19 @@ class Sample(NamedTuple):
 
     @property
     def places(self) -> list[tuple[int, int]]:
-        """Return where each question stands and of which scene it is."""
+        """Return each question's position and the position of its scene."""
         return list(zip(self.positions.tolist(), self.scenes.tolist(), strict=True))
 
 
-class Group(NamedTuple):
-    """Questions that share a value of a facet, or a bin of its values."""
+class SampleGroup(NamedTuple):
+    """Questions that share a value of a facet, or a bin of values."""
 
     label: str
     positions: Positions
 
 
 def draw(study: Study) -> Sample:
-    """Return the questions that a study asks; raise `BadSample` where the split has too few, or lacks the facet."""
+    """Return the questions that a study asks; raise `BadSample` if the split has too few or lacks the facet."""
     index = SplitIndex.open(study.split)
     keys = _keys(study, DRAWN, index)
     try:
@@ -67,7 +67,7 @@ def draw(study: Study) -> Sample:
     except question_filter.BadFilter as error:
         raise BadSample(error.reason, where=error.where) from error
     if study.evenly:
-        groups = grouped(find_facet(study.split, index, study.evenly), pool)
+        groups = group_by(find_facet(study.split, index, study.evenly), pool)
         _check_enough(study, sum(len(group.positions) for group in groups))
         quotas = even_quotas([len(group.positions) for group in groups], study.wanted)
         taken = [lowest(group.positions, keys=keys, count=quota) for group, quota in zip(groups, quotas, strict=True)]
@@ -84,10 +84,9 @@ def _ranks(study: Study, n: int) -> tuple[int, ...]:
 
 
 def even_quotas(sizes: list[int], wanted: int) -> list[int]:
-    """Return how many are taken of groups of these sizes, as equal as possible: small groups give all they have.
+    """Return how many questions to take from groups of these sizes, as equally as possible; small groups give all.
 
-    What can't be shared out equally goes to the largest groups, of equal ones to the first. At most `sum(sizes)` are
-    wanted.
+    The remainder goes to the largest groups, and among equal ones to the first. `wanted` is at most `sum(sizes)`.
     """
     quotas, left = [0] * len(sizes), wanted
     for rest, which in enumerate(sorted(range(len(sizes)), key=lambda one: (sizes[one], -one))):
@@ -99,36 +98,36 @@ def even_quotas(sizes: list[int], wanted: int) -> list[int]:
 def facets_of(split: Split, index: SplitIndex) -> list[IndexedFacet]:
     """Return the facets over which a sample of a split may be drawn evenly.
 
-    Of a split whose answers are withheld none that tells more than the questions' words: which questions were taken
-    would give part of that away.
+    If the split's answers are withheld, facets that reveal more than the question's words are left out, since the
+    choice of questions would reveal part of that.
     """
     return [facet for facet in Chooser(split, index).facets if facet.kind is not FacetKind.FLAGS]
 
 
 def find_facet(split: Split, index: SplitIndex, name: str) -> IndexedFacet:
-    """Return a facet over which a sample may be drawn evenly; raise `BadSample` for another."""
+    """Return a facet over which a sample may be drawn evenly; raise `BadSample` if there is none of this name."""
     found = {facet.name: facet for facet in facets_of(split, index)}
     if name not in found:
         raise BadSample(f"Expected one of {', '.join(found) or 'no facet'}, got {name[:60]}.", where="evenly")
     return found[name]
 
 
-def grouped(facet: IndexedFacet, positions: Positions) -> list[Group]:
-    """Return some questions by their value of a facet, integers by bin, in the facet's order.
+def group_by(facet: IndexedFacet, positions: Positions) -> list[SampleGroup]:
+    """Return questions grouped by their value of a facet, integers by bin, in the facet's order.
 
-    Values that none has, and questions without a value, are left out.
+    Values without questions, and questions without a value, are left out.
     """
     codes = facet.codes[positions]
     groups = []
     for label, members in _bins(facet):
         theirs = positions[np.isin(codes, members)]
         if len(theirs):
-            groups.append(Group(label, theirs))
+            groups.append(SampleGroup(label, theirs))
     return groups
 
 
 def _bins(facet: IndexedFacet) -> list[tuple[str, list[int]]]:
-    """Return what each group of values is called, and their codes."""
+    """Return the label and the codes of each group of values."""
     if not facet.bins:
         return [(label, [code]) for code, label in enumerate(facet.labels)]
     values = [int(value) for value in facet.values]
@@ -141,7 +140,7 @@ def _bins(facet: IndexedFacet) -> list[tuple[str, list[int]]]:
 
 
 def _keys(study: Study, which: int, index: SplitIndex) -> NDArray[np.float64]:
-    """Return a number for each question of the split; of a question set that a filter became, as before it did."""
+    """Return a random number for each question of the split; a question set uses its parent's numbers."""
     split = study.split.source if study.is_frozen else study.split
     chance = stream(seed=study.seed, split=split.name, index=which, stage=Stage.SAMPLE)
     if index.positions is None or not study.is_frozen:

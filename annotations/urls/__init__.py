@@ -1,8 +1,8 @@
-"""Addresses of studies: for those who run them, for those who take part, and of what came out."""
+"""URLs of studies, of taking part in them, and of their results."""
 
 from django.urls import include, path
 
-TAKING = "s/"  # what the addresses of participants begin with
+TAKING = "s/"  # prefix of participants' URLs
 
 urlpatterns = [
     path("studies/", include("annotations.urls.results")),

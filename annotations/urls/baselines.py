@@ -1,9 +1,9 @@
-"""Addresses: the published human row of a split, below the split's own."""
+"""URLs of a split's published human baseline, below the URL of the split."""
 
 from django.urls import path
 
 from annotations.views import baselines
-from generation import url_converters  # noqa: F401 - makes `split:` and `position:` known
+from generation import url_converters  # noqa: F401 - registers the `split:` and `position:` converters
 
 PEOPLE = "datasets/<slug:slug>/<split:name>/people"
 

@@ -1,8 +1,8 @@
-"""Addresses: What came out of studies."""
+"""URLs of studies' results."""
 
 from django.urls import path
 
-from annotations.views import people, publishing, results
+from annotations.views import participants, publishing, results
 
 urlpatterns = [
     path("<slug:code>/results/", results.study_results, name="study_results"),
@@ -11,9 +11,9 @@ urlpatterns = [
     path("<slug:code>/answers.jsonl", results.study_answers_jsonl, name="study_answers_jsonl"),
     path("<slug:code>/publish/", publishing.study_publish, name="study_publish"),
     path("<slug:code>/withdraw/<int:number>/", publishing.study_withdraw, name="study_withdraw"),
-    path("<slug:code>/people/", people.study_people, name="study_people"),
-    path("<slug:code>/people/apply-rules/", people.study_apply_rules, name="study_apply_rules"),
-    path("<slug:code>/people/<int:number>/exclude/", people.study_exclude, name="study_exclude"),
-    path("<slug:code>/people/<int:number>/take-back/", people.study_take_back, name="study_take_back"),
-    path("<slug:code>/people/<int:number>/erase/", people.study_erase, name="study_erase"),
+    path("<slug:code>/people/", participants.study_people, name="study_people"),
+    path("<slug:code>/people/apply-rules/", participants.study_apply_rules, name="study_apply_rules"),
+    path("<slug:code>/people/<int:number>/exclude/", participants.study_exclude, name="study_exclude"),
+    path("<slug:code>/people/<int:number>/take-back/", participants.study_take_back, name="study_take_back"),
+    path("<slug:code>/people/<int:number>/erase/", participants.study_erase, name="study_erase"),
 ]

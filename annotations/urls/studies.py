@@ -1,4 +1,4 @@
-"""Addresses: Making and running studies."""
+"""URLs for creating and running studies."""
 
 from django.urls import path
 

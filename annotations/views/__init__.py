@@ -1,1 +1,1 @@
-"""Pages of studies."""
+"""Views of studies."""

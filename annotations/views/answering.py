@@ -1,4 +1,4 @@
-"""A question as a participant sees it, its picture, and what they answer."""
+"""Views of a participant's question, its picture, and the answer."""
 
 import uuid
 from typing import Any
@@ -9,14 +9,14 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from annotations.answering import at_hand, color_vision, flow, pictures, questions, timing, tokens
+from annotations.answering import color_vision, flow, pictures, questions, recent_pictures, timing, tokens
 from annotations.answering.answer_forms import choices_of, display_of, media_of, places_of, swatches_of
 from annotations.answering.flow import Stage
 from annotations.answering.questions import AskedItem, SessionProgress
-from annotations.answering.session import QUESTION, GivenAnswer, Item, Sitting
-from annotations.answering.slots import NotGiven
+from annotations.answering.session import QUESTION, GivenAnswer, SessionItem, Sitting
+from annotations.answering.slot_assignment import NotGiven
 from annotations.models import Answer, EasyAnswer, Participant
-from annotations.views.private import NOTHING, find_sitting, private, wants_json
+from annotations.views.private_responses import NOTHING, find_sitting, private, wants_json
 from generation.browsing.pictures import Picture, shown_at
 from generation.engine.items import AnswerForm, Media
 from generation.models import Dataset, Scene
@@ -30,9 +30,9 @@ ASKING = (Stage.QUESTIONS, Stage.PRACTICE)
 
 
 def next_question(sitting: Sitting, *, is_again: bool = False, zoom: str = "") -> dict[str, Any] | None:
-    """Return what the page shows of what a participant is asked, or is asked once more; None where nothing is left.
+    """Return the context of the question that a participant is asked next, or asked again; None if nothing is left.
 
-    From here on the site knows that it was shown, and since when.
+    It also records that the question is shown now.
     """
     participant = sitting.participant
     undone, ahead = None, None
@@ -54,18 +54,23 @@ def next_question(sitting: Sitting, *, is_again: bool = False, zoom: str = "") -
 
 
 def question_context(
-    sitting: Sitting, found: AskedItem, *, undone: GivenAnswer | None = None, ahead: Item | None = None, zoom: str = ""
+    sitting: Sitting,
+    found: AskedItem,
+    *,
+    undone: GivenAnswer | None = None,
+    ahead: SessionItem | None = None,
+    zoom: str = "",
 ) -> dict[str, Any]:
-    """Return what the page of an item shows.
+    """Return the template context of an item.
 
     Parameters
     ----------
-    undone : Said, optional
-        The answer before, where it is answered once more.
+    undone : GivenAnswer, optional
+        The previous answer, if the item is asked again.
     ahead : Item, optional
-        What comes next: its picture is fetched meanwhile.
+        The next item, whose picture is fetched in advance.
     zoom : str
-        How many times larger the picture is shown.
+        The magnification of the picture.
     """
     participant = sitting.participant
     is_practice = found.item.kind == EasyAnswer.Kind.PRACTICE
@@ -98,7 +103,7 @@ def _practice_progress(participant: Participant) -> SessionProgress:
 
 
 def _picture(sitting: Sitting, found: AskedItem) -> Picture | None:
-    """Return the picture of something that a participant is asked; None where there is none."""
+    """Return the picture of an item, or None if it has none."""
     if found.scene is None or not found.scene.has_picture:
         return None
     split = sitting.study.split if found.item.kind == QUESTION else sitting.study.easy
@@ -107,19 +112,19 @@ def _picture(sitting: Sitting, found: AskedItem) -> Picture | None:
     return shown_at(address, found.scene, display=display_of(split), alt="The picture that the question asks about")
 
 
-def _address(sitting: Sitting, item: Item) -> str:
-    """Return where the picture of something that a participant is given lies; what is shown there is at hand."""
+def _address(sitting: Sitting, item: SessionItem) -> str:
+    """Return the URL of an item's picture, and remember which picture it is."""
     participant = sitting.participant
     parts = (participant.study.code, participant.secret, tokens.token_of(participant, str(item)))
     if item.kind == QUESTION and item.number in sitting.given:
-        at_hand.remember(parts, participant.study.split, sitting.given[item.number].position)
+        recent_pictures.remember(parts, participant.study.split, sitting.given[item.number].position)
     return reverse("study_picture", args=parts)
 
 
 @private
 @require_POST
 def answer(request: HttpRequest, code: str, secret: str) -> HttpResponse:
-    """Store an answer, and return the way to the next page; to a script as JSON, with the next question."""
+    """Store an answer and redirect to the next page; a script gets JSON with the next question."""
     sitting = find_sitting(code, secret)
     sitting.read()
     found = _given(sitting, request.POST.get("token", ""))
@@ -145,16 +150,16 @@ def answer(request: HttpRequest, code: str, secret: str) -> HttpResponse:
 
 
 def _text(request: HttpRequest, form: AnswerForm) -> str:
-    """Return the answer that was sent: that of a button, or what ticked parts make, of a sequence place by place."""
+    """Return the submitted answer: that of a button, or the one composed of parts, for a sequence place by place."""
     text = request.POST.get("answer", "")
     if text or not form.parts:
         return text
     places = [request.POST.get(f"{PART}-{place}", "") for place in range(form.length)]
-    return flow.put_together(form, places or request.POST.getlist(PART))
+    return flow.join_parts(form, places or request.POST.getlist(PART))
 
 
 def _given(sitting: Sitting, token: str) -> AskedItem:
-    """Return what a token names; raise `NotGiven` for one that isn't this participant's."""
+    """Return the item that a token names; raise `NotGiven` if it is not this participant's."""
     item = flow.item_named(sitting, token)
     found = questions.look_up(sitting, item) if item is not None else None
     if found is None:
@@ -165,8 +170,8 @@ def _given(sitting: Sitting, token: str) -> AskedItem:
 @private
 @require_safe
 def picture(request: HttpRequest, code: str, secret: str, token: str) -> HttpResponse:
-    """Return the picture of a question that a participant was given."""
-    scene, dataset = at_hand.scene_of((code, secret, token)) or _scene_of(code, secret, token)
+    """Return the picture of a question that the participant was given."""
+    scene, dataset = recent_pictures.scene_of((code, secret, token)) or _scene_of(code, secret, token)
     try:
         content, kind = pictures.picture_for(scene, dataset)
     except OSError as error:
@@ -175,7 +180,7 @@ def picture(request: HttpRequest, code: str, secret: str, token: str) -> HttpRes
 
 
 def _scene_of(code: str, secret: str, token: str) -> tuple[Scene, Dataset]:
-    """Return the scene of a question that a participant was given, and its dataset; raise `Http404` for another."""
+    """Return the scene of a question that the participant was given, and its dataset; raise `Http404` otherwise."""
     sitting = find_sitting(code, secret)
     item = flow.item_named(sitting, token)
     found = questions.look_up(sitting, item) if item is not None else None
@@ -189,13 +194,13 @@ def _scene_of(code: str, secret: str, token: str) -> tuple[Scene, Dataset]:
 @private
 @require_safe
 def pair(request: HttpRequest, code: str, secret: str, number: int) -> HttpResponse:
-    """Return a pair of colours to tell apart."""
+    """Return the picture of a pair of colours to compare."""
     participant = find_sitting(code, secret).participant
     split = participant.study.split
     swatches = swatches_of(split)
     if number >= color_vision.PAIRS or not swatches:
         raise Http404(NOTHING)
-    return _kept(color_vision.drawn(color_vision.pairs_for(participant, swatches)[number], split), "image/png")
+    return _kept(color_vision.draw_pair(color_vision.pairs_for(participant, swatches)[number], split), "image/png")
 
 
 def _kept(content: bytes, kind: str) -> HttpResponse:

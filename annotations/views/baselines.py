@@ -1,4 +1,4 @@
-"""The published human row of a split: for everybody who may open its dataset."""
+"""Views of a split's published human baseline, for everybody who may open its dataset."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,19 +10,19 @@ from django.views.decorators.http import require_safe
 from annotations.models import Baseline
 from annotations.results import baseline as baselines
 from annotations.results import baseline_page
-from generation.access import Visitor, What, may_see, owns
-from generation.charts.counts import TOO_FEW
+from generation.access import Visitor, What, may_see, may_see_exact_figures, owns
+from generation.engine.scoring.figures import TOO_FEW
 from generation.models import Split
-from generation.views.finding import NOTHING, find_split
+from generation.views.object_lookup import NOTHING, find_split
 
 A_NUMBER = 1_000_000_000
 
 
 @require_safe
 def people(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Return the human row of a split that stands: the one that was published last."""
+    """Return the current human baseline of a split, that is, the one published last."""
     split = _find_split(request.user, slug, name)
-    standing = list(baselines.published(split))
+    standing = list(baselines.published_baselines(split))
     found = standing[0] if standing else Baseline.objects.filter(split=split).last()
     if found is None:
         raise Http404(f"Nobody has published what people answer to questions of {split}.")
@@ -32,15 +32,15 @@ def people(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 @require_safe
 def version(request: HttpRequest, slug: str, name: str, number: int) -> HttpResponse:
     split = _find_split(request.user, slug, name)
-    return _page(request, _find(split, number), standing=list(baselines.published(split)))
+    return _page(request, _find(split, number), standing=list(baselines.published_baselines(split)))
 
 
 @require_safe
 def slices(request: HttpRequest, slug: str, name: str, number: int, kind: str) -> HttpResponse:
-    """Return the slices of a version as a file: CSV or JSON."""
+    """Return the slices of a version as a CSV or JSON file."""
     found = _find(_find_split(request.user, slug, name), number)
     _check_stands(request.user, found)
-    seen = baseline_page.shown(request.user, found)
+    seen = baseline_page.view_of(request.user, found)
     if kind == "json":
         return _saved(JsonResponse(baseline_page.as_data(found, seen)), found, "slices.json")
     lines = StreamingHttpResponse(baseline_page.as_csv(seen), content_type="text/csv; charset=utf-8")
@@ -49,13 +49,13 @@ def slices(request: HttpRequest, slug: str, name: str, number: int, kind: str) -
 
 @require_safe
 def predictions(request: HttpRequest, slug: str, name: str, number: int) -> HttpResponse:
-    """Return the majority's answers as a prediction file; 404 to who may not know what people said."""
+    """Return the majority answers as a prediction file; 404 for visitors who may not see single answers."""
     split = _find_split(request.user, slug, name)
-    if not all(may_see(request.user, split, what) for what in baseline_page.TOLD):
+    if not may_see_exact_figures(request.user, split):
         raise Http404(NOTHING)
     found = _find(split, number)
     _check_stands(request.user, found)
-    baselines.load(found)  # what can't be read is said before the file begins
+    baselines.load(found)  # reports an unreadable file before the response begins
     lines: Iterator[str] = baseline_page.predictions(found)
     return _saved(StreamingHttpResponse(lines, content_type="application/x-ndjson"), found, "predictions.jsonl")
 
@@ -76,7 +76,7 @@ def _find(split: Split, number: int) -> Baseline:
 
 
 def _check_stands(user: Visitor, baseline: Baseline) -> None:
-    """Raise `Http404` for files of a withdrawn baseline, but to those who run its study."""
+    """Raise `Http404` for files of a withdrawn baseline, except for those who run its study."""
     if baseline.is_withdrawn and not _runs(user, baseline):
         raise Http404("This human baseline was withdrawn.")
 
@@ -93,9 +93,9 @@ def _page(request: HttpRequest, found: Baseline, *, standing: list[Baseline]) ->
     context: dict[str, Any] = {
         "split": found.split,
         "dataset": found.split.dataset,
-        "here": "People",
+        "here": "Human baseline",
         "baseline": found,
-        "seen": baseline_page.shown(request.user, found) if is_shown else None,
+        "seen": baseline_page.view_of(request.user, found) if is_shown else None,
         "newer": newer,
         "others": [(one, baseline_page.figure_for(request.user, one)) for one in standing if one.pk != found.pk],
         "runs": runs,
@@ -106,7 +106,7 @@ def _page(request: HttpRequest, found: Baseline, *, standing: list[Baseline]) ->
 
 
 def _saved(response: Any, found: Baseline, name: str) -> HttpResponse:
-    """Return a file to be saved under a name that says what it is of."""
+    """Return a file as a download whose name says what it contains."""
     split = found.split
     whole = f"{split.dataset.slug}-{split.name}-people-{found.number}-{name}"
     response["Content-Disposition"] = f'attachment; filename="{whole}"'

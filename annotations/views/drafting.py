@@ -1,4 +1,4 @@
-"""The form of a study: a new one, or what may change of one that is there; its plan stands beside it."""
+"""Views of a study's form, for a new study or an existing one, with its plan."""
 
 from typing import Any, NamedTuple
 
@@ -15,30 +15,29 @@ from annotations.forms import BOXES, ENDS, FILTER, PAY, PRACTICE, REST, SAMPLE, 
 from annotations.models import Study
 from annotations.studies import lifecycle, planning, question_filter, sampling
 from annotations.studies.lifecycle import may_study
-from annotations.studies.planning import Breakdown, Plan
+from annotations.studies.planning import Plan, SampleBreakdown
 from annotations.studies.question_filter import BadFilter
 from annotations.studies.sampling import BadSample
 from annotations.views.studies import find_study
 from generation.access import is_researcher
-from generation.engine.worlds.published import published_of
 from generation.models import Dataset, Split
 from generation.storage.index import SplitIndex
-from generation.views.finding import NOTHING, find_split, refuse
+from generation.views.object_lookup import NOTHING, find_split, refuse
 
 BAD, CONFLICT = 400, 409
 OPENED = "Expected a draft, got a study that was opened meanwhile: what is asked is fixed now. Load the page again."
-MOST_SPLITS = 200  # that are offered to begin with
+MOST_SPLITS = 200  # offered in the list of splits
 
 
 class PlanView(NamedTuple):
-    """What stands beside the form: a plan with the slices it gives, or why there is none.
+    """The plan that is shown with the form, with its slices, or why there is none.
 
-    `found` says in words what a filter finds, and `back` is where that is browsed. `contradictions` are the texts that
-    state another duration.
+    `found` describes what the filter finds, and `back` is the URL where that is browsed. `contradictions` are the texts
+    that state another duration.
     """
 
     plan: Plan | None = None
-    breakdowns: list[Breakdown] = []  # noqa: RUF012 - a tuple's default, never changed
+    breakdowns: list[SampleBreakdown] = []  # noqa: RUF012 - a tuple's default, never changed
     trouble: str = ""
     found: str = ""
     back: str = ""
@@ -50,7 +49,7 @@ class PlanView(NamedTuple):
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_new(request: HttpRequest) -> HttpResponse:
-    """Return the form of a new study of the split that the address names, or a choice of splits without one."""
+    """Return the form of a new study of the split in the URL, or a list of splits if the URL names none."""
     if not is_researcher(request.user):
         return render(request, "annotations/not_researcher.html", status=403)
     named = request.GET.get("split", "")
@@ -70,7 +69,7 @@ def study_new(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_edit(request: HttpRequest, code: str) -> HttpResponse:
-    """Return the form of a study that is there; once it is open, what people are asked stays as it is."""
+    """Return the form of an existing study; once it is open, what people are asked is fixed."""
     study = find_study(request.user, code)
     if waiting := question_filter.trouble(study):
         messages.warning(request, waiting)
@@ -79,7 +78,7 @@ def study_edit(request: HttpRequest, code: str) -> HttpResponse:
 
 
 def _first(split: Split, *, filter_: str) -> dict[str, Any]:
-    """Return what a new study's form begins with; practice comes from the same dataset where it has such a split."""
+    """Return initial values for a new study; practice uses a split of the same dataset if possible."""
     own = [one.pk for one in lifecycle.easy_splits(split) if one.dataset_id == split.dataset_id and not one.is_derived]
     wanted = min(Study._meta.get_field("wanted").default, _there(split, filter_))
     return {
@@ -91,7 +90,7 @@ def _first(split: Split, *, filter_: str) -> dict[str, Any]:
 
 
 def _there(split: Split, filter_: str) -> int:
-    """Return how many questions a study may ask; of a filter that can't be read, all: what is wrong is said later."""
+    """Return how many questions a study may ask; all for an invalid filter, whose error is shown later."""
     try:
         return len(question_filter.pool(Study(split=split, filter=filter_), SplitIndex.open(split)))
     except BadFilter:
@@ -99,36 +98,36 @@ def _there(split: Split, filter_: str) -> int:
 
 
 def _answer(request: HttpRequest, study: Study, *, first: dict[str, Any]) -> HttpResponse:
-    """Return the form, or go to the study that it makes or changes."""
+    """Return the form, or save it and redirect to the study."""
     action = request.POST.get("action", "save")
     if request.method != "POST":
         form = StudyForm(instance=study, initial=first, user=request.user)
-        return _page(request, study, form, _shown(study, request, first))
+        return _page(request, study, form, _plan_view(study, request, first))
     if action in ("plan", "paper"):
         as_paper = _as_paper(study) if action == "paper" and study.is_draft else {}
         typed = _typed(request.POST) | _ticked(request.POST) | as_paper
         form = StudyForm(instance=study, initial=typed, user=request.user)
-        return _page(request, study, form, _shown(study, request, typed))
+        return _page(request, study, form, _plan_view(study, request, typed))
     form = StudyForm(request.POST, instance=study, user=request.user)
     if not form.is_valid():
-        return _page(request, study, form, _shown(study, request, _typed(request.POST)), status=BAD)
+        return _page(request, study, form, _plan_view(study, request, _typed(request.POST)), status=BAD)
     made = _saved(form)
     if made is None:
         form.add_error(None, OPENED)
-        return _page(request, study, form, _shown(study, request, _typed(request.POST)), status=CONFLICT)
+        return _page(request, study, form, _plan_view(study, request, _typed(request.POST)), status=CONFLICT)
     lifecycle.keep_texts(made)
     messages.success(request, f"{made.title} is saved.")
     return redirect(made)
 
 
 def _as_paper(study: Study) -> dict[str, int]:
-    """Return the fields of the form as the paper of the study's world has them; none where it asked nobody."""
-    people = published_of(study.split.dataset.get_world()).people
+    """Return the form's fields as in the paper of the study's world; empty if the paper has no human study."""
+    people = study.split.dataset.get_world().published.people
     return {} if people is None else {"wanted": people.questions, "per_question": people.each}
 
 
 def _saved(form: StudyForm) -> Study | None:
-    """Return the study as the form has it, its other fields untouched; None where it was opened meanwhile."""
+    """Save the form's fields only, and return the study; None if it was opened in the meantime."""
     study: Study = form.instance
     if study._state.adding:
         return form.save()
@@ -148,12 +147,12 @@ def _typed(data: QueryDict) -> dict[str, Any]:
 
 
 def _ticked(data: QueryDict) -> dict[str, bool]:
-    """Return which boxes a form has ticked: browsers send nothing of the others."""
+    """Return which boxes are ticked, since browsers send nothing for the others."""
     return {name: name in data for name in BOXES}
 
 
-def _shown(study: Study, request: HttpRequest, typed: dict[str, Any]) -> PlanView:
-    """Return the plan of a study with some of its fields as they are typed."""
+def _plan_view(study: Study, request: HttpRequest, typed: dict[str, Any]) -> PlanView:
+    """Return the plan of a study with the values that are typed in the form."""
     copy = Study.objects.filter(pk=study.pk).first() or Study(split=study.split, owner_id=study.owner_id)
     copy.split = study.split
     held = {name: getattr(copy, f"{name}_id" if name == "easy" else name) for name in PlanForm.Meta.fields}
@@ -171,7 +170,7 @@ def _shown(study: Study, request: HttpRequest, typed: dict[str, Any]) -> PlanVie
     return PlanView(
         plan,
         planning.breakdowns(copy, sample),
-        found=question_filter.said(copy),
+        found=question_filter.describe(copy),
         back=question_filter.address_of(copy),
         contradictions=planning.contradictions(copy, plan),
     )
@@ -188,7 +187,7 @@ def _find(request: HttpRequest, named: str) -> Split:
 
 
 def _offered(request: HttpRequest) -> list[Split]:
-    """Return the complete splits that a study may be of, those of the latest datasets first."""
+    """Return the complete splits that this user may make a study of, those of the latest datasets first."""
     seen = Dataset.objects.visible_to(request.user)
     splits = Split.objects.for_browse().filter(state=Split.State.COMPLETE, dataset__in=seen)
     latest = splits.order_by("-dataset__created", "-dataset", "ordinal")[:MOST_SPLITS]
@@ -204,7 +203,7 @@ def _page(request: HttpRequest, study: Study, form: StudyForm, shown: PlanView, 
         "shown": shown,
         "address": request.get_full_path(),
         "filter": form[FILTER],
-        "paper": published_of(study.split.dataset.get_world()) if study.is_draft else None,
+        "paper": study.split.dataset.get_world().published if study.is_draft else None,
         "others_wrong": any(name in form.errors for name in REST),
         **{
             name: [form[field] for field in fields if field in form.fields]

@@ -1,4 +1,4 @@
-"""Publishing a study's human baseline, and taking it back: pages that say first what that means."""
+"""Views that publish and withdraw a study's human baseline; they first explain the consequences."""
 
 from typing import Any
 
@@ -9,21 +9,21 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from annotations.answering.participants import people_of
-from annotations.forms_people import WithdrawForm
 from annotations.models import Baseline, Study
+from annotations.participant_forms import WithdrawForm
 from annotations.results import baseline as baselines
 from annotations.results.baseline import NotPublished
 from annotations.views.studies import NOTHING, find_study
 from generation.models import Dataset
 
 BAD, CONFLICT = 400, 409
-NAMED = 8  # people with flags who are named
+NAMED = 8  # participants with flags that are named
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def study_publish(request: HttpRequest, code: str) -> HttpResponse:
-    """Return the page that says what becomes public and what is still open; its button publishes."""
+    """Return a page that shows what becomes public and what is unfinished; its button publishes."""
     study = find_study(request.user, code)
     if request.method != "POST":
         return _page(request, study)
@@ -41,7 +41,7 @@ def study_publish(request: HttpRequest, code: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def study_withdraw(request: HttpRequest, code: str, number: int) -> HttpResponse:
-    """Return the page that asks why a published baseline is taken back; its button does it."""
+    """Return a page that asks why a published baseline is withdrawn; its button withdraws it."""
     study = find_study(request.user, code)
     rows = Baseline.objects.select_related("split__dataset", "split__parent")
     found = rows.filter(study=study, number=number).first() if number < 2**31 else None

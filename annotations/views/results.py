@@ -1,4 +1,4 @@
-"""What came out of a study, for those who run it: figures, questions to look at, text to paste, files."""
+"""Views of a study's results for researchers: figures, questions to review, the methods text, files."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,14 +15,14 @@ from annotations.answering import exclusion_rules, timing
 from annotations.answering.participants import Person, people_of
 from annotations.answering.timing import CountedTime
 from annotations.models import Baseline, Study
-from annotations.results import baseline, dawid_skene, exclusions, figures, question_review
+from annotations.results import baseline, dawid_skene, exclusions, question_review, study_figures
 from annotations.results.answer_files import AnswerLine, as_csv, as_jsonl, lines
-from annotations.results.figures import Gathered
 from annotations.results.methods_text import methods_text
-from annotations.results.question_review import BadAddress
+from annotations.results.study_figures import GatheredAnswers
 from annotations.views.studies import NOTHING, find_study
 from generation.access import Visitor, What, may_see, may_see_facet
-from generation.engine.scoring.statistics import TOO_FEW
+from generation.engine.scoring.figures import TOO_FEW
+from generation.splits.filters import BadAddress, QueryString
 from generation.storage.index import IndexedFacet, SplitIndex
 
 A_PAGE = 50
@@ -35,8 +35,8 @@ BAD, NOTHING_NEW = 400, 204
 def study_results(request: HttpRequest, code: str) -> HttpResponse:
     """Return the figures of a study.
 
-    `?flag=split` (or `wrong`, `refused`, `every`), `?by=type&value=count`, `?right=yes` and `?given=no` say which
-    questions are listed.
+    `?flag=split` (or `wrong`, `refused`, `every`), `?by=type&value=count`, `?right=yes` and `?given=no` select the
+    questions that are listed.
     """
     study = find_study(request.user, code)
     context = _context(request, study)
@@ -46,56 +46,56 @@ def study_results(request: HttpRequest, code: str) -> HttpResponse:
 @require_safe
 @never_cache
 def study_results_live(request: HttpRequest, code: str) -> HttpResponse:
-    """Return the part of the page that has the figures, or nothing where they are those of the state `?seen=`."""
+    """Return the part of the page with the figures, or an empty 204 if the state `?seen=` is still current."""
     study = find_study(request.user, code)
     if study.is_draft:
         raise Http404(NOTHING)
-    if study.is_open and request.GET.get("seen") == figures.state_of(study):
+    if study.is_open and QueryString.of(request).last("seen") == study_figures.state_of(study):
         return HttpResponse(status=NOTHING_NEW)
     return render(request, "annotations/_figures.html", _context(request, study))
 
 
 def _context(request: HttpRequest, study: Study) -> dict[str, Any]:
-    """Return what the page and its moving part show."""
+    """Return the context of the page and of its live part."""
     context: dict[str, Any] = {"study": study, "progress": None}
     if study.is_draft:
         return context
-    seen = figures.state_of(study)  # before what it stands for: what comes between is shown twice, not never
-    found, times = figures.gather(study), timing.counted(study)
+    seen = study_figures.state_of(study)  # read first, so that a change in between is shown twice rather than never
+    found, times = study_figures.gather(study), timing.count_time(study)
     people = people_of(study, times=times)
     names = {person.participant.pk: person.pseudonym for person in people}
     facets = _facets(request.user, study)
     context |= {
         **_figures(study, found, people, names, times=times),
-        "breakdowns": figures.break_down(found, facets),
+        "breakdowns": study_figures.break_down(found, facets),
         **_listed(request, study, found, facets, names, times=times),
         **_published(study, found),
     }
     if study.is_open and not context["trouble"]:
-        query = urlencode({**_asked(request), "page": context["page"].number, "seen": seen})
+        query = urlencode([*_asked(request).pairs, ("page", context["page"].number), ("seen", seen)])
         context["live"] = f"{reverse('study_results_live', args=[study.code])}?{query}"
     return context
 
 
-def _published(study: Study, found: Gathered) -> dict[str, Any]:
-    """Return the baseline that was published last, and whether the study's answers give another one by now."""
+def _published(study: Study, found: GatheredAnswers) -> dict[str, Any]:
+    """Return the latest published baseline, and whether the study's answers give another one now."""
     latest = Baseline.objects.filter(study=study).select_related("split__dataset").last()
     return {"published": latest, "differs": latest is not None and baseline.is_outdated(latest, found)}
 
 
 def _figures(
-    study: Study, found: Gathered, people: list[Person], names: Mapping[int, str], *, times: CountedTime
+    study: Study, found: GatheredAnswers, people: list[Person], names: Mapping[int, str], *, times: CountedTime
 ) -> dict[str, Any]:
     sides = exclusions.sides(study, found, people)
     estimated = dawid_skene.estimate(found, dawid_skene.kinds_of(study, found.asked.nonzero()[0].tolist()))
     return {
-        "progress": figures.progress(study),
+        "progress": study_figures.progress(study),
         "sides": sides,
         "now": sides.now.headline,
-        "rules": exclusion_rules.in_words(exclusion_rules.stated(study)),
-        "seconds": figures.median_seconds(found, times),
+        "rules": exclusion_rules.in_words(exclusion_rules.rules_of(study)),
+        "seconds": study_figures.median_seconds(found, times),
         "kinds": [(row, [names[found.people[one]] for one in row.simple]) for row in estimated],
-        "confused": figures.confusion(found)[:MOST_CONFUSED],
+        "confused": study_figures.confusion(found)[:MOST_CONFUSED],
         "methods": methods_text(study, sides, people),
         "too_few": TOO_FEW,
     }
@@ -106,25 +106,25 @@ def _facets(user: Visitor, study: Study) -> list[IndexedFacet]:
     return [facet for facet in facets if may_see_facet(user, study.split, facet)]
 
 
-def _asked(request: HttpRequest) -> dict[str, str]:
-    return {name: request.GET.get(name, "") for name in question_review.NAMES if name in request.GET}
+def _asked(request: HttpRequest) -> QueryString:
+    return QueryString.of(request).only(*question_review.NAMES)
 
 
 def _listed(
     request: HttpRequest,
     study: Study,
-    found: Gathered,
+    found: GatheredAnswers,
     facets: list[IndexedFacet],
     names: Mapping[int, str],
     *,
     times: CountedTime,
 ) -> dict[str, Any]:
-    """Return a page of the questions that are asked for; of those with any flag, where none is; or of all."""
+    """Return one page of the questions that the URL selects; a wrong URL lists those with any flag."""
     trouble = ""
     try:
         narrowed = question_review.read(_asked(request), found, facets)
     except BadAddress as error:
-        trouble, narrowed = error.reason, question_review.read({}, found, facets)
+        trouble, narrowed = str(error), question_review.read(QueryString(), found, facets)
     rows = [
         row for row in question_review.by_question(found) if narrowed.among[row.position] and narrowed.has(row.flags)
     ]

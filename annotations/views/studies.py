@@ -1,4 +1,4 @@
-"""Studies for those who run them: the list, the form, the overview, and the buttons that open and close."""
+"""Views of studies for researchers: the list, the overview, and the buttons that open and close a study."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -18,7 +18,7 @@ from annotations.models import Participant, Study
 from annotations.studies import lifecycle, planning, question_filter
 from annotations.studies.lifecycle import NotReady, may_study
 from generation.access import Visitor, is_researcher
-from generation.addresses import site_address
+from generation.site_addresses import site_address
 
 NOTHING = "There is no such study, or it isn't yours."
 A_PAGE = 50
@@ -48,7 +48,7 @@ def listed_for(user: Any) -> "QuerySet[Study]":
 @never_cache
 @require_safe
 def study(request: HttpRequest, code: str) -> HttpResponse:
-    """Return a study's overview: how far it is, what it will take, and the address to copy."""
+    """Return a study's overview: its progress, its plan, and the link for participants."""
     found = find_study(request.user, code)
     return _overview(request, found)
 
@@ -56,7 +56,7 @@ def study(request: HttpRequest, code: str) -> HttpResponse:
 @login_required
 @require_POST
 def study_open(request: HttpRequest, code: str) -> HttpResponse:
-    """Open a study, or open it again; what keeps it from that is said on its page."""
+    """Open or reopen a study; the page shows what prevents it."""
     found = find_study(request.user, code)
     try:
         lifecycle.open_study(found)
@@ -70,7 +70,7 @@ def study_open(request: HttpRequest, code: str) -> HttpResponse:
 @login_required
 @require_POST
 def study_close(request: HttpRequest, code: str) -> HttpResponse:
-    """Close a study: nobody is given another question."""
+    """Close a study; no more questions are given."""
     found = find_study(request.user, code)
     if lifecycle.close(found):
         messages.success(request, "The study is closed. Answers to questions that people have already are still taken.")
@@ -81,7 +81,7 @@ def study_close(request: HttpRequest, code: str) -> HttpResponse:
 @never_cache
 @require_safe
 def study_test_link(request: HttpRequest, code: str) -> HttpResponse:
-    """Go to where the study is tried; what is answered there never counts."""
+    """Redirect to the test link of a study; its answers never count."""
     found = find_study(request.user, code)
     if found.is_draft:
         return _overview(request, found, refused="Expected an open study to try, got a draft.", status=CONFLICT)
@@ -89,7 +89,7 @@ def study_test_link(request: HttpRequest, code: str) -> HttpResponse:
 
 
 def find_study(user: Visitor, code: str) -> Study:
-    """Return the study of this code, if this visitor runs it; others get the 404 of what isn't there."""
+    """Return the study with this code if the visitor may run it; raise `Http404` otherwise."""
     found = Study.objects.select_related("split__dataset", "split__parent", "easy__dataset", "owner")
     one = found.filter(code=code).first()
     if one is None or not may_study(user, one.split) or not (user.is_staff or one.owner_id == user.pk):
@@ -98,12 +98,12 @@ def find_study(user: Visitor, code: str) -> Study:
 
 
 def test_address(study: Study) -> str:
-    """Return where a study is tried."""
+    """Return the URL of a study's test link."""
     return f"{reverse('study_join', args=[study.code])}?test={tokens.test_token(study)}"
 
 
 def address_of(study: Study, site: str) -> str:
-    """Return the address for Prolific, which fills its placeholders in for each person."""
+    """Return the URL for Prolific, which fills in the placeholders for each participant."""
     names = (study.person_parameter, study.study_parameter, study.session_parameter)
     held = zip(names, ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"), strict=True)
     pairs = "&".join(f"{name}={{{{%{placeholder}%}}}}" for name, placeholder in held)
@@ -116,7 +116,7 @@ def _overview(request: HttpRequest, study: Study, *, refused: str = "", status: 
     context: dict[str, Any] = {
         "study": study,
         "plan": plan,
-        "said": question_filter.said(study),
+        "said": question_filter.describe(study),
         "found_at": question_filter.address_of(study),
         "freezing": question_filter.trouble(study),
         "published": study.baselines.select_related("split__dataset").last(),
@@ -125,7 +125,7 @@ def _overview(request: HttpRequest, study: Study, *, refused: str = "", status: 
         "contradictions": [] if study.state == Study.State.CLOSED else _labelled(planning.contradictions(study, plan)),
         "answered": study.slots.filter(answered=True).count(),
         "people": _people(study),
-        "rules": exclusion_rules.in_words(exclusion_rules.stated(study)),
+        "rules": exclusion_rules.in_words(exclusion_rules.rules_of(study)),
         "address": address_of(study, site),
         "test_address": "" if study.is_draft else f"{site}{test_address(study)}",
     }
@@ -137,7 +137,7 @@ def _labelled(found: Iterable[tuple[str, str]]) -> list[tuple[str, str, str]]:
 
 
 def _people(study: Study) -> dict[str, int]:
-    """Return how many people came, and how many of them have which end; those of the test link left out."""
+    """Return how many participants came, and how many reached each end, without those of the test link."""
     stages = Participant.Stage
     return Participant.objects.filter(study=study, is_test=False).aggregate(
         all=Count("pk"),

@@ -1,7 +1,7 @@
-"""Who is asked what, and which answers count: slots are laid out, claimed, answered, given back.
+"""Assigns questions to participants and decides which answers count: slots are created, claimed, filled and released.
 
-Every change is conditional on what the row was, so that any number of people, on any number of processes, on SQLite
-and on PostgreSQL, never share a slot; no process and no memory stands between them.
+Every change is an update that is conditional on the row's previous state. Therefore two people never share a slot, on
+any number of processes, on SQLite and on PostgreSQL. No process keeps any state in memory.
 """
 
 import itertools
@@ -18,28 +18,28 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotations.answering import color_vision
-from annotations.answering.prepared import Asking, Prepared, PreparedUpdate
+from annotations.answering.prepared_statements import Asking, Prepared, PreparedUpdate
 from annotations.models import Answer, Given, Participant, Slot, Study, StudyQuestion
 from generation.engine.errors import EngineError
 from generation.models import from_now
 
 TRIES = 30
-NO_SCENE = -1  # the position of none
-SOME = 40  # of the slots that come next, one is taken by chance, so that people rarely reach for the same
-ROWS = 4000  # in a transaction, at most
-GRACE = 60.0  # seconds for which a question is safe with somebody who has answered none yet
-RENEWALS = 3  # so many leases after it was claimed, a question that was not answered is not kept for anybody longer
+NO_SCENE = -1  # stands for "no scene"
+SOME = 40  # a slot is picked at random among this many next ones, so that people rarely compete for the same slot
+ROWS = 4000  # per transaction, at most
+GRACE = 60.0  # seconds for which a participant who has not answered anything yet keeps a question for sure
+RENEWALS = 3  # a claim is renewed only within this many lease times after it was made
 PARTS = ("pk", "question", "question__position", "question__scene")
 
 
 class NotGiven(EngineError):
-    """An answer is to a question that was never given to whoever sent it, or contradicts one that is stored."""
+    """The question was never given to the sender, or the answer contradicts a stored one."""
 
 
 class Reply(NamedTuple):
-    """What somebody answered: a word of the vocabulary or a reason against.
+    """An answer as it was sent: `text` is a word of the vocabulary, or empty if `refusal` says why there is none.
 
-    `visible` and `idle` are the milliseconds that the browser reports, None where it reports nothing usable.
+    `visible` and `idle` are the milliseconds that the browser reports, or None if the report is not usable.
     """
 
     client: uuid.UUID
@@ -54,16 +54,16 @@ class Reply(NamedTuple):
 
 
 def lay_out(study: Study, places: Sequence[tuple[int, int]], *, ranks: Sequence[int]) -> None:
-    """Store the sample and a slot for every wanted answer, and open the study; once.
+    """Open a draft study: store its sample and a slot for every wanted answer. Do nothing if it is not a draft.
 
     Parameters
     ----------
     study : Study
         A draft.
     places : sequence of (position, scene)
-        Of each question where it stands in the split, and of which scene it is.
+        Each question's position in the split, and the position of its scene.
     ranks : sequence of int
-        The order in which questions are given, drawn by chance.
+        The random order in which questions are given.
     """
     with transaction.atomic():
         opened = {"state": Study.State.OPEN, "opened": Now(), "wanted": len(places)}
@@ -80,12 +80,12 @@ def lay_out(study: Study, places: Sequence[tuple[int, int]], *, ranks: Sequence[
             ],
             batch_size=ROWS,
         )
-    _tell_the_planner()
+    _update_statistics()
     study.refresh_from_db()
 
 
-def _tell_the_planner() -> None:
-    """Let PostgreSQL know of thousands of new slots at once: until it does, each claim reads and sorts all of them."""
+def _update_statistics() -> None:
+    """Update PostgreSQL's statistics after thousands of inserts; without that, each claim reads and sorts all slots."""
     if connection.vendor == "postgresql":
         tables = ", ".join(connection.ops.quote_name(model._meta.db_table) for model in (StudyQuestion, Slot))
         with connection.cursor() as cursor:
@@ -95,8 +95,8 @@ def _tell_the_planner() -> None:
 # Claiming
 
 
-class Place(NamedTuple):
-    """A question of the sample by its number, where it stands in the split, and of which scene it is."""
+class QuestionPlace(NamedTuple):
+    """A question of the sample: its key, its position in the split, and its scene."""
 
     question: int
     position: int
@@ -104,9 +104,9 @@ class Place(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A slot that is somebody's until its lease ends, and the question it is of.
+    """A slot that a participant holds until its lease ends, and its question.
 
-    `claimed` is None of one that was claimed just now. Of one that is not `sure` the lease has run for half its time.
+    `claimed` is None if the slot was claimed in this request. `is_sure` is False once half of the lease is over.
     """
 
     pk: int
@@ -117,21 +117,21 @@ class Claim(NamedTuple):
     is_sure: bool = True
 
     @property
-    def place(self) -> Place:
-        return Place(self.question_id, self.position, self.scene)
+    def place(self) -> QuestionPlace:
+        return QuestionPlace(self.question_id, self.position, self.scene)
 
 
-def given_to(participant: Participant) -> list[Place]:
-    return list(itertools.starmap(Place, asking_given(participant).rows()))
+def given_to(participant: Participant) -> list[QuestionPlace]:
+    return list(itertools.starmap(QuestionPlace, asking_given(participant).rows()))
 
 
 def asking_given(participant: Participant) -> Asking:
-    """Return the query for the parts of each `Place` that was given to a participant."""
+    """Return the query for the fields of every `QuestionPlace` that the participant was given."""
     return Asking(_GIVEN, (participant.pk,))
 
 
 def asking_held(participant: Participant) -> Asking:
-    """Return the query for the parts of each `Claim` that a participant holds."""
+    """Return the query for the fields of every `Claim` that the participant holds."""
     return Asking(_HELD, (participant.pk,), {"minutes": participant.study.lease_minutes})
 
 
@@ -140,21 +140,23 @@ def held_by(participant: Participant) -> list[Claim]:
 
 
 def claim(participant: Participant) -> Claim | None:
-    """Return a slot that is this participant's until its lease ends; None where there is none left for them.
+    """Return a slot that the participant holds until its lease ends, or None if there is none left for them.
 
-    One that they hold and did not answer comes again; its lease is renewed once half of it is over.
+    A slot that they hold and have not answered is returned again. Its lease is renewed once half of it is over.
     """
     held, given = held_by(participant), given_to(participant)
     return next(iter(claims(participant, most=1, held=held, given=given)), None)
 
 
-def claims(participant: Participant, *, most: int, held: Iterable[Claim], given: Iterable[Place]) -> list[Claim]:
-    """Return up to `most` slots that are this participant's, of those that they hold first, then new ones.
+def claims(
+    participant: Participant, *, most: int, held: Iterable[Claim], given: Iterable[QuestionPlace]
+) -> list[Claim]:
+    """Return up to `most` slots that the participant holds from now on: first those held already, then new ones.
 
-    `held` and `given` are what `held_by` and `given_to` said just now.
+    `held` and `given` are the current results of `held_by` and `given_to`.
     """
     held, places = list(held), list(given)
-    turns = {place.question: turn for turn, place in enumerate(places)}  # two may be claimed at one moment
+    turns = {place.question: turn for turn, place in enumerate(places)}  # two slots can have the same moment of claim
     waiting = sorted(held, key=lambda one: turns.get(one.question_id, len(turns)))
     sure = (one for one in waiting if one.is_sure or _renew(participant, one))
     found = list(itertools.islice(sure, most))
@@ -171,8 +173,8 @@ def _renew(participant: Participant, one: Claim) -> bool:
     return _RENEW.run(one.pk, participant.pk, study.pk, minutes=study.lease_minutes) == 1
 
 
-def _claim_new(participant: Participant, given: Collection[Place]) -> Claim | None:
-    """Return a slot that nobody held, or held any longer, and that is this participant's now."""
+def _claim_new(participant: Participant, given: Collection[QuestionPlace]) -> Claim | None:
+    """Claim a free slot, or one whose lease is over, and return it. Return None if there is none."""
     if len(given) >= participant.study.per_session:
         return None
     for _ in range(TRIES):
@@ -184,16 +186,16 @@ def _claim_new(participant: Participant, given: Collection[Place]) -> Claim | No
         try:
             if _HOLD.run_and_store(given_now, *key, minutes=study.lease_minutes):
                 return next_one
-        except IntegrityError:  # another tab of theirs has a slot of that question now
+        except IntegrityError:  # another tab of this participant has just claimed a slot of the same question
             given = given_to(participant)
     return None
 
 
-def _take_over(participant: Participant, given: Collection[Place]) -> Claim | None:
-    """Return a slot that idle people held, and that is this participant's now; only where none is free.
+def _take_over(participant: Participant, given: Collection[QuestionPlace]) -> Claim | None:
+    """Claim a slot from an idle participant and return it, or None. Used only when no slot is free.
 
-    Anybody who has the link can open sessions and leave them at their first question. Who has answered nothing yet
-    therefore keeps a question from others for `GRACE` seconds only. They still may answer it.
+    Anybody who has the link can open sessions and leave them at the first question. Therefore a participant who has not
+    answered anything yet keeps a question for `GRACE` seconds only. They may still answer it later.
     """
     study = participant.study
     if len(given) >= study.per_session:
@@ -214,7 +216,7 @@ def _take_over(participant: Participant, given: Collection[Place]) -> Claim | No
 
 
 def _idle(study: int, *, seconds: float | None = None) -> "QuerySet[Slot]":
-    """Return slots that people have held for some time who have answered nothing; for `GRACE` where none is said."""
+    """Return slots claimed more than `seconds` ago (default `GRACE`) by participants who have not answered anything."""
     has_answered = Answer.objects.filter(participant=OuterRef("participant"))
     rows = Slot.objects.filter(~Exists(has_answered), study=study, answered=False, participant__isnull=False)
     return rows.filter(claimed__lt=from_now(-(GRACE if seconds is None else seconds)))
@@ -225,12 +227,12 @@ def is_anything_unanswered(study: Study) -> bool:
 
 
 def is_anything_to_be_had(study: Study) -> bool:
-    """Return whether a question is free, or held by idle people alone."""
+    """Return whether a slot is free, or held by an idle participant."""
     return Slot.objects.free().filter(study=study).exists() or _idle(study.pk).exists()
 
 
 def may_wait(participant: Participant) -> bool:
-    """Return whether a question that was never given to a participant may still come back from who holds it."""
+    """Return whether a question that this participant was never given may still become free."""
     study = participant.study
     given = Given.objects.filter(participant=participant)
     if not Study.objects.filter(pk=study.pk, state=Study.State.OPEN).exists() or given.count() >= study.per_session:
@@ -240,7 +242,7 @@ def may_wait(participant: Participant) -> bool:
 
 
 def seconds_to_wait(study: Study) -> float:
-    """Return after how many seconds the next question may be had that somebody holds now."""
+    """Return the seconds until the next slot that is held now may become free, or 0 if none is held."""
     slots = Slot.objects.filter(study=study, answered=False, lease__isnull=False)
     moments = [slots.aggregate(first=Min("lease"))["first"]]
     claimed = _idle(study.pk, seconds=0).aggregate(first=Min("claimed"))["first"]
@@ -249,14 +251,14 @@ def seconds_to_wait(study: Study) -> float:
     return max(0.0, (min(known) - timezone.now()).total_seconds()) if known else 0.0
 
 
-def _next(participant: Participant, given: Collection[Place]) -> Claim | None:
-    """Return one of the slots that come next for a participant; of scenes that are new to them if there are any."""
+def _next(participant: Participant, given: Collection[QuestionPlace]) -> Claim | None:
+    """Return one of the next free slots for a participant, preferably of a scene that is new to them, or None."""
     is_spared = color_vision.is_spared(participant)
     first = _NEXT.ask(participant.study_id, is_spared=is_spared)
     near = _one_of(first, given)
-    if near is not None:  # mostly, one of the very first will do
+    if near is not None:  # usually one of the first slots fits
         return near
-    if len(first) < SOME:  # these are all there are
+    if len(first) < SOME:  # there are no others
         return _one_of(first, [place._replace(scene=NO_SCENE) for place in given])
     mine = Given.objects.filter(participant=participant)
     unseen = _free(participant.study_id, is_spared=is_spared).exclude(question__in=mine.values("question"))
@@ -264,8 +266,8 @@ def _next(participant: Participant, given: Collection[Place]) -> Claim | None:
     return _one_of(unseen.exclude(question__scene__in=scenes)[:SOME], given) or _one_of(unseen[:SOME])
 
 
-def _one_of(rows: Iterable[tuple[Any, ...]], given: Collection[Place] = ()) -> Claim | None:
-    """Return a slot of those that come first, of a question and a scene that weren't given."""
+def _one_of(rows: Iterable[tuple[Any, ...]], given: Collection[QuestionPlace] = ()) -> Claim | None:
+    """Return a random slot of the lowest slot number whose question and scene were not given yet, or None."""
     questions, scenes = {place.question for place in given}, {place.scene for place in given}
     some = [
         (number, one)
@@ -277,11 +279,11 @@ def _one_of(rows: Iterable[tuple[Any, ...]], given: Collection[Place] = ()) -> C
     return random.choice([one for number, one in some if number == some[0][0]])  # noqa: S311 - spreads people
 
 
-# What every answer asks
+# Queries that every answer needs
 
 
 def _free(study: int, *, is_spared: bool) -> "QuerySet[Slot, tuple[Any, ...]]":
-    """Return free slots in the order in which they are given: the number of each, and the parts of a `Claim`."""
+    """Return free slots in the order in which they are given: each one's number and the fields of a `Claim`."""
     slots = Slot.objects.free().filter(study=study, **({"question__coloured": False} if is_spared else {}))
     return slots.order_by("number", "rank").values_list("number", *PARTS)
 
@@ -306,7 +308,7 @@ def _is_open(study: int) -> Exists:
 
 
 def _hold(slot: int, participant: int, study: int, *, minutes: int) -> "Change":
-    """Return the change by which a free slot of an open study becomes somebody's."""
+    """Return the update that claims a free slot of an open study."""
     rows = Slot.objects.free().filter(_is_open(study), pk=slot)
     return rows, {"participant": participant, "claimed": Now(), **_lease(minutes)}
 
@@ -317,7 +319,7 @@ def _renewed(slot: int, participant: int, study: int, *, minutes: int) -> "Chang
 
 
 def _filled(slot: int, participant: int) -> "Change":
-    """Return the change by which somebody's slot is answered, unless they are excluded."""
+    """Return the update that marks a participant's slot as answered, unless the participant is excluded."""
     counts = Exists(Participant.objects.filter(pk=participant, excluded=None))
     return Slot.objects.filter(counts, pk=slot, participant=participant, answered=False), FILLED
 
@@ -329,11 +331,11 @@ _GIVEN, _HELD = Prepared(_given), Prepared(_held)
 _HOLD, _RENEW, _FILL = PreparedUpdate(_hold), PreparedUpdate(_renewed), PreparedUpdate(_filled)
 
 
-# Trying out
+# Test link
 
 
 def try_out(participant: Participant, *, most: int = 1) -> list[int]:
-    """Return questions for somebody who came by the test link: any, and nobody waits for their answers."""
+    """Return up to `most` questions for a visitor of the test link; any question will do, and no slot is used."""
     asked = [place.question for place in given_to(participant)]
     done = set(Answer.objects.filter(participant=participant).values_list("question", flat=True))
     waiting = [question for question in asked if question not in done]
@@ -350,19 +352,19 @@ def try_out(participant: Participant, *, most: int = 1) -> list[int]:
 
 
 def answer(participant: Participant, question: int, reply: Reply, *, held: Claim | None = None) -> Answer:
-    """Return the stored answer to a question; the same reply again gives the same one.
+    """Store an answer to a question and return it; sending the same reply again returns the same row.
 
-    It fills the slot that is claimed for it, or else one that is free or that idle people hold, or else it is
-    surplus. A caller that already has the claim passes it as `held`: usually that is the slot that is filled, and no
-    other query is needed.
+    The answer fills the slot that the participant claimed, otherwise a slot that is free or held by an idle
+    participant. If there is none, the answer is surplus. A caller that already has the claim passes it as `held`, which
+    usually saves all other queries.
 
     Raises
     ------
     NotGiven
-        Where the question was not given to this participant, or the reply was stored for another question.
+        If the question was not given to this participant, or the reply was stored for another question.
     """
     if held is not None and held.claimed is not None:
-        with suppress(IntegrityError):  # the reply has come before
+        with suppress(IntegrityError):  # the reply was stored before
             row = _answer_held(participant, held, reply)
             if row is not None:
                 return row
@@ -390,9 +392,9 @@ def answer(participant: Participant, question: int, reply: Reply, *, held: Claim
 
 
 def _answer_held(participant: Participant, held: Claim, reply: Reply) -> Answer | None:
-    """Return the answer that fills a claimed slot; None where it is theirs no longer.
+    """Store the answer and fill the claimed slot; return None if the participant does not hold the slot any longer.
 
-    Holding the slot's row keeps out whoever settles the question meanwhile, so nothing else needs to be locked.
+    The update locks the slot's row, so nobody can settle the question in the meantime, and no other lock is needed.
     """
     own = {"question_id": held.question_id, "slot_id": held.pk, "claimed": held.claimed}
     row = Answer(participant=participant, **own, **reply._asdict())
@@ -400,9 +402,9 @@ def _answer_held(participant: Participant, held: Claim, reply: Reply) -> Answer 
 
 
 def _lock(questions: Iterable[int]) -> None:
-    """Let nobody else answer these questions, or settle them, until the transaction ends; they may be given.
+    """Lock these questions until the transaction ends: nobody else can answer or settle them. They may still be given.
 
-    On SQLite whoever writes has the whole database, so there is nothing to lock.
+    SQLite locks the whole database for a writer, so nothing is locked there.
     """
     if connection.features.has_select_for_update:
         rows = StudyQuestion.objects.select_for_update(no_key=True).filter(pk__in=list(questions))
@@ -410,12 +412,12 @@ def _lock(questions: Iterable[int]) -> None:
 
 
 def _fill(participant: Participant, question: int) -> tuple[int | None, Any]:
-    """Return the slot that an answer fills, which now says so, or None; and since when the claim is theirs.
+    """Mark a slot as answered; return its key, or None if there is none to fill, and the time of the claim.
 
     Raises
     ------
     NotGiven
-        Where the question was not given to this participant.
+        If the question was not given to this participant.
     """
     slots = Slot.objects.filter(question=question)
     mine = slots.filter(participant=participant, answered=False)
@@ -437,18 +439,18 @@ def _fill(participant: Participant, question: int) -> tuple[int | None, Any]:
     return None, Now()
 
 
-# Leaving out people, and taking them in again
+# Excluding participants and taking them back
 
 
 def exclude(participant: Participant, *, reason: str, by_rule: bool = False) -> None:
-    """Leave a participant's answers out: others' take their place, and open slots wait for more."""
+    """Exclude a participant's answers: surplus answers of others replace them, or their slots become free."""
     _set_excluded(participant, excluded=Now(), reason=reason, by_rule=by_rule, taken_back=None)
 
 
 def take_back(participant: Participant, *, by_rule: bool = False) -> None:
-    """Let a participant's answers count again: of each question the first as many as are wanted, in order of claim.
+    """Count a participant's answers again: each question counts its first answers, in order of claim.
 
-    Rules may leave them out again only if it was by rule that they were taken back.
+    Afterwards the exclusion rules can exclude the participant again only if `by_rule` is set.
     """
     _set_excluded(participant, excluded=None, reason="", by_rule=False, taken_back=None if by_rule else Now())
 
@@ -464,7 +466,7 @@ def _set_excluded(participant: Participant, **changes: object) -> None:
 
 
 def _settle(question: int) -> None:
-    """Let the first valid answers to a question, in order of claim, fill its slots, and free the slots of others."""
+    """Fill a question's slots with its first valid answers in order of claim, and free the other slots."""
     slots = list(Slot.objects.select_for_update().filter(question=question).order_by("number"))
     valid = Answer.objects.valid().filter(question=question).order_by("claimed", "pk")
     counted = list(valid[: len(slots)])
@@ -482,5 +484,5 @@ def _settle(question: int) -> None:
 
 
 def _is_held(slot: Slot) -> bool:
-    """Return whether somebody who is not excluded holds a slot, by the database's clock."""
+    """Return whether a participant who is not excluded holds the slot, by the database's clock."""
     return Slot.objects.filter(pk=slot.pk, lease__gte=Now(), participant__excluded=None).exists()

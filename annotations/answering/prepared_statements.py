@@ -3,6 +3,9 @@
 Making the SQL of a short query takes the ORM ten times as long as the database takes to answer it, and PostgreSQL takes
 longer to plan it than to follow the plan. What is asked stays written as a query set; only its values change, and
 PostgreSQL keeps its plan for each connection.
+
+Django's `server_side_binding` with psycopg's `prepare_threshold` saves the plan, but not the SQL: the five queries that
+an answer begins with took 6.6 to 7.7 ms of processor time with it, and 0.4 to 1.0 ms here.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -19,7 +22,7 @@ MARK = 7_654_321_000_000  # stands for a number while SQL is made: no value that
 
 
 class _Made(NamedTuple):
-    """SQL for one database, its values, of which those from `MARK` on are to be filled in, and how rows are read."""
+    """SQL for one database, its values (placeholders for those from `MARK` on), and a function that reads rows."""
 
     sql: str
     values: Sequence[Any]
@@ -30,9 +33,9 @@ class _Made(NamedTuple):
 
 
 class Prepared:
-    """A query: `build` returns tuples (`values_list`) for some keys or texts, which rows are compared with.
+    """A query: `build` takes keys or texts that rows are compared with, and returns tuples (`values_list`).
 
-    Whatever else decides about the query is given by name, and each such combination is a query of its own.
+    Arguments that change the SQL itself are passed by name; each combination of them is compiled separately.
     """
 
     def __init__(self, build: Callable[..., "QuerySet[Any, Any]"]) -> None:
@@ -43,7 +46,7 @@ class Prepared:
         return Asking(self, given, fixed).rows()
 
     def made(self, given: Sequence[int | str], fixed: Mapping[str, Hashable]) -> _Made:
-        """Return the query as it is asked."""
+        """Return the compiled query for these arguments; compile it if it is new."""
         key = (connection.vendor, *sorted(fixed.items()))
         made = self._made.get(key)
         if made is None:
@@ -52,7 +55,7 @@ class Prepared:
 
 
 class Asking(NamedTuple):
-    """A prepared query with the values it is asked for."""
+    """A prepared query with its values."""
 
     what: Prepared
     given: Sequence[int | str]
@@ -65,7 +68,7 @@ class Asking(NamedTuple):
 
 
 def ask_together(*several: Asking) -> list[list[tuple[Any, ...]]]:
-    """Return the rows of each; PostgreSQL is asked for all of them before it has answered the first."""
+    """Return the rows of each query; on PostgreSQL all queries are sent before the first answer is read."""
     if connection.vendor != "postgresql":
         return [one.rows() for one in several]
     made = [one.what.made(one.given, one.fixed) for one in several]
@@ -80,7 +83,7 @@ def ask_together(*several: Asking) -> list[list[tuple[Any, ...]]]:
 
 
 class PreparedUpdate:
-    """A change: `build` returns which rows, and new values by field, for some keys or texts."""
+    """An update: `build` takes keys or texts, and returns the rows to change and their new values by field."""
 
     def __init__(self, build: Callable[..., tuple["QuerySet[Any]", Mapping[str, Any]]]) -> None:
         self._build = build
@@ -92,9 +95,9 @@ class PreparedUpdate:
             return int(cursor.rowcount)
 
     def run_and_store(self, row: Model, *given: int | str, **fixed: Hashable) -> bool:
-        """Return whether a row was changed; `row` is stored then, and only then, both or neither.
+        """Change a row and store `row`, both or neither; return False if there was no row to change.
 
-        On PostgreSQL that is one statement, where a transaction takes four exchanges with the database.
+        On PostgreSQL this is one statement, whereas a transaction takes four round trips.
         """
         if connection.vendor != "postgresql":
             with transaction.atomic():
@@ -122,7 +125,7 @@ class PreparedUpdate:
 
 @contextmanager
 def _asking(sql: str, values: Sequence[Any]) -> Iterator[Any]:
-    """Give a cursor that was asked; on PostgreSQL one of psycopg's own, since Django's writes values into the SQL."""
+    """Execute a query and yield the cursor; on PostgreSQL psycopg's own, since Django's writes values into the SQL."""
     if connection.vendor != "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(sql, values)
@@ -154,21 +157,21 @@ def _update(rows: "QuerySet[Any]", changes: Mapping[str, Any]) -> _Made:
 
 
 def _insert(row: Model) -> tuple[str, list[Any]]:
-    """Return the SQL that stores a row once for each row of `changed`, and its values; what has a default keeps it."""
+    """Return the SQL that stores a row once for each row of `changed`, and its values; database defaults are kept."""
     into, held, values = _columns(row)
     key = connection.ops.quote_name(str(row._meta.pk.column))
     return f"INSERT INTO {into} SELECT {held} FROM changed RETURNING {key}", values  # noqa: S608 - names
 
 
 def insert_once(row: Model) -> None:
-    """Store a row, unless one with the same unique values is there."""
+    """Store a row unless one with the same unique values exists."""
     into, held, values = _columns(row)
     with _asking(f"INSERT INTO {into} VALUES ({held}) ON CONFLICT DO NOTHING", values):  # noqa: S608 - names
         pass
 
 
 def _columns(row: Model) -> tuple[str, str, list[Any]]:
-    """Return a row's table with the columns that have a value, marks for these values, and the values."""
+    """Return a row's table with the columns that have a value, placeholders for these values, and the values."""
     fields = [field for field in row._meta.concrete_fields if field.value_from_object(row) is not None]
     fields = [field for field in fields if not isinstance(field.value_from_object(row), DatabaseDefault)]
     values = [field.get_db_prep_save(field.value_from_object(row), connection) for field in fields]

@@ -1,4 +1,4 @@
-"""What of a human row on withheld answers is published; an upper layer decides, and registers how when it is loaded."""
+"""The share that is published of a human baseline on withheld answers; an upper layer registers how it is decided."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from annotations.models import Baseline
 
 
 class _Rule(NamedTuple):
-    """`decide` is called when a row is published, in its transaction; `share_of` gives what was decided."""
+    """`decide` is called in the transaction that publishes a baseline; `share_of` returns what was decided."""
 
     decide: Callable[[Baseline], object]
     share_of: Callable[[Baseline], float | None]
@@ -26,5 +26,5 @@ def decide(baseline: Baseline) -> None:
 
 
 def share_of(baseline: Baseline) -> float | None:
-    """Return the share that was published of a human row on withheld answers; None where none was."""
+    """Return the published share of a human baseline on withheld answers, or None if none was published."""
     return next((rule.share_of(baseline) for rule in _RULES), None)

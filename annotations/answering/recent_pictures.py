@@ -1,7 +1,7 @@
-"""Pictures that a page has named and that are fetched in a moment: the process that made it knows what they show.
+"""Remembers which scene belongs to a picture's address, for pictures that a page has just named.
 
-Asking the database who asks and what was given to them costs as much as an answer. A process that doesn't know an
-address does ask.
+Looking up the participant and what they were given costs as much as storing an answer. A process that does not know an
+address must look it up in the database.
 """
 
 import threading
@@ -13,7 +13,7 @@ from generation.models import Dataset, Scene, Split
 MOST = 20_000  # addresses that a process remembers
 
 Address = tuple[str, str, str]
-"""Of a picture: the study's code, the participant's secret, and a token that names what was given to them."""
+"""Address of a picture: the study's code, the participant's secret, and a token of what they were given."""
 
 
 class _Shown(NamedTuple):
@@ -26,7 +26,7 @@ _shown: dict[Address, _Shown] = {}
 
 
 def remember(address: Address, split: Split, position: int) -> None:
-    """Know which question's picture is at an address that was made for somebody it was given to."""
+    """Remember which question an address belongs to; the address was made for a participant who was given it."""
     with _lock:
         if len(_shown) >= MOST:
             _shown.clear()
@@ -34,7 +34,7 @@ def remember(address: Address, split: Split, position: int) -> None:
 
 
 def scene_of(address: Address) -> tuple[Scene, Dataset] | None:
-    """Return the scene at an address, and its dataset; None where this process doesn't know it."""
+    """Return the scene at an address and its dataset, or None if this process does not know the address."""
     known = _shown.get(address)
     if known is None:
         return None

@@ -1,4 +1,4 @@
-"""What all answers to participants have in common: nobody keeps them or learns their address, none needs a cookie."""
+"""What all views for participants share: no caching, no referrer, no cookies."""
 
 import functools
 import math
@@ -12,22 +12,22 @@ from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
 
 from annotations.answering import throttle
-from annotations.answering.flow import Elsewhere, FlowRefused, NoEntry, TooMany
+from annotations.answering.flow import Elsewhere, FlowRefused, NoEntry, TooManyAnswers
 from annotations.answering.participant_lookup import participant_at
 from annotations.answering.session import Sitting
-from annotations.answering.slots import NotGiven
+from annotations.answering.slot_assignment import NotGiven
 
-LARGEST = 20_000  # bytes that somebody sends
-ANEW = "anew"  # the parameter by which somebody says that another one came with their platform id
-FIELDS = 10  # parameters of a link that are kept on the way
+LARGEST = 20_000  # bytes of a request
+ANEW = "anew"  # parameter of a visitor who says that somebody else used their platform id
+FIELDS = 10  # parameters of a link that are kept
 NOTHING = "There is no such study, or nobody takes part under this address. Check that you have all of it."
 View = Callable[..., HttpResponseBase]
 
 
 def private(view: View) -> View:
-    """Return a view whose answers stay with the participant, and whose refusals are pages as bare as the others.
+    """Wrap a view for participants: turn refusals into plain pages, and limit requests.
 
-    It needs no CSRF token: what it changes is authorised by its address and a signed token, not by a cookie.
+    No CSRF token is needed, because a request is authorised by its secret address and a signed token, not by a cookie.
     """
 
     @functools.wraps(view)
@@ -40,7 +40,7 @@ def private(view: View) -> View:
             response = too_large(request)
         except (SuspiciousOperation, MultiPartParserError):
             response = refuse(request, "Expected the fields of a form, got something else.", status=400)
-        except TooMany as error:
+        except TooManyAnswers as error:
             response = too_many(request, str(error), wait=error.wait)
         except Elsewhere:
             response = page("elsewhere", {"fields": _fields(request)}, status=409)
@@ -60,7 +60,7 @@ def _fields(request: HttpRequest) -> list[tuple[str, str]]:
 
 
 def refuse(request: HttpRequest, message: str, *, status: int) -> HttpResponse:
-    """Return what is wrong: a page, or JSON for a script."""
+    """Return an error message as a page, or as JSON for a script."""
     if wants_json(request):
         return JsonResponse({"error": message}, status=status)
     return page("refused", {"message": message}, status=status)
@@ -75,14 +75,14 @@ def too_large(request: HttpRequest) -> HttpResponse:
 
 
 def too_many(request: HttpRequest, message: str, *, wait: float) -> HttpResponse:
-    """Return that somebody has to wait, and for how many seconds."""
+    """Return a response that asks to wait, with the number of seconds in its header."""
     response = refuse(request, message, status=429)
     response["Retry-After"] = str(math.ceil(wait))
     return response
 
 
 def _early(request: HttpRequest, secret: str) -> HttpResponse | None:
-    """Return a refusal for what isn't worth reading: too much of it, or too often."""
+    """Return a refusal for a request that is too large or too frequent, otherwise None."""
     if _is_large(request):
         return too_large(request)
     wait = throttle.sessions.wait(secret) if secret else 0.0
@@ -102,7 +102,7 @@ def _is_large(request: HttpRequest) -> bool:
 
 
 def find_sitting(code: str, secret: str) -> Sitting:
-    """Return what whoever has this address did so far; raise `Http404` where nobody has."""
+    """Return the session of the participant at this address; raise `Http404` if there is none."""
     found = participant_at(code, secret)
     if found is None:
         raise Http404(NOTHING)
@@ -110,5 +110,5 @@ def find_sitting(code: str, secret: str) -> Sitting:
 
 
 def page(name: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
-    """Return a page; it is the same whoever is signed in."""
+    """Render a page; it is the same whether or not the visitor is signed in."""
     return HttpResponse(render_to_string(f"annotations/taking/{name}.html", context), status=status)

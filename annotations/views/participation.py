@@ -1,4 +1,4 @@
-"""Taking part in a study: the link that leads in, and a participant's page from consent to the code at the end."""
+"""Views for taking part: the study's link, and a participant's page from consent to the code at the end."""
 
 import math
 from typing import Any
@@ -8,26 +8,26 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotations.answering import color_vision, flow, questions, slots, throttle, tokens
+from annotations.answering import color_vision, flow, questions, slot_assignment, throttle, tokens
 from annotations.answering.answer_forms import media_of
-from annotations.answering.flow import FlowRefused, Stage, TooMany
-from annotations.answering.session import Item, Sitting
-from annotations.markdown import rendered
+from annotations.answering.flow import FlowRefused, Stage, TooManyAnswers
+from annotations.answering.session import SessionItem, Sitting
+from annotations.markdown import render_row
 from annotations.models import EasyAnswer, Participant, Study
 from annotations.views.answering import ASKING, next_question, question_context
-from annotations.views.private import ANEW, NOTHING, ending, find_sitting, page, private
-from generation.addresses import network_of, site_address
+from annotations.views.private_responses import ANEW, NOTHING, ending, find_sitting, page, private
+from generation.site_addresses import network_of, site_address
 
 SEE_OTHER = 303
 LONGEST_COMMENT = 5000
-SOON = 10.0  # seconds after which it makes sense to look again, at the earliest
+SOON = 10.0  # seconds after which the page is reloaded, at least
 SAME, DIFFERENT = "same", "different"
 
 
 @private
 @require_http_methods(["GET", "HEAD"])
 def join(request: HttpRequest, code: str) -> HttpResponse:
-    """Return the way to somebody's own page, whose address has none of the names that a platform gave them."""
+    """Redirect to the participant's own page, whose URL contains none of the platform's names."""
     study = Study.objects.filter(code=code).first() if "\0" not in code else None
     if study is None:
         raise Http404(NOTHING)
@@ -46,10 +46,10 @@ def join(request: HttpRequest, code: str) -> HttpResponse:
 @private
 @require_http_methods(["GET", "HEAD"])
 def session(request: HttpRequest, code: str, secret: str) -> HttpResponse:
-    """Return a participant's page: where they are, whenever and from wherever they come.
+    """Return a participant's page for their current stage.
 
-    `?seen=3` shows what was right of practice answer 3, `?again=1` asks the question before once more, `?zoom=2`
-    shows the picture twice as large, and `?stop=1` says what it means to stop.
+    `?seen=3` shows the right answer to practice question 3, `?again=1` asks the previous question again, `?zoom=2`
+    doubles the size of the picture, and `?stop=1` explains what stopping means.
     """
     sitting = find_sitting(code, secret)
     participant = sitting.participant
@@ -76,7 +76,7 @@ def session(request: HttpRequest, code: str, secret: str) -> HttpResponse:
 @private
 @require_POST
 def go_on(request: HttpRequest, code: str, secret: str) -> HttpResponse:
-    """Take what a page sends that asks no question, and return the way to the next one."""
+    """Handle a form of a page without a question, and redirect to the next page."""
     participant = find_sitting(code, secret).participant
     stages = (Stage.CONSENT, Stage.PALETTE, Stage.INSTRUCTIONS, Stage.COMMENT)
     token = request.POST.get("token", "")
@@ -85,7 +85,7 @@ def go_on(request: HttpRequest, code: str, secret: str) -> HttpResponse:
         raise FlowRefused("Expected the token of this page, got another. Load the page again.", where="token")
     match stage.removeprefix("stage:"):
         case Stage.PALETTE:
-            flow.tell_apart(participant, _told_apart(request))
+            flow.tell_apart(participant, _read_pairs(request))
         case Stage.COMMENT:
             flow.comment(participant, request.POST.get("comment", "").replace("\0", "")[:LONGEST_COMMENT])
         case plain:
@@ -96,12 +96,12 @@ def go_on(request: HttpRequest, code: str, secret: str) -> HttpResponse:
 
 
 def _check_arrivals(request: HttpRequest) -> None:
-    """Note that somebody follows a link; raise `TooMany` where too many came from there who did not go on."""
+    """Count a visit to a link; raise `TooManyAnswers` if too many people of one network came without consent."""
     wait = throttle.arrivals.wait(_origin(request))
     if wait:
         most = throttle.arrivals.most
         message = f"Expected at most {most:,} people from one address who have not agreed to take part yet, got more."
-        raise TooMany(f"{message} Try again in {math.ceil(wait / 60)} minutes.", wait=wait)
+        raise TooManyAnswers(f"{message} Try again in {math.ceil(wait / 60)} minutes.", wait=wait)
 
 
 def _origin(request: HttpRequest) -> str:
@@ -109,9 +109,9 @@ def _origin(request: HttpRequest) -> str:
 
 
 def _waiting(request: HttpRequest, participant: Participant) -> HttpResponse:
-    """Return the page of somebody who can't go on because others hold every question that is left."""
+    """Return the page for a participant who can't continue because others hold all remaining questions."""
     study = participant.study
-    seconds = max(SOON, slots.seconds_to_wait(study))
+    seconds = max(SOON, slot_assignment.seconds_to_wait(study))
     context = {"minutes": math.ceil(seconds / 60), **ending(study.ending_of(Stage.FULL))}
     response = _page(request, participant, "waiting", context)
     response["Retry-After"] = str(math.ceil(seconds))
@@ -125,7 +125,7 @@ def _to_session(participant: Participant) -> HttpResponse:
 
 
 def _page(request: HttpRequest, participant: Participant, name: str, context: dict[str, Any]) -> HttpResponse:
-    """Return a participant's page, which has what all of them have."""
+    """Render a participant's page with the context that all of them share."""
     address = reverse("study_session", args=[participant.study.code, participant.secret])
     shared = {
         "study": participant.study,
@@ -139,13 +139,13 @@ def _page(request: HttpRequest, participant: Participant, name: str, context: di
 
 
 def _consent(sitting: Sitting) -> dict[str, Any]:
-    return {"text": rendered(sitting.study, "consent"), "progress": questions.progress(sitting)}
+    return {"text": render_row(sitting.study, "consent"), "progress": questions.progress(sitting)}
 
 
 def _instructions(sitting: Sitting) -> dict[str, Any]:
     study = sitting.study
     return {
-        "text": rendered(study, "instructions"),
+        "text": render_row(study, "instructions"),
         "practice": questions.practice_of(study),
         "practice_right": min(study.practice_right, study.practice),
         "progress": questions.progress(sitting),
@@ -156,8 +156,8 @@ def _palette(sitting: Sitting) -> dict[str, Any]:
     return {"numbers": range(color_vision.PAIRS), "width": 2 * color_vision.SIZE, "height": color_vision.SIZE}
 
 
-def _told_apart(request: HttpRequest) -> list[bool]:
-    """Return which pairs somebody says are the same."""
+def _read_pairs(request: HttpRequest) -> list[bool]:
+    """Return for each pair whether the participant says that both colours are the same."""
     answers = [request.POST.get(f"pair-{number}", "") for number in range(color_vision.PAIRS)]
     if any(answer not in (SAME, DIFFERENT) for answer in answers):
         raise FlowRefused(f"Expected {SAME} or {DIFFERENT} for each of {color_vision.PAIRS} pairs. Go back and choose.")
@@ -165,13 +165,13 @@ def _told_apart(request: HttpRequest) -> list[bool]:
 
 
 def _feedback(sitting: Sitting, wanted: str) -> dict[str, Any]:
-    """Return a practice answer with what would have been right."""
+    """Return a practice answer together with the right answer."""
     participant = sitting.participant
     known = participant.easy_answers.filter(kind=EasyAnswer.Kind.PRACTICE)
     row = (
         known.filter(number=int(wanted)).first() if wanted.isascii() and wanted.isdigit() and len(wanted) < 4 else None
     )
-    found = questions.look_up(sitting, Item(row.kind, row.number)) if row is not None else None
+    found = questions.look_up(sitting, SessionItem(row.kind, row.number)) if row is not None else None
     if row is None or found is None:
         raise Http404(NOTHING)
     size = questions.practice_of(participant.study)
@@ -192,5 +192,5 @@ def _feedback(sitting: Sitting, wanted: str) -> dict[str, Any]:
 
 
 def _end(sitting: Sitting) -> dict[str, Any]:
-    """Return what a participant is left with: a code, or an address to go back to."""
+    """Return what a participant gets at the end: a code, or an address to return to."""
     return {"answered": sitting.answered, **ending(sitting.participant.ending)}

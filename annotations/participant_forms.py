@@ -1,17 +1,17 @@
-"""Forms about participants: why one is left out, and the export of a platform that shall pay them."""
+"""Forms about participants and baselines: a reason for an exclusion or withdrawal, and a platform's export."""
 
 from typing import Any
 
 from django import forms
 
 from annotations.models import Baseline, Participant
-from annotations.results.payment import BadExport, PlatformRow, read_export
+from annotations.results.payment import BadPlatformFile, PlatformRow, read_export
 
 LARGEST = 5 * 2**20  # bytes; a row has about 300
 
 
 class ReasonForm(forms.Form):
-    """Why somebody's answers are left out."""
+    """Why a participant's answers are excluded."""
 
     reason = forms.CharField(
         max_length=Participant._meta.get_field("reason").max_length,
@@ -20,7 +20,7 @@ class ReasonForm(forms.Form):
 
 
 class WithdrawForm(forms.Form):
-    """Why a published human baseline is taken back."""
+    """Why a published human baseline is withdrawn."""
 
     reason = forms.CharField(
         label="Why it is withdrawn",
@@ -36,11 +36,10 @@ class PaymentForm(forms.Form):
     file = forms.FileField(label="Prolific’s export", help_text="A CSV file of submissions; it is read, not kept.")
 
     def clean_file(self) -> list[PlatformRow]:
-        """Return the export's rows."""
         file: Any = self.cleaned_data["file"]
         if file.size > LARGEST:
             raise forms.ValidationError(f"Expected at most {LARGEST // 2**20} MB, got {file.size / 2**20:.0f} MB.")
         try:
             return read_export(file.read())
-        except BadExport as error:
+        except BadPlatformFile as error:
             raise forms.ValidationError(error.reason) from error

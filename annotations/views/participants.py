@@ -1,4 +1,4 @@
-"""A study's participants, for those who run it: what they did, leaving out and taking back, paying, forgetting."""
+"""Views of a study's participants for researchers: their work, exclusion, payment, erasure."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotations.answering import exclusion_rules, participants, slots
+from annotations.answering import exclusion_rules, participants, slot_assignment
 from annotations.answering.participants import AT_ONCE, apply, people_of, pseudonym
-from annotations.forms_people import PaymentForm, ReasonForm
 from annotations.models import Participant, Study
+from annotations.participant_forms import PaymentForm, ReasonForm
 from annotations.results.payment import Payment, reconcile
 from annotations.studies import planning
 from annotations.views.studies import NOTHING, find_study
@@ -32,7 +32,7 @@ def study_owners_only(request: HttpRequest, *, code: str) -> None:
 @never_cache
 @takes_uploads(study_owners_only, megabytes=PAYMENT_MEGABYTES)
 def study_people(request: HttpRequest, code: str) -> HttpResponse:
-    """Return what each participant did; a POST with a platform's export, who is to be paid. It stores nothing."""
+    """Return what each participant did; a POST with a platform's export shows who must be paid, and stores nothing."""
     study = find_study(request.user, code)
     if request.method != "POST":
         return _page(request, study, form=PaymentForm())
@@ -45,7 +45,7 @@ def study_people(request: HttpRequest, code: str) -> HttpResponse:
 
 @require_POST
 def study_exclude(request: HttpRequest, code: str, number: int) -> HttpResponse:
-    """Leave a participant's answers out of every figure, for a reason."""
+    """Exclude a participant's answers from all figures, with a reason."""
     study = find_study(request.user, code)
     person = _find(study, number)
     form = ReasonForm(request.POST)
@@ -53,36 +53,35 @@ def study_exclude(request: HttpRequest, code: str, number: int) -> HttpResponse:
         trouble = " ".join(str(text) for texts in form.errors.values() for text in texts)
         return _page(request, study, form=PaymentForm(), trouble=(pseudonym(number), trouble), status=BAD)
     if person.excluded is None:
-        slots.exclude(person, reason=form.cleaned_data["reason"])
-        messages.success(request, f"{pseudonym(number)} is left out of the data. Paying them is another matter.")
+        slot_assignment.exclude(person, reason=form.cleaned_data["reason"])
+        messages.success(request, f"{pseudonym(number)} is excluded from the data. This does not change their pay.")
     return _back(study, number)
 
 
 @require_POST
 def study_take_back(request: HttpRequest, code: str, number: int) -> HttpResponse:
-    """Let a participant's answers count again."""
     study = find_study(request.user, code)
     person = _find(study, number)
     if person.excluded is not None:
-        slots.take_back(person)
-        messages.success(request, f"{pseudonym(number)} counts again, and no rule leaves them out any more.")
+        slot_assignment.take_back(person)
+        messages.success(request, f"{pseudonym(number)} counts again, and no rule excludes them any more.")
     return _back(study, number)
 
 
 @require_POST
 def study_apply_rules(request: HttpRequest, code: str) -> HttpResponse:
-    """Leave out whoever the stated rules leave out and still counts."""
+    """Exclude the participants who still count although the stated rules exclude them."""
     study = find_study(request.user, code)
     left_out = apply(study)
     names = ", ".join(person.pseudonym for person in left_out)
-    who = "1 person is" if len(left_out) == 1 else f"{len(left_out):,} people are"
-    messages.success(request, f"{who} left out by the stated rules{': ' if names else ''}{names}.")
+    who = "1 participant is" if len(left_out) == 1 else f"{len(left_out):,} participants are"
+    messages.success(request, f"{who} excluded by the rules{': ' if names else ''}{names}.")
     return redirect(f"{reverse('study_people', args=[study.code])}#rules")
 
 
 @require_POST
 def study_erase(request: HttpRequest, code: str, number: int) -> HttpResponse:
-    """Remove who a participant is and what they wrote; only with `confirm`, for it can't be undone."""
+    """Erase who a participant is and what they wrote; requires `confirm`, since it can't be undone."""
     study = find_study(request.user, code)
     person = _find(study, number)
     if not request.POST.get("confirm"):
@@ -94,7 +93,7 @@ def study_erase(request: HttpRequest, code: str, number: int) -> HttpResponse:
 
 
 def _find(study: Study, number: int) -> Participant:
-    """Return the participant who came as number 1, 2, ..."""
+    """Return the participant who joined as number 1, 2, ...."""
     everybody = study.participants.order_by("pk")
     if not 1 <= number <= everybody.count():
         raise Http404(NOTHING)
@@ -124,7 +123,7 @@ def _page(
         "study": study,
         "n": len(everybody),
         "page": shown.get_page(at),
-        "rules": exclusion_rules.in_words(exclusion_rules.stated(study)),
+        "rules": exclusion_rules.in_words(exclusion_rules.rules_of(study)),
         "waiting": [person for person in everybody if person.is_waiting],
         "at_once": AT_ONCE,
         "under_way": sum(not person.has_ended and bool(person.said) for person in everybody),

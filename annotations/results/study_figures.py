@@ -1,4 +1,4 @@
-"""Figures of a study, computed from the answers that count, each with its n; and whether any of them changed."""
+"""Figures of a study, computed from the answers that count, and a way to detect that they changed."""
 
 import functools
 import hashlib
@@ -17,37 +17,37 @@ from annotations.answering.timing import CountedTime
 from annotations.models import Answer, AnswerQuerySet, EasyAnswer, Participant, Study
 from generation.engine.canonical import digest
 from generation.engine.items import FacetKind
-from generation.engine.scoring.figures import Share, interval_text
-from generation.engine.scoring.score import NONE, OUTSIDE, Score, Slicing, banded, score
-from generation.engine.scoring.statistics import Interval, Shares, crossed_bootstrap, krippendorff_alpha
+from generation.engine.scoring.figures import Interval, Share, interval_text
+from generation.engine.scoring.score import NONE, OUTSIDE, ScoreCounts, Slicing, in_bands, score
+from generation.engine.scoring.statistics import Shares, crossed_bootstrap, krippendorff_alpha
 from generation.engine.scoring.votes import Votes, majority
 from generation.models import from_now
 from generation.storage.index import IndexedFacet, SplitIndex
 
 HOUR = 3600.0
 DASH = "–"  # between the ends of a bin
-KEPT = 24 * HOUR  # seconds for which an interval that took long to find is remembered
+KEPT = 24 * HOUR  # seconds for which a bootstrap interval is cached
 
 
 @dataclass(frozen=True)
-class Gathered:
+class GatheredAnswers:
     """Answers of a study to questions whose right answer is known.
 
     Attributes
     ----------
     votes : Votes
-        Questions are positions in the study's split; people are numbered in the order of `people`.
+        Questions are positions in the study's split; people are indices of `people`.
     people : tuple of int
-        Participants' keys: everybody who gave an answer or a reason against.
+        Keys of all participants who gave an answer or a reason against one.
     vocabulary : tuple of str
-        What codes mean: the split's vocabulary, and after it whatever else was answered.
+        The answer of each code: the split's vocabulary, followed by the other answers that were given.
     known : int
-        How many of these are the split's.
+        The size of the split's vocabulary.
     truth : array (votes.n,) of int64
-        The right answers' codes, `NONE` where there is none.
+        The codes of the right answers, `NONE` if there is none.
     refused : tuple of (position, person, reason)
     keys : tuple of int
-        Of the answers and refusals, as they are stored.
+        Keys of the stored answers and refusals.
     """
 
     votes: Votes
@@ -60,7 +60,7 @@ class Gathered:
 
     @functools.cached_property
     def majority(self) -> NDArray[np.int64]:
-        """Return (votes.n,) what most people say of each question, `TIE` and `NONE` as `engine.votes` has them."""
+        """Return the majority answer to each question, shape (votes.n,), or `TIE` or `NONE` of `engine.votes`."""
         return majority(self.votes)
 
     @functools.cached_property
@@ -73,7 +73,7 @@ class Gathered:
 
 
 class AnswerRow(NamedTuple):
-    """An answer as it is read: to which question, by whom, what, why not, and its key."""
+    """A stored answer: position of the question, participant, text or refusal, and its own key."""
 
     position: int
     participant: int
@@ -82,21 +82,21 @@ class AnswerRow(NamedTuple):
     key: int
 
 
-def gather(study: Study, *, everyone: bool = False) -> Gathered:
-    """Return the answers that count; with `everyone`, those that would had nobody been excluded."""
+def gather(study: Study, *, everyone: bool = False) -> GatheredAnswers:
+    """Return the answers that count; with `everyone`, those that would count if nobody were excluded."""
     if everyone:
         return gather_without(study, [()])[0]
-    return gathered(_rows_of(_answers(study).counted()), SplitIndex.open(study.split))
+    return gather_answers(_rows_of(_answers(study).counted()), SplitIndex.open(study.split))
 
 
-def gather_without(study: Study, sets: Sequence[Collection[int]]) -> list[Gathered]:
-    """Return the answers that would count, had exactly these participants been left out: for each set of them.
+def gather_without(study: Study, sets: Sequence[Collection[int]]) -> list[GatheredAnswers]:
+    """For each set of participants, return the answers that would count if exactly these were excluded.
 
-    Of each question it is the first valid answers, as many as are wanted, in order of claim: surplus fills the places
-    of those who are left out.
+    For each question these are the first valid answers in order of claim, as many as are wanted. Surplus answers
+    replace those of excluded participants.
     """
     index, rows = SplitIndex.open(study.split), _rows_of(_answers(study).current())
-    return [gathered(_first(rows, study.per_question, without=frozenset(out)), index) for out in sets]
+    return [gather_answers(_first(rows, study.per_question, without=frozenset(out)), index) for out in sets]
 
 
 def _answers(study: Study) -> AnswerQuerySet:
@@ -109,7 +109,7 @@ def _rows_of(answers: AnswerQuerySet) -> list[AnswerRow]:
 
 
 def _first(rows: Iterable[AnswerRow], most: int, *, without: Collection[int]) -> list[AnswerRow]:
-    """Return of each question the first answers but some people's, as many as are wanted."""
+    """Return the first answers to each question, as many as are wanted, without those of some participants."""
     seen: dict[int, int] = {}
     kept = []
     for row in (row for row in rows if row.participant not in without):
@@ -119,8 +119,8 @@ def _first(rows: Iterable[AnswerRow], most: int, *, without: Collection[int]) ->
     return kept
 
 
-def gathered(rows: Iterable[AnswerRow], index: SplitIndex) -> Gathered:
-    """Return rows as arrays, held against a split."""
+def gather_answers(rows: Iterable[AnswerRow], index: SplitIndex) -> GatheredAnswers:
+    """Return rows as arrays, together with the split's right answers."""
     truth = index.answers.astype(np.int64)
     truth[truth >= len(index.answer_values)] = NONE
     rows = [row for row in rows if truth[row.position] != NONE]
@@ -138,20 +138,20 @@ def gathered(rows: Iterable[AnswerRow], index: SplitIndex) -> Gathered:
     )
     refused = tuple((row.position, numbers[row.participant], row.refusal) for row in rows if not row.text)
     keys = tuple(row.key for row in rows)
-    return Gathered(votes, tuple(numbers), tuple(codes), len(index.answer_values), truth, refused, keys)
+    return GatheredAnswers(votes, tuple(numbers), tuple(codes), len(index.answer_values), truth, refused, keys)
 
 
 def baseline(study: Study) -> NDArray[np.int64]:
-    """Return (questions of the split,) people's majority as predictions, as codes of the split's vocabulary.
+    """Return majority answers as predictions, codes of the split's vocabulary, shape (questions of the split,).
 
-    `TIE` where several answers were given equally often, `OUTSIDE` for a word that the vocabulary doesn't have,
-    `NONE` where nobody was asked or nobody could answer.
+    `TIE` if several answers were given equally often, `OUTSIDE` for an answer outside the vocabulary, `NONE` if nobody
+    was asked or nobody could answer.
     """
     return predictions_of(gather(study))
 
 
-def predictions_of(found: Gathered) -> NDArray[np.int64]:
-    """Return (questions of the split,) the majority of answers as predictions, as `baseline` has them."""
+def predictions_of(found: GatheredAnswers) -> NDArray[np.int64]:
+    """Return the majority answers as predictions, shape (questions of the split,), as `baseline` does."""
     return np.where(found.majority >= found.known, OUTSIDE, found.majority)
 
 
@@ -159,19 +159,19 @@ def predictions_of(found: Gathered) -> NDArray[np.int64]:
 
 
 class Headline(NamedTuple):
-    """How right people are.
+    """The main figures of a study.
 
     Attributes
     ----------
     people, answers, refusals, ties : int
     majority : Share
-        Of questions; a tie is wrong.
+        Questions with a right majority answer; a tie is wrong.
     single : Share
-        Of answers.
+        Right answers.
     crossed : Shares or None
-        Both shares' intervals over questions and people drawn anew; None of nothing.
+        Intervals of both shares, by a bootstrap over questions and participants; None without answers.
     alpha : float or None
-        Krippendorff's.
+        Krippendorff's alpha.
     """
 
     people: int
@@ -185,17 +185,17 @@ class Headline(NamedTuple):
 
     @property
     def majority_text(self) -> str:
-        """Return the bootstrap interval of majority votes for people; nothing where there are too few questions."""
+        """Return the bootstrap interval of majority answers as text; empty if there are too few questions."""
         return "" if self.crossed is None or self.majority.is_too_small else interval_text(self.crossed.majority)
 
     @property
     def single_text(self) -> str:
-        """Return the bootstrap interval of single answers for people; nothing where there are too few."""
+        """Return the bootstrap interval of single answers as text; empty if there are too few."""
         return "" if self.crossed is None or self.single.is_too_small else interval_text(self.crossed.single)
 
 
-def headline(found: Gathered) -> Headline:
-    """Return the figures that stand on top."""
+def headline(found: GatheredAnswers) -> Headline:
+    """Return the main figures."""
     whole = score(found.majority, found.truth, {}, among=found.asked)
     return Headline(
         people=len(found.people),
@@ -209,12 +209,12 @@ def headline(found: Gathered) -> Headline:
     )
 
 
-def ties(found: Gathered) -> list[int]:
+def ties(found: GatheredAnswers) -> list[int]:
     return np.flatnonzero(found.asked & (found.majority < 0)).tolist()
 
 
-def _crossed(found: Gathered) -> Shares | None:
-    """Return the bootstrap's intervals, found once for the same answers."""
+def _crossed(found: GatheredAnswers) -> Shares | None:
+    """Return the bootstrap intervals, from the cache if the answers are the same; None without answers."""
     arrays = (found.votes.questions, found.votes.people, found.is_right, found.votes.answers)
     key = "study-crossed-" + hashlib.sha256(b"|".join(array.tobytes() for array in arrays)).hexdigest()
     kept: list[list[float]] | None = cache.get(key)
@@ -228,9 +228,9 @@ def _crossed(found: Gathered) -> Shares | None:
 
 
 class Breakdown(NamedTuple):
-    """A facet, and how right majority votes are on each of its values that was asked about.
+    """The accuracy of majority answers on each value of a facet that was asked about.
 
-    `values` are these values, or bins of them, as addresses write them: as many as there are rows.
+    `values` are these values, or bins of them, as they are written in URLs; there is one per row.
     """
 
     name: str
@@ -243,15 +243,15 @@ class Breakdown(NamedTuple):
         return [(value, *row) for value, row in zip(self.values, self.rows, strict=True)]
 
 
-def break_down(found: Gathered, facets: Sequence[IndexedFacet]) -> list[Breakdown]:
-    """Return how right majority votes are by facets, with integers in bins where they have bins."""
-    parts = {facet.name: sliced(facet) for facet in facets}
+def break_down(found: GatheredAnswers, facets: Sequence[IndexedFacet]) -> list[Breakdown]:
+    """Return the accuracy of majority answers by facet; integers are grouped if the facet has bins."""
+    parts = {facet.name: slicing_of(facet) for facet in facets}
     slicings = {name: slicing for name, (slicing, _) in parts.items()}
     scored = score(found.majority, found.truth, slicings, among=found.asked)
     return [_broken_down(facet, scored, parts[facet.name][1]) for facet in facets]
 
 
-def _broken_down(facet: IndexedFacet, scored: Score, labels: Sequence[str]) -> Breakdown:
+def _broken_down(facet: IndexedFacet, scored: ScoreCounts, labels: Sequence[str]) -> Breakdown:
     part = scored.facets[facet.name]
     rows = zip(values_of(facet), labels, part.right.tolist(), part.n.tolist(), strict=True)
     kept = [(value, label, Share(right, n)) for value, label, right, n in rows if n]
@@ -259,31 +259,31 @@ def _broken_down(facet: IndexedFacet, scored: Score, labels: Sequence[str]) -> B
 
 
 def values_of(facet: IndexedFacet) -> list[str]:
-    """Return what addresses call the parts that a facet is broken down into: values, or bins as `5..8`."""
+    """Return the names of a facet's parts in URLs: values, or bins such as `5..8`."""
     is_binned = facet.bins and facet.kind == FacetKind.INTEGER
-    return [label.replace(DASH, "..") for label in sliced(facet)[1]] if is_binned else list(facet.values)
+    return [label.replace(DASH, "..") for label in slicing_of(facet)[1]] if is_binned else list(facet.values)
 
 
 def within(facet: IndexedFacet, value: str) -> NDArray[np.bool_]:
-    """Return (questions,) which belong to a part of a facet; raise `ValueError` for one that there isn't."""
+    """Return which questions belong to a part of a facet, shape (questions,); raise `ValueError` for no part."""
     place = values_of(facet).index(value)
     if facet.kind == FacetKind.FLAGS:
         return facet.allowed([place])[facet.codes]
-    return np.equal(sliced(facet)[0].codes, place)
+    return np.equal(slicing_of(facet)[0].codes, place)
 
 
-def sliced(facet: IndexedFacet) -> tuple[Slicing, Sequence[str]]:
-    """Return a facet to break down by, and what each part is called."""
+def slicing_of(facet: IndexedFacet) -> tuple[Slicing, Sequence[str]]:
+    """Return a facet as a slicing, and the label of each part."""
     if not facet.bins or facet.kind != FacetKind.INTEGER:
         return Slicing(facet.codes, len(facet.values), facet.kind == FacetKind.FLAGS), facet.labels
     numbers = [int(value) for value in facet.values]
     bands = list(zip(facet.bins, [*(first - 1 for first in facet.bins[1:]), max(numbers)], strict=True))
     labels = [str(low) if low == high else f"{low}{DASH}{high}" for low, high in bands]
-    return banded(facet.codes, numbers, bands), labels
+    return in_bands(facet.codes, numbers, bands), labels
 
 
-class Confused(NamedTuple):
-    """An answer that was given in place of the right one: how often, of so many answers to such questions."""
+class Confusion(NamedTuple):
+    """A wrong answer to questions with this right answer: how often it was given, of `n` answers to them."""
 
     right: str
     given: str
@@ -291,23 +291,23 @@ class Confused(NamedTuple):
     n: int
 
 
-def confusion(found: Gathered) -> list[Confused]:
-    """Return which wrong answers were given to questions with which right ones, the most frequent first."""
+def confusion(found: GatheredAnswers) -> list[Confusion]:
+    """Return each pair of right answer and wrong given answer, the most frequent first."""
     pairs: dict[tuple[int, int], int] = {}
     each: dict[int, int] = {}
     for right, given in zip(found.truth[found.votes.questions].tolist(), found.votes.answers.tolist(), strict=True):
         pairs[right, given] = pairs.get((right, given), 0) + 1
         each[right] = each.get(right, 0) + 1
     words = found.vocabulary
-    rows = [Confused(words[a], words[b], times, each[a]) for (a, b), times in pairs.items() if a != b]
+    rows = [Confusion(words[a], words[b], times, each[a]) for (a, b), times in pairs.items() if a != b]
     return sorted(rows, key=lambda row: (-row.times, row.right, row.given))
 
 
-# How far it is
+# Progress
 
 
 class StudyProgress(NamedTuple):
-    """How many answers are in of how many that are wanted, questions that have all of theirs, answers an hour."""
+    """Answers and complete questions so far, how many are wanted of each, and answers in the last hour."""
 
     answers: int
     wanted: int
@@ -317,7 +317,7 @@ class StudyProgress(NamedTuple):
 
 
 def progress(study: Study) -> StudyProgress:
-    """Return how far a study is; its pace is what came in the last hour, by the database's clock."""
+    """Return the progress of a study; `pace` counts the answers of the last hour by the database's clock."""
     answers = _answers(study)
     each: Mapping[int, int] = _times(answers.counted().values_list("question", flat=True))
     return StudyProgress(
@@ -336,8 +336,8 @@ def _times(keys: Iterable[int]) -> dict[int, int]:
     return times
 
 
-def median_seconds(found: Gathered, times: CountedTime) -> float | None:
-    """Return the median of the counted times of some answers, in seconds; None of nothing."""
+def median_seconds(found: GatheredAnswers, times: CountedTime) -> float | None:
+    """Return the median of the counted times of the answers in seconds, or None if there are none."""
     return median(times.answers.get(key, 0) for key in found.keys) / 1000 if found.keys else None
 
 
@@ -346,10 +346,10 @@ LETTERS = 20
 
 
 def state_of(study: Study) -> str:
-    """Return a word that is another one once an answer came, somebody moved on or was left out or taken back.
+    """Return a string that changes when an answer arrives or a participant moves on, is excluded or taken back.
 
-    It takes three small queries. Every five minutes it changes anyhow, for some figures change with time: the pace, and
-    which sessions are over.
+    It needs only a few small queries. It also changes every five minutes, since some figures depend on the time: the
+    pace, and which sessions are over.
     """
     people = Participant.objects.filter(study=study).aggregate(
         n=Count("pk"),
