@@ -1,4 +1,4 @@
-"""The site: settings, accounts, front pages, and who may see what."""
+"""The site: settings, accounts, front pages."""
 
 from generation import __version__
 from webapp.celery import app as celery_app

@@ -28,4 +28,4 @@ app.autodiscover_tasks()
 
 @worker_process_init.connect
 def _freeze_modules(**_: Any) -> None:
-    gc.freeze()  # what was imported stays for ever: collections of garbage don't have to go through it again
+    gc.freeze()  # imported objects are never freed, so the garbage collector need not visit them

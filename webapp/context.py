@@ -1,4 +1,4 @@
-"""What every template may use."""
+"""Variables for every template."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from generation.access import is_researcher
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
-    """Return what the page frame shows."""
+    """Return the variables of the page frame."""
     return {
         "signup_open": settings.SIGNUP,
         "provider_name": settings.OIDC_NAME,

@@ -1,4 +1,4 @@
-"""The documentation: Markdown files in docs/, rendered, cleaned, with an index."""
+"""The documentation: Markdown files in docs/, rendered, sanitised, with an index."""
 
 import html
 import re
@@ -14,9 +14,9 @@ from PIL import Image
 
 FOLDER = Path(__file__).with_name("docs")
 GENERATED = "<!-- generated: settings -->"
-USUAL_SITE = "http://127.0.0.1:8000"  # in the files' commands
+USUAL_SITE = "http://127.0.0.1:8000"  # in the commands of the files
 
-# Pages in reading order, by what people come for. The first heading of each file is its title.
+# Pages in reading order, by purpose. The first heading of each file is its title.
 GROUPS = {
     "": ("index",),
     "Use": ("browsing", "diagnostics", "shortcuts", "question-sets", "export", "export-formats", "verify", "api"),
@@ -29,7 +29,7 @@ GROUPS = {
     "Run": ("running", "settings", "operating", "backups", "files", "performance"),
     "Develop": ("architecture",),
 }
-LAST = "More"  # pages that nobody has placed yet
+LAST = "More"  # group of pages that are not listed above
 
 TAGS = nh3.ALLOWED_TAGS | {"section"}
 ATTRIBUTES = {tag: set(names) for tag, names in nh3.ALLOWED_ATTRIBUTES.items()}
@@ -38,7 +38,7 @@ for _heading in ("h1", "h2", "h3", "h4"):
 ATTRIBUTES["a"] = ATTRIBUTES.get("a", set()) | {"class", "title", "aria-label"}
 ATTRIBUTES["code"] = {"class"}
 ATTRIBUTES["div"] = {"class"}
-# What scrolls can be reached with the keyboard; a heading without words is none.
+# Scrolling elements get keyboard focus; an empty table heading becomes a normal cell.
 FINISH = {
     "<table>": '<div class="table-scroll" tabindex="0" role="group" aria-label="Table"><table>',
     "</table>": "</table></div>",
@@ -51,7 +51,7 @@ PICTURE = re.compile(r'<img alt="(?P<alt>[^"]*)" src="/static/(?P<file>docs/[a-z
 
 
 class NoSuchDocument(Exception):
-    """The documentation has no page of this name."""
+    """The documentation has no page with this name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +64,7 @@ class Heading:
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentationPage:
-    """One page: its name in the address, its title, its HTML and its headings."""
+    """A page: its name in the URL, its title, its HTML and its headings."""
 
     name: str
     title: str
@@ -72,12 +72,12 @@ class DocumentationPage:
     headings: Sequence[Heading]
 
     def at(self, site: str) -> "DocumentationPage":
-        """Return the page with the address of this site in its commands, `https://host`, in place of the usual one."""
+        """Return the page with this site's address (`https://host`) in its commands."""
         return replace(self, body=self.body.replace(USUAL_SITE, site))
 
 
-def grouped() -> dict[str, list[str]]:
-    """Return the names of all pages by their groups, in reading order; files that nobody has placed come last."""
+def group_pages() -> dict[str, list[str]]:
+    """Return the names of all pages by group, in reading order; files without a group come last."""
     found = {path.stem for path in FOLDER.glob("*.md")}
     placed = {group: [name for name in wanted if name in found] for group, wanted in GROUPS.items()}
     left = sorted(found - {name for wanted in GROUPS.values() for name in wanted})
@@ -85,20 +85,20 @@ def grouped() -> dict[str, list[str]]:
 
 
 def names() -> list[str]:
-    return [name for wanted in grouped().values() for name in wanted]
+    return [name for wanted in group_pages().values() for name in wanted]
 
 
 def contents() -> list[tuple[str, list[tuple[str, str]]]]:
-    return [(group, [(name, title_of(source(name))) for name in wanted]) for group, wanted in grouped().items()]
+    return [(group, [(name, title_of(source(name))) for name in wanted]) for group, wanted in group_pages().items()]
 
 
 def page(name: str) -> DocumentationPage:
-    """Return the page of this name.
+    """Return the page with this name.
 
     Raises
     ------
-    NoSuchPage
-        When there is none.
+    NoSuchDocument
+        If there is none.
     """
     if name not in names():
         raise NoSuchDocument(f"Expected the name of a page of the documentation, got {name!r}")
@@ -115,7 +115,7 @@ def title_of(text: str) -> str:
 
 @cache
 def _render(name: str) -> DocumentationPage:
-    """Return the page as HTML that nothing but text, links and tables can come through."""
+    """Return the page as sanitised HTML."""
     text = source(name)
     extensions = ["tables", "fenced_code", "toc", "def_list", "sane_lists"]
     options = {"toc": {"permalink": "#", "permalink_class": "anchor", "permalink_title": "Link to this section"}}
@@ -128,7 +128,7 @@ def _render(name: str) -> DocumentationPage:
 
 
 def _framed(picture: re.Match[str]) -> str:
-    """Return a picture of the site's pages with its size, so that text does not move when it comes."""
+    """Return the picture's HTML with its size, so that the text does not move when it loads."""
     path = settings.BASE_DIR / "static" / picture["file"]
     with Image.open(path) as image:
         width, height = image.size
@@ -138,7 +138,7 @@ def _framed(picture: re.Match[str]) -> str:
 
 
 def _plain_fences(text: str) -> str:
-    """Return the text without the words after a fence's language (they are for the tests)."""
+    """Return the text without the words after a fence's language, which are for the tests."""
     return re.sub(r"^```(\w+) .*$", r"```\1", text, flags=re.MULTILINE)
 
 
@@ -148,7 +148,7 @@ def _headings(body: str) -> list[Heading]:
 
 
 def settings_table() -> str:
-    """Return the settings' table as Markdown, one section a group, from the settings file itself."""
+    """Return the table of settings as Markdown, one section per group, from the settings file itself."""
     variables = list(settings.VARIABLES)
     parts = []
     for group in dict.fromkeys(variable.group for variable in variables):

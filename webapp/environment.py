@@ -1,4 +1,4 @@
-"""How settings come from the environment: one table of variables, read through one door."""
+"""Reads settings from environment variables, which are all listed in one table."""
 
 import math
 import re
@@ -28,11 +28,11 @@ MAIL_SERVER = "django.core.mail.backends.smtp.EmailBackend"
 
 @dataclass(frozen=True, kw_only=True)
 class Variable:
-    """One environment variable: what it is called, how it reads, and what it does when absent.
+    """An environment variable: its name, how it is parsed, and its default.
 
-    `default` is what the program uses; `shown` says it in words where the value itself would not help.
-    A value must be one of `choices` (in any case), `least` or more, and such that `fits` says yes: `expected` says
-    in words what that is. `secret` values are never printed.
+    `default` is the value that the program uses; `shown` describes it if the value itself is not helpful. A value must
+    be one of `choices` (in any case), at least `least`, and accepted by `fits`; `expected` describes this in words.
+    `secret` values are never printed.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Variable:
     expected: str = ""
 
     def checked(self, value: Any) -> Any:
-        """Return the value, a choice as it stands in `choices`; raise `ValueError` for one that can't be used."""
+        """Return the valid value, a choice as it is written in `choices`; raise `ValueError` for an invalid one."""
         if self.choices:
             return self.choices[[choice.lower() for choice in self.choices].index(value.strip().lower())]
         if self.least is not None and not self.least <= value < math.inf:
@@ -59,7 +59,7 @@ class Variable:
 
     @property
     def expected_text(self) -> str:
-        """Return what a value must be, in words."""
+        """Describe what a value must be."""
         if self.choices:
             return f"one of {', '.join(self.choices)}"
         if self.least is not None:
@@ -79,14 +79,14 @@ class Variable:
 
 
 class Environment:
-    """The values of the variables in the table; a name outside the table can't be read."""
+    """The values of the variables in the table; other variables can't be read."""
 
     def __init__(self, variables: Iterable[Variable]) -> None:
         self.variables = {variable.name: variable for variable in variables}
         self._env = Env()
 
     def __getitem__(self, name: str) -> Any:
-        """Return the variable's value, or its default when it is absent or empty."""
+        """Return the variable's value, or its default if it is absent or empty."""
         variable = self.variables[name]
         if not self._env.str(name, "").strip():
             return variable.default
@@ -96,22 +96,22 @@ class Environment:
             raise ImproperlyConfigured(self._complaint(variable)) from error
 
     def _complaint(self, variable: Variable) -> str:
-        """Return what is wrong with a value, without showing one that is secret."""
+        """Describe what is wrong with a value, without showing a secret."""
         value = "something else" if variable.secret else repr(self._env.str(variable.name))
         return f"{variable.name}: expected {variable.expected_text}, got {value}. The settings: webapp/docs/settings.md"
 
 
-def resolved(value: str | Path, *, base: Path) -> Path:
-    """Return the path, absolute; a relative one is meant from `base`."""
+def resolve(value: str | Path, *, base: Path) -> Path:
+    """Return the absolute path; a relative one starts at `base`."""
     return (base / Path(value).expanduser()).resolve()
 
 
-def located(value: str | Path, *, base: Path) -> Path:
-    """Return the path, absolute, links kept: an environment's Python is one, and loses its packages without it."""
+def locate(value: str | Path, *, base: Path) -> Path:
+    """Return the absolute path without resolving links: a virtual environment's Python is a link and must stay one."""
     return base / Path(value).expanduser()
 
 
-# What fits. A value that doesn't gives False or a ValueError.
+# Validators. They return False or raise ValueError for an invalid value.
 
 
 def is_site(address: str) -> bool:
@@ -135,7 +135,7 @@ def is_database(parsed: dict[str, Any]) -> bool:
 
 
 def is_mail(parsed: dict[str, Any]) -> bool:
-    """Return whether a way to send mail that was read from an address is known, and has a host where it needs one."""
+    """Return whether the parsed mail address has a known backend, and a host if the backend needs one."""
     backend = parsed.get("EMAIL_BACKEND")
     return backend is not None and (backend != MAIL_SERVER or bool(parsed["EMAIL_HOST"]))
 

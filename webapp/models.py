@@ -1,4 +1,4 @@
-"""Accounts, links that let somebody in once, and tokens by which programs act for an account."""
+"""Accounts, sign-in links that work once, and API tokens."""
 
 import hashlib
 import secrets
@@ -10,18 +10,16 @@ from django.urls import reverse
 from django.utils import timezone
 
 LOGIN_LINK_LIFE = timedelta(hours=24)
-BEGINS = "hs_"  # a token, so that people and scanners of leaked secrets know one when they see it
+BEGINS = "hs_"  # prefix of tokens, so that people and secret scanners recognise them
 TOKENS_EACH = 50
-USE_NOTED = timedelta(hours=1)  # a token's last use is known to the hour: not every request is worth a write
+USE_NOTED = timedelta(hours=1)  # a token's last use is stored at most once per hour, to save writes
 
 
 class User(AbstractUser):
-    """An account. Our own class, so that it can grow fields without moving everybody."""
+    """An account. It is a class of this project, so that fields can be added later."""
 
 
 class LoginLinkQuerySet(models.QuerySet["LoginLink"]):
-    """Reads and writes of login links."""
-
     def make(self, user: User, *, life: timedelta = LOGIN_LINK_LIFE) -> str:
         token = secrets.token_urlsafe(32)
         self.create(digest=digest_of(token), user=user, expires_at=timezone.now() + life)
@@ -35,7 +33,7 @@ class LoginLinkQuerySet(models.QuerySet["LoginLink"]):
 
 
 class LoginLink(models.Model):
-    """A link that logs one account in, once, before it expires."""
+    """A link that signs in one account, once, before it expires."""
 
     digest = models.CharField(max_length=64, unique=True)
     user = models.ForeignKey(User, on_delete=models.CASCADE)
@@ -49,13 +47,11 @@ class LoginLink(models.Model):
         return f"login link for {self.user} until {self.expires_at:%Y-%m-%d %H:%M}"
 
     def use(self) -> bool:
-        """Return whether this call is the one that spends the link; of several at once, one is."""
+        """Mark the link as used; return False if it was used before. Of simultaneous calls only one returns True."""
         return LoginLink.objects.filter(pk=self.pk, used_at=None).update(used_at=timezone.now()) == 1
 
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
-    """Reads and writes of API tokens."""
-
     def make(self, user: User, name: str) -> str:
         token = BEGINS + secrets.token_urlsafe(32)
         self.create(digest=digest_of(token), user=user, name=name)
@@ -69,7 +65,7 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
 
 
 class ApiToken(models.Model):
-    """A secret by which a program acts for an account."""
+    """A secret that allows a program to act for an account."""
 
     digest = models.CharField(max_length=64, unique=True)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
@@ -84,7 +80,7 @@ class ApiToken(models.Model):
         return f"API token {self.name!r} of {self.user}"
 
     def note_use(self) -> None:
-        """Keep that it is used now, where that isn't known to the hour."""
+        """Store the time of use, unless one was stored within the last hour."""
         now = timezone.now()
         if self.last_used is None or self.last_used < now - USE_NOTED:
             ApiToken.objects.filter(pk=self.pk).update(last_used=now)

@@ -1,4 +1,4 @@
-"""The site's settings: from optional environment variables (the table below), or defaults that work."""
+"""The site's settings: from optional environment variables (the table below), or from defaults that work."""
 
 import os
 from importlib.util import find_spec
@@ -19,10 +19,10 @@ from webapp.environment import (
     is_site,
     is_time_zone,
     is_web_address,
-    located,
-    resolved,
+    locate,
+    resolve,
 )
-from webapp.running.network import LOOPBACK, Network, are_networks, networks
+from webapp.running.network_addresses import LOOPBACK, Network, are_networks, networks
 from webapp.running.secret_files import kept_secret
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -31,34 +31,34 @@ PLACE, SITE, MAIL, SPEED, S3 = "Where things are kept", "The site", "Mail", "Spe
 OIDC = "Signing in elsewhere (OpenID Connect)"
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
-# The one table of settings: everything the site reads from the environment, and the page /docs/settings/.
+# All environment variables that the site reads; the page /docs/settings/ shows this table.
 VARIABLES = (
     Variable(
         name="VAR_DIR", kind="path", default="var", group=PLACE,
-        about="Folder of everything that is made here: database, files, secrets, caches. A relative path is "
-              "meant from the folder of manage.py.",
+        about="Folder of all data of the site: database, files, secrets, caches. A relative path starts at the "
+              "folder of manage.py.",
     ),
     Variable(
         name="MEDIA_ROOT", kind="path", default=None, shown="media in VAR_DIR", group=PLACE,
-        about="Folder of images, indexes and exports. Every process on every machine must see the same one, "
+        about="Folder of images, indexes and exports. All processes on all machines must use the same folder, "
               "unless S3 is used.",
     ),
     Variable(
         name="DATABASE_URL", kind="database address", default=None, shown="a SQLite file in VAR_DIR",
         group=PLACE, secret=True, fits=is_database,
         expected="postgres://user:password@host:5432/name, or sqlite:////folder/file",
-        about="For example postgres://user:password@host:5432/horsesense. SQLite serves one machine; several "
-              "need PostgreSQL.",
+        about="For example postgres://user:password@host:5432/horsesense. SQLite works on one machine; "
+              "several machines need PostgreSQL.",
     ),
     Variable(
         name="REDIS_URL", kind="text", default="", shown="a SQLite file in VAR_DIR", group=PLACE,
         secret=True, fits=is_redis, expected="redis://host:port without a database number (0 and 1 are used)",
-        about="For example redis://host:6379. Messages to background processes go through its database 0, the"
-              " cache through its database 1; leave a database number out of the address.",
+        about="For example redis://host:6379. Messages to background processes use its database 0, the cache uses "
+              "its database 1; do not write a database number in the address.",
     ),
     Variable(
         name="REDIS_PREFIX", kind="text", default="", group=PLACE,
-        about="Put before every key, so that several sites can share one Redis.",
+        about="Prefix of every key, so that several sites can share one Redis.",
     ),
     Variable(
         name="NUMBA_CACHE_DIR", kind="path", default=None, shown="numba in VAR_DIR", group=PLACE,
@@ -66,57 +66,57 @@ VARIABLES = (
     ),
     Variable(
         name="BLENDER_PYTHON", kind="path", default=None, shown=".venv-blender/bin/python", group=PLACE,
-        about="The Python that draws the pictures of specs with the renderer blender: a Python 3.11 that has bpy. "
-              "`make blender` makes it. A relative path is meant from the folder of manage.py.",
+        about="The Python that draws pictures for specs with the renderer blender: a Python 3.11 with bpy. "
+              "`make blender` installs it. A relative path starts at the folder of manage.py.",
     ),
     Variable(
         name="PUBLIC_URL", kind="text", default="", group=SITE, fits=is_site,
         expected="http(s)://host or http(s)://host:port",
-        about="The address people type, for example https://horsesense.example.org. Allowed hosts, trusted "
+        about="The address that people type, for example https://horsesense.example.org. Allowed hosts, trusted "
               "origins and links in mails follow from it; with https also secure cookies, HSTS and the "
-              "redirect from http. The proxy in front must set X-Forwarded-Proto itself, whatever the visitor"
-              " sent; see TRUSTED_PROXIES.",
+              "redirect from http. The proxy must set X-Forwarded-Proto itself and replace it in requests of "
+              "visitors; see TRUSTED_PROXIES.",
     ),
     Variable(
         name="TRUSTED_PROXIES", kind="list", default=[], shown="this machine", group=SITE, fits=are_networks,
         expected="addresses or networks, separated by commas, such as 192.0.2.7,10.0.0.0/8",
-        about="Where the proxy in front asks from, besides this machine: addresses or networks, separated by commas. "
-              "Only from there X-Forwarded-Proto and X-Forwarded-For are believed.",
+        about="Addresses or networks of proxies, besides this machine, separated by commas. The site trusts "
+              "X-Forwarded-Proto and X-Forwarded-For only from them.",
     ),
     Variable(
         name="PROXY_SENDS_FILES", kind="yes or no", default=False, group=SITE,
-        about="Whether the proxy in front sends pictures itself: the site answers with X-Accel-Redirect, naming the "
-              "file below MEDIA_ROOT, and the proxy must read it there and keep that header to itself. See "
-              "webapp/Caddyfile. With S3 it makes no difference.",
+        about="Whether the proxy sends pictures itself: the site answers with X-Accel-Redirect and the path below "
+              "MEDIA_ROOT; the proxy must read the file there and remove this header. See webapp/Caddyfile. It has "
+              "no effect with S3.",
     ),
     Variable(
         name="ALLOWED_HOSTS", kind="list", default=[], shown="this machine, and the host in PUBLIC_URL",
         group=SITE,
-        about="More host names or addresses the site answers to, separated by commas.",
+        about="More host names or addresses of the site, separated by commas.",
     ),
     Variable(
         name="SECRET_KEY", kind="text", default="", shown="made once, kept in VAR_DIR", group=SITE,
         secret=True,
-        about="Signs sessions and links. All processes need the same: on several machines, set it.",
+        about="Signs sessions and links. All processes need the same key: set it if you use several machines.",
     ),
     Variable(
         name="DEBUG", kind="yes or no", default=False, group=SITE,
-        about="Shows error pages with source code, and reloads templates. Never on a site that others can "
+        about="Shows error pages with source code, and reloads templates. Never use it on a site that others can "
               "reach.",
     ),
     Variable(
         name="SIGNUP", kind="yes or no", default=True, group=SITE,
-        about="Whether visitors may make accounts. Without it, staff make them in the admin pages.",
+        about="Whether visitors may make accounts. If not, staff make them in the admin pages.",
     ),
     Variable(
         name="TIME_ZONE", kind="text", default="UTC", group=SITE, fits=is_time_zone,
         expected="a time zone such as Europe/Berlin",
-        about="The zone in which pages show times, for example Europe/Berlin.",
+        about="Pages show times in this time zone, for example Europe/Berlin.",
     ),
     Variable(
         name="HSTS_SECONDS", kind="whole number", default=2_592_000, shown="2592000 (30 days)", group=SITE,
         least=0,
-        about="How long browsers are told to insist on https, when PUBLIC_URL is https.",
+        about="How long browsers must use https, if PUBLIC_URL is https.",
     ),
     Variable(
         name="LOG_LEVEL", kind="text", default="INFO", group=SITE, choices=LEVELS,
@@ -124,49 +124,49 @@ VARIABLES = (
     ),
     Variable(
         name="ACCESS_LOG", kind="text", default="off", group=SITE, choices=("off", "json", "combined"),
-        about="Whether each request is written to standard output in one line, as JSON or in the combined format of "
+        about="Whether one line for each request is written to standard output, as JSON or in the combined format of "
               "web servers. Addresses of participants, links that sign in and tokens are masked.",
     ),
     Variable(
         name="ERROR_EMAILS", kind="list", default=[], group=MAIL,
-        about="Who is told by mail of errors of the site, separated by commas: the kind of each and the lines of code, "
-              "nothing that people sent. Needs EMAIL_URL.",
+        about="Who gets mail about errors of the site, separated by commas. A mail has the type of the error and the "
+              "lines of code, but no data that people sent. Needs EMAIL_URL.",
     ),
     Variable(
         name="SENTRY_DSN", kind="text", default="", group=SITE, secret=True, fits=is_web_address,
         expected="https://key@host/number",
-        about="Address of a Sentry, or of what speaks its language, that is told of errors as ERROR_EMAILS are.",
+        about="Address of Sentry or a compatible service. It gets the same reports of errors as ERROR_EMAILS.",
     ),
     Variable(
         name="METRICS_TOKEN", kind="text", default="", shown="none: only staff may read them", group=SITE, secret=True,
         fits=lambda token: len(token) >= 16, expected="16 characters or more",
-        about="Lets a Prometheus read /metrics: it sends the header Authorization: Bearer TOKEN.",
+        about="Prometheus can read /metrics if it sends the header Authorization: Bearer TOKEN.",
     ),
     Variable(
         name="OIDC_SERVER_URL", kind="text", default="", shown="none: people sign in here", group=OIDC,
         fits=is_web_address, expected="http(s)://host/path",
-        about="Where people may sign in besides: the address of an OpenID Connect provider, below which "
-              "/.well-known/openid-configuration is. Whom it lets in has an account here, as far as SIGNUP allows new "
-              "ones. It has to know this site's /accounts/oidc/main/login/callback/.",
+        about="Address of an OpenID Connect provider with which people can also sign in; it has "
+              "/.well-known/openid-configuration. People who sign in there get an account here, if SIGNUP allows new "
+              "accounts. The provider has to know this site's /accounts/oidc/main/login/callback/.",
     ),
     Variable(
         name="OIDC_CLIENT_ID", kind="text", default="", group=OIDC,
-        about="What the provider calls this site.",
+        about="The provider's name for this site.",
     ),
     Variable(
         name="OIDC_CLIENT_SECRET", kind="text", default="", group=OIDC, secret=True,
-        about="What it knows this site by.",
+        about="The provider's secret for this site.",
     ),
     Variable(
         name="OIDC_NAME", kind="text", default="your institution", group=OIDC,
-        about="What people call the provider: the button says “Sign in with …”.",
+        about="The usual name of the provider: the button says “Sign in with …”.",
     ),
     Variable(
         name="EMAIL_URL", kind="email address", default=None, shown="mails go to the log, without links",
         group=MAIL, secret=True, fits=is_mail,
         expected="smtp://host:port or submission://user:password@host:port",
-        about="For example submission://user:password@host:587 (encrypted), or smtp://host:25 (not). When set, "
-              "new accounts confirm their address.",
+        about="For example submission://user:password@host:587 (encrypted), or smtp://host:25 (not encrypted). If it "
+              "is set, new accounts confirm their address.",
     ),
     Variable(
         name="DEFAULT_FROM_EMAIL", kind="text", default="horsesense@localhost", group=MAIL,
@@ -174,51 +174,51 @@ VARIABLES = (
     ),
     Variable(
         name="WEB_THREADS", kind="whole number", default=8, group=SPEED, least=1,
-        about="Requests the web server answers at the same time.",
+        about="Number of requests that a process of the web server answers at the same time.",
     ),
     Variable(
         name="WEB_PROCESSES", kind="whole number", default=1, group=SPEED, least=1,
-        about="Processes of the web server, each with its threads. Limits are counted for all of them together, "
-              "in the cache: Redis, or without it a file in VAR_DIR.",
+        about="Number of processes of the web server, each with its threads. Limits are counted for all of them "
+              "together, in the cache: Redis, or without it a file in VAR_DIR.",
     ),
     Variable(
         name="GENERATION_PROCESSES", kind="whole number", default=None,
         shown="2; with make run, generate and verify one for each processor", group=SPEED, least=1,
-        about="Processes in each background process that makes datasets, each with up to 500 MB of memory and one "
-              "connection to the database.",
+        about="Number of processes in each background process that makes datasets, each with up to 500 MB of memory "
+              "and two connections to the database.",
     ),
     Variable(
         name="STOP_SECONDS", kind="whole number", default=50, group=SPEED, least=1,
-        about="How long processes that are asked to stop may take; then they are killed. Background processes give "
-              "back what they are in the middle of. What kills the site as a whole has to wait longer: 60 seconds in "
+        about="How long processes may take to stop; then they are killed. Background processes release their jobs. "
+              "A container or a service has to wait longer before it kills the site: 60 seconds in "
               "docker-compose.yml.",
     ),
     Variable(
         name="ACCOUNT_MB", kind="whole number", default=2000, group=SPEED, least=1,
-        about="Megabytes that an account may keep: submissions, exports, files being imported. Staff have no limit.",
+        about="Megabytes that an account may store: submissions, exports, files to import. Staff have no limit.",
     ),
     Variable(
         name="UPLOAD_MB", kind="whole number", default=250, group=SPEED, least=1,
-        about="Largest request the site takes, files included, in megabytes. Only pages that take files take so "
-              "much, and only from accounts that may send them; all others take 1 MB.",
+        about="Largest request with files, in megabytes. Only pages for files accept this size, and only from "
+              "accounts that may send files; all other pages accept 1 MB.",
     ),
     Variable(
         name="DISK_RESERVE_GB", kind="number", default=2.0, group=SPEED, least=0,
-        about="Generation waits, and says so, rather than leave less than this free on the disk of "
+        about="Generation waits, and says so, if it would leave less free space than this on the disk of "
               "MEDIA_ROOT.",
     ),
     Variable(
         name="CACHE_GB", kind="number", default=10.0, group=SPEED, least=0,
-        about="Most that each machine keeps in VAR_DIR/cache: copies of indexes when files are on S3, question files. "
-              "What was used longest ago is removed, but nothing that is open.",
+        about="Most that each machine keeps in VAR_DIR/cache: copies of indexes if files are on S3, question files. "
+              "The least recently used files are removed, except open files.",
     ),
     Variable(
         name="EXPORT_DAYS", kind="whole number", default=7, group=SPEED, least=1,
-        about="How many days an export that was built on a page is kept; then its file is deleted.",
+        about="Number of days after which an export that was built on a page is deleted.",
     ),
     Variable(
         name="S3_BUCKET", kind="text", default="", shown="none: files are kept in MEDIA_ROOT", group=S3,
-        about="Bucket for images, indexes and exports, on Amazon S3 or a service that speaks its language.",
+        about="Bucket for images, indexes and exports, on Amazon S3 or a compatible service.",
     ),
     Variable(
         name="S3_ENDPOINT_URL", kind="text", default="", shown="Amazon's", group=S3, fits=is_web_address,
@@ -227,7 +227,7 @@ VARIABLES = (
     ),
     Variable(
         name="S3_REGION", kind="text", default="", group=S3,
-        about="The bucket's region, where the service has them.",
+        about="The bucket's region, if the service has regions.",
     ),
     Variable(
         name="S3_ACCESS_KEY_ID", kind="text", default="", shown="the machine's own identity",
@@ -243,14 +243,14 @@ VARIABLES = (
 
 env = Environment(VARIABLES)
 
-# Places
-VAR_DIR = resolved(env["VAR_DIR"], base=BASE_DIR)
-MEDIA_ROOT = resolved(env["MEDIA_ROOT"] or VAR_DIR / "media", base=BASE_DIR)
-NUMBA_CACHE_DIR = resolved(env["NUMBA_CACHE_DIR"] or VAR_DIR / "numba", base=BASE_DIR)
-BLENDER_PYTHON = located(env["BLENDER_PYTHON"] or ".venv-blender/bin/python", base=BASE_DIR)
+# Folders
+VAR_DIR = resolve(env["VAR_DIR"], base=BASE_DIR)
+MEDIA_ROOT = resolve(env["MEDIA_ROOT"] or VAR_DIR / "media", base=BASE_DIR)
+NUMBA_CACHE_DIR = resolve(env["NUMBA_CACHE_DIR"] or VAR_DIR / "numba", base=BASE_DIR)
+BLENDER_PYTHON = locate(env["BLENDER_PYTHON"] or ".venv-blender/bin/python", base=BASE_DIR)
 os.environ["NUMBA_CACHE_DIR"] = str(NUMBA_CACHE_DIR)  # numba reads it once, when it is first imported
 
-# Who may reach the site, and how
+# Hosts, https, and security headers
 DEBUG: bool = env["DEBUG"]
 SECRET_KEY: str = env["SECRET_KEY"] or kept_secret(VAR_DIR / "secret_key")
 PUBLIC_URL: str = env["PUBLIC_URL"].rstrip("/")
@@ -263,14 +263,14 @@ CSRF_FAILURE_VIEW = "webapp.views.csrf_failure"
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^health/((web|ready|live)/)?$", r"^metrics$"]  # asked from inside, past the proxy
+SECURE_REDIRECT_EXEMPT = [r"^health/((web|ready|live)/)?$", r"^metrics$"]  # requested from inside, past the proxy
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 TRUSTED_PROXIES: list[Network] = [*LOOPBACK, *networks(env["TRUSTED_PROXIES"])]
 PROXY_SENDS_FILES: bool = env["PROXY_SENDS_FILES"]
 ACCOUNT_MB: int = env["ACCOUNT_MB"]
 UPLOAD_MB: int = env["UPLOAD_MB"]
 SECURE_HSTS_SECONDS: int = env["HSTS_SECONDS"] if HTTPS else 0
-# Neighbouring host names belong to somebody else: they are not ours to force onto https.
+# Other subdomains may belong to somebody else, so this site must not force them onto https.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
@@ -286,14 +286,14 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-# Styles and scripts, straight from the source tree: no collectstatic to forget. Scripts name one another by relative
-# addresses, so they share one version; the packages' own files change with the lock.
+# Styles and scripts come straight from the source tree, without collectstatic. Scripts name one another by relative
+# addresses, so they share one version; the packages' own files change with requirements.txt.
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_URL = "/static/" if DEBUG else f"/static/{version_of([BASE_DIR / 'static', BASE_DIR / 'requirements.txt'])}/"
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/[0-9a-f]{16}/"
 
-# What the site is made of
+# Apps and middleware
 INSTALLED_APPS = [
     "webapp",
     "webapp.leaderboards",
@@ -355,7 +355,7 @@ TEMPLATES = [
     }
 ]
 
-# Data
+# Database, cache and storage
 SQLITE: dict[str, Any] = {
     "ENGINE": "django.db.backends.sqlite3",
     "NAME": VAR_DIR / "horsesense.sqlite3",
@@ -370,7 +370,7 @@ if "sqlite" in DATABASES["default"]["ENGINE"]:
     DATABASES["default"] = SQLITE | {"NAME": DATABASES["default"]["NAME"]}
 else:
     DATABASES["default"] |= {"ENGINE": "webapp.postgresql", "CONN_HEALTH_CHECKS": True}
-DATABASES["default"] |= {"CONN_MAX_AGE": 60}  # seconds: opening one takes as long as several questions to it
+DATABASES["default"] |= {"CONN_MAX_AGE": 60}  # seconds: opening a connection takes as long as several queries
 
 REDIS_URL: str = env["REDIS_URL"]
 _redis = urlsplit(REDIS_URL)
@@ -382,12 +382,12 @@ if REDIS_URL:
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": _redis._replace(path="/1").geturl(),
         "KEY_PREFIX": env["REDIS_PREFIX"],
-        "VERSION": 2,  # what was kept as pickles has other keys, and is never read
-        # Whoever can write there must not be able to run code here, as with the default, which unpickles.
+        "VERSION": 2,  # earlier values were pickles; they have other keys and are never read
+        # With Django's default, which unpickles, anybody who can write to Redis could run code here.
         "OPTIONS": {"serializer": "webapp.running.cache_json.JSONSerializer"},
     }
 
-S3_CONNECTIONS = 16  # requests to the bucket at the same time, of a backup or restore
+S3_CONNECTIONS = 16  # simultaneous requests to the bucket during a backup or restore
 STORAGES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
@@ -436,16 +436,16 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
-HEALTH_SECONDS: float = 3  # for which what a health page found is told again
-STORE_PROBE_SECONDS: float = 30  # between two files that are written to see whether files can be written
-STARTUP_SECONDS: float = 90  # in which background processes may still be on their way
-CHART_SECONDS: float = 2  # that a page waits for its charts; then it comes without
+HEALTH_SECONDS: float = 3  # health pages cache their results for this time
+STORE_PROBE_SECONDS: float = 30  # time between two probes whether files can be written
+STARTUP_SECONDS: float = 90  # background processes may take this long to start
+CHART_SECONDS: float = 2  # a page waits this long for its charts, and is then sent without them
 WEB_THREADS: int = env["WEB_THREADS"]
 WEB_PROCESSES: int = env["WEB_PROCESSES"]
 STOP_SECONDS: int = env["STOP_SECONDS"]
 PROCESSORS = os.cpu_count() or 1
 GENERATION_PROCESSES: int = env["GENERATION_PROCESSES"] or min(2, PROCESSORS)  # for each `process generation`
-MACHINE_PROCESSES: int = env["GENERATION_PROCESSES"] or PROCESSORS  # where this machine is ours alone
+MACHINE_PROCESSES: int = env["GENERATION_PROCESSES"] or PROCESSORS  # when the machine runs nothing else
 
 # Accounts
 AUTH_USER_MODEL = "webapp.User"
@@ -468,7 +468,7 @@ ACCOUNT_EMAIL_VERIFICATION = "mandatory" if env["EMAIL_URL"] else "none"
 ACCOUNT_FORMS = {"login": "webapp.accounts.sign_in_form.SignInForm"}
 ACCOUNT_SESSION_REMEMBER = True
 
-# Signing in elsewhere. A link leads there: a form's redirect would need the provider's address in the page's policy.
+# Sign-in with OpenID Connect. It starts with a link: a form's redirect would need the provider in the page's policy.
 OIDC_NAME: str = env["OIDC_NAME"] if env["OIDC_SERVER_URL"] else ""
 _provider: dict[str, Any] = {
     "provider_id": "main",
@@ -491,7 +491,7 @@ EMAIL_USE_TLS, EMAIL_USE_SSL = _mail.get("EMAIL_USE_TLS", False), _mail.get("EMA
 EMAIL_FILE_PATH = _mail.get("EMAIL_FILE_PATH", "")
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env["DEFAULT_FROM_EMAIL"]
 
-# Words, times, logs
+# Language, time and logs
 LANGUAGE_CODE = "en"
 USE_I18N = False
 USE_TZ = True
@@ -509,7 +509,7 @@ LOGGING: dict[str, Any] = {
     "disable_existing_loggers": False,
     "formatters": {
         "line": {
-            "class": "webapp.monitoring.logs.Masked",
+            "class": "webapp.monitoring.logs.MaskingFormatter",
             "format": "{asctime} {levelname} {name}: {message}",
             "style": "{",
         },
@@ -521,9 +521,9 @@ LOGGING: dict[str, Any] = {
         "reports": {"class": "webapp.monitoring.error_reports.Reporter"},
     },
     "root": {"handlers": ["stderr", *(["reports"] if ERROR_EMAILS or SENTRY_DSN else [])], "level": LOG_LEVEL},
-    # Django gives these levels and handlers of their own.
+    # Django sets its own levels and handlers for these.
     "loggers": {name: {"level": LOG_LEVEL, "propagate": True} for name in ("django", "django.server")}
     | {"webapp.access": {"handlers": ["stdout"], "level": "INFO", "propagate": False}}
-    # At DEBUG it writes all that a template was given, what a platform calls people among it.
+    # At DEBUG it logs all variables of a template, which include participants' platform ids.
     | {"django.template": {"level": "INFO" if LOG_LEVEL == "DEBUG" else LOG_LEVEL}},
 }

@@ -1,4 +1,4 @@
-"""The site's own chores."""
+"""The site's periodic task."""
 
 from celery import shared_task
 

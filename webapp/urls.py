@@ -1,9 +1,9 @@
-"""Every address of the site."""
+"""All URLs of the site."""
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
-from generation import url_converters  # noqa: F401 - makes `position:` known
+from generation import url_converters  # noqa: F401 - registers `position:`
 from webapp import views
 from webapp.accounts import pages
 from webapp.api import urls as api

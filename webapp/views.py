@@ -1,4 +1,4 @@
-"""The front page, the documentation, links that log somebody in, and the pages for what went wrong."""
+"""Views of the front page, the documentation, health and sign-in links, and the error pages."""
 
 import sys
 from typing import Any
@@ -14,21 +14,23 @@ from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotations.urls import TAKING
-from annotations.views.private import too_large
+from annotations.views.private_responses import too_large
 from generation.access import is_researcher
-from generation.addresses import site_address
 from generation.browsing.dataset import newest_cards
+from generation.site_addresses import site_address
 from webapp import documentation
 from webapp.api.errors import NOTHING, Problem, is_api
-from webapp.example import example_for
+from webapp.front_page_example import example_for
 from webapp.models import LoginLink
 from webapp.monitoring import metrics
 from webapp.monitoring.health import kept, kept_of_web, ready_report
 
 HOME_CARDS = 4
 RETRY_AFTER = 30  # seconds
-AWAY = Problem(503, "Away for a moment: the database doesn't answer.", headers={"Retry-After": str(RETRY_AFTER)})
-OUR_MISTAKE = Problem(500, "Our mistake. It is in the log, and nothing of this request was kept.")
+AWAY = Problem(
+    503, "The database does not answer. Please try again in a minute.", headers={"Retry-After": str(RETRY_AFTER)}
+)
+OUR_MISTAKE = Problem(500, "An error on our side. It is in the log, and nothing of this request was kept.")
 DAY = 86_400  # seconds
 FAVICON = settings.BASE_DIR / "static" / "favicon.ico"
 SUBMIT_SCRIPT = settings.BASE_DIR / "static" / "submit.py"
@@ -37,7 +39,6 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Return the front page."""
     context = {
         "cards": newest_cards(request.user, most=HOME_CARDS),
         "example": example_for(request.user),
@@ -49,35 +50,35 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def health(request: HttpRequest) -> JsonResponse:
-    """Return what works and what doesn't; status 503 when the site can't do its job."""
+    """Return the state of each part; status 503 if the site can't do its job."""
     return _state(kept.get())
 
 
 @require_safe
 @never_cache
 def health_of_web(request: HttpRequest) -> JsonResponse:
-    """Return whether this web process can answer, whatever background processes do; status 503 when it can't."""
+    """Return whether this web process can answer, without background processes; status 503 if it can't."""
     return _state(kept_of_web.get())
 
 
 @require_safe
 @never_cache
 def health_of_process(request: HttpRequest) -> JsonResponse:
-    """Return that this web process answers; one that doesn't has to be started again."""
+    """Return that this web process answers; a process that does not must be restarted."""
     return _state({"ok": True})
 
 
 @require_safe
 @never_cache
 def readiness(request: HttpRequest) -> JsonResponse:
-    """Return whether requests may be sent here; status 503 while the database is away or waits for its update."""
+    """Return whether this process can take requests; status 503 if the database or cache is away or outdated."""
     return _state(ready_report())
 
 
 @require_safe
 @never_cache
 def show_metrics(request: HttpRequest) -> HttpResponse:
-    """Return what a Prometheus asks for; 404 to strangers."""
+    """Return the metrics for Prometheus; 404 without permission."""
     if not metrics.may_read(request):
         raise Http404
     return metrics.answer()
@@ -91,7 +92,7 @@ def _state(state: dict[str, Any]) -> JsonResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def login_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Return a page with a button; the button logs in. Programs that only look at the link don't spend it."""
+    """Return a page with a button that signs in. Programs that only fetch the link do not use it up."""
     link = LoginLink.objects.usable(token).select_related("user").first()
     if link is None or (request.method == "POST" and not link.use()):
         return render(request, "webapp/login_link_spent.html", status=410)
@@ -103,7 +104,6 @@ def login_link(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_safe
 def docs(request: HttpRequest, name: str = "index") -> HttpResponse:
-    """Return one page of the documentation."""
     try:
         page = documentation.page(name)
     except documentation.NoSuchDocument as error:
@@ -115,7 +115,7 @@ def docs(request: HttpRequest, name: str = "index") -> HttpResponse:
 @require_safe
 @cache_control(max_age=DAY, public=True)
 def favicon(request: HttpRequest) -> HttpResponse:
-    """Return the site's icon where browsers look for one that read no page."""
+    """Return the site's icon at the address that browsers try without reading a page."""
     return HttpResponse(FAVICON.read_bytes(), content_type="image/x-icon")
 
 
@@ -125,7 +125,7 @@ def submit_script(request: HttpRequest) -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Return the page for a request that makes no sense, or is too large."""
+    """Return the error page for an invalid request or one that is too large."""
     if is_api(request):
         return _refused(exception).response
     if isinstance(exception, RequestDataTooBig):
@@ -143,24 +143,24 @@ def _refused(exception: Exception | None) -> Problem:
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     if is_api(request):
-        return Problem(403, "Not with this account.").response
+        return Problem(403, "This account may not do this.").response
     return render(request, "403.html", status=403)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Return the page for a form that came from elsewhere, or without its cookie."""
+    """Return the error page for a form from another site or without its cookie."""
     return render(request, "403.html", {"csrf_reason": reason}, status=403)
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Return the page for an address where there is nothing."""
+    """Return the error page for an address that does not exist."""
     if is_api(request):
         return Problem(404, NOTHING).response
     return render(request, "404.html", status=404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Return the page for our own mistakes, or for a database that is away; neither asks database or session."""
+    """Return the error page for an error of the site or a missing database; it uses neither database nor session."""
     is_away = isinstance(sys.exception(), OperationalError | InterfaceError)
     if is_api(request):
         return (AWAY if is_away else OUR_MISTAKE).response

@@ -12,8 +12,8 @@ application = get_wsgi_application()
 
 from generation.making.warmup import load_for_pages  # noqa: E402  # numba may be imported once the settings name its cache
 
-# Everything is loaded before the first visitor comes, and never looked through for garbage again: with all that the
-# compiler and the views bring along, that would hold up now and then a page by a tenth of a second.
+# Everything is loaded before the first request, and excluded from garbage collection. With all that the compiler and
+# the views load, a collection would sometimes delay a page by a tenth of a second.
 _ROUTES = get_resolver().url_patterns
 load_for_pages()
 gc.collect()

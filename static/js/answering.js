@@ -109,7 +109,7 @@ async function send(wait) {
   keep(null);
   const reply = await response.json().catch(() => ({}));
   if (!response.ok) {
-    say(reply.error ?? "That answer was refused. Load the page again.");
+    say(reply.error ?? "That answer was refused. Reload the page.");
     disable(false);
     return;
   }

@@ -1,1 +1,1 @@
-"""Accounts: signing in, sign-in links, one's own page, mails."""
+"""Accounts: sign-in, sign-in links, the user's own page, mails."""

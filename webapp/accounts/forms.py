@@ -1,4 +1,4 @@
-"""Forms about accounts: one's own name, a new token, for whom a sign-in link is."""
+"""Forms about accounts: the user's name, a new API token, the account of a sign-in link."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,17 +14,15 @@ else:
 
 
 class NameForm(Base):
-    """How somebody wants to be named."""
+    """The user's name."""
 
     class Meta:
-        """Which fields are asked for."""
-
         model = User
         fields = ("first_name", "last_name")
 
 
 class TokenForm(forms.Form):
-    """A new API token: what it is for."""
+    """A new API token and its purpose."""
 
     name = forms.CharField(
         label="What is it for?",
@@ -38,14 +36,14 @@ class TokenForm(forms.Form):
         self.user = user
 
     def clean(self) -> dict[str, Any] | None:
-        """Return what was sent; refuse one token more than an account may have."""
+        """Refuse a token if the account has as many as it may have."""
         if ApiToken.objects.of(self.user).count() >= TOKENS_EACH:
             raise forms.ValidationError(f"Expected at most {TOKENS_EACH} tokens, got one more. Revoke one first.")
         return super().clean()
 
 
 class SignInLinkForm(forms.Form):
-    """For whom a sign-in link is."""
+    """The account of a sign-in link."""
 
     account = forms.CharField(
         label="Username or email",
@@ -58,7 +56,7 @@ class SignInLinkForm(forms.Form):
         self.by = by
 
     def clean_account(self) -> User:
-        """Return the account; refuse one that isn't there, is closed, or may do more than who asks."""
+        """Return the account; refuse one that is missing, closed, or has more rights than the staff member."""
         said = self.cleaned_data["account"]
         found = list(User.objects.filter(Q(username=said) | Q(email__iexact=said), is_active=True)[:2])
         if len(found) != 1:

@@ -1,4 +1,4 @@
-"""The page of one's own account, its API tokens, and the links by which staff let somebody in."""
+"""Views of the user's account, its API tokens, and the page on which staff make sign-in links."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from generation.addresses import site_address
+from generation.site_addresses import site_address
 from generation.storage import account_storage
 from webapp.accounts.forms import NameForm, SignInLinkForm, TokenForm
 from webapp.models import LOGIN_LINK_LIFE, ApiToken, LoginLink, User, address_of
@@ -23,7 +23,7 @@ BAD = 400
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest) -> HttpResponse:
-    """Return the page of the visitor's account; its form changes her name."""
+    """Return the page of the user's account; its form changes their name."""
     if request.method != "POST":
         return _page(request)
     form = NameForm(request.POST, instance=_user(request))
@@ -36,10 +36,10 @@ def page(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @never_cache
-@cache_control(no_transform=True)  # its length must tell nothing of the token
+@cache_control(no_transform=True)  # the compressed length would reveal something about the token
 @require_POST
 def new_token(request: HttpRequest) -> HttpResponse:
-    """Make a token; the page that comes back is the only one that ever shows it."""
+    """Create a token; the response is the only page that ever shows it."""
     form = TokenForm(request.POST, user=_user(request))
     if not form.is_valid():
         return _page(request, status=BAD, token_form=form)
@@ -50,7 +50,7 @@ def new_token(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def revoke_token(request: HttpRequest, number: int) -> HttpResponse:
-    """Close a token of the visitor's for good."""
+    """Revoke a token of the user."""
     found = get_object_or_404(ApiToken, pk=number, user=_user(request))
     if found.revoke():
         messages.success(request, f"“{found.name}” is revoked. Programs that use it are refused from now on.")
@@ -62,7 +62,7 @@ def revoke_token(request: HttpRequest, number: int) -> HttpResponse:
 @cache_control(no_transform=True)
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in_links(request: HttpRequest) -> HttpResponse:
-    """Return the page on which staff make a link that signs somebody in once; others get a 404."""
+    """Return the page on which staff make a link that signs an account in once; 404 for others."""
     user = _user(request)
     if not user.is_staff:
         raise Http404
@@ -77,7 +77,7 @@ def sign_in_links(request: HttpRequest) -> HttpResponse:
 
 
 def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)  # the decorator lets nobody else in
+    assert isinstance(request.user, User)  # ensured by the decorator
     return request.user
 
 

@@ -1,4 +1,4 @@
-"""How somebody signs in with a password."""
+"""The form for signing in with a password."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from allauth.account.forms import LoginForm
 
 
 class SignInForm(LoginForm):
-    """allauth's form, which says beside its first field what belongs there."""
+    """allauth's form with a hint for its first field."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -1,1 +1,1 @@
-"""What pages show and take, for programs: JSON and files under /api/v1/, with an OpenAPI description of its own."""
+"""The API: JSON and files under /api/v1/, with an OpenAPI description."""

@@ -1,4 +1,4 @@
-"""Who asks: an account by a token or by its session, or nobody in particular; and how often they may."""
+"""Authentication of the API by token or session, anonymous access, and the rate limit."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,19 +9,19 @@ from ninja.security import APIKeyCookie, HttpBearer
 from ninja.utils import check_csrf
 
 from annotations.answering.throttle import Throttle
-from generation.addresses import network_of
+from generation.site_addresses import network_of
 from webapp.api.errors import BEARER, NO_TOKEN, Problem, too_many
 from webapp.models import ApiToken, User
 
-REQUESTS, SPAN = 1200, 60.0  # of one account, or of one address without any (of IPv6, a network of /64)
+REQUESTS, SPAN = 1200, 60.0  # per account, or per address for anonymous requests (for IPv6, per network of /64)
 throttle = Throttle(REQUESTS, SPAN, name="api")
 
 
 class Token(HttpBearer):
-    """An API token in the header: its account asks, whatever cookies say."""
+    """An API token in the header; it takes precedence over a session cookie."""
 
     def __call__(self, request: HttpRequest) -> User | None:
-        """Return the account; None where no token was sent. One that opens nothing is refused."""
+        """Return the token's account, or None if no token was sent; refuse an invalid token."""
         sent = request.headers.get("Authorization", "").strip()
         if not sent:
             return None
@@ -31,7 +31,7 @@ class Token(HttpBearer):
         return self.authenticate(request, token.strip())
 
     def authenticate(self, request: HttpRequest, token: str) -> User:
-        """Return the account of a token, which is the one that asks from here on."""
+        """Return the account of a token, and make it the user of the request."""
         found = ApiToken.objects.usable(token).first()
         if found is None:
             _count(address_of(request))
@@ -44,7 +44,7 @@ class Token(HttpBearer):
 
 
 class Session(APIKeyCookie):
-    """The session of a browser; what changes something needs the CSRF token too."""
+    """The session of a browser; requests that change something need the CSRF token too."""
 
     param_name = "sessionid"
 
@@ -64,14 +64,14 @@ class Session(APIKeyCookie):
 
 
 def anybody(request: HttpRequest) -> Any:
-    """Return nobody in particular, who sees what is public."""
+    """Make the request anonymous; it sees what is public."""
     _count(address_of(request))
     request.user = AnonymousUser()
     return request.user
 
 
 def refuse_strangers(request: HttpRequest, **_: Any) -> HttpResponse | None:
-    """Return a refusal of uploads for somebody without an account; a check for `takes_uploads`."""
+    """Return a refusal of an upload without an account; a check for `takes_uploads`."""
     try:
         user = Token()(request) or request.user
     except Problem as problem:
@@ -80,12 +80,12 @@ def refuse_strangers(request: HttpRequest, **_: Any) -> HttpResponse | None:
 
 
 def address_of(request: HttpRequest) -> str:
-    """Return from where somebody asks who isn't known."""
+    """Return the key for the rate limit of an anonymous request."""
     return f"address {network_of(request.META.get('REMOTE_ADDR', ''))}"
 
 
 def _count(who: str) -> None:
-    """Note a request; raise what is said to somebody who asks too often."""
+    """Count a request; raise a refusal if there are too many."""
     wait = throttle.wait(who)
     if wait:
         raise too_many(f"Expected at most {throttle.most} requests in {throttle.span:g} seconds, got more.", wait=wait)

@@ -1,4 +1,4 @@
-"""Boards of splits and suites, as pages have them."""
+"""API of boards of splits and suites."""
 
 from typing import Any, Literal
 
@@ -6,16 +6,15 @@ from django.http import HttpRequest, HttpResponseBase
 from ninja import Query, Router
 
 from generation.browsing.sidebar import page_of
-from generation.splits.filters import BadAddress, check_names, read_query, shortened
-from generation.views.finding import pairs_of
-from webapp.api.operations import reads
+from generation.splits.filters import BadAddress, QueryString, read_query, shorten
+from webapp.api.openapi_operations import reads
 from webapp.api.pages import PAGE, page_json
 from webapp.api.shapes import submissions as shapes
-from webapp.api.shapes.general import Page
+from webapp.api.shapes.common import PageOut
 from webapp.leaderboards import suites as suite_boards
 from webapp.leaderboards.analysis import downloads
+from webapp.leaderboards.board_lookup import find_board, find_suite
 from webapp.leaderboards.boards import ACCURACY, ASKED, BoardRequest, board_of, sorts_of
-from webapp.leaderboards.lookup import find_board, find_suite
 from webapp.leaderboards.models import Suite
 from webapp.leaderboards.views.submissions import template_file
 
@@ -25,7 +24,7 @@ Show = Literal["best", "latest", "each", "all"]
 Made = Literal["zero-shot", "few-shot", "trained", "elsewhere", "baseline", "human"]
 
 
-@reads(router, BOARD, shapes.Board)
+@reads(router, BOARD, shapes.BoardOut)
 def board(
     request: HttpRequest,
     slug: str,
@@ -37,30 +36,30 @@ def board(
 ) -> dict[str, Any]:
     """Return a split's board: `show` says which of a method's submissions, `made` and `q` which methods."""
     split = find_board(request.user, slug, name)
-    check_names(request.GET, ASKED)
+    QueryString.of(request).check_names(ASKED)
     found = board_of(request.user, split, BoardRequest(show, tuple(made), sort, q))
     if sort not in dict(sorts_of(found)):
-        raise BadAddress(f"Expected to sort by one of {', '.join(dict(sorts_of(found)))}, got {shortened(sort)}.")
+        raise BadAddress(f"Expected to sort by one of {', '.join(dict(sorts_of(found)))}, got {shorten(sort)}.")
     return dict(downloads.of_board(found, site="").data)
 
 
 @reads(router, f"{BOARD}template.jsonl", media=["application/x-ndjson"])
 def template(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
-    """Return a file of predictions to be filled in: a line for each question."""
+    """Return a template of predictions with one line for each question."""
     return template_file(request, slug, name, "jsonl")
 
 
-@reads(router, "suites/", Page[shapes.Suite], parameters=[PAGE])
+@reads(router, "suites/", PageOut[shapes.SuiteOut], parameters=[PAGE])
 def suites(request: HttpRequest) -> dict[str, Any]:
-    """Return a page of the suites that lists show whoever asks."""
+    """Return a page of the suites that you may see in lists."""
     rows = Suite.objects.visible_to(request.user).order_by("title", "pk")
-    page = page_of(read_query(pairs_of(request), facets=()), rows.count(), of="suites")
+    page = page_of(read_query(QueryString.of(request).pairs, facets=()), rows.count(), of="suites")
     return page_json(request, page, [_suite_json(one) for one in rows[page.start : page.stop]])
 
 
-@reads(router, "suites/{slug:slug}/", shapes.SuiteBoard)
+@reads(router, "suites/{slug:slug}/", shapes.SuiteBoardOut)
 def suite(request: HttpRequest, slug: str) -> dict[str, Any]:
-    """Return a suite's board: a column for each of its splits that whoever asks may see, their mean, named gaps."""
+    """Return a suite's board: a column for each split that you may see, their mean, and named gaps."""
     return dict(downloads.of_suite(suite_boards.board_of(request.user, find_suite(request.user, slug)), site="").data)
 
 

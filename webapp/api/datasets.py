@@ -1,4 +1,4 @@
-"""Datasets and their splits."""
+"""API of datasets and their splits."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,12 +11,12 @@ from generation.browsing.dataset import cards_of, read_list_query
 from generation.browsing.navigation import visible_facets
 from generation.engine.errors import EngineError
 from generation.models import Dataset, Split
-from generation.splits.filters import Query
+from generation.splits.filters import Query, QueryString
 from generation.storage.index import SplitIndex
-from generation.views.finding import find_dataset, find_split, pairs_of
-from webapp.api.operations import reads
+from generation.views.object_lookup import find_dataset, find_split
+from webapp.api.openapi_operations import reads
 from webapp.api.pages import PAGE, WORDS, filter_of, page_json
-from webapp.api.shapes import general
+from webapp.api.shapes import common
 
 router = Router(tags=["Datasets"])
 TEXT = {"type": "string"}
@@ -27,9 +27,9 @@ KEPT = (
 LISTED = [WORDS, *(filter_of(name) for name in ("world", "state", "visibility")), PAGE]
 
 
-@reads(router, "account/", general.Account, accounts=True)
+@reads(router, "account/", common.Account, accounts=True)
 def account(request: HttpRequest) -> dict[str, Any]:
-    """Return whose token or session it is."""
+    """Return the account of the token or session."""
     user: Any = request.user
     return {
         "username": user.username,
@@ -39,24 +39,24 @@ def account(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-@reads(router, "datasets/", general.Page[general.Dataset], parameters=LISTED)
+@reads(router, "datasets/", common.PageOut[common.DatasetOut], parameters=LISTED)
 def datasets(request: HttpRequest) -> dict[str, Any]:
-    """Return a page of the datasets that lists show whoever asks, newest first; filters as on the page of datasets."""
-    query: Query = read_list_query(pairs_of(request))
+    """Return a page of the datasets that you may see in lists, newest first; filters as on the page of datasets."""
+    query: Query = read_list_query(QueryString.of(request))
     cards, page = cards_of(request.user, query)
     return page_json(request, page, [dataset_json(card.dataset, card.dataset.splits.all()) for card in cards])
 
 
-@reads(router, "datasets/{slug:slug}/", general.Dataset)
+@reads(router, "datasets/{slug:slug}/", common.DatasetOut)
 def dataset(request: HttpRequest, slug: str) -> dict[str, Any]:
-    """Return a dataset with its splits, question sets among them."""
+    """Return a dataset with its splits, including question sets."""
     found = find_dataset(request.user, slug)
     return dataset_json(found, found.splits.for_browse())
 
 
-@reads(router, "datasets/{slug:slug}/splits/{split:name}/", general.SplitInFull)
+@reads(router, "datasets/{slug:slug}/splits/{split:name}/", common.SplitInFull)
 def split(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
-    """Return a split with its vocabulary of answers, and the facets that whoever asks may filter by."""
+    """Return a split with its vocabulary of answers, and the facets that you may filter by."""
     found = find_split(request.user, slug, name)
     url = split_url(found)
     full = {
@@ -72,7 +72,7 @@ def split(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
 
 
 def dataset_json(dataset: Dataset, splits: Iterable[Split]) -> dict[str, Any]:
-    """Return what is said of a dataset to whoever may open it."""
+    """Return a dataset as JSON data for users who may open it."""
     return {name: getattr(dataset, name) for name in KEPT} | {
         "authors": [line.strip() for line in dataset.authors.splitlines() if line.strip()],
         "splits": [split_json(split) for split in _in_place(dataset, splits)],
@@ -82,7 +82,7 @@ def dataset_json(dataset: Dataset, splits: Iterable[Split]) -> dict[str, Any]:
 
 
 def _in_place(dataset: Dataset, splits: Iterable[Split]) -> list[Split]:
-    """Return splits that know their dataset and one another, so that nothing more is asked of the database."""
+    """Return splits linked with their dataset and one another, which saves database queries."""
     known = {split.pk: split for split in splits}
     for split in known.values():
         split.dataset = dataset
@@ -92,7 +92,7 @@ def _in_place(dataset: Dataset, splits: Iterable[Split]) -> list[Split]:
 
 
 def split_json(split: Split) -> dict[str, Any]:
-    """Return what is said of a split to whoever may open its dataset."""
+    """Return a split as JSON data for users who may open its dataset."""
     kept = ("name", "kind", "state", "withheld", "opened", "scenes", "questions", "fingerprint")
     return {name: getattr(split, name) for name in kept} | {
         "parent": split.parent.name if split.parent is not None else None,
@@ -103,12 +103,12 @@ def split_json(split: Split) -> dict[str, Any]:
 
 
 def split_url(split: Split) -> str:
-    """Return where programs ask for more of a split."""
+    """Return the API's URL of a split."""
     return f"/api/v1/datasets/{split.dataset.slug}/splits/{split.name}/"
 
 
 def _vocabulary(split: Split) -> list[str]:
-    """Return every answer that there is; nothing of a world that this program does not have."""
+    """Return all possible answers; empty if this release does not have the split's world."""
     try:
         return list(split.dataset.get_world().answers(split.read_spec()))
     except EngineError:

@@ -1,4 +1,4 @@
-"""What is wrong with a request, in one shape: `{"error": {"code", "message", "details"}}`, whoever finds it."""
+"""Errors of the API, all in one form: `{"error": {"code", "message", "details"}}`."""
 
 import math
 from collections.abc import Mapping
@@ -30,11 +30,11 @@ CODES = {
 }
 BEARER = {"WWW-Authenticate": "Bearer"}
 NOTHING = "There is nothing at this address. What there is: /api/v1/docs"
-NO_TOKEN = "Expected a token (Authorization: Bearer hs_...) or a session, got neither."  # noqa: S105 - what is said
+NO_TOKEN = "Expected a token (Authorization: Bearer hs_...) or a session, got neither."  # noqa: S105 - a message
 
 
 class Problem(Exception):
-    """A request that can't be answered: status and code for programs, a message for people, details for both."""
+    """A refused request: status and code for programs, a message for users, and details for both."""
 
     def __init__(
         self,
@@ -51,24 +51,24 @@ class Problem(Exception):
 
     @property
     def response(self) -> HttpResponse:
-        """Return it as it is sent."""
+        """Return the response for this error."""
         error = {"code": self.code, "message": self.message, "details": self.details}
         return JsonResponse({"error": error}, status=self.status, headers=self.headers)
 
 
 def too_many(message: str, *, wait: float) -> Problem:
-    """Return that somebody has to wait, and for how many seconds."""
+    """Return an error that asks the sender to wait, with the number of seconds."""
     seconds = max(1, math.ceil(wait))
     return Problem(429, message, details={"retry_after": seconds}, headers={"Retry-After": str(seconds)})
 
 
 def is_api(request: HttpRequest) -> bool:
-    """Return whether a program asks, whatever came of it."""
+    """Return whether the request is for the API."""
     return request.path.startswith(BEGINS)
 
 
 def handle_errors(api: NinjaAPI) -> None:
-    """Have an API answer every mistake in our shape; what nobody foresaw is left to the site's own handlers."""
+    """Send all expected errors in the API's form; unexpected ones go to the site's own handlers."""
     for kind in (Problem, Http404, NoSuchPage, BadAddress, PermissionDenied, HttpError, ValidationError):
         api.add_exception_handler(kind, _answer)
 
@@ -78,7 +78,7 @@ def _answer(request: HttpRequest, error: Any) -> HttpResponse:
 
 
 def problem_of(error: Exception) -> Problem:
-    """Return an exception of ours, Django's or ninja's as a refusal."""
+    """Return the API's error for an exception of this project, of Django or of ninja."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, ValidationError):
@@ -93,7 +93,7 @@ def problem_of(error: Exception) -> Problem:
 
 
 def _invalid(error: ValidationError) -> Problem:
-    """Return which parameters are wrong, and how."""
+    """Return an error that lists the invalid parameters."""
     fields = [{"where": ".".join(map(str, one["loc"])), "message": str(one["msg"])} for one in error.errors]
     said = "; ".join(f"{one['where']}: {one['message']}" for one in fields)
     return Problem(422, f"Expected other parameters: {said}.", details={"fields": fields})

@@ -1,4 +1,4 @@
-"""Pages of lists: what addresses may say of them, and how one is answered."""
+"""Pagination of the API's lists."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 
 from generation.browsing.sidebar import Page
-from generation.splits.filters import BadAddress
+from generation.splits.filters import BadAddress, QueryString
 
 PAGE = {
     "name": "page",
@@ -35,12 +35,12 @@ SIZED = {
 
 
 def filter_of(name: str, about: str = "") -> dict[str, Any]:
-    """Return how a filter is described; one that is named twice lets both values through."""
+    """Return the description of a filter; if it is given twice, both values match."""
     return {"name": name, "in": "query", "description": about, "schema": {"type": "array", "items": {"type": "string"}}}
 
 
 def page_json(request: HttpRequest, page: Page, results: list[Any]) -> dict[str, Any]:
-    """Return a page as it is answered."""
+    """Return a page as JSON data."""
     return {
         "count": page.total,
         "page": page.number,
@@ -51,19 +51,19 @@ def page_json(request: HttpRequest, page: Page, results: list[Any]) -> dict[str,
     }
 
 
-def sized(pairs: Sequence[tuple[str, str]]) -> tuple[int, list[tuple[str, str]]]:
-    """Return how many a page has, and the other names and values of an address; raise `BadAddress`."""
+def page_size_of(asked: QueryString) -> tuple[int, QueryString]:
+    """Return the page size and the other parameters of a URL; raise `BadAddress`."""
     size = SIZE
-    for name, value in pairs:
+    for name, value in asked.pairs:
         if name == SIZE_NAME:
             if not (value.isascii() and value.isdigit() and len(value) <= 4 and 1 <= int(value) <= MOST):
                 raise BadAddress(f"Expected {SIZE_NAME} from 1 to {MOST}, got {value[:60]!r}.")
             size = int(value)
-    return size, [(name, value) for name, value in pairs if name != SIZE_NAME]
+    return size, asked.without(SIZE_NAME)
 
 
 def keeping(answer: dict[str, Any], size: int, pairs: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
-    """Return a page whose neighbours are as large as it is, and are asked for with these names and values too."""
+    """Add the page size and these parameters to the links to the next and previous page."""
     kept = [*pairs, *([] if size == SIZE else [(SIZE_NAME, str(size))])]
     for name in ("next", "previous") if kept else ():
         answer[name] = f"{answer[name]}&{urlencode(kept)}" if answer[name] else None

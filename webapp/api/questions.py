@@ -1,4 +1,4 @@
-"""Questions and the scenes they are about, as far as whoever asks may see them."""
+"""API of questions and their scenes, as far as the user may see them."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest
 from ninja import Router
 
 from generation.access import What, may_see
-from generation.browsing.navigation import visible_facets
+from generation.browsing.navigation import read_filters, visible_facets
 from generation.browsing.sidebar import page_of
 from generation.browsing.stories import lines_of
 from generation.engine.errors import EngineError
@@ -15,35 +15,35 @@ from generation.engine.formats import value_of
 from generation.engine.worlds.stories import prompt_of
 from generation.models import Question, Scene, Split
 from generation.splits.filters import PAGE as PAGE_NAME
-from generation.splits.filters import BadAddress, Query, read_query
+from generation.splits.filters import BadAddress, Query, QueryString, read_query
 from generation.storage import items
 from generation.storage.index import IndexedFacet, SplitIndex
 from generation.storage.items import engine_question
-from generation.views.finding import find_split, pairs_of
+from generation.views.object_lookup import find_split
 from webapp.api.datasets import split_url
-from webapp.api.operations import reads
-from webapp.api.pages import PAGE, SIZE_NAME, SIZED, WORDS, keeping, page_json, sized
-from webapp.api.shapes import general
+from webapp.api.openapi_operations import reads
+from webapp.api.pages import PAGE, SIZE_NAME, SIZED, WORDS, keeping, page_json, page_size_of
+from webapp.api.shapes import common
 
 router = Router(tags=["Questions"])
 SPLIT = "datasets/{slug:slug}/splits/{split:name}/"
 ABSENT = "There is no such question."
 
 
-@reads(router, SPLIT + "questions/", general.Page[general.Question], parameters=[WORDS, PAGE, SIZED])
+@reads(router, SPLIT + "questions/", common.PageOut[common.QuestionOut], parameters=[WORDS, PAGE, SIZED])
 def questions(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     """Return a page of a split's questions, in order.
 
-    Filters are those of the page for people, each by a facet's name: `?type=count&type=exist&length=8..12&q=metal`.
-    The split says which facets there are.
+    Filters are those of the split's page, each by a facet's name: `?type=count&type=exist&length=8..12&q=metal`. The
+    split lists its facets.
     """
     found = find_split(request.user, slug, name)
     if not found.is_complete:
         raise Http404(f"Expected a complete split, got {found}, which is {found.get_state_display()}.")
     index = SplitIndex.open(found)
     facets = visible_facets(request.user, found, index)
-    size, pairs = sized(pairs_of(request))
-    query = read_query(pairs, facets=facets, hidden=list(index.facets.values()))
+    size, asked = page_size_of(QueryString.of(request))
+    query = read_filters(asked, user=request.user, split=found, index=index)
     positions = index.select(query.filters, query.each_word)
     page = page_of(query, len(positions), size=size)
     allowed = allowed_of(request, found)
@@ -52,7 +52,7 @@ def questions(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     return keeping(answer, size)
 
 
-@reads(router, SPLIT + "questions/{position:number}/", general.QuestionInFull)
+@reads(router, SPLIT + "questions/{position:number}/", common.QuestionInFull)
 def question(request: HttpRequest, slug: str, name: str, number: int) -> dict[str, Any]:
     """Return one question by its position in the split."""
     found = find_split(request.user, slug, name)
@@ -67,20 +67,20 @@ def question(request: HttpRequest, slug: str, name: str, number: int) -> dict[st
     return full
 
 
-@reads(router, SPLIT + "scenes/", general.Page[general.Scene], parameters=[PAGE, SIZED])
+@reads(router, SPLIT + "scenes/", common.PageOut[common.SceneOut], parameters=[PAGE, SIZED])
 def scenes(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     """Return a page of a split's scenes, in order."""
     found = _with_scenes(request, slug, name)
-    size, pairs = sized(pairs_of(request))
-    if any(name != PAGE_NAME for name, _ in pairs):
-        raise BadAddress(f"Expected {PAGE_NAME} and {SIZE_NAME}, got {pairs[0][0]!r}.")
-    query: Query = read_query(pairs, facets=())
+    size, asked = page_size_of(QueryString.of(request))
+    if asked.without(PAGE_NAME).pairs:
+        raise BadAddress(f"Expected {PAGE_NAME} and {SIZE_NAME}, got {asked.pairs[0][0]!r}.")
+    query: Query = read_query(asked.pairs, facets=())
     page = page_of(query, found.scenes if found.is_complete else 0, size=size, of="scenes")
     listed = list(Scene.objects.between(found, page.start, page.stop - page.start))
     return keeping(page_json(request, page, _scenes_json(request, found, listed)), size)
 
 
-@reads(router, SPLIT + "scenes/{position:position}/", general.Scene)
+@reads(router, SPLIT + "scenes/{position:position}/", common.SceneOut)
 def scene(request: HttpRequest, slug: str, name: str, position: int) -> dict[str, Any]:
     """Return one scene by its position."""
     found = _with_scenes(request, slug, name)
@@ -91,14 +91,14 @@ def scene(request: HttpRequest, slug: str, name: str, position: int) -> dict[str
 
 
 def allowed_of(request: HttpRequest, split: Split) -> frozenset[What]:
-    """Return the kinds of things that whoever asks may see of a split."""
+    """Return what the user may see of a split."""
     return frozenset(what for what in What if may_see(request.user, split, what))
 
 
 def question_json(
     split: Split, row: Question, *, allowed: Collection[What], facets: Sequence[IndexedFacet]
 ) -> dict[str, Any]:
-    """Return what is said of a question to somebody who may see these kinds of things, and these facets."""
+    """Return a question as JSON data, with only what is in `allowed` and only these facets."""
     said: dict[str, Any] = {
         "question_id": row.position,
         "dataset": split.dataset.slug,
@@ -124,7 +124,7 @@ def question_json(
 
 
 def image_url(split: Split, scene: Scene) -> str | None:
-    """Return where a scene's picture is; None where it has none."""
+    """Return the URL of a scene's picture, or None if it has none."""
     return f"{_scene_url(split, scene)}image" if scene.has_picture else None
 
 
@@ -133,19 +133,19 @@ def _scene_url(split: Split, scene: Scene) -> str:
 
 
 def _values(facets: Sequence[IndexedFacet], position: int) -> dict[str, Any]:
-    """Return what each facet says of a question; those that say nothing are left out."""
+    """Return a question's value of each facet, without facets that it has no value of."""
     codes = [(facet, int(facet.codes[position])) for facet in facets]
     return {facet.name: value_of(facet, code) for facet, code in codes if code != facet.none}
 
 
 def _lines(split: Split, row: Question) -> list[str] | None:
-    """Return the lines that a question sees; None where its scene is not told in lines."""
+    """Return the lines of the story that a question may use, or None if its scene has no story."""
     lines = lines_of(row.scene, split.dataset)
     return None if lines is None else list(lines[: row.scope])
 
 
 def _asking(split: Split, row: Question, *, lines: Sequence[str] | None) -> dict[str, Any]:
-    """Return how a model may be asked a question; nothing of a world that this program does not have."""
+    """Return how to ask a model the question; empty if this release does not have the split's world."""
     try:
         world, asked = split.dataset.get_world(), engine_question(row)
         form = world.answer_form(split.read_spec(), asked)
@@ -155,7 +155,7 @@ def _asking(split: Split, row: Question, *, lines: Sequence[str] | None) -> dict
 
 
 def _with_scenes(request: HttpRequest, slug: str, name: str) -> Split:
-    """Return a split that has scenes of its own; a question set's are its parent's."""
+    """Return a split with its own scenes; raise `Http404` for a question set, which uses its parent's scenes."""
     found = find_split(request.user, slug, name)
     if found.is_derived:
         raise Http404(f"Expected a split with scenes of its own, got {found}: its scenes are those of {found.source}.")

@@ -1,4 +1,4 @@
-"""Studies of whoever asks, and what came out of them."""
+"""API of the user's studies and their results."""
 
 from typing import Any
 
@@ -6,40 +6,38 @@ from django.http import HttpRequest, HttpResponseBase
 from ninja import Router
 
 from annotations.models import Baseline, Study
-from annotations.results import figures
-from annotations.results.figures import Headline
+from annotations.results import study_figures
+from annotations.results.study_figures import Headline
 from annotations.studies.lifecycle import may_study
 from annotations.views.results import study_answers_csv, study_answers_jsonl
 from annotations.views.studies import find_study, listed_for
 from generation.browsing.sidebar import page_of
-from generation.engine.scoring.figures import Share
-from generation.engine.scoring.statistics import Interval
-from generation.splits.filters import read_query
-from generation.views.finding import pairs_of
-from webapp.api.operations import reads
+from generation.engine.scoring.figures import Interval, Share
+from generation.splits.filters import QueryString, read_query
+from webapp.api.openapi_operations import reads
 from webapp.api.pages import PAGE, page_json
-from webapp.api.shapes import general
+from webapp.api.shapes import common
 
 router = Router(tags=["Studies"])
 
 
-@reads(router, "studies/", general.Page[general.Study], parameters=[PAGE], accounts=True)
+@reads(router, "studies/", common.PageOut[common.StudyOut], parameters=[PAGE], accounts=True)
 def studies(request: HttpRequest) -> dict[str, Any]:
-    """Return a page of the studies that whoever asks runs, the latest first."""
+    """Return a page of your studies, the latest first."""
     found = listed_for(request.user)
-    page = page_of(read_query(pairs_of(request), facets=()), found.count(), of="studies")
+    page = page_of(read_query(QueryString.of(request).pairs, facets=()), found.count(), of="studies")
     shown = [study for study in found[page.start : page.stop] if may_study(request.user, study.split)]
     return page_json(request, page, [_study_json(study) for study in shown])
 
 
-@reads(router, "studies/{slug:code}/", general.StudyInFull, accounts=True)
+@reads(router, "studies/{slug:code}/", common.StudyInFull, accounts=True)
 def study(request: HttpRequest, code: str) -> dict[str, Any]:
-    """Return a study with its figures as they stand now: how right people are, one by one and by majority."""
+    """Return a study with its current figures: the accuracy of single answers and of majority answers."""
     found = listed_for(request.user).filter(pk=find_study(request.user, code).pk).get()
     latest = Baseline.objects.filter(study=found).order_by("number").last()
     said = _study_json(found)
     if not found.is_draft:
-        said["figures"] = _figures(figures.headline(figures.gather(found)))
+        said["figures"] = _figures(study_figures.headline(study_figures.gather(found)))
     if latest is not None and not latest.is_withdrawn:
         said["baseline"] = latest.get_absolute_url()
     return said
@@ -47,13 +45,13 @@ def study(request: HttpRequest, code: str) -> dict[str, Any]:
 
 @reads(router, "studies/{slug:code}/answers.jsonl", media=["application/x-ndjson"], accounts=True)
 def study_answers(request: HttpRequest, code: str) -> HttpResponseBase:
-    """Return every answer of a study as a line of JSON, without anybody's name."""
+    """Return all answers of a study as lines of JSON, without names."""
     return study_answers_jsonl(request, code)
 
 
 @reads(router, "studies/{slug:code}/answers.csv", media=["text/csv"], accounts=True)
 def study_answers_table(request: HttpRequest, code: str) -> HttpResponseBase:
-    """Return every answer of a study as a CSV file, without anybody's name."""
+    """Return all answers of a study as a CSV file, without names."""
     return study_answers_csv(request, code)
 
 
@@ -83,7 +81,7 @@ def _figures(found: Headline) -> dict[str, Any]:
 
 
 def _share_json(share: Share, interval: Interval | None) -> dict[str, Any]:
-    """Return a share with its interval; of too few its n alone, as on pages."""
+    """Return a share with its interval as JSON data; if `n` is too small, only `n`, as on pages."""
     said: dict[str, Any] = {"n": share.n}
     if not share.is_too_small:
         said |= {"right": share.right, "share": share.value}

@@ -1,4 +1,4 @@
-"""Submissions: a file of predictions goes in, and how far its score is comes out."""
+"""API of submissions: takes a file of predictions and returns the progress of its scoring."""
 
 from typing import Any, BinaryIO, cast
 
@@ -7,32 +7,30 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from ninja import File, Form, Header, Router, Status
 from ninja.files import UploadedFile
 
-from generation.access import takes_uploads
+from generation.access import may_see_exact_figures, takes_uploads
 from generation.browsing.sidebar import page_of
 from generation.engine.predictions import Findings
-from generation.engine.scoring.statistics import Averaged
+from generation.engine.scoring.figures import Averaged, figure
 from generation.models import Split
-from generation.splits.filters import read_query
+from generation.splits.filters import QueryString, read_query
 from generation.storage.index import SplitIndex
-from generation.views.finding import pairs_of
 from webapp.api.authentication import refuse_strangers
 from webapp.api.errors import Problem
-from webapp.api.operations import changes, reads
+from webapp.api.openapi_operations import changes, reads
 from webapp.api.pages import PAGE, page_json
 from webapp.api.shapes import submissions as shapes
-from webapp.api.shapes.general import Page
+from webapp.api.shapes.common import PageOut
 from webapp.leaderboards import limits, scoring, uploads
-from webapp.leaderboards.analysis.slices import Ground, SliceCell, by_one, divided
+from webapp.leaderboards.analysis.slices import SliceCell, SliceContext, by_one, partition
 from webapp.leaderboards.analysis.summary import slices_of, weakest
+from webapp.leaderboards.board_lookup import HIDDEN, find_submission, owns, suite_named, trained_on
 from webapp.leaderboards.boards import own_columns_of
-from webapp.leaderboards.disclosure.figures import figure
-from webapp.leaderboards.disclosure.visibility import Outcome, facets_for, is_open, outcome_json, outcomes_of
+from webapp.leaderboards.disclosure.visibility import Outcome, facets_for, outcome_json, outcomes_of
 from webapp.leaderboards.entries import find_entry
 from webapp.leaderboards.forms import split_named
-from webapp.leaderboards.lookup import HIDDEN, find_submission, owns, suite_named, trained_on
 from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.leaderboards.uploads import Order, UploadRefused
-from webapp.leaderboards.views.reading import contenders_of
+from webapp.leaderboards.views.board_reading import contenders_of
 from webapp.leaderboards.views.submissions import submission_findings
 
 router = Router(tags=["Submissions"])
@@ -42,40 +40,40 @@ KEPT = ("state", "message", "run", "train_size", "examples_seen", "note", "creat
 RELATED = ("method__owner", "split__dataset", "split__parent", "trained_on__dataset", "trained_on__parent")
 
 
-@reads(router, "submissions/", Page[shapes.Submission], parameters=[PAGE], accounts=True)
+@reads(router, "submissions/", PageOut[shapes.SubmissionOut], parameters=[PAGE], accounts=True)
 def submissions(request: HttpRequest) -> dict[str, Any]:
-    """Return a page of what whoever asks has submitted, the latest first."""
+    """Return a page of your submissions, the latest first."""
     rows = Submission.objects.filter(method__owner=request.user.pk).select_related(*RELATED).order_by("-pk")
-    page = page_of(read_query(pairs_of(request), facets=()), rows.count(), of="submissions")
+    page = page_of(read_query(QueryString.of(request).pairs, facets=()), rows.count(), of="submissions")
     shown = rows[page.start : page.stop]
     return page_json(request, page, [_submission_json(request.user, one) | _own(one) for one in shown])
 
 
-@reads(router, "submissions/{position:number}/", shapes.Submission)
+@reads(router, "submissions/{position:number}/", shapes.SubmissionOut)
 def submission(request: HttpRequest, number: int) -> dict[str, Any]:
-    """Return a submission: how far it is since when, why it was refused, its scores, what may still be submitted."""
+    """Return a submission: its progress, why it was refused, its scores, and what you may still submit."""
     found = find_submission(request.user, number)
     said = _submission_json(request.user, found)
     if owns(request.user, found):
-        said |= _own(found) | {"left": limits.left(request.user, found.split)._asdict()}
+        said |= _own(found) | {"left": limits.remaining(request.user, found.split)._asdict()}
     if found.is_scored:
         said |= {"scores": [_score(request.user, one) for one in outcomes_of(request.user, found)]}
-        if is_open(request.user, found.split):
+        if may_see_exact_figures(request.user, found.split):
             said |= {"slices_url": f"/api/v1/submissions/{found.pk}/slices/"}
     return said
 
 
 @reads(router, "submissions/{position:number}/slices/", shapes.SubmissionSlices)
 def submission_slices(request: HttpRequest, number: int) -> dict[str, Any]:
-    """Return the accuracy of a scored submission by every facet that whoever asks may break it down by."""
+    """Return the accuracy of a scored submission by every facet that you may see."""
     found = find_submission(request.user, number)
-    if not is_open(request.user, found.split):
+    if not may_see_exact_figures(request.user, found.split):
         raise Problem(403, f"The answers of {found.split} are withheld. Its slices open when its owner opens them.")
     split, entry = found.split, find_entry(request.user, found.split, f"s{found.pk}")
     if entry is None:
         raise Http404("There is no score yet.")
     index, [one] = SplitIndex.open(split), contenders_of([entry])
-    ground, by = Ground(index, ""), [divided(facet) for facet in facets_for(request.user, split, index)]
+    ground, by = SliceContext(index, ""), [partition(facet) for facet in facets_for(request.user, split, index)]
     facets = {}
     for facet in by:
         [panel] = by_one(ground, [one], facet)
@@ -85,19 +83,20 @@ def submission_slices(request: HttpRequest, number: int) -> dict[str, Any]:
 
 
 def _cell_json(cell: SliceCell) -> dict[str, Any]:
-    """Return an accuracy with its interval; of too few questions `n` alone."""
-    if cell.mean is None:
+    """Return an accuracy with its interval as JSON data; only `n` if there are too few questions."""
+    one = cell.figure
+    if one.is_missing:
         return {"n": cell.n}
-    return {"n": cell.n, "accuracy": cell.mean, "low": cell.interval.low, "high": cell.interval.high}
+    return {"n": cell.n, "accuracy": one.share, "low": one.low, "high": one.high}
 
 
 @reads(router, "submissions/{position:number}/findings", media=["text/plain"], accounts=True)
 def findings(request: HttpRequest, number: int) -> HttpResponseBase:
-    """Return everything that is wrong with a file that was refused, a line each."""
+    """Return the complete list of problems of a refused file, one per line."""
     return submission_findings(request, number)
 
 
-@changes(router, "submissions/", {ACCEPTED: shapes.Taken, 200: shapes.CheckedUpload})
+@changes(router, "submissions/", {ACCEPTED: shapes.Taken, 200: shapes.CheckedUploadOut})
 @takes_uploads(refuse_strangers)
 def submit(
     request: HttpRequest,
@@ -105,15 +104,16 @@ def submit(
     file: File[UploadedFile],
     idempotency_key: str = Header("", alias="Idempotency-Key"),
 ) -> Any:
-    """Take a file of predictions, to be scored in the background: `url` says how far that is.
+    """Accept a file of predictions, to be scored in the background; `url` returns the progress.
 
-    The same `Idempotency-Key` again returns what came first. With `dry_run=1` the file is checked and nothing kept.
+    Sending the same `Idempotency-Key` again returns the first result. With `dry_run=1` the file is checked but not
+    stored.
     """
     _check_names(request)
     try:
         order, content = _order(request, said, key=idempotency_key), cast("BinaryIO", file)
         if said.dry_run:
-            found = uploads.checked(request.user, order, content, file.name or "")
+            found = uploads.check_upload(request.user, order, content, file.name or "")
             return Status(200, {"checked": [one._asdict() | {"split": str(one.split)} for one in found]})
         received = uploads.receive(request.user, order, content, file.name or "")
     except UploadRefused as error:
@@ -125,7 +125,7 @@ def submit(
 
 
 def _check_names(request: HttpRequest) -> None:
-    """Refuse a field that there isn't: a slip would be passed over otherwise."""
+    """Refuse unknown fields, since a misspelt one would be ignored otherwise."""
     known = {*shapes.NewSubmission.model_fields, "file", "csrfmiddlewaretoken"}
     unknown = sorted({*request.POST, *request.FILES} - known)
     if unknown:
@@ -143,7 +143,7 @@ def _order(request: HttpRequest, said: shapes.NewSubmission, *, key: str) -> Ord
 
 
 def _method(user: Any, named: str) -> Method:
-    """Return the account's method of this number or name."""
+    """Return the account's method with this number or name."""
     mine = Method.objects.of(user)
     is_number = named.isascii() and named.isdigit() and len(named) < 10
     found = mine.filter(pk=int(named)).first() if is_number else None
@@ -159,7 +159,7 @@ def _method(user: Any, named: str) -> Method:
 
 
 def _target(user: Any, said: shapes.NewSubmission) -> Split | Suite:
-    """Return what a file is for."""
+    """Return the split or suite that a file is for."""
     if bool(said.split) == bool(said.suite):
         raise Problem(
             422, "Expected a split (dataset/split) or a suite, got both or neither.", details={"field": "split"}
@@ -180,7 +180,7 @@ def _split(user: Any, named: str, *, where: str) -> Split:
 
 
 def _problem(error: UploadRefused) -> Problem:
-    """Return why a file isn't taken; with the first lines that are wrong, and how many there are of each kind."""
+    """Return an upload's refusal as an error, with the first wrong lines and the number of problems of each kind."""
     details = {name: value for name, value in error.details.items() if name != "findings"}
     told: Findings | None = error.details.get("findings")
     if told is not None:
@@ -192,7 +192,7 @@ def _problem(error: UploadRefused) -> Problem:
 
 
 def _submission_json(user: Any, one: Submission) -> dict[str, Any]:
-    """Return what is said of a submission to whoever may know of it."""
+    """Return a submission as JSON data for users who may see it."""
     trained = trained_on(user, one)
     known: dict[str, Any] = {} if trained == HIDDEN else {"trained_on": trained or None}
     return {name: getattr(one, name) for name in KEPT} | {
@@ -207,7 +207,7 @@ def _submission_json(user: Any, one: Submission) -> dict[str, Any]:
 
 
 def _own(one: Submission) -> dict[str, Any]:
-    """Return what only who submitted it is told."""
+    """Return the JSON data that only the owner of a submission gets."""
     said: dict[str, Any] = {name: getattr(one, name) for name in ("format", "size", "digest", "outside")}
     if one.findings:
         said["findings"] = f"/api/v1/submissions/{one.pk}/findings"
@@ -215,7 +215,7 @@ def _own(one: Submission) -> dict[str, Any]:
 
 
 def _score(user: Any, one: Outcome) -> dict[str, Any]:
-    """Return what somebody learns of a submission on a split."""
+    """Return the result of a submission on a split as JSON data."""
     split, counts = one.split, {} if one.score is None else one.score.columns_json
     labels = [column.label for column in own_columns_of(user, split, SplitIndex.open(split))] if counts else []
     return {

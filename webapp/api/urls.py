@@ -1,21 +1,21 @@
-"""Every address of the API; version 1 keeps its names."""
+"""All URLs of the API; version 1 keeps its names."""
 
 from django.urls import URLPattern
 from ninja import NinjaAPI
 
 from generation import __version__
-from webapp.api import boards, datasets, methods, questions, reading, studies, submissions
+from webapp.api import board_pages, boards, datasets, leaderboard_methods, questions, studies, submissions
 from webapp.api.authentication import EVERYBODY
 from webapp.api.errors import handle_errors
 from webapp.api.files import downloads
-from webapp.api.operations import answered, upload_views
+from webapp.api.openapi_operations import described_view, upload_views
 
 ABOUT = """What pages show and take, for programs. `/docs/api/` has examples and tells of tokens, limits and refusals.
 What somebody may not see is absent from what comes back."""
 
 api = NinjaAPI(title="Horsesense", version=__version__, description=ABOUT, urls_namespace="api", auth=EVERYBODY)
 handle_errors(api)
-_modules = (datasets, questions, downloads, submissions, methods, boards, reading, studies)
+_modules = (datasets, questions, downloads, submissions, leaderboard_methods, boards, board_pages, studies)
 for module in _modules:
     api.add_router("", module.router)
 
@@ -24,6 +24,6 @@ _uploads = upload_views(module.router for module in _modules)
 _patterns = [found for found in urlpatterns if isinstance(found, URLPattern)]
 _routes = {str(found.pattern): _uploads[str(found.name)] for found in _patterns if found.name in _uploads}
 for _pattern in _patterns:
-    _pattern.callback = answered(_pattern.callback)
-    if str(_pattern.pattern) in _routes:  # one for each verb
+    _pattern.callback = described_view(_pattern.callback)
+    if str(_pattern.pattern) in _routes:  # one route per method
         _pattern.callback.takes_uploads = _routes[str(_pattern.pattern)]  # type: ignore[attr-defined]

@@ -1,6 +1,5 @@
-"""Backups: one archive with everything that can't be made again, and how a site comes back from it.
+"""Backups: one archive with everything that can't be made again, and its restore.
 
-`writing` makes an archive while the site runs; `restoring` brings one, read by `reading`, into an empty site. Both
-share `archive` (the file), `schema` (which tables there are), `rows` (how they are read and written) and `stored`
-(the files).
+`writing` makes an archive while the site runs; `restoring` restores one, which `reading` reads, into an empty site.
+Both use `archive` (the file format), `schema` (the tables), `rows` (reading and writing rows) and `stored` (the files).
 """

@@ -1,16 +1,16 @@
-"""The file: a tar whose members come in a fixed order and are counted and digested in the last one.
+"""The archive's format: a tar with members in a fixed order; the last one has their number and digest.
 
 ::
 
-    header.json                       who wrote it, and what its tables look like
-    secrets.json                      secrets that the site made for itself
+    header.json                       the release that wrote it, and the columns of its tables
+    secrets.json                      secrets that the site generated
     tables/<model>/<number>.jsonl.gz  rows, one JSON list a line; every table has at least one part
     files/<name>                      files of the storage, in order
-    contents.json                     how many of each, and one digest over all that comes before
+    contents.json                     the number of each, and one digest over all earlier members
 
-So it is written and read in one pass, whatever its size, and `tar` and `gunzip` open it where this program is lost.
+So it is written and read in one pass, whatever its size, and `tar` and `gunzip` can open it without this program.
 
-In a folder of backups the files are outside, once for all backups there: in place of `files/<name>` the tar has
+In a folder of backups the files are outside, once for all backups there: instead of `files/<name>` the tar has
 `stored/<number>.jsonl.gz`, one JSON list a file (name, size, version, SHA-256), and the file's content is
 `objects/<first two digits>/<SHA-256>` beside the tar. That is format 2.
 """
@@ -43,20 +43,20 @@ UNWANTED = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
 class BadArchive(EngineError):
-    """A file isn't an archive of ours, or not as it was written."""
+    """The file is not an archive of this program, or it was damaged or changed."""
 
 
 class Header(BaseModel):
-    """Who wrote an archive, and what its tables look like.
+    """The release that wrote an archive, and the columns of its tables.
 
     Attributes
     ----------
     migrations : dict of str to list of str
-        Of each app those that its tables had seen.
+        For each app, the migrations that were applied.
     tables : dict of str to list of str
-        Of each model its columns, in the order of a row.
+        For each model, its columns in the order of a row.
     pictures : bool
-        Whether pictures are in it that can be drawn again.
+        Whether it contains pictures that can be drawn again.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -72,14 +72,14 @@ class Header(BaseModel):
 
 
 class Contents(BaseModel):
-    """What has to be in an archive.
+    """The content that an archive must have.
 
     Attributes
     ----------
     digest : str
-        SHA-256 over name, size and SHA-256 of each member before this one.
+        SHA-256 over name, size and SHA-256 of each earlier member.
     rows : dict of str to int
-        Of each model.
+        Number of rows for each model.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -92,7 +92,7 @@ class Contents(BaseModel):
 
 
 class OutsideFile(NamedTuple):
-    """A file whose content is outside of the archive, among the objects beside it."""
+    """A file whose content is outside the archive, in the folder of objects."""
 
     name: str
     size: int
@@ -101,7 +101,7 @@ class OutsideFile(NamedTuple):
 
 
 def object_path(folder: Path, digest: str) -> Path:
-    """Return where the content of that SHA-256 lies in a folder of backups."""
+    """Return the path of the content with this SHA-256 in a folder of backups."""
     return folder / OBJECTS / digest[:2] / digest
 
 
@@ -120,22 +120,21 @@ class Chain:
         return self._hash.hexdigest()
 
 
-class Digested:
-    """A stream that is digested while it is read."""
+class DigestedStream:
+    """A stream that computes a digest while it is read."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.stream = stream
         self.hash = hashlib.sha256()
 
     def read(self, size: int = -1) -> bytes:
-        """Return the next bytes."""
         content = self.stream.read(size)
         self.hash.update(content)
         return content
 
 
 class Writer:
-    """Writes an archive; nothing of what was written is kept in memory."""
+    """Writes an archive without keeping its content in memory."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.tar = tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT)  # noqa: SIM115
@@ -151,8 +150,7 @@ class Writer:
         self.add(name, json.dumps(content, indent=1).encode())
 
     def add_file(self, name: str, stream: IO[bytes], *, size: int) -> None:
-        """Write a file of the storage."""
-        digested = Digested(stream)
+        digested = DigestedStream(stream)
         self.tar.addfile(_described(FILES + name, size), digested)
         forget(self.tar)
         self.chain.add(FILES + name, size, digested.hash.hexdigest())
@@ -165,7 +163,7 @@ class Writer:
         self.file_bytes += sum(file.size for file in listed)
 
     def finish(self, *, rows: Mapping[str, int]) -> Contents:
-        """Return what was written, now noted at the end."""
+        """Write the contents member, close the archive and return the contents."""
         contents = Contents(
             digest=self.chain.hexdigest(),
             members=self.chain.members,
@@ -179,14 +177,14 @@ class Writer:
 
 
 def is_plain_name(name: str) -> bool:
-    """Return whether a name can be one of a stored file: relative, nothing hidden, no way out of the folder."""
+    """Return whether a stored file may have this name: relative, no hidden parts, no `..`."""
     parts = name.split("/")
     plain = all(part and not part.startswith(".") for part in parts)
     return plain and len(name) <= NAME_LENGTH and not UNWANTED.search(name)
 
 
 def forget(tar: tarfile.TarFile) -> None:
-    """Drop what a tar file remembers of its members: there may be hundreds of thousands."""
+    """Clear the tar file's list of members, since there may be hundreds of thousands."""
     tar.members.clear()  # type: ignore[attr-defined]
 
 

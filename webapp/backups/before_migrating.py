@@ -1,4 +1,4 @@
-"""Bringing the database up to this release, after a backup of it."""
+"""Migrates the database to this release, after a backup."""
 
 import fcntl
 from collections.abc import Callable, Iterator
@@ -16,15 +16,15 @@ from webapp.backups.folder import write_into
 
 STEM = "before-migrating-"
 KEPT = 3
-LOCK = 0x686F727365  # "horse": the number of the advisory lock that PostgreSQL keeps while one process migrates
+LOCK = 0x686F727365  # "horse": the number of PostgreSQL's advisory lock while a process migrates
 
 Say = Callable[[str], object]
 
 
 def upgrade(*, say: Say) -> None:
-    """Bring the database up to this release; one with something in it is backed up before it is changed.
+    """Migrate the database to this release; write a backup first if it contains data.
 
-    Several may call this at once, on one machine or many: one of them does it, the others wait for it.
+    Several processes on several machines may call this at once: one of them migrates, the others wait.
     """
     with _alone():
         try:
@@ -39,11 +39,11 @@ def upgrade(*, say: Say) -> None:
 
 
 def back_up_before_migrating(*, say: Say) -> Path | None:
-    """Return the backup that was written because migrations wait and there is something to lose; None otherwise.
+    """Write a backup if migrations are pending and there is data, and return its path; otherwise return None.
 
-    Pictures that can be drawn again stay out: migrations don't touch files.
+    Pictures that can be drawn again are left out, because migrations don't change files.
     """
-    if not schema.is_outdated(schema.seen_by(DEFAULT_DB_ALIAS)) or not schema.rows_in_the_way(DEFAULT_DB_ALIAS):
+    if not schema.is_outdated(schema.migrations_of(DEFAULT_DB_ALIAS)) or not schema.rows_in_the_way(DEFAULT_DB_ALIAS):
         return None
     folder: Path = settings.VAR_DIR / "backups"
     say(f"The database waits for an update. Writing a backup into {folder} first.")
@@ -52,7 +52,7 @@ def back_up_before_migrating(*, say: Say) -> Path | None:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Hold a lock that one process of all that use this database can have; it is freed when the process dies."""
+    """Hold a lock that only one process of all that use this database can have; it is released if the process dies."""
     if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
         connection = connections[DEFAULT_DB_ALIAS].copy()
         try:

@@ -1,11 +1,11 @@
-"""A folder of backups that share their files: what an earlier one there has read is not read again.
+"""A folder of backups that share their files: files that an earlier backup already has are not read again.
 
 ::
 
     site-20261122-030000-123456.tar  a backup: tables, secrets, and a list of files with their SHA-256
     objects/<two digits>/<SHA-256>   the content of a file, once for all backups that have it
 
-A file counts as unchanged when the last backup lists it with the same name, size and version (see `stored.Entry`) and
+A file counts as unchanged if the latest backup lists it with the same name, size and version (see `stored.Entry`) and
 its object still has that size.
 """
 
@@ -22,20 +22,20 @@ from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from webapp.backups import stored
+from webapp.backups import stored_files
 from webapp.backups.archive import BLOCK, OBJECTS, SHARING, BadArchive, Contents, OutsideFile, Writer, object_path
-from webapp.backups.pool import in_order
+from webapp.backups.parallel_files import in_order
 from webapp.backups.reading import ArchiveReader
 from webapp.backups.writing import SILENT, BackupProgress, NotWritten, draft_of, write_archive
 
 STEM = "site-"
 LOCK = ".lock"
 DRAFTS = "*.part"
-PART = 20_000  # files in a part of the list
+PART = 20_000  # files per part of the list
 
 
 class BackupFiles(NamedTuple):
-    """A backup in a folder: its path, what it has, and how many of its files had to be read."""
+    """A backup in a folder: its path, its contents, and how many of its files were read."""
 
     path: Path
     contents: Contents
@@ -45,60 +45,60 @@ class BackupFiles(NamedTuple):
 def write_into(
     folder: Path, *, stem: str = STEM, keep: int | None = None, pictures: bool = True, progress: BackupProgress = SILENT
 ) -> BackupFiles:
-    """Return the backup that was written into a folder; it appears there whole, or not at all.
+    """Write a backup into a folder and return it; the file appears there only when it is complete.
 
     Parameters
     ----------
     folder : Path
-        Made where it is missing.
+        Created if it is missing.
     stem : str
-        What its name begins with.
+        The beginning of the file's name.
     keep : int, optional
-        How many backups of this stem stay; older ones are deleted once the new one is whole.
+        How many backups with this stem to keep; older ones are deleted when the new one is complete.
     pictures : bool
-        Whether pictures are written that this program can draw again.
-    progress : Progress
+        Whether to write pictures that this program can draw again.
+    progress : BackupProgress
 
     Raises
     ------
     NotWritten
-        Where another process is writing there; errors of the disk and the database come as they are.
+        If another process is writing into the folder. Errors of the disk and the database are passed on.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _alone_in(folder):
         _drop_drafts(folder)
         path = folder / f"{stem}{datetime.now(UTC):%Y%m%d-%H%M%S-%f}.tar"
-        files = Shared(folder)
+        files = BackupFolder(folder)
         with draft_of(path) as file:
             contents = write_archive(file, files=files, pictures=pictures, progress=progress)
-            stored.sync()  # the objects are on the disk before the backup that lists them has its name
+            stored_files.sync()  # sync the objects to disk before the backup that lists them gets its name
         if keep is not None:
             drop_old(folder, stem=stem, keep=keep)
         return BackupFiles(path, contents, files.read)
 
 
 def drop_old(folder: Path, *, stem: str, keep: int) -> None:
-    """Delete all but the last backups of a stem, and the objects that no backup of the folder lists any more."""
+    """Delete all but the latest backups of a stem, and the objects that no backup in the folder lists any more."""
     for old in _backups(folder, stem)[:-keep]:
         old.unlink(missing_ok=True)
     listed: set[str] = set()
     try:
         for path in folder.glob("*.tar"):
             listed.update(file.digest for file in _listed_in(path))
-    except (BadArchive, OSError):  # it may list anything: nothing is deleted that it may need
+    except (BadArchive, OSError):  # an unreadable backup may need any object, so nothing is deleted
         return
     for found in (folder / OBJECTS).glob("*/*"):
         if found.name not in listed:
             found.unlink(missing_ok=True)
 
 
-class Shared:
-    """The files of a folder of backups, of which only new ones are read.
+class BackupFolder:
+    """The files of a folder of backups; only new ones are read.
 
     Attributes
     ----------
     read : int
-        How many were read.
+        How many files were read.
     """
 
     format = SHARING
@@ -106,8 +106,10 @@ class Shared:
     def __init__(self, folder: Path) -> None:
         self.folder, self.read = folder, 0
 
-    def write(self, writer: Writer, entries: Iterator[stored.Entry], *, note: Callable[[int], object]) -> None:
-        """Keep the files, several at once, and write the list of them."""
+    def write(
+        self, writer: Writer, entries: Iterator[stored_files.StoredFile], *, note: Callable[[int], object]
+    ) -> None:
+        """Store the files, several at once, and write their list."""
         part: list[OutsideFile] = []
         number = 0
         for file in in_order(self._jobs(entries)):
@@ -121,19 +123,19 @@ class Shared:
         if part:
             writer.add_list(number, _compressed(part), listed=part)
 
-    def _jobs(self, entries: Iterator[stored.Entry]) -> Iterator[Callable[[], OutsideFile | None]]:
+    def _jobs(self, entries: Iterator[stored_files.StoredFile]) -> Iterator[Callable[[], OutsideFile | None]]:
         last = Last(self.folder)
         for entry in entries:
             known = last.find(entry)
             if known is None:
                 self.read += 1
-                yield partial(_keep, self.folder, entry, stored.reader(entry.name))
+                yield partial(_keep, self.folder, entry, stored_files.reader(entry.name))
             else:
                 yield partial(_same, known)
 
 
 class Last:
-    """The list of files of a folder's last backup, gone through beside that of the storage: both are in one order."""
+    """The file list of the folder's latest backup, read in parallel with the storage in the same order."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -142,8 +144,8 @@ class Last:
         self.next: OutsideFile | None = None
         self._step()
 
-    def find(self, entry: stored.Entry) -> OutsideFile | None:
-        """Return what the last backup says of a file, if it is unchanged and still there."""
+    def find(self, entry: stored_files.StoredFile) -> OutsideFile | None:
+        """Return the latest backup's entry for a file if it is unchanged and its object exists, otherwise None."""
         place = entry.name.split("/")
         while self.next is not None and self.next.name.split("/") < place:
             self._step()
@@ -157,7 +159,7 @@ class Last:
     def _step(self) -> None:
         try:
             self.next = next(self.rest, None)
-        except (BadArchive, OSError):  # one that is damaged helps no more; what it said before is checked by `find`
+        except (BadArchive, OSError):  # a damaged list is not read further; `find` checks its earlier entries
             self.next = None
 
 
@@ -171,8 +173,8 @@ def _same(file: OutsideFile) -> OutsideFile:
     return file
 
 
-def _keep(folder: Path, entry: stored.Entry, job: Callable[[], IO[bytes] | None]) -> OutsideFile | None:
-    """Return a file whose content is now among the objects; None where it was deleted since."""
+def _keep(folder: Path, entry: stored_files.StoredFile, job: Callable[[], IO[bytes] | None]) -> OutsideFile | None:
+    """Copy a file's content to the objects and return its entry, or None if the file was deleted since."""
     stream = job()
     if stream is None:
         return None

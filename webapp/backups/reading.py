@@ -1,4 +1,4 @@
-"""Reading an archive: in one pass, nothing of it believed before it was compared with what it says of itself."""
+"""Reads an archive in one pass, and checks all its content against its own digests."""
 
 import gzip
 import io
@@ -31,7 +31,7 @@ from webapp.backups.archive import (
     BadArchive,
     Chain,
     Contents,
-    Digested,
+    DigestedStream,
     Header,
     OutsideFile,
     forget,
@@ -43,22 +43,21 @@ JSON_BYTES = 16 * BLOCK  # of a member that is read at once
 ROW_BYTES = 1024 * BLOCK  # of one row
 
 
-class Unbroken(Digested):
-    """A stream of an archive; where it breaks off, that is said as of the archive."""
+class Unbroken(DigestedStream):
+    """A stream of an archive; errors while reading it become `BadArchive`."""
 
     def __init__(self, stream: IO[bytes], *, path: Path) -> None:
         super().__init__(stream)
         self.path = path
 
     def read(self, size: int = -1) -> bytes:
-        """Return the next bytes."""
-        with refused(self.path):
+        with refuse(self.path):
             return super().read(size)
 
 
 @contextmanager
-def refused(path: Path) -> Iterator[None]:
-    """Turn what goes wrong while reading what isn't an archive of ours into `BadArchive`."""
+def refuse(path: Path) -> Iterator[None]:
+    """Turn errors while reading a file that is no valid archive into `BadArchive`."""
     try:
         yield
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
@@ -77,24 +76,24 @@ class Member(NamedTuple):
     Attributes
     ----------
     table : str
-        The model of which it has rows; empty of secrets and files.
+        The model whose rows it contains; empty for secrets and files.
     file : str
-        The name of the file in the storage; empty of secrets and tables.
+        The name of the file in the storage; empty for secrets and tables.
     stream : Digested
-        Its content; of a list of files an empty one.
-    listed : list of Listed
-        The files that are outside, of a part of the list of them.
+        Its content; empty for a list of files.
+    listed : list of OutsideFile
+        For a part of the list of files: the files whose content is outside.
     """
 
     table: str
     file: str
     size: int
-    stream: Digested
+    stream: DigestedStream
     listed: Sequence[OutsideFile] = ()
 
 
 class ArchiveReader:
-    """An archive, read from its first byte to its last, each time `members` is called."""
+    """An archive; each call of `members` reads it from the first byte to the last."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -106,7 +105,7 @@ class ArchiveReader:
             self.header = self._header(self._json(self._stream(tar, info), info.size, name=HEADER))
 
     def verify(self, *, show: Any = lambda size: None) -> Contents:
-        """Return what is in the archive, all of it read and found as it was written; raise `BadArchive`."""
+        """Read and check the whole archive, and return its contents; raise `BadArchive` if it is damaged."""
         rows: Counter[str] = Counter()
         for member in self.members():
             if member.table:
@@ -120,15 +119,15 @@ class ArchiveReader:
         return self.contents
 
     def _lines(self, member: Member) -> int:
-        """Return how many lines a part of a table has."""
+        """Return the number of lines of a part of a table."""
         found = 0
-        with refused(self.path), gzip.open(member.stream) as lines:  # type: ignore[call-overload]  # it only reads
+        with refuse(self.path), gzip.open(member.stream) as lines:  # type: ignore[call-overload]  # it only reads
             while block := lines.read(BLOCK):
                 found += block.count(b"\n")
         return found
 
     def members(self) -> Iterator[Member]:
-        """Yield secrets, rows and files in their order; raise `BadArchive`, at the latest at the end."""
+        """Yield secrets, rows and files in order; raise `BadArchive`, at the latest at the end."""
         for member in self.parts():
             if member.listed:
                 yield from self._outside(member.listed)
@@ -136,7 +135,7 @@ class ArchiveReader:
                 yield member
 
     def _outside(self, listed: Sequence[OutsideFile]) -> Iterator[Member]:
-        """Yield files whose content is outside, found as it was written."""
+        """Yield files whose content is outside, and check it."""
         for file in listed:
             path = object_path(self.path.parent, file.digest)
             expected = f"{path}, the content of {file.name},"
@@ -153,7 +152,7 @@ class ArchiveReader:
                     raise self._bad(f"{expected} as it was written", "something else: it is damaged or was changed")
 
     def parts(self) -> Iterator[Member]:
-        """Yield secrets, rows, files and lists of files in their order, without what is outside."""
+        """Yield secrets, rows, files and lists of files in order, without outside content."""
         chain, order = Chain(), _Order(self.header)
         files = file_bytes = 0
         with self._opened() as tar:
@@ -176,7 +175,7 @@ class ArchiveReader:
                     listed = self._list(stream)
                     files, file_bytes = files + len(listed), file_bytes + sum(file.size for file in listed)
                     order.check_names(listed, bad=self._bad)
-                    yield Member("", "", 0, Digested(io.BytesIO()), listed)
+                    yield Member("", "", 0, DigestedStream(io.BytesIO()), listed)
                 elif name != HEADER:
                     table = PART.fullmatch(name)
                     file = name.removeprefix(FILES) if name.startswith(FILES) else ""
@@ -191,12 +190,12 @@ class ArchiveReader:
         return self._json(member.stream, member.size, name=SECRETS)
 
     def read_rows(self, member: Member) -> Iterator[list[Any]]:
-        with refused(self.path), gzip.open(member.stream) as lines:  # type: ignore[call-overload]  # it only reads
+        with refuse(self.path), gzip.open(member.stream) as lines:  # type: ignore[call-overload]  # it only reads
             while line := lines.readline(ROW_BYTES):
                 yield self._row(line, table=member.table)
 
-    def _list(self, stream: Digested) -> list[OutsideFile]:
-        with refused(self.path), gzip.open(stream) as lines:  # type: ignore[call-overload]  # it only reads
+    def _list(self, stream: DigestedStream) -> list[OutsideFile]:
+        with refuse(self.path), gzip.open(stream) as lines:  # type: ignore[call-overload]  # it only reads
             return [self._listed(line) for line in iter(partial(lines.readline, ROW_BYTES), b"")]
 
     def _listed(self, line: bytes) -> OutsideFile:
@@ -220,7 +219,7 @@ class ArchiveReader:
         return row
 
     def _check(self, found: Any, read: Contents) -> None:
-        """Raise `BadArchive` unless what was read is what was written; rows are not counted yet."""
+        """Raise `BadArchive` unless the archive contains what was written; the numbers of rows are not checked here."""
         try:
             contents = Contents.model_validate(found)
         except ValidationError as error:
@@ -233,7 +232,7 @@ class ArchiveReader:
         self.contents = contents
 
     def _check_end(self, last: tarfile.TarInfo) -> None:
-        """Raise `BadArchive` unless the file ends after its last member as the writer ended it: with zeros alone."""
+        """Raise `BadArchive` unless only the zeros of the tar format follow the last member."""
         start = last.offset_data + -(-last.size // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE
         end = -(-(start + 2 * tarfile.BLOCKSIZE) // tarfile.RECORDSIZE) * tarfile.RECORDSIZE
         with self.path.open("rb") as file:
@@ -258,7 +257,7 @@ class ArchiveReader:
         except ValidationError as error:
             raise self._bad(f"{HEADER} to say who wrote it", _first(error)) from error
 
-    def _json(self, stream: Digested, size: int, *, name: str) -> Any:
+    def _json(self, stream: DigestedStream, size: int, *, name: str) -> Any:
         if size > JSON_BYTES:
             raise self._bad(f"{name} of {JSON_BYTES:,} bytes at most", f"{size:,}")
         try:
@@ -268,16 +267,16 @@ class ArchiveReader:
 
     @contextmanager
     def _opened(self) -> Iterator[tarfile.TarFile]:
-        with refused(self.path), tarfile.open(self.path, mode="r:") as tar:
+        with refuse(self.path), tarfile.open(self.path, mode="r:") as tar:
             yield tar
 
-    def _stream(self, tar: tarfile.TarFile, info: tarfile.TarInfo) -> Digested:
+    def _stream(self, tar: tarfile.TarFile, info: tarfile.TarInfo) -> DigestedStream:
         stream = tar.extractfile(info)
         assert stream is not None  # it is a plain file
         return Unbroken(stream, path=self.path)
 
     def _next(self, tar: tarfile.TarFile) -> tarfile.TarInfo | None:
-        """Return the next member, which has to be a plain file; those before are forgotten."""
+        """Return the next member, which must be a plain file, and forget earlier ones."""
         info = tar.next()
         forget(tar)
         if info is not None and (not info.isreg() or info.issparse()):
@@ -289,7 +288,7 @@ class ArchiveReader:
 
 
 class _Order:
-    """The order of members: each name has exactly one place, and comes after the one before."""
+    """Checks the order of members: each name has one place and comes after the previous one."""
 
     def __init__(self, header: Header) -> None:
         self.shares = header.format == SHARING
@@ -299,7 +298,7 @@ class _Order:
         self.seen: set[str] = set()
 
     def allows(self, name: str) -> bool:
-        """Return whether a member of that name may come now; it then counts as the last one."""
+        """Return whether this member may come now, and remember it as the last one."""
         place = self._place(name)
         if place is None or place <= self.last or not self._follows(place):
             return False
@@ -319,7 +318,7 @@ class _Order:
         return None
 
     def check_names(self, listed: Sequence[OutsideFile], *, bad: Callable[[str, str], BadArchive]) -> None:
-        """Raise what `bad` makes unless each file comes after the one before, so that none is there twice."""
+        """Raise the error that `bad` makes unless each file name is greater than the previous one."""
         for file in listed:
             place = tuple(file.name.split("/"))
             if place <= self.last_name:
@@ -327,7 +326,7 @@ class _Order:
             self.last_name = place
 
     def _follows(self, place: tuple[Any, ...]) -> bool:
-        """Return whether no part of a table, or of the list of files, is left out."""
+        """Return whether no part of a table or of the list of files is missing."""
         if place[0] == 3 and self.shares:
             return bool(place[1] == (self.last[1] + 1 if self.last[0] == 3 else 0))
         if place[0] != 2:

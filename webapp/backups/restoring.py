@@ -1,4 +1,4 @@
-"""Restoring a backup into an empty site: everything comes back, or nothing does."""
+"""Restores a backup into an empty site, completely or not at all."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -18,9 +18,9 @@ from generation.engine.errors import EngineError
 from generation.making import redraw
 from generation.models import AbstractJob, Dataset, Split
 from generation.splits import sealing
-from webapp.backups import rows, schema, stored
+from webapp.backups import rows, schema, stored_files
 from webapp.backups.archive import BadArchive, Contents
-from webapp.backups.pool import in_order
+from webapp.backups.parallel_files import in_order
 from webapp.backups.reading import ArchiveReader, Member
 from webapp.backups.writing import SILENT, BackupProgress
 from webapp.running import secret_files
@@ -33,26 +33,26 @@ log = logging.getLogger(__name__)
 
 
 class NotEmpty(EngineError):
-    """There is something where the backup would go."""
+    """The target of the restore already contains data."""
 
 
 class SealProof(NamedTuple):
-    """A sealed split, and whether its rows, or its parent's, still give the fingerprint that it was sealed with."""
+    """A sealed split, and whether its rows, or its parent's, still have the sealed fingerprint."""
 
     split: Split
     holds: bool
 
 
-class Restored(NamedTuple):
-    """What came back.
+class RestoreResult(NamedTuple):
+    """The result of a restore.
 
     Attributes
     ----------
     contents : Contents
     missing : Missing
-        Pictures.
+        Missing pictures.
     keeps_key : bool
-        Whether this site's secret key is another one than the backup's, because its environment says so.
+        Whether this site keeps another secret key than the backup's, because its environment sets it.
     """
 
     contents: Contents
@@ -66,9 +66,9 @@ class Missing(NamedTuple):
     Attributes
     ----------
     drawn_again : dict of str to int
-        They wait for a background process.
+        A background process will draw them again.
     lost : dict of str to int
-        Another release drew them, and this one would draw others.
+        Another release drew them, and this one would draw different ones.
     """
 
     drawn_again: dict[str, int]
@@ -76,7 +76,7 @@ class Missing(NamedTuple):
 
 
 def check_archive(path: Path, *, show: Callable[[int], object] = lambda size: None) -> ArchiveReader:
-    """Return an archive that is whole and that this release can read; raise `BadArchive`. Nothing is changed."""
+    """Return an archive that is complete and that this release can read; raise `BadArchive`. Nothing is changed."""
     archive = ArchiveReader(path)
     header = archive.header
     if strange := schema.unknown(header.migrations):
@@ -86,27 +86,27 @@ def check_archive(path: Path, *, show: Callable[[int], object] = lambda size: No
             where=str(path),
         )
     models = schema.models_at(header.migrations)
-    for label, columns in header.tables.items():  # what counts as transient may have changed since
+    for label, columns in header.tables.items():  # the set of transient tables may have changed since
         if label not in models or columns != [field.attname for field in schema.columns_of(models[label])]:
             raise BadArchive(f"Expected the tables of release {header.release}, got another {label}.", where=str(path))
     archive.verify(show=show)
     return archive
 
 
-def restore(archive: ArchiveReader, *, keep_files: bool = False, progress: BackupProgress = SILENT) -> Restored:
-    """Return what was restored from an archive that was checked, into an empty site.
+def restore(archive: ArchiveReader, *, keep_files: bool = False, progress: BackupProgress = SILENT) -> RestoreResult:
+    """Restore a checked archive into an empty site, and return the result.
 
     Parameters
     ----------
-    archive : Reader
+    archive : ArchiveReader
     keep_files : bool
-        Whether files that are in the storage already are this site's own and stay.
-    progress : Progress
+        Whether files in the storage belong to this site and stay.
+    progress : BackupProgress
 
     Raises
     ------
     NotEmpty, BadArchive, BadRow
-        Nothing was changed then, or all of it was changed back.
+        Nothing was changed, or all changes were undone.
     """
     contents = archive.contents
     assert contents is not None  # it was checked
@@ -122,16 +122,16 @@ def restore(archive: ArchiveReader, *, keep_files: bool = False, progress: Backu
         call_command("migrate", database=USING, run_syncdb=True, interactive=False, verbosity=0)
         with transaction.atomic(using=USING):
             missing = look_for_pictures()
-    return Restored(contents, missing, keeps_key)
+    return RestoreResult(contents, missing, keeps_key)
 
 
 def check_empty(contents: Contents, *, keep_files: bool) -> None:
-    """Raise `NotEmpty` where there is something already; files of an interrupted restore of the same are nothing."""
+    """Raise `NotEmpty` if the site has data; files of an interrupted restore of the same archive don't count."""
     if label := schema.rows_in_the_way(USING):
         raise NotEmpty(
             f"Expected an empty database, got one with rows of {label}. Name a new one: DATABASE_URL or VAR_DIR."
         )
-    if not keep_files and not stored.is_empty() and not stored.is_marked(contents.digest):
+    if not keep_files and not stored_files.is_empty() and not stored_files.is_marked(contents.digest):
         raise NotEmpty(
             "Expected an empty MEDIA_ROOT or bucket, got one with files. Name a new one; or, where they are the files "
             "of the site that was backed up, say --keep-files."
@@ -140,25 +140,25 @@ def check_empty(contents: Contents, *, keep_files: bool) -> None:
 
 @contextmanager
 def _undone_on_failure(contents: Contents, *, keep_files: bool) -> Iterator[None]:
-    """Put secrets and files back as they were where the block fails; the mark is for what ends without a word."""
+    """Undo changes of secrets and files if the block fails; the mark helps after a crash without clean-up."""
     key = settings.VAR_DIR / KEY_FILE
     before = key.read_text() if key.exists() else ""
     if not keep_files:
-        stored.mark(contents.digest)
+        stored_files.mark(contents.digest)
     try:
         yield
     except BaseException:
         if before:
             secret_files.put_secret(key, before)
         if not keep_files:
-            stored.erase()
-            stored.unmark()
+            stored_files.erase()
+            stored_files.unmark()
         raise
-    stored.unmark()
+    stored_files.unmark()
 
 
 class Filling:
-    """An archive on its way into tables and storage, within a transaction."""
+    """Writes an archive into tables and storage, within a transaction."""
 
     def __init__(self, archive: ArchiveReader, *, progress: BackupProgress) -> None:
         self.archive, self.progress = archive, progress
@@ -166,7 +166,7 @@ class Filling:
         self.keeps_key = False
 
     def fill(self) -> bool:
-        """Return whether this site keeps a secret key of its own; raise `BadArchive`, `BadRow`."""
+        """Write everything; return whether this site keeps its own secret key. Raise `BadArchive` or `BadRow`."""
         assert self.archive.contents is not None  # it was checked
         self.progress.expect(sum(self.archive.contents.rows.values()))
         rows.clear(self.models, using=USING)
@@ -178,16 +178,16 @@ class Filling:
         self._let_jobs_wait()
         rows.check_references(USING)
         rows.reset_sequences(self.models, using=USING)
-        stored.sync()
+        stored_files.sync()
         return self.keeps_key
 
     def _writes(self, counts: dict[str, int]) -> Iterator[Callable[[], int]]:
-        """Insert rows and count them, and yield a job for each file that returns the file's size."""
+        """Insert and count rows, and yield for each file a job that writes it and returns its size."""
         for member in self.archive.members():
             if member.table:
                 counts[member.table] += self._insert(member)
             elif member.file:
-                yield partial(_write, stored.write(member.file, member.stream), member.size)
+                yield partial(_write, stored_files.write(member.file, member.stream), member.size)
             else:
                 self._take_secrets(member)
 
@@ -206,7 +206,7 @@ class Filling:
             secret_files.put_secret(settings.VAR_DIR / KEY_FILE, key)
 
     def _let_jobs_wait(self) -> None:
-        """Let jobs that somebody was doing wait again, as if they had not been tried."""
+        """Reset running jobs to waiting, without counting the interrupted attempt."""
         for model in apps.get_models():
             if issubclass(model, AbstractJob) and model._meta.label in self.models:
                 held = self.models[model._meta.label]._base_manager.using(USING).filter(state=AbstractJob.State.RUNNING)
@@ -221,7 +221,7 @@ def _write(job: Callable[[], object], size: int) -> int:
 
 
 def look_for_pictures() -> Missing:
-    """Return how many pictures are not in the storage; those that this program draws alike wait to be drawn."""
+    """Count the pictures that are not in the storage, and queue those that this program draws identically."""
     missing = Missing({}, {})
     drawn = Split.objects.filter(dataset__with_images=True).exclude(dataset__state=Dataset.State.DELETING)
     for split in drawn.select_related("dataset").order_by("pk"):
@@ -235,7 +235,7 @@ def look_for_pictures() -> Missing:
 
 
 def proofs() -> Iterator[SealProof]:
-    """Yield each sealed split, and whether its rows give its fingerprint."""
+    """Yield each sealed split, and whether its rows have its fingerprint."""
     sealed = Split.objects.filter(state=Split.State.COMPLETE)
     for split in sealed.select_related("dataset", "parent__dataset").order_by("dataset__slug", "ordinal"):
         try:

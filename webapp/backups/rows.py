@@ -1,4 +1,4 @@
-"""Rows as JSON: read in one snapshot of the database while others write, and written with their own keys."""
+"""Rows as JSON: read from one snapshot of the database while others write, and inserted with their own keys."""
 
 import gzip
 import json
@@ -21,7 +21,7 @@ from generation.engine.errors import EngineError
 from webapp.backups.schema import Models, columns_of
 
 SNAPSHOT = "snapshot"
-READ = 2000  # rows fetched at a time
+READ = 2000  # rows per fetch
 PART_BYTES = 4 * 1024 * 1024  # of JSON after which a part ends
 LEVEL = 4  # of compression: half the time of the default, a twentieth more bytes
 Noted = Callable[[int], object]
@@ -33,9 +33,9 @@ class BadRow(EngineError):
 
 @contextmanager
 def snapshot(using: str) -> Iterator[str]:
-    """Give the name of a connection that sees the database as it is now, whatever others write meanwhile.
+    """Yield the name of a connection that sees the database as it is now, even if others write in the meantime.
 
-    It writes nothing and holds nobody up.
+    It is read-only and does not block others.
     """
     connection = connections[using].copy(SNAPSHOT)
     if connection.vendor == "sqlite":
@@ -55,7 +55,7 @@ def snapshot(using: str) -> Iterator[str]:
 
 
 def parts_of(model: type[Model], *, using: str, note: Noted) -> Iterator[bytes]:
-    """Yield a table's rows, compressed, in parts of some megabytes; one part where there are no rows."""
+    """Yield a table's rows, compressed, in parts of some megabytes; one empty part if there are no rows."""
     names = [field.attname for field in columns_of(model)]
     rows = model._base_manager.using(using).order_by("pk").values_list(*names)
     lines: list[bytes] = []
@@ -73,12 +73,12 @@ def parts_of(model: type[Model], *, using: str, note: Noted) -> Iterator[bytes]:
 
 
 def as_json(row: tuple[Any, ...]) -> bytes:
-    """Return a row as one line of JSON, which a field's `to_python` reads back value by value."""
+    """Return a row as one line of JSON; a field's `to_python` reads each value back."""
     return json.dumps(row, default=_plain, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def clear(models: Models, *, using: str) -> None:
-    """Delete all rows of all tables that are there; what refers to what is looked at later."""
+    """Delete all rows of all existing tables; references are checked later."""
     there = connections[using].introspection.table_names()
     with connections[using].cursor() as cursor:
         for model in models.values():
@@ -87,7 +87,7 @@ def clear(models: Models, *, using: str) -> None:
 
 
 def check_references(using: str) -> None:
-    """Raise `BadRow` where a row refers to one that isn't there."""
+    """Raise `BadRow` if a row refers to a missing one."""
     try:
         connections[using].check_constraints()
     except IntegrityError as error:
@@ -95,7 +95,7 @@ def check_references(using: str) -> None:
 
 
 def insert(model: type[Model], rows: Iterable[list[Any]], *, using: str, note: Noted) -> int:
-    """Return how many rows were put into a table, exactly as they are; raise `BadRow`."""
+    """Insert rows unchanged and return how many; raise `BadRow`."""
     connection, fields = connections[using], columns_of(model)
     columns = ", ".join(_quoted(using, field.column) for field in fields)
     marks = ", ".join(["%s"] * len(fields))
@@ -120,7 +120,7 @@ def reset_sequences(models: Models, *, using: str) -> None:
 
 
 def _stored(fields: list[Any], row: list[Any], connection: Any) -> list[Any]:
-    """Return a row's values as the database takes them."""
+    """Return a row's values in the form that the database expects."""
     return [
         field.get_db_prep_save(None if value is None else field.to_python(value), connection)
         for field, value in zip(fields, row, strict=True)
@@ -128,7 +128,7 @@ def _stored(fields: list[Any], row: list[Any], connection: Any) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that JSON has no form for, as its field reads it back."""
+    """Return a value that JSON does not support in a form that its field reads back."""
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, timedelta):

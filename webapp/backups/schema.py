@@ -1,7 +1,7 @@
-"""What the tables look like: those of the running program, of a database, or of an archive.
+"""The tables of the running program, of a database, or of an archive.
 
-They may differ: a database waits for migrations after an update, an archive may come from an older release. So tables
-are read and written as they were after the migrations that they had seen, not as the code has them now.
+They may differ: after an update a database waits for migrations, and an archive may come from an older release.
+Therefore tables are read and written in the state of their own migrations, not in that of the current code.
 """
 
 from collections.abc import Mapping
@@ -21,51 +21,51 @@ from generation.engine.errors import EngineError
 Migrations = Mapping[str, list[str]]
 Models = Mapping[str, type[Model]]
 
-# Not in a backup, because it means nothing in another place or at another time. Everything else is in it.
+# Not in a backup, because it has no meaning in another place or at another time. All other tables are in it.
 TRANSIENT = {
     "sessions.Session": "who is logged in",
     "webapp.LoginLink": "links that log somebody in, once, within a day",
     "generation.Heartbeat": "which processes are alive",
     "generation.PreviewTurn": "whose preview is running",
 }
-# What migrations themselves put into an empty database.
+# Rows that migrations themselves create in an empty database.
 BY_MIGRATIONS = frozenset({"contenttypes.ContentType", "auth.Permission", "auth.Group"})
 
 
 class WrongSchema(EngineError):
-    """Tables are not as they have to be: too new for this program, or not empty."""
+    """The tables are too new for this program, or not empty."""
 
 
-def known() -> Migrations:
-    """Return the migrations that this program has, by app."""
+def known_migrations() -> Migrations:
+    """Return the migrations of this program, by app."""
     return _by_app(_loader().graph.nodes)
 
 
-def seen_by(using: str) -> Migrations:
-    """Return the migrations that a database has seen, by app, of the apps that this program has."""
-    apps = known()
+def migrations_of(using: str) -> Migrations:
+    """Return the migrations applied to a database, by app, for the apps of this program."""
+    apps = known_migrations()
     seen = _by_app(MigrationRecorder(connections[using]).applied_migrations())
     return {app: names for app, names in seen.items() if app in apps}
 
 
 def unknown(migrations: Migrations) -> list[str]:
-    here = known()
+    here = known_migrations()
     return [f"{app}.{name}" for app, names in migrations.items() for name in names if name not in here.get(app, [])]
 
 
 def is_outdated(migrations: Migrations) -> bool:
-    return any(set(names) - set(migrations.get(app, [])) for app, names in known().items())
+    return any(set(names) - set(migrations.get(app, [])) for app, names in known_migrations().items())
 
 
 def models_at(migrations: Migrations) -> Models:
-    """Return the models of all tables as they are after these migrations, by their labels, in order."""
+    """Return the models of all tables after these migrations, by label, in order."""
     loader = _loader()
     nodes = [(app, name) for app, names in migrations.items() for name in names if (app, name) in loader.graph.nodes]
     models = {
         model._meta.label: model
         for source in (loader.project_state(nodes).apps, apps)
         for model in source.get_models(include_auto_created=True)
-        if (model._meta.app_label in loader.unmigrated_apps) == (source is apps)  # which have no history
+        if (model._meta.app_label in loader.unmigrated_apps) == (source is apps)  # these apps have no migrations
     }
     tables = {label: model for label, model in models.items() if model._meta.managed and not model._meta.proxy}
     return dict(sorted(tables.items()))
@@ -80,8 +80,8 @@ def columns_of(model: type[Model]) -> list[Any]:
 
 
 def rows_in_the_way(using: str) -> str:
-    """Return the name of a table of ours that has rows other than those of migrations; empty where none has."""
-    migrations = seen_by(using)
+    """Return the label of a table that has rows other than those of migrations; empty if there is none."""
+    migrations = migrations_of(using)
     tables = set(connections[using].introspection.table_names())
     if not any(migrations.values()):
         return ""
@@ -93,7 +93,7 @@ def rows_in_the_way(using: str) -> str:
 
 
 def bring_to(migrations: Migrations, *, using: str) -> None:
-    """Give a database without rows the tables as they are after these migrations."""
+    """Migrate a database without rows to the state after these migrations."""
     if not is_outdated(migrations):
         call_command("migrate", database=using, run_syncdb=True, interactive=False, verbosity=0)
         return
@@ -109,7 +109,7 @@ def bring_to(migrations: Migrations, *, using: str) -> None:
 
 
 def _ends(loader: MigrationLoader, migrations: Migrations) -> list[Any]:
-    """Return the last of these migrations of each app; (app, None) where it has none."""
+    """Return the last of these migrations for each app, or (app, None) if it has none."""
     wanted = {(app, name) for app, names in migrations.items() for name in names}
     ends: list[Any] = [(app, None) for app in sorted(loader.migrated_apps) if not migrations.get(app)]
     for node in sorted(wanted):

@@ -1,4 +1,4 @@
-"""Writing a backup: a consistent picture of the database and the files it speaks of, while the site runs."""
+"""Writes a backup: a consistent snapshot of the database and its files, while the site runs."""
 
 import fcntl
 import glob
@@ -18,27 +18,27 @@ from generation import __version__
 from generation.engine import ENGINE_VERSION
 from generation.engine.errors import EngineError
 from generation.making import redraw
-from webapp.backups import rows, schema, stored
+from webapp.backups import rows, schema, stored_files
 from webapp.backups.archive import FORMAT, SECRETS, Contents, Header, Writer
 from webapp.backups.archive import HEADER as HEADER_NAME
-from webapp.backups.pool import in_order
+from webapp.backups.parallel_files import in_order
 
 
 class NotWritten(EngineError):
-    """There is no backup: what was asked for can't be done."""
+    """The backup can't be written as requested."""
 
 
 class BackupProgress(NamedTuple):
-    """Who is told how far it is.
+    """Callbacks for the progress.
 
     Attributes
     ----------
     expect : function of int
-        How many rows there will be.
+        Called with the total number of rows.
     rows : function of int
-        So many more are done.
+        Called with the number of further rows that are done.
     file : function of int
-        One more file is done, of so many bytes.
+        Called with the size of each finished file.
     """
 
     expect: Callable[[int], object] = lambda count: None
@@ -52,21 +52,21 @@ SILENT = BackupProgress()
 def write_backup(
     path: Path, *, overwrite: bool = False, pictures: bool = True, progress: BackupProgress = SILENT
 ) -> Contents:
-    """Return what was written into a new file at this path; it appears there whole, or not at all.
+    """Write a backup to a new file and return its contents; the file appears only when it is complete.
 
     Parameters
     ----------
     path : Path
     overwrite : bool
-        Whether a file that is there may be replaced.
+        Whether an existing file may be replaced.
     pictures : bool
-        Whether pictures are written that this program can draw again.
-    progress : Progress
+        Whether to write pictures that this program can draw again.
+    progress : BackupProgress
 
     Raises
     ------
     NotWritten
-        Where that can't be asked for; errors of the disk and the database come as they are.
+        If the path can't be used. Errors of the disk and the database are passed on.
     """
     if path.is_dir() or (path.exists() and not overwrite):
         raise NotWritten("Expected a new file, got one that exists. Name another, or say --overwrite.", where=str(path))
@@ -75,16 +75,17 @@ def write_backup(
 
 
 class Files(Protocol):
-    """Where the files of the storage go, and the format of an archive that is written so."""
+    """Where the files of the storage are written, and the number of the archive's format."""
 
     format: int
 
-    def write(self, writer: Writer, entries: Iterator[stored.Entry], *, note: Callable[[int], object]) -> None:
+    def write(
+        self, writer: Writer, entries: Iterator[stored_files.StoredFile], *, note: Callable[[int], object]
+    ) -> None:
         """Write the files; `note` is called with the size of each."""
 
 
 def write_archive(file: IO[bytes], *, files: Files, pictures: bool, progress: BackupProgress) -> Contents:
-    """Return what was written into an open file."""
     with rows.snapshot(DEFAULT_DB_ALIAS) as using:
         migrations = _migrations(using)
         models = schema.backed_up(schema.models_at(migrations))
@@ -95,14 +96,14 @@ def write_archive(file: IO[bytes], *, files: Files, pictures: bool, progress: Ba
         writer.add_json(SECRETS, {"secret_key": settings.SECRET_KEY})
         counts = {label: _write_table(writer, model, using=using, progress=progress) for label, model in models.items()}
         left_out = () if pictures else tuple(_drawable_folders(models, using=using))
-        entries = (entry for entry in stored.entries() if not entry.name.startswith(left_out))
+        entries = (entry for entry in stored_files.entries() if not entry.name.startswith(left_out))
         files.write(writer, entries, note=progress.file)
         return writer.finish(rows=counts)
 
 
 def _migrations(using: str) -> schema.Migrations:
-    """Return what the database has seen; raise `NotWritten` where that is more than this program knows."""
-    migrations = schema.seen_by(using)
+    """Return the migrations applied to the database; raise `NotWritten` if this program does not know all of them."""
+    migrations = schema.migrations_of(using)
     if strange := schema.unknown(migrations):
         raise NotWritten(
             f"Expected a database of release {__version__} or an older one, got one with {strange[0]}. "
@@ -125,7 +126,7 @@ def _header(migrations: schema.Migrations, models: schema.Models, *, number: int
 
 
 def _write_table(writer: Writer, model: Any, *, using: str, progress: BackupProgress) -> int:
-    """Return how many rows of a table were written."""
+    """Write a table and return its number of rows."""
     count = 0
 
     def note(more: int) -> None:
@@ -139,7 +140,7 @@ def _write_table(writer: Writer, model: Any, *, using: str, progress: BackupProg
 
 
 def _drawable_folders(models: schema.Models, *, using: str) -> Iterator[str]:
-    """Yield the folders whose pictures this program draws again."""
+    """Yield the folders whose pictures this program can draw again."""
     splits: Any = models["generation.Split"]._base_manager.using(using)
     for split in splits.select_related("dataset").order_by("pk"):
         if redraw.is_drawable(kind=split.kind, engine_version=split.dataset.engine_version):
@@ -147,17 +148,21 @@ def _drawable_folders(models: schema.Models, *, using: str) -> Iterator[str]:
 
 
 class InArchive:
-    """Files in the archive itself: one file holds everything."""
+    """Writes files into the archive itself, so that one file contains everything."""
 
     format = FORMAT
 
-    def write(self, writer: Writer, entries: Iterator[stored.Entry], *, note: Callable[[int], object]) -> None:
-        """Write the files, several of which are read at once."""
-        for name, stream in in_order(partial(_opened, entry.name, stored.reader(entry.name)) for entry in entries):
+    def write(
+        self, writer: Writer, entries: Iterator[stored_files.StoredFile], *, note: Callable[[int], object]
+    ) -> None:
+        """Write the files; several are read at once."""
+        for name, stream in in_order(
+            partial(_opened, entry.name, stored_files.reader(entry.name)) for entry in entries
+        ):
             if stream is None:  # deleted since: a restore draws the picture again
                 continue
             with stream:
-                size = stored.size_of(stream)
+                size = stored_files.size_of(stream)
                 writer.add_file(name, stream, size=size)
             note(size)
 
@@ -168,7 +173,7 @@ def _opened(name: str, job: Callable[[], IO[bytes] | None]) -> tuple[str, IO[byt
 
 @contextmanager
 def draft_of(path: Path) -> Iterator[IO[bytes]]:
-    """Give a file that only we can read, and that gets this name when it is whole and on the disk."""
+    """Yield a private file that gets its final name when it is complete and synced to disk."""
     _drop_drafts(path)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
@@ -185,7 +190,7 @@ def draft_of(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _drop_drafts(path: Path) -> None:
-    """Delete what a backup to the same path left behind that was killed; one that is being written is locked."""
+    """Delete drafts of killed backups to the same path; drafts in use are locked."""
     for left in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
         with left.open("rb") as file:
             try:

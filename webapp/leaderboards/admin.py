@@ -1,25 +1,25 @@
-"""Leaderboards in the admin pages: to look at; their own pages change them."""
+"""Leaderboards in the admin pages, read-only: their own pages change them."""
+
+from typing import ClassVar
 
 from django.contrib import admin
+from django.db.models import Field, URLField
 
-from annotations.admin import Unchanged
+from annotations.admin import ReadOnlyAdmin
 from webapp.leaderboards.models import Method, Submission, Suite
 
 
 @admin.register(Method)
-class MethodAdmin(Unchanged):
-    """Methods, anonymous ones with their owners."""
-
+class MethodAdmin(ReadOnlyAdmin):
     list_display = ("name", "made", "owner", "anonymous", "published", "created")
     list_select_related = ("owner",)
     list_filter = ("made", "anonymous")
     search_fields = ("name", "owner__username")
+    formfield_overrides: ClassVar[dict[type[Field], dict[str, str]]] = {URLField: {"assume_scheme": "https"}}
 
 
 @admin.register(Submission)
-class SubmissionAdmin(Unchanged):
-    """Submissions."""
-
+class SubmissionAdmin(ReadOnlyAdmin):
     list_display = ("__str__", "state", "run", "size", "created", "finished", "message")
     list_select_related = ("method", "split__dataset")
     list_filter = ("state", "format")
@@ -27,9 +27,7 @@ class SubmissionAdmin(Unchanged):
 
 
 @admin.register(Suite)
-class SuiteAdmin(Unchanged):
-    """Suites."""
-
+class SuiteAdmin(ReadOnlyAdmin):
     list_display = ("title", "slug", "owner", "is_public", "created")
     list_select_related = ("owner",)
     search_fields = ("title", "slug")

@@ -1,7 +1,7 @@
-"""The baselines that every complete split has: guesses that see nothing, or nothing but words, and no picture.
+"""The baselines that the site makes for every complete split: they see nothing, or only the question's words.
 
-A world may have others of its own, named after it: they read stories or scenes as they are stored.
-All are submissions of methods that are the site's own, so that boards, slices and comparisons need no second way.
+A world may define further baselines, named after it, which read stories or scenes as they are stored. All baselines are
+submissions of methods that belong to the site, so boards, slices and comparisons treat them like any other submission.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ from generation.engine.items import Item
 from generation.engine.predictions import Predictions
 from generation.engine.scoring.score import GUESS, OUTSIDE, is_guess
 from generation.engine.worlds import get_world, usable
-from generation.engine.worlds.guessing import Baseline, baselines_of, unanswered
+from generation.engine.worlds.base import Baseline, unanswered
 from generation.models import Dataset, Scene, Split
 from generation.reports.shortcuts import Guesser, SplitTexts, choices_of
 from generation.storage.index import SplitIndex
@@ -25,14 +25,14 @@ from webapp.leaderboards.models import Method, Submission
 
 Kind = Method.Baseline
 
-AT_ONCE = 20  # splits whose baselines a sweep begins
-LOW = -10  # their priority: what people sent goes first
-OF = ":"  # between a world's name and that of a baseline of its own
-SCENES = 200  # that are read at a time
+AT_ONCE = 20  # splits per sweep
+LOW = -10  # their priority: submissions of users go first
+OF = ":"  # separates the names of a world and of its baseline
+SCENES = 200  # read per query
 
 
 class About(NamedTuple):
-    """What a baseline sees, what it was fitted on, and whether it needs a reference at all."""
+    """What a baseline sees, what it was fitted on, and whether it needs a reference split."""
 
     sees: str
     fitted: str
@@ -49,8 +49,8 @@ ABOUT = {
 }
 
 
-def said_of(method: Method | None) -> str:
-    """Return in a line what a baseline sees and what it was fitted on; nothing of other methods, or of people."""
+def describe(method: Method | None) -> str:
+    """Describe in one line what a baseline sees and what it was fitted on; empty for other methods and for people."""
     if method is None or not method.baseline:
         return ""
     about = about_of(method.baseline)
@@ -58,7 +58,7 @@ def said_of(method: Method | None) -> str:
 
 
 def about_of(kind: str) -> About | None:
-    """Return what a baseline is; None of a world's that isn't there any more."""
+    """Return the description of a baseline, or None if its world no longer exists."""
     if kind in ABOUT:
         return ABOUT[Kind(kind)]
     own = own_of(kind)
@@ -66,16 +66,16 @@ def about_of(kind: str) -> About | None:
 
 
 def own_of(kind: str) -> Baseline | None:
-    """Return a world's own baseline; None where there is none of that name."""
+    """Return a world's baseline by its full name, or None if there is none."""
     world, _, name = kind.partition(OF)
     try:
-        return next((one for one in baselines_of(get_world(world)) if one.name == name), None)
+        return next((one for one in get_world(world).baselines if one.name == name), None)
     except EngineError:
         return None
 
 
 def begin() -> int:
-    """Return how many baselines were begun, of splits that are complete and lack them."""
+    """Create submissions for missing baselines of complete splits, and return how many."""
     begun = 0
     for split in lacking()[:AT_ONCE]:
         for kind in kinds_of(split):
@@ -87,14 +87,14 @@ def begin() -> int:
 
 
 def lacking() -> QuerySet[Split]:
-    """Return complete splits with questions of their own that lack a baseline they should have."""
+    """Return complete splits, other than question sets, that lack a baseline they should have."""
     of_split = Submission.objects.filter(split=OuterRef("pk"))
     has = {kind: Exists(of_split.filter(method__baseline=kind)) for kind in ABOUT}
     lacks = Q()
     for kind, about in ABOUT.items():
         lacks |= ~Q(has[kind]) & (Q(reference__state=Split.State.COMPLETE) if about.needs_reference else Q())
     for world in usable():
-        for one in baselines_of(world):
+        for one in world.baselines:
             has_it = Exists(of_split.filter(method__baseline=f"{world.name}{OF}{one.name}"))
             lacks |= Q(dataset__world=world.name) & ~Q(has_it) & _can_be_read(one)
     complete = Split.objects.own().filter(state=Split.State.COMPLETE, dataset__state=Dataset.State.COMPLETE)
@@ -103,7 +103,7 @@ def lacking() -> QuerySet[Split]:
 
 
 def _can_be_read(own: Baseline) -> Q:
-    """Return which splits a world's own baseline can be made for: their scenes, and the reference's, are known."""
+    """Return the condition for splits that a world's baseline can read: the scenes of split and reference are known."""
     known = Scene.objects.filter(data__isnull=False)
     here = Q(Exists(known.filter(split=OuterRef("pk"))))
     if not own.needs_reference:
@@ -112,11 +112,11 @@ def _can_be_read(own: Baseline) -> Q:
 
 
 def kinds_of(split: Split) -> list[str]:
-    """Return the baselines that a split has."""
+    """Return the names of the baselines that a split should have."""
     has_reference = split.reference is not None and split.reference.is_complete
     kinds = [str(kind) for kind, about in ABOUT.items() if has_reference or not about.needs_reference]
     world = split.dataset.get_world()
-    own = [one for one in baselines_of(world) if Split.objects.filter(_can_be_read(one), pk=split.pk).exists()]
+    own = [one for one in world.baselines if Split.objects.filter(_can_be_read(one), pk=split.pk).exists()]
     return [*kinds, *(f"{world.name}{OF}{one.name}" for one in own)]
 
 
@@ -126,7 +126,7 @@ def fitted_on(split: Split, kind: str) -> Split | None:
 
 
 def method_of(kind: str) -> Method:
-    """Return the site's own method of a kind."""
+    """Return the site's method for a baseline; create it if it is missing."""
     own = own_of(kind)
     name = own.label if own is not None else Kind(kind).label
     made, _ = Method.objects.get_or_create(baseline=kind, defaults={"name": name, "made": Method.Made.BASELINE})
@@ -140,9 +140,9 @@ def predictions(kind: str, split: Split, *, check: Callable[[], None]) -> Predic
     ----------
     kind : str
     split : Split
-        Complete; its reference too, where the baseline learns from it.
+        A complete split; if the baseline learns from a reference split, that is complete too.
     check : callable
-        Called now and then; it may raise to stop.
+        Called regularly; it may raise to stop the work.
     """
     own = own_of(kind)
     if own is not None:
@@ -168,7 +168,7 @@ def _fitted(kind: str, split: Split, check: Callable[[], None]) -> NDArray[np.in
 
 
 def _of_world(own: Baseline, split: Split, check: Callable[[], None]) -> NDArray[np.int64]:
-    """Return what a world's own baseline says, as codes; `OUTSIDE` where it has no answer of the vocabulary."""
+    """Return the answers of a world's baseline as codes, `OUTSIDE` for answers outside the vocabulary."""
     codes = {answer: code for code, answer in enumerate(SplitIndex.open(split).answer_values)}
     reference = split.reference if own.needs_reference else None
     learned = _items(reference, check) if reference is not None else iter(())
@@ -181,7 +181,7 @@ def _of_world(own: Baseline, split: Split, check: Callable[[], None]) -> NDArray
 
 
 def _items(split: Split, check: Callable[[], None]) -> Iterator[Item]:
-    """Yield a split's items, read a few at a time."""
+    """Yield a split's items, reading a few scenes at a time."""
     for first in range(0, split.scenes, SCENES):
         check()
         for stored in load_items(split, first, SCENES):

@@ -1,6 +1,6 @@
-"""Boards: the entries of a split in order, each with its accuracy, the world's columns and its rank.
+"""Boards: the ranked entries of a split, each with its accuracy and its accuracy on the world's columns.
 
-A board over several tasks has the mean of their accuracies, and how many tasks an entry fails.
+If columns are tasks, each entry also has the mean of its accuracies on them, and the number of tasks that it fails.
 """
 
 import math
@@ -13,24 +13,28 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
-from generation.access import Visitor, may_see_facet
+from generation.access import Visitor, may_see_exact_figures, may_see_facet
 from generation.engine.items import Column, FacetKind
+from generation.engine.scoring.figures import Averaged, Figure, figure, is_too_few, percent, points, rounded
 from generation.engine.scoring.ladder import WHOLE
-from generation.engine.scoring.statistics import Averaged
-from generation.engine.worlds.boards import Tasks, tasks_of
+from generation.engine.worlds.boards import Tasks
 from generation.models import Split
 from generation.storage.index import IndexedFacet, SplitIndex, counts_of_all
 from webapp.leaderboards import entries
 from webapp.leaderboards.disclosure import ladder
-from webapp.leaderboards.disclosure.figures import DECIMALS, DEFERRED, SMALLEST, Figure, exact_share, figure, shade
 from webapp.leaderboards.disclosure.ladder import PartOfSplit
-from webapp.leaderboards.disclosure.visibility import is_open
+from webapp.leaderboards.disclosure.visibility import DEFERRED
 from webapp.leaderboards.entries import Entry, people_by, right_among, right_by, share_of
 from webapp.leaderboards.models import Method
 
 
-class Passed(NamedTuple):
-    """A row over `of` tasks, as it may be told; mean and failed are None where a task has too few questions."""
+def shade(share: float | None) -> str:
+    """Return the class of a table's cell that is shaded by its share, in steps of a tenth; empty without one."""
+    return "" if share is None else f"shade-{min(9, int(10 * share))}"
+
+
+class PassedTasks(NamedTuple):
+    """An entry's result over `of` tasks; mean and failed are None if a task has too few questions."""
 
     of: int
     mean: float | None = None
@@ -38,34 +42,34 @@ class Passed(NamedTuple):
 
     @property
     def mean_text(self) -> str:
-        """Return the mean in points for people; empty where it isn't told."""
-        return "" if self.mean is None else f"{100 * self.mean:.1f}"
+        """Return the mean in percent as text; empty if there is none."""
+        return "" if self.mean is None else points(self.mean)
 
     @property
     def failed_text(self) -> str:
-        """Return how many are failed for people; empty where it isn't told."""
+        """Return the number of failed tasks as text; empty if there is none."""
         return "" if self.failed is None else str(self.failed)
 
     def to_json(self) -> dict[str, Any]:
         return self._asdict()
 
 
-def passed_of(tasks: Sequence[Averaged], *, at: Fraction) -> Passed:
-    """Return what a row is worth over tasks; those without questions don't count.
+def passed_tasks(tasks: Sequence[Averaged], *, at: Fraction) -> PassedTasks:
+    """Return an entry's result over tasks; tasks without questions don't count.
 
     Parameters
     ----------
     tasks : sequence of Averaged
-        How right it is on each.
+        The right answers on each task.
     at : Fraction
-        The share of right answers from which one is passed.
+        The accuracy from which a task is passed.
     """
     asked = [one for one in tasks if one.n and one.rights]
-    if not asked or any(one.n < SMALLEST for one in asked):
-        return Passed(len(asked))
-    shares = [exact_share(one) for one in asked]
+    if not asked or any(is_too_few(one.n) for one in asked):
+        return PassedTasks(len(asked))
+    shares = [one.exact_mean for one in asked]
     mean = sum(shares, Fraction(0)) / len(shares)
-    return Passed(len(asked), round(float(mean), DECIMALS), sum(one < at for one in shares))
+    return PassedTasks(len(asked), rounded(float(mean)), sum(one < at for one in shares))
 
 
 ACCURACY, DATE, NAME, SHARED = "accuracy", "date", "method", "shared"
@@ -81,22 +85,22 @@ class BoardRow(NamedTuple):
     ----------
     entry : Entry
     rank : int or None
-        Entries as accurate share one; None of people and of the baselines that every split has.
+        Equally accurate entries share a rank; None for people and for the site's baselines.
     accuracy : Figure
     read : Figure or None
-        With answers read out of free text, where any were.
+        The accuracy with answers extracted from free text, if there was any free text.
     unreadable : float or None
-        The share of answers in which none could be read, 0 .. 1, where some are outside the vocabulary.
+        The share of answers from which none could be extracted, 0 .. 1; None if there was no free text.
     columns : tuple of Figure
         In the order of the board's columns.
     passed : Passed or None
-        What it is worth over tasks, where columns are tasks.
+        The result over tasks, if columns are tasks.
     shared : Figure or None
-        Of the questions that people were asked, where people were.
+        The accuracy on the questions that people were asked, if there is a human baseline.
     address : str
-        Where its questions are, with what it says of each; empty where that may not be told.
+        URL of the questions with the entry's answers; empty if the visitor may not see them.
     filters : tuple of str
-        What finds those of each column there.
+        For each column, the query that selects its questions there.
     """
 
     entry: Entry
@@ -105,14 +109,14 @@ class BoardRow(NamedTuple):
     read: Figure | None
     unreadable: float | None
     columns: tuple[Figure, ...]
-    passed: Passed | None
+    passed: PassedTasks | None
     shared: Figure | None
     address: str
     filters: tuple[str, ...]
 
     @property
     def cells(self) -> SafeString:
-        """Return the cells of the columns: made here, for a template takes three times as long over thousands."""
+        """Return the HTML of the column cells; a template would take three times as long for thousands of cells."""
         found = zip(self.columns, self.filters, strict=True)
         cells = (
             f'<td class="{f"num {shade(one.share)}".strip()}" title="{one.said}">{self._linked(one, wanted)}</td>'
@@ -132,12 +136,12 @@ class BoardRow(NamedTuple):
 
     @property
     def unreadable_text(self) -> str:
-        return "" if self.unreadable is None else f"{100 * self.unreadable:.1f} % unreadable"
+        return "" if self.unreadable is None else f"{percent(self.unreadable)} unreadable"
 
 
 @dataclass(frozen=True)
 class BoardRequest:
-    """What of a board is asked for: whose rows, made how, and in which order."""
+    """What a URL asks of a board: which entries, and in which order."""
 
     choose: str = entries.BEST
     made: tuple[str, ...] = ()
@@ -151,7 +155,7 @@ class BoardRequest:
 
 @dataclass(frozen=True)
 class Board:
-    """A split's board as somebody sees it.
+    """A split's board as one visitor sees it.
 
     Attributes
     ----------
@@ -159,15 +163,15 @@ class Board:
     columns : tuple of Column
     tasks : Tasks or None
         Which columns are tasks.
-    rows : list of Row
+    rows : list of BoardRow
     hidden : int
-        Rows that the filters leave out.
+        The number of rows that the filters remove.
     is_open : bool
-        Whether everything is shown; else one figure for each method, by the Ladder.
+        Whether everything is shown; otherwise one published figure for each method.
     asked : int
-        How many questions people were asked, whose answers the shared column is about; 0 of none.
+        The number of questions that people were asked, which the shared column is about; 0 without a human baseline.
     instead : str
-        The facet that the columns are of, where most of the world's own have too few questions; else empty.
+        The facet of the columns, if most of the world's own columns have too few questions; otherwise empty.
     """
 
     split: Split
@@ -185,16 +189,16 @@ class Board:
 
 
 def board_of(user: Visitor, split: Split, wanted: BoardRequest | None = None) -> Board:
-    """Return a split's board with all that this visitor may see of it, ranked before it is filtered."""
+    """Return a split's board as this visitor may see it; entries are ranked before they are filtered."""
     wanted = wanted or BoardRequest()
     found = entries.entries_of(user, split, choose=wanted.choose)
-    if not is_open(user, split):
+    if not may_see_exact_figures(user, split):
         return _published_board(split, found, wanted)
     index = SplitIndex.open(split)
     columns = columns_of(user, split, index)
     tasks = tasks_among(split, columns)
     human = next((entry for entry in found if entry.is_human), None)
-    ranks = ranked(found)
+    ranks = rank_entries(found)
     filters = tuple(urlencode({one.facet: one.value}) for one in columns)
     are_own = columns == own_columns_of(user, split, index)
     questions = reverse("board_questions", args=[split.dataset.slug, split.name])
@@ -208,8 +212,8 @@ def board_of(user: Visitor, split: Split, wanted: BoardRequest | None = None) ->
 
 
 def _published_board(split: Split, found: list[Entry], wanted: BoardRequest) -> Board:
-    """Return the board of a split whose answers are withheld: one figure for each method, and nothing else."""
-    plan, ranks = ladder.plan_of(split), ranked(found)
+    """Return the board of a split with withheld answers: only the published figures of each method."""
+    plan, ranks = ladder.plan_of(split), rank_entries(found)
     parts = ladder.parts_of(split, plan)
     rows = [
         BoardRow(
@@ -238,10 +242,10 @@ def _of_part(entry: Entry, part: PartOfSplit) -> Figure:
 
 
 def columns_of(user: Visitor, split: Split, index: SplitIndex) -> tuple[Column, ...]:
-    """Return the columns of a board, of those that have questions and that this visitor may see.
+    """Return the columns of a board that have questions and that this visitor may see.
 
-    They are the world's. Where most of these have too few questions for a share, they are the values of the finest
-    facet most of whose values have enough, if there is one.
+    These are the world's columns. If most of them have too few questions for a percentage, they are replaced by the
+    values of the finest facet most of whose values have enough questions, if there is one.
     """
     own, counts = own_columns_of(user, split, index), counts_of_all(split.index_digest)
     asked = [int(counts[one.facet][index.facets[one.facet].values.index(one.value)]) for one in own]
@@ -254,10 +258,10 @@ def own_columns_of(user: Visitor, split: Split, index: SplitIndex) -> tuple[Colu
 
 
 def _finest(user: Visitor, split: Split, index: SplitIndex) -> tuple[Column, ...]:
-    """Return a column for each value of the facet with most values, most of which have enough questions.
+    """Return a column for each value of the finest facet most of whose values have enough questions; empty if none.
 
-    A facet counts that gives each question one value and tells nothing beyond the question's words, not even what the
-    train split had seen of it.
+    Only facets count that give each question one value and reveal nothing beyond the question's words, not even whether
+    the train split contains it.
     """
     best: tuple[Column, ...] = ()
     for name, found in counts_of_all(split.index_digest).items():
@@ -275,12 +279,12 @@ def _finest(user: Visitor, split: Split, index: SplitIndex) -> tuple[Column, ...
 
 
 def _are_mostly_enough(counts: Sequence[int]) -> bool:
-    return 2 * sum(count >= SMALLEST for count in counts) > len(counts)
+    return 2 * sum(not is_too_few(count) for count in counts) > len(counts)
 
 
 def tasks_among(split: Split, columns: Iterable[Column]) -> Tasks | None:
-    """Return which of a board's columns are tasks; None where none are."""
-    tasks = tasks_of(split.dataset.get_world())
+    """Return the tasks of a split's world if one of the board's columns is a task, otherwise None."""
+    tasks = split.dataset.get_world().tasks
     return tasks if tasks is not None and any(one.facet == tasks.facet for one in columns) else None
 
 
@@ -288,8 +292,8 @@ def _has_column(user: Visitor, split: Split, facet: IndexedFacet | None, value: 
     return facet is not None and value in facet.values and may_see_facet(user, split, facet)
 
 
-def ranked(found: Iterable[Entry]) -> dict[str, int]:
-    """Return the rank of each entry that has one, by key: entries as accurate share it, the next one's is skipped."""
+def rank_entries(found: Iterable[Entry]) -> dict[str, int]:
+    """Return ranks by the entries' keys: equally accurate entries share a rank, and the next rank is skipped."""
     models = [entry for entry in found if not (entry.is_human or entry.is_site_baseline or entry.is_deferred)]
     shares = {entry.key: share_of(entry) for entry in models}
     first: dict[Fraction, int] = {}
@@ -306,9 +310,9 @@ def _passes(entry: Entry, wanted: BoardRequest) -> bool:
 
 
 class Looks(NamedTuple):
-    """What the rows of a board have in common: columns, what filters those out, where questions are.
+    """What the rows of a board share: columns, their filters, and the URL of the questions.
 
-    `are_own` says whether the columns are the world's, of which scores have counts.
+    `are_own` says whether the columns are the world's; the counts for those are stored with scores.
     """
 
     columns: tuple[Column, ...]
@@ -336,17 +340,17 @@ def _row(entry: Entry, rank: int | None, looks: Looks, human: Entry | None, inde
     )
 
 
-def _passed(columns: Iterable[Averaged], looks: Looks) -> Passed | None:
-    """Return what a row is worth over those of its columns that are tasks."""
+def _passed(columns: Iterable[Averaged], looks: Looks) -> PassedTasks | None:
+    """Return an entry's result over those columns that are tasks, or None if there are none."""
     tasks = looks.tasks
     if tasks is None:
         return None
     mine = [one for one, column in zip(columns, looks.columns, strict=True) if column.facet == tasks.facet]
-    return passed_of(mine, at=tasks.passed)
+    return passed_tasks(mine, at=tasks.passed)
 
 
 def on_column(entry: Entry, column: Column, index: SplitIndex, *, is_own: bool) -> Averaged:
-    """Return how right an entry is on the questions of a column, which is the world's own or of another facet."""
+    """Return an entry's right answers on a column's questions; `is_own` says whether it is the world's column."""
     if entry.baseline is not None:
         found = people_by(entry.baseline.digest, entry.split.index_digest, column.facet)
         at = index.facets[column.facet].values.index(column.value)
@@ -360,7 +364,7 @@ def on_column(entry: Entry, column: Column, index: SplitIndex, *, is_own: bool) 
 
 
 def _shared(entry: Entry, human: Entry) -> Averaged:
-    """Return how right an entry is on the questions that people were asked."""
+    """Return an entry's right answers on the questions that people were asked."""
     assert human.baseline is not None
     if entry.baseline is not None:
         same = entry.baseline.digest == human.baseline.digest
@@ -371,7 +375,7 @@ def _shared(entry: Entry, human: Entry) -> Averaged:
 
 
 def _sorted(board: Board, by: str) -> list[BoardRow]:
-    """Return the rows in another order: by a column, the highest first, by name, or by date, the latest first."""
+    """Return the rows in another order: by a column (highest first), by name, or by date (latest first)."""
     if by == DATE:
         return sorted(board.rows, key=lambda row: row.entry.date, reverse=True)
     if by == NAME:
@@ -387,15 +391,15 @@ def _sorted(board: Board, by: str) -> list[BoardRow]:
     return sorted(board.rows, key=height, reverse=True)
 
 
-def _worth(found: Passed | None, by: str) -> float:
-    """Return how high a row stands by its mean over tasks, or by how few it failed; what isn't told, the lowest."""
+def _worth(found: PassedTasks | None, by: str) -> float:
+    """Return the sort key of a row by its mean over tasks or by the fewest failed; rows without a result come last."""
     if found is None or found.mean is None or found.failed is None:
         return -math.inf
     return found.mean if by == MEAN else -found.failed
 
 
 def sorts_of(board: Board) -> list[tuple[str, str]]:
-    """Return by what a board can be sorted, as addresses and as people say it."""
+    """Return the possible orders of a board, each as its name in URLs and its label."""
     plain = [(ACCURACY, "accuracy"), (DATE, "date"), (NAME, "method")]
     shared = [(SHARED, "the questions that people answered")] if board.asked else []
     tasks = [(MEAN, f"mean over {board.tasks.noun}s"), (FAILED, f"{board.tasks.noun}s failed")] if board.tasks else []

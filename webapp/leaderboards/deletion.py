@@ -1,10 +1,9 @@
-"""Deleting methods and submissions, and what goes with a deleted split: its submissions and its places in suites.
+"""Deletes methods and submissions, and what belongs to a deleted split: its submissions and its places in suites.
 
-Rows are deleted first, so that nothing points at a file that is gone. Submissions do not keep an owner from deleting
-a dataset, and their names are not shown to that owner: methods of others may be private.
+Rows are deleted before files, so that no row points at a missing file. Submissions do not prevent an owner from
+deleting a dataset. Their names are not shown to that owner, because the methods of others may be private.
 """
 
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -14,27 +13,25 @@ from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
+from generation.access import is_withheld
 from generation.models import Dataset, Split
 from generation.storage import files
-from webapp.leaderboards.disclosure import ladder
 from webapp.leaderboards.models import Method, RemovedSubmissions, Submission, Suite, SuiteMember
-from webapp.leaderboards.prediction_codes import FOLDER as PREDICTIONS
-from webapp.leaderboards.prediction_codes import name_of
+from webapp.leaderboards.stored_predictions import FOLDER as PREDICTIONS
+from webapp.leaderboards.stored_predictions import name_of
 from webapp.leaderboards.uploads import FOLDER as UPLOADS
 
 YOUNG = timedelta(hours=1)  # within which a file's row may still be on its way
 AT_ONCE = 100  # uploads that are dropped at once
-SWEPT = 600.0  # seconds between two looks for files without a row
-_LAST = {"swept": -SWEPT}
 
 
 class CountsToday(Exception):
-    """A submission to a withheld split that counts today can't be deleted: its place would be free again."""
+    """The submission still counts for the daily limit of a split with withheld answers, so it can't be deleted now."""
 
 
 def delete_submission(submission: Submission) -> None:
-    """Delete a submission with its scores and files; raise `CountsToday` where it still counts for a limit."""
-    if ladder.is_closed(submission.split) and _counts(submission):
+    """Delete a submission with its scores and files; raise `CountsToday` if it still counts for a limit."""
+    if is_withheld(submission.split) and _counts(submission):
         raise CountsToday(
             "Expected a submission that no longer counts for the limit of its split, got one of the last day, or one "
             "that is under way. Delete it later."
@@ -49,10 +46,10 @@ def _counts(submission: Submission) -> bool:
 
 
 def delete_method(method: Method) -> None:
-    """Delete a method with its submissions; raise `CountsToday` where one of them still counts for a limit."""
+    """Delete a method with its submissions; raise `CountsToday` if one of them still counts for a limit."""
     with transaction.atomic():
         mine = list(method.submissions.select_related("split__parent"))
-        if any(ladder.is_closed(one.split) and _counts(one) for one in mine):
+        if any(is_withheld(one.split) and _counts(one) for one in mine):
             raise CountsToday(
                 "Expected a method none of whose submissions counts for a limit, got one with scores of the last day. "
                 "Delete it later, or hide it now."
@@ -62,14 +59,14 @@ def delete_method(method: Method) -> None:
 
 
 def drop_files(gone: Iterable[Submission]) -> None:
-    """Delete what submissions that are gone have left; the sweep deletes predictions that no other one has too."""
+    """Delete what submissions that are gone have left; housekeeping deletes predictions that no other one has too."""
     for submission in gone:
         files.drop(submission.file)
         files.drop(submission.findings)
 
 
 def drop_scored() -> None:
-    """Drop uploads that an earlier version kept after they were scored: their codes are kept."""
+    """Delete uploads that an earlier version kept after scoring; their codes are kept."""
     for submission in Submission.objects.scored().exclude(file="")[:AT_ONCE]:
         with suppress(FileNotFoundError):
             kept = files.size(name_of(submission.predictions))
@@ -77,11 +74,8 @@ def drop_scored() -> None:
             files.drop(submission.file)
 
 
-def sweep_files(*, now: bool = False) -> int:
-    """Return how many files without a row were deleted, as a crash leaves them; looked for now and then only."""
-    if not now and time.monotonic() - _LAST["swept"] < SWEPT:
-        return 0
-    _LAST["swept"] = time.monotonic()
+def drop_files_without_row() -> int:
+    """Return how many files without a row were deleted, as a crash leaves them."""
     known = set(Submission.objects.exclude(file="").values_list("file", flat=True))
     known |= set(Submission.objects.exclude(findings="").values_list("findings", flat=True))
     known |= {name_of(one) for one in Submission.objects.exclude(predictions="").values_list("predictions", flat=True)}
@@ -92,7 +86,7 @@ def sweep_files(*, now: bool = False) -> int:
 
 
 def _kept() -> Iterator[str]:
-    """Yield the names of the files of leaderboards; drafts are looked after elsewhere."""
+    """Yield the names of leaderboard files, without drafts."""
     for folder in (UPLOADS, PREDICTIONS):
         with suppress(FileNotFoundError):
             folders, names = default_storage.listdir(folder)
@@ -110,7 +104,7 @@ def _is_old(name: str) -> bool:
 
 
 def losses(splits: QuerySet[Split]) -> Iterator[str]:
-    """Yield a sentence for each kind of thing that goes with splits: how many, and of how many."""
+    """Yield a sentence for each kind of object that is deleted with the splits, with its number."""
     sent = _sent(splits)
     if count := sent.count():
         methods = sent.values("method").distinct().count()
@@ -126,7 +120,7 @@ def losses(splits: QuerySet[Split]) -> Iterator[str]:
 
 
 def release(splits: QuerySet[Split]) -> None:
-    """Delete submissions to splits and leave a note with each method; keep the splits' names where others name them."""
+    """Delete submissions to splits, with a note at each method; keep the split's name for others that refer to it."""
     for split in splits.filter(trained__isnull=False).select_related("dataset").distinct():
         is_listed = split.dataset.visibility == Dataset.Visibility.PUBLIC
         _trained(Split.objects.filter(pk=split.pk)).update(
@@ -136,7 +130,7 @@ def release(splits: QuerySet[Split]) -> None:
     RemovedSubmissions.objects.bulk_create(
         [RemovedSubmissions(method_id=method, submissions=count) for method, count in counts]
     )
-    _sent(splits).delete()  # the sweep deletes their files
+    _sent(splits).delete()  # housekeeping deletes their files
     SuiteMember.objects.filter(split__in=splits).delete()
 
 

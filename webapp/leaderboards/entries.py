@@ -1,8 +1,8 @@
-"""Entries: the rows of a board. Runs of a method under the same circumstances are one entry; people are one.
+"""Entries: the rows of a board. The runs of a method with the same configuration are one entry, and so are people.
 
-An entry's key names it in addresses: `m5` is method 5, `m5-3-700-` the same method trained on split 3 with 700
-examples, `s9` the submission 9 alone, `h2` the human baseline 2 of the split. `Contender` is an entry with its
-predictions, on the questions that people answered where it is compared with them.
+An entry's key names it in URLs: `m5` is method 5, `m5-3-700-` the same method trained on split 3 with 700 examples,
+`s9` only submission 9, `h2` human baseline 2 of the split. A `Contender` is an entry with its predictions; it is
+compared with people only on the questions that they were asked.
 """
 
 import functools
@@ -19,17 +19,17 @@ from numpy.typing import NDArray
 from annotations.models import Baseline
 from annotations.results import baseline as people
 from annotations.results.baseline import load_digest as people_of
+from generation.access import may_see_exact_figures
+from generation.engine.scoring.figures import Averaged, Figure, figure
 from generation.engine.scoring.ladder import WHOLE
 from generation.engine.scoring.score import NONE, Slice, score
-from generation.engine.scoring.statistics import Averaged
 from generation.models import Split
 from generation.reports.scoring import slicing_of, truth_of
 from generation.storage.index import SplitIndex, open_digest
-from webapp.leaderboards import prediction_codes
+from webapp.leaderboards import stored_predictions
+from webapp.leaderboards.board_lookup import trained_on
 from webapp.leaderboards.disclosure import ladder
-from webapp.leaderboards.disclosure.figures import Figure, exact_share, figure
-from webapp.leaderboards.disclosure.visibility import is_open, published_figure
-from webapp.leaderboards.lookup import trained_on
+from webapp.leaderboards.disclosure.visibility import published_figure
 from webapp.leaderboards.models import Disclosure, Method, Score, Submission
 from webapp.leaderboards.models.submissions import FITTED_ON_WITHHELD, RELATED
 
@@ -38,7 +38,7 @@ NO_RIGHT = Slice(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 @functools.lru_cache(maxsize=5_000)
 def right_by(digest: str, index: str, facet: str) -> Slice:
-    """Return how right predictions for the split or its parent are by the values of a facet."""
+    """Return the right predictions by value of a facet; the predictions are for the split or for its parent."""
     opened = open_digest(index)
     return score(_own(digest, opened), truth_of(opened), {facet: slicing_of(opened.facets[facet])}).facets[facet]
 
@@ -50,13 +50,13 @@ def right_among(digest: str, people: str, index: str) -> float:
 
 
 def _own(digest: str, opened: SplitIndex) -> NDArray[np.int32]:
-    codes = prediction_codes.load(digest).codes
+    codes = stored_predictions.load(digest).codes
     return codes if len(codes) == opened.n or opened.positions is None else codes[opened.positions]
 
 
 @functools.lru_cache(maxsize=500)
 def people_by(people: str, index: str, facet: str) -> Slice:
-    """Return how right people are by the values of a facet, of the questions that they were asked."""
+    """Return people's right answers by value of a facet, on the questions that they were asked."""
     opened, arrays = open_digest(index), people_of(people)
     if facet not in opened.facets:
         return NO_RIGHT
@@ -68,14 +68,14 @@ Codes = NDArray[np.integer]
 
 
 class Contender(NamedTuple):
-    """A row of a board, with the predictions of its runs.
+    """A row of a board with the predictions of its runs.
 
     Attributes
     ----------
     key : str
-        In addresses.
+        Its name in URLs.
     label : str
-        For people.
+        Its name on pages.
     runs : sequence of array (questions,)
         Codes of the split's vocabulary; `NONE` where nobody was asked.
     is_human : bool
@@ -87,10 +87,10 @@ class Contender(NamedTuple):
     is_human: bool = False
 
 
-def asked_of(contenders: Sequence[Contender]) -> NDArray[np.bool_] | None:
-    """Return (questions,) which questions everybody was asked; None where that is all of them.
+def asked_positions(contenders: Sequence[Contender]) -> NDArray[np.bool_] | None:
+    """Return which questions all people among the contenders were asked, shape (questions,); None without people.
 
-    People are asked a sample: who stands beside them is read on it too.
+    People answer only a sample, so all contenders are compared on that sample.
     """
     asked = [run != NONE for one in contenders if one.is_human for run in one.runs]
     return functools.reduce(np.logical_and, asked) if asked else None
@@ -116,17 +116,17 @@ class Entry(NamedTuple):
     ----------
     key : str
     split : Split
-        Whose board it is.
+        The split of the board.
     scores : tuple of Score
-        One for each run, in order of runs; none of people, nor where answers are withheld.
+        One for each run, in order of runs; empty for people, and if answers are withheld.
     baseline : Baseline or None
-        Of people.
+        The human baseline, if the entry is people.
     trained_on : str
-        The split that its runs were trained on, as whoever reads the board may be told of it.
+        The split that its runs were trained on, as the visitor may see it.
     disclosure : Disclosure or None
-        Where answers are withheld: the one that set the figure, which is then all that is known of it.
+        If answers are withheld: the disclosure that set the published figure.
     parts : mapping of str to int
-        There, the best figure on each part of the partition, in thousandths.
+        If answers are withheld: the best figure on each part of the partition, in thousandths.
     """
 
     key: str
@@ -143,14 +143,14 @@ class Entry(NamedTuple):
 
     @property
     def submissions(self) -> list[Submission]:
-        """Return its runs; where answers are withheld, the one that set its figure."""
+        """Return its runs; if answers are withheld, only the one that set the figure."""
         if self.disclosure is not None:
             return [self.disclosure.submission] if self.disclosure.submission is not None else []
         return [score.submission for score in self.scores]
 
     @property
     def method(self) -> Method | None:
-        """Return whose runs they are; None of people."""
+        """Return the method of its runs, or None for people."""
         return self.submissions[0].method if self.submissions else None
 
     @property
@@ -159,7 +159,7 @@ class Entry(NamedTuple):
 
     @property
     def circumstances(self) -> str:
-        """Return in words how its runs came about, where they say so."""
+        """Describe how its runs were made, as far as that is known."""
         if self.baseline is not None:
             one = self.baseline
             answers = "1 answer" if one.per_question == 1 else f"majority of {one.per_question} answers"
@@ -176,7 +176,7 @@ class Entry(NamedTuple):
 
     @property
     def is_chance(self) -> bool:
-        """Return whether it guesses: then it says nothing of single questions."""
+        """Return whether it guesses, so that it has no answers to single questions."""
         return self.method is not None and self.method.baseline == Method.Baseline.CHANCE
 
     @property
@@ -185,12 +185,12 @@ class Entry(NamedTuple):
 
     @property
     def made(self) -> str:
-        """Return how it was made, as `Method.Made` names it."""
+        """Return how it was made, as a value of `Method.Made`."""
         return Method.Made.HUMAN if self.method is None else self.method.made
 
     @property
     def date(self) -> datetime:
-        """Return when the last of it came."""
+        """Return the date of its latest run or publication."""
         if self.baseline is not None:
             return self.baseline.published
         if self.disclosure is not None:
@@ -205,7 +205,7 @@ class Entry(NamedTuple):
 
     @property
     def averaged(self) -> Averaged:
-        """Return how many questions its runs have right; of people, of those that they were asked."""
+        """Return the right answers of its runs; for people, on the questions that they were asked."""
         if self.baseline is not None:
             return Averaged(self.baseline.asked, (self.baseline.right,))
         return Averaged(self.scores[0].n, tuple(score.right for score in self.scores))
@@ -217,19 +217,19 @@ class Entry(NamedTuple):
     def runs(self, *, read: bool = False) -> list[NDArray[np.int32]]:
         """Return its predictions, an array (questions,) of codes for each run; `NONE` where people weren't asked.
 
-        With `read`, answers are read out of free text too.
+        With `read`, answers are also extracted from free text.
         """
         if self.baseline is not None:
             return [people.load(self.baseline).predictions]
-        return [prediction_codes.codes_for(submission, self.split, read=read) for submission in self.submissions]
+        return [stored_predictions.codes_for(submission, self.split, read=read) for submission in self.submissions]
 
     def asked(self) -> NDArray[np.bool_] | None:
-        """Return which questions it answered, (questions,); None for all."""
+        """Return which questions were asked, shape (questions,), or None for all."""
         return None if self.baseline is None else people.load(self.baseline).asked
 
 
 def entries_of(user: Any, split: Split, *, choose: str = BEST) -> list[Entry]:
-    """Return what somebody sees on a split's board, the most accurate first, people before models.
+    """Return the entries of a split's board that a visitor may see, the most accurate first, people before models.
 
     Parameters
     ----------
@@ -237,23 +237,23 @@ def entries_of(user: Any, split: Split, *, choose: str = BEST) -> list[Entry]:
     split : Split
         With its dataset and parent.
     choose : str
-        `best`: of each method the circumstances with the highest mean; `latest`: those of its last submission; `all`:
-        each submission by itself; `each`: all circumstances of each method. Of several submissions of one run, the last
-        one counts, but with `all` every one. Where answers are withheld it makes no difference: a method has one row.
+        `best`: for each method its best configuration by mean accuracy; `latest`: that of its latest submission; `all`:
+        each submission separately; `each`: all configurations of each method. Of several submissions of a run, the last
+        counts, except with `all`. If answers are withheld, each method has one row in any case.
     """
-    if not is_open(user, split):
+    if not may_see_exact_figures(user, split):
         return _published_entries(user, split)
     scores = Score.objects.known_to(user, split)
     models = [_entry(user, f"s{score.submission_id}", split, (score,)) for score in scores]
     if choose != ALL:
         models = together(user, split, scores)
     if choose in (BEST, LATEST):
-        models = chosen(models, choose=choose)
+        models = choose_entries(models, choose=choose)
     return [*human_entries(split), *sorted(models, key=order_of)]
 
 
 def _published_entries(user: Any, split: Split) -> list[Entry]:
-    """Return the rows of a board of withheld answers: by figure, equal ones by the date of the figure and by name."""
+    """Return the rows of a board with withheld answers, by figure, then by date and name."""
     known = Submission.objects.filter(~FITTED_ON_WITHHELD, method__in=Method.objects.visible_to(user))
     rows = Disclosure.objects.filter(split=split, submission__in=known)
     rows = rows.select_related(*(f"submission__{name}" for name in RELATED))
@@ -263,7 +263,7 @@ def _published_entries(user: Any, split: Split) -> list[Entry]:
     for row in rows.order_by("pk"):
         assert row.submission is not None
         if partition and row.partition == partition:
-            parts[row.submission.method_id] = row.part_figures  # which only ever grow
+            parts[row.submission.method_id] = row.part_figures  # these only ever grow
         if row.is_new or (row.figure is None and row.submission.method_id not in found):
             found[row.submission.method_id] = row
     models = [
@@ -287,15 +287,15 @@ def _published_entries(user: Any, split: Split) -> list[Entry]:
 
 
 def _published_order(entry: Entry) -> Any:
-    """Return where an entry stands where answers are withheld: by what is published, then by date and name."""
+    """Return the sort key of an entry if answers are withheld: by published figure, then by date and name."""
     share = entry.figure.share
     return (share is None, -share_of(entry), entry.date, entry.name.casefold(), entry.key)
 
 
 def together(user: Any, split: Split, scores: Iterable[Score]) -> list[Entry]:
-    """Return one entry for each method and circumstances, with the last submission of each run."""
+    """Return one entry for each method and configuration, with the latest submission of each run."""
     found: dict[tuple[int, Configuration], dict[str, Score]] = {}
-    for row in scores:  # in the order in which they came
+    for row in scores:  # in order of time
         submission = row.submission
         found.setdefault((submission.method_id, submission.configuration), {})[submission.run] = row
     return [
@@ -308,7 +308,7 @@ def _entry(user: Any, key: str, split: Split, scores: tuple[Score, ...]) -> Entr
     return Entry(key, split, scores, trained_on=trained_on(user, scores[0].submission))
 
 
-def chosen(entries: Sequence[Entry], *, choose: str) -> list[Entry]:
+def choose_entries(entries: Sequence[Entry], *, choose: str) -> list[Entry]:
     """Return one entry for each method: its best or its latest."""
     found: dict[int, Entry] = {}
     for entry in entries:
@@ -326,27 +326,27 @@ def _precedes(one: Entry, other: Entry, *, choose: str) -> bool:
 
 
 def share_of(entry: Entry) -> Fraction:
-    """Return the mean share of an entry, exactly; 0 of nothing. Where answers are withheld, its published figure."""
+    """Return the exact mean accuracy of an entry, or 0 without questions; the published figure for withheld answers."""
     if entry.disclosure is not None:
         return Fraction(entry.disclosure.figure or 0, WHOLE)
-    return exact_share(entry.averaged)
+    return entry.averaged.exact_mean
 
 
 def order_of(entry: Entry) -> Any:
-    """Return where an entry stands among models: by accuracy, then by who came first."""
+    """Return the sort key of an entry among models: by accuracy, then by date."""
     return (-share_of(entry), entry.date, entry.key)
 
 
 def human_entries(split: Split) -> list[Entry]:
-    """Return the human rows of a split, the latest first; people of a parent were not asked about a derived one."""
-    return [Entry(f"h{row.number}", split, baseline=row) for row in people.published(split)]
+    """Return the human entries of a split, the latest first. A question set does not show those of its parent."""
+    return [Entry(f"h{row.number}", split, baseline=row) for row in people.published_baselines(split)]
 
 
 def find_entry(user: Any, split: Split, key: str) -> Entry | None:
-    """Return the entry that a key names, if somebody may see it; None for any other."""
+    """Return the entry with this key if the visitor may see it, otherwise None."""
     if not KEY.fullmatch(key):
         return None
-    if not is_open(user, split):
+    if not may_see_exact_figures(user, split):
         return next((entry for entry in _published_entries(user, split) if entry.key == key), None)
     if key.startswith("h"):
         return next((entry for entry in human_entries(split) if entry.key == key), None)
@@ -356,7 +356,7 @@ def find_entry(user: Any, split: Split, key: str) -> Entry | None:
         return next((_entry(user, key, split, (one,)) for one in scores.filter(submission=number)), None)
     found = together(user, split, scores.filter(submission__method=number))
     exact = next((entry for entry in found if entry.key == key), None)
-    return exact if exact is not None or "-" in key or not found else chosen(found, choose=BEST)[0]
+    return exact if exact is not None or "-" in key or not found else choose_entries(found, choose=BEST)[0]
 
 
 def key_of(method: int, configuration: Configuration) -> str:

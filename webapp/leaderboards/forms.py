@@ -1,4 +1,4 @@
-"""Forms of those who submit: methods, submissions, suites."""
+"""Forms for methods, submissions and suites."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -9,7 +9,7 @@ from django import forms
 from annotations import markdown
 from generation.access import What, may_see
 from generation.models import Dataset, Split
-from generation.splits.filters import shortened
+from generation.splits.filters import shorten
 from webapp.leaderboards.models import Method, Suite
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ MOST_GAPS = 30
 
 
 class MethodForm(MethodBase):
-    """What a method is; its owner and whether boards show it are said elsewhere."""
+    """The form of a method, without its owner and publication."""
 
     class Meta:
-        """The fields, and how they are typed."""
+        """The fields and their widgets."""
 
         model = Method
         fields = ("name", "made", "shots", "description", "link", "model", "model_date", "prompt", "anonymous")
@@ -47,22 +47,22 @@ class MethodForm(MethodBase):
         self.fields["link"].widget.attrs["placeholder"] = "https://"
 
     def clean_name(self) -> str:
-        """Return the name; an account has no two methods of one."""
+        """Return the name; an account's methods have different names."""
         name = str(self.cleaned_data["name"])
         same = Method.objects.filter(owner=self.owner.pk, name=name).exclude(pk=self.instance.pk)
         if same.exists():
-            raise forms.ValidationError(f"Expected a new name, got {shortened(name)}, which another of yours has.")
+            raise forms.ValidationError(f"Expected a new name, got {shorten(name)}, which another of yours has.")
         return name
 
     def clean_prompt(self) -> str:
-        """Return the prompt, as long as it may be."""
+        """Return the prompt; refuse one that is too long."""
         text = str(self.cleaned_data["prompt"])
         if len(text) > LONGEST_TEXT:
             raise forms.ValidationError(f"Expected at most {LONGEST_TEXT:,} characters, got {len(text):,}.")
         return text
 
     def clean(self) -> dict[str, Any]:
-        """Return what was typed; examples in the prompt are said of few-shot methods alone."""
+        """Return the data; only few-shot methods have a number of examples in the prompt."""
         data = super().clean() or {}
         if data.get("made") != Method.Made.FEW_SHOT:
             data["shots"] = None
@@ -73,7 +73,7 @@ class MethodForm(MethodBase):
 
 
 class SubmissionForm(forms.Form):
-    """A run: the file, whose it is, and how it came about."""
+    """The form of a run: the file, its method, and how it was made."""
 
     file = forms.FileField(
         label="Predictions",
@@ -113,18 +113,18 @@ class SubmissionForm(forms.Form):
         method.queryset = Method.objects.of(user)
 
     def clean_trained_on(self) -> Split | None:
-        """Return the split that was named; None for none."""
+        """Return the named split, or None if the field is empty."""
         text = str(self.cleaned_data["trained_on"]).strip()
         return split_named(self.user, text) if text else None
 
 
 def split_named(user: Any, text: str) -> Split:
-    """Return the split that is called `dataset/split`, if this account may see it; raise `ValidationError`."""
+    """Return the split named `dataset/split` if the user may see it; raise `ValidationError` otherwise."""
     return splits_named(user, [text])[0]
 
 
 def splits_named(user: Any, texts: Sequence[str]) -> list[Split]:
-    """Return the splits that are called `dataset/split`, by one query; raise `ValidationError` if one is missing."""
+    """Return the splits named `dataset/split` with one query; raise `ValidationError` if one is missing."""
     pairs = [_slug_and_name(text) for text in texts]
     rows = Split.objects.select_related("dataset", "parent").exclude(dataset__state=Dataset.State.DELETING)
     rows = rows.filter(dataset__slug__in={slug for slug, _ in pairs}, name__in={name for _, name in pairs})
@@ -134,19 +134,19 @@ def splits_named(user: Any, texts: Sequence[str]) -> list[Split]:
         split = known.get(pair)
         if split is None or not may_see(user, split, What.QUESTION):
             raise forms.ValidationError(
-                f"Expected a split such as clevr/train, got {shortened(text)}, which isn't there."
+                f"Expected a split such as clevr/train, got {shorten(text)}, which isn't there."
             )
         found.append(split)
     return found
 
 
 def _slug_and_name(text: str) -> tuple[str, str]:
-    slug, _, name = text.replace("\0", "/").partition("/")  # which no name has, nor can a database look for it
+    slug, _, name = text.replace("\0", "/").partition("/")  # no name contains `/` here, and databases refuse NUL
     return slug, name
 
 
 class SuiteForm(SuiteBase):
-    """A suite with its members and gaps, each a line of text."""
+    """The form of a suite; members and gaps are one line of text each."""
 
     members = forms.CharField(
         max_length=LONGEST_TEXT,
@@ -161,7 +161,7 @@ class SuiteForm(SuiteBase):
     )
 
     class Meta:
-        """The fields, and how they are typed."""
+        """The fields and their widgets."""
 
         model = Suite
         fields = ("title", "slug", "description", "is_public")
@@ -175,7 +175,7 @@ class SuiteForm(SuiteBase):
         self.order_fields(["title", "slug", "description", "members", "gaps", "is_public"])
 
     def clean_members(self) -> list[tuple[str, Split]]:
-        """Return heading and split of each member."""
+        """Return label and split of each member."""
         lines = _lines(self.cleaned_data["members"])
         if not 2 <= len(lines) <= MOST_MEMBERS:
             raise forms.ValidationError(f"Expected 2 to {MOST_MEMBERS} splits, got {len(lines)}.")
@@ -193,7 +193,7 @@ class SuiteForm(SuiteBase):
         return found
 
     def clean_gaps(self) -> list[tuple[str, str, str]]:
-        """Return the name and both headings of each gap."""
+        """Return the name and both labels of each gap."""
         labels = [label for label, _ in self.cleaned_data.get("members", [])]
         found = []
         lines = _lines(self.cleaned_data["gaps"])
@@ -204,7 +204,7 @@ class SuiteForm(SuiteBase):
             high, minus, low = (part.strip() for part in rest.partition(" - "))
             if not name or not minus or high == low or not {high, low} <= set(labels):
                 raise forms.ValidationError(
-                    f"Expected a line such as gap = {' - '.join(labels[:2]) or 'seen - unseen'}, got {shortened(line)}."
+                    f"Expected a line such as gap = {' - '.join(labels[:2]) or 'seen - unseen'}, got {shorten(line)}."
                 )
             found.append((name[:60], high, low))
         if len({name for name, _, _ in found}) < len(found):

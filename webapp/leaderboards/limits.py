@@ -1,9 +1,9 @@
-"""How often somebody may submit, and how many bytes an account keeps on leaderboards.
+"""Limits for submissions, and the storage that an account's submissions use.
 
-Open splits have no limit; withheld ones take three scores a rolling day from an account. Each published figure of a
-withheld split reveals something about its answers, so all accounts together have a limit as well, as long as figures
-can still be published. A refused file does not count; one under way does until it is refused. Attempts have a limit
-of their own, much higher, for programs that run wild.
+Open splits have no limit. Splits with withheld answers accept three scores per account in any 24 hours. Each published
+figure of such a split reveals something about its answers, so there is also a limit for all accounts together, as long
+as figures can still be published. A refused file does not count; a file under way counts until it is refused. A much
+higher limit applies to attempts, to stop programs that run wild.
 """
 
 from datetime import datetime, timedelta
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, Sum
 
+from generation.access import is_withheld
 from generation.models import Split
 from generation.models.work import from_now
 from generation.storage.account_storage import Use
@@ -20,7 +21,7 @@ from webapp.leaderboards.models.submissions import A_DAY
 
 
 def use(user: Any) -> Use:
-    """Return what an account's submissions take."""
+    """Return the storage that an account's submissions use."""
     found = Submission.objects.filter(method__owner=user.pk).aggregate(
         count=Count("pk"), codes=Sum("kept"), uploads=Sum("size", filter=~Q(file=""))
     )
@@ -35,19 +36,19 @@ SHARED = 3  # a rolling day and split, of all accounts together: at least
 SHARE_OF_BUDGET = 10  # or a tenth of the budget
 
 
-class Left(NamedTuple):
-    """What somebody may still submit to a split.
+class RemainingSubmissions(NamedTuple):
+    """What an account may still submit to a split.
 
     Attributes
     ----------
     scores, attempts : int or None
-        How many may still be scored, and sent, at this moment; None where nothing limits them.
+        How many scores and attempts are left now; None if there is no limit.
     next_at : datetime or None
-        When one more may be, where none may now and it is known; while others are under way it isn't.
+        When the next one is allowed, if none is allowed now; None while others are under way, since it is unknown then.
     shared : int or None
-        How many all accounts together may still have published today; None where that is not limited.
+        How many figures all accounts together may still have published today; None if there is no limit.
     published : int or None
-        Of how many more submissions a figure can be published; None where answers are open.
+        For how many more submissions a figure can be published; None if answers are open.
     """
 
     scores: int | None
@@ -69,11 +70,11 @@ class Left(NamedTuple):
         return self.published == 0
 
 
-UNLIMITED = Left(None, None, None)
+UNLIMITED = RemainingSubmissions(None, None, None)
 
 
 class _Limit(NamedTuple):
-    """How many are left of so many a day, and when each that counts today came, the oldest first."""
+    """One limit: its size, how many are left and under way, and the times of those that count, the oldest first."""
 
     most: int
     left: int
@@ -81,9 +82,9 @@ class _Limit(NamedTuple):
     moments: list[datetime]
 
 
-def left(user: Any, split: Split) -> Left:
-    """Return what an account may still submit to a split, for which its source counts."""
-    if not ladder.is_closed(split):
+def remaining(user: Any, split: Split) -> RemainingSubmissions:
+    """Return what an account may still submit to a split; a question set shares the limits of its parent."""
+    if not is_withheld(split):
         return UNLIMITED
     same = together(split)
     mine = Submission.objects.filter(method__owner=user, split__in=same)
@@ -93,7 +94,9 @@ def left(user: Any, split: Split) -> Left:
     published = ladder.submissions_left(split)
     shared = _shared(split, same) if published else None
     limits = [scores, attempts, *([shared] if shared is not None else [])]
-    return Left(scores.left, attempts.left, _next(limits), None if shared is None else shared.left, published)
+    return RemainingSubmissions(
+        scores.left, attempts.left, _next(limits), None if shared is None else shared.left, published
+    )
 
 
 def _limit(most: int, moments: Any, under_way: int) -> _Limit:
@@ -102,7 +105,7 @@ def _limit(most: int, moments: Any, under_way: int) -> _Limit:
 
 
 def _shared(split: Split, same: list[int]) -> _Limit:
-    """Return what all accounts together may still have published today."""
+    """Return how many figures all accounts together may still have published today."""
     found = Disclosure.objects.published().filter(source=split.source, made__gt=from_now(-A_DAY))
     found = found.filter(people=None).exclude(method__baseline__gt="")
     under_way = Submission.objects.under_way().filter(split__in=same, method__baseline="").count()
@@ -114,7 +117,7 @@ def shared_limit(split: Split) -> int:
 
 
 def _next(limits: list[_Limit]) -> datetime | None:
-    """Return when something is left of every limit that is used up; None while that depends on what is under way."""
+    """Return when all limits have room again; None if they have it now, or if it depends on submissions under way."""
     used_up = [one for one in limits if one.left == 0]
     if not used_up or any(one.under_way for one in used_up):
         return None
@@ -122,11 +125,11 @@ def _next(limits: list[_Limit]) -> datetime | None:
 
 
 def together(split: Split) -> list[int]:
-    """Return the keys of the splits whose submissions count together: all that have the same answers."""
+    """Return the keys of the splits that share limits, that is, all with the same answers."""
     source = split.source
     return [source.pk, *source.derived.values_list("pk", flat=True)]
 
 
 def note_attempt(user: Any, split: Split) -> None:
-    if ladder.is_closed(split):
+    if is_withheld(split):
         Attempt.objects.create(user=user, split=split)

@@ -1,13 +1,13 @@
-"""Scoring as background work: a submission's file is read and checked, or a baseline's guesses are made, and scored.
+"""Background scoring: reads and checks a submission's file, or makes a baseline's guesses, and scores the answers.
 
-Predictions are kept as codes of the split's vocabulary in question order, in a file named by its digest. The file
+Predictions are stored as codes of the split's vocabulary in question order, in a file named by its digest. The file
 never changes, so scores and slices can be computed again at any time. A claimed submission ends as done with its
-scores, or failed with a message; one whose process dies is tried again.
+scores, or as failed with a message. If its process dies, it is tried again.
 """
 
 import functools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,10 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 
+from generation.access import is_withheld
 from generation.engine.items import Column
 from generation.engine.predictions import BadPredictions
-from generation.engine.predictions.findings import NAMED
+from generation.engine.predictions.matching import NAMED
 from generation.engine.predictions.packed import PackedPredictions
 from generation.engine.scoring.score import OUTSIDE, score
 from generation.exchange import prediction_files
@@ -30,29 +31,15 @@ from generation.storage.index import SplitIndex
 from webapp.leaderboards import baselines, deletion
 from webapp.leaderboards.disclosure import ladder
 from webapp.leaderboards.models import Score, Submission
-from webapp.leaderboards.prediction_codes import FOLDER, load, pack_all, store
+from webapp.leaderboards.stored_predictions import FOLDER, load, pack_all, store
 
 LONGEST = 3600.0  # seconds that one may take
-CANDIDATES = 8
 AT_ONCE = 20  # scores that a sweep catches up on
 
 State = Submission.State
 
 
-# Who scores
-
-
-def work() -> int:
-    """Return how many submissions were scored or refused: those that wait, one after the other."""
-    done = RUNNER.work()
-    catch_up()
-    ladder.catch_up()
-    return done
-
-
-def _candidates(*, above: int | None = None) -> Iterable[Submission]:
-    waiting = Submission.objects.waiting().select_related("method", "split__dataset", "split__parent")
-    return (waiting if above is None else waiting.filter(priority__gt=above))[:CANDIDATES]
+# How one is scored
 
 
 def _score_or_refuse(submission: Submission, lease: leases.Lease) -> None:
@@ -71,19 +58,19 @@ def _score(submission: Submission, lease: leases.Lease) -> None:
     splits = [submission.split, *submission.split.derived.filter(state=Split.State.COMPLETE)]
     scores = [score_on(submission, split, found.codes, found.read) for split in splits]
     with transaction.atomic():
-        if ladder.is_closed(submission.split):
+        if is_withheld(submission.split):
             ladder.lock(submission.split)
         held = Submission.objects.held(submission)
         held.update(predictions=digest, kept=len(content), outside=len(found.outside), format=written_as, file="")
         leases.finish(submission)
         Score.objects.bulk_create(scores)
-        if ladder.is_closed(submission.split):
+        if is_withheld(submission.split):
             ladder.disclose(submission, scores[0], found.codes)
     files.drop(submission.file)
 
 
 def _predictions(submission: Submission, lease: leases.Lease) -> prediction_files.ReadFile:
-    """Return the packed predictions of a submission, and the format that its file has."""
+    """Return the packed predictions of a submission and the format of its file."""
     if submission.method.baseline:
         check = functools.partial(_let_others_go_first, submission, lease)
         found = baselines.predictions(submission.method.baseline, submission.split, check=check)
@@ -93,15 +80,15 @@ def _predictions(submission: Submission, lease: leases.Lease) -> prediction_file
 
 
 def _let_others_go_first(submission: Submission, lease: leases.Lease) -> None:
-    """Score what is more urgent than a submission in the middle of it, without its time running out meanwhile."""
+    """Score more urgent submissions in between, and extend the lease of this one."""
     lease.check()
-    while (urgent := RUNNER.claim(_candidates(above=submission.priority))) is not None:
+    while (urgent := RUNNER.claim_first(RUNNER.rows.claimable().filter(priority__gt=submission.priority))) is not None:
         RUNNER.run(urgent)
         leases.prolong(submission, seconds=LONGEST)
 
 
 def _refuse(submission: Submission, error: BadPredictions) -> None:
-    """Say what is wrong with a file, keep the whole list of it, and drop the file."""
+    """Store why a file is refused, with the complete list of problems, and delete the file."""
     lines = list(error.findings.lines()) if error.findings is not None else []
     name = f"{FOLDER}/findings-{submission.pk}.txt" if len(lines) > NAMED else ""
     if name:
@@ -117,7 +104,7 @@ def _refuse(submission: Submission, error: BadPredictions) -> None:
 
 
 def score_on(submission: Submission, split: Split, codes: NDArray[np.int32], read: NDArray[np.int32]) -> Score:
-    """Return the score of a submission's codes on its split, or on one that is derived from it."""
+    """Return the score of a submission's codes on its split or on a question set derived from it."""
     index = SplitIndex.open(split)
     mine = (codes, read) if split.pk == submission.split_id else (codes[index.positions], read[index.positions])
     truth = truth_of(index)
@@ -153,11 +140,10 @@ def _columns(columns: Sequence[Column], index: SplitIndex, facets: Mapping[str, 
 def _chores() -> None:
     baselines.begin()
     deletion.drop_scored()
-    deletion.sweep_files()
 
 
 def _hints() -> int:
-    return int(Submission.objects.waiting().exists() or missing().exists() or ladder.has_undecided())
+    return int(Submission.objects.claimable().exists() or missing().exists() or ladder.has_undecided())
 
 
 def missing() -> Any:
@@ -165,7 +151,12 @@ def missing() -> Any:
     return Split.objects.filter(state=Split.State.COMPLETE, kind=Split.Kind.DERIVED).filter(Exists(scored))
 
 
-def catch_up() -> int:
+def _catch_up() -> None:
+    add_missing()
+    ladder.catch_up()
+
+
+def add_missing() -> int:
     """Return how many scores were added, on splits that were derived after their parent's submissions."""
     added = 0
     for split in missing().select_related("dataset", "parent")[:AT_ONCE]:
@@ -182,11 +173,11 @@ RUNNER = runner.register(
         name="submissions",
         model=Submission,
         perform=_score_or_refuse,
-        candidates=_candidates,
         seconds=lambda submission: LONGEST,
         task="webapp.leaderboards.tasks.score",
-        hints=_hints,
-        related=("method", "split__dataset"),
+        related=("method", "split__dataset", "split__parent"),
         chores=_chores,
+        catch_up=_catch_up,
+        hints=_hints,
     )
 )

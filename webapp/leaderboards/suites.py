@@ -1,19 +1,17 @@
-"""Suites as boards: a column for each split, their mean, and the named gaps between two of them."""
+"""Boards of suites: a column for each split, the mean, and named gaps between two splits."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from generation.access import What, may_mention, may_see
+from generation.engine.scoring.figures import Figure, points, rounded
 from webapp.leaderboards import entries
-from webapp.leaderboards.disclosure.figures import DECIMALS, Figure
 from webapp.leaderboards.entries import Entry
 from webapp.leaderboards.models import Suite, SuiteGap, SuiteMember
 
-MEAN = "mean"
-
 
 class MemberGap(NamedTuple):
-    """The difference between an entry's accuracies on two members; None where one of them is missing."""
+    """The difference between an entry's accuracies on two members; None if one of them is missing."""
 
     label: str
     share: float | None
@@ -24,19 +22,19 @@ class MemberGap(NamedTuple):
 
 
 class SuiteRow(NamedTuple):
-    """A method under the same circumstances on every member of a suite.
+    """A method with one configuration on all members of a suite.
 
     Attributes
     ----------
     entry : Entry
-        On the first member that it has.
+        On its first member.
     rank : int or None
-        By the mean, of those that have every member.
+        By the mean; only entries with every member have a rank.
     figures : tuple of Figure or None
-        In the members' order.
+        In the order of the members.
     mean : float or None
-        Of the members' accuracies, 0 .. 1; None unless all are there.
-    gaps : tuple of Gap
+        Mean accuracy over the members, 0 .. 1; None if a member is missing.
+    gaps : tuple of MemberGap
     """
 
     entry: Entry
@@ -47,11 +45,11 @@ class SuiteRow(NamedTuple):
 
     @property
     def mean_text(self) -> str:
-        return "" if self.mean is None else f"{100 * self.mean:.1f}"
+        return "" if self.mean is None else points(self.mean)
 
 
 class SuiteBoard(NamedTuple):
-    """A suite's board as somebody sees it: `members` are those that they may see."""
+    """A suite's board as one visitor sees it; `members` are those that the visitor may see."""
 
     suite: Suite
     members: list[SuiteMember]
@@ -61,7 +59,7 @@ class SuiteBoard(NamedTuple):
 
 
 def board_of(user: Any, suite: Suite) -> SuiteBoard:
-    """Return a suite's board with all that this visitor may see of it, the highest mean first."""
+    """Return a suite's board as this visitor may see it, the highest mean first."""
     every, members = members_for(user, suite)
     gaps = [gap for gap in suite.gaps.order_by("pk") if {gap.minuend_id, gap.subtrahend_id} <= {m.pk for m in members}]
     found = _together(user, members)
@@ -72,7 +70,7 @@ def board_of(user: Any, suite: Suite) -> SuiteBoard:
 def members_for(user: Any, suite: Suite) -> tuple[list[SuiteMember], list[SuiteMember]]:
     """Return all members of a suite, and those that it may show this visitor.
 
-    A suite is a list: a link-only dataset is shown to its own owner, and to the owner of the suite, who named it.
+    A suite is a list. It names a link-only dataset only to the dataset's owner, and to the suite's owner, who added it.
     """
     every = list(suite.members.select_related("split__dataset", "split__parent", "split__reference"))
     is_own = user.is_authenticated and suite.owner_id == user.pk
@@ -85,11 +83,11 @@ def _may_show(user: Any, member: SuiteMember, *, is_own: bool) -> bool:
 
 
 Parts = dict[int, tuple[Entry, Figure]]
-"""By member the entry of a method there, and its accuracy."""
+"""An entry of a method and its accuracy, by member."""
 
 
 def _together(user: Any, members: Sequence[SuiteMember]) -> dict[str, Parts]:
-    """Return, by the key of a method's circumstances, what it did on each member; people are one on all of them."""
+    """Return the entries of each method and configuration by member; people on all members are one row."""
     found: dict[str, Parts] = {}
     for member in members:
         for entry in entries.entries_of(user, member.split, choose=entries.EACH):
@@ -100,7 +98,7 @@ def _together(user: Any, members: Sequence[SuiteMember]) -> dict[str, Parts]:
 
 
 def _key(entry: Entry) -> str:
-    """Return what an entry has in common with those of the same on other splits."""
+    """Return a key that is the same for entries of the same method and configuration on other splits."""
     if entry.is_human:
         return "people"
     assert entry.method is not None
@@ -111,17 +109,17 @@ def _row(parts: Parts, members: Sequence[SuiteMember], gaps: Sequence[SuiteGap])
     figures = tuple(parts[member.pk][1] if member.pk in parts else None for member in members)
     shares = {member.pk: one.share for member, one in zip(members, figures, strict=True) if one is not None}
     known = [share for share in shares.values() if share is not None]
-    mean = round(sum(known) / len(known), DECIMALS) if known and len(known) == len(members) else None
+    mean = rounded(sum(known) / len(known)) if known and len(known) == len(members) else None
     return SuiteRow(next(iter(parts.values()))[0], None, figures, mean, tuple(_gap(gap, shares) for gap in gaps))
 
 
 def _gap(gap: SuiteGap, shares: Mapping[int, float | None]) -> MemberGap:
     high, low = shares.get(gap.minuend_id), shares.get(gap.subtrahend_id)
-    return MemberGap(gap.label, None if high is None or low is None else round(high - low, DECIMALS))
+    return MemberGap(gap.label, None if high is None or low is None else rounded(high - low))
 
 
 def _ranked(rows: Sequence[SuiteRow]) -> list[SuiteRow]:
-    """Return rows by their mean with ranks; what lacks a member stands below, people above all."""
+    """Return the rows with ranks, sorted by mean; people come first, rows that lack a member last."""
     means = [row.mean for row in rows if row.mean is not None and _may_rank(row)]
     ranked = [
         row._replace(rank=1 + sum(other > row.mean for other in means))

@@ -1,4 +1,4 @@
-"""What background processes are told: something is to be scored. What, is rows; see `webapp.leaderboards.scoring`."""
+"""The Celery task that scores submissions; the rows say which ones, see `webapp.leaderboards.scoring`."""
 
 from celery import shared_task
 
@@ -7,4 +7,4 @@ from webapp.leaderboards import scoring
 
 @shared_task(name="webapp.leaderboards.tasks.score")
 def score() -> None:
-    scoring.work()
+    scoring.RUNNER.take_turn()

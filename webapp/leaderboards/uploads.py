@@ -1,7 +1,7 @@
 """Taking in what somebody submits: checked before anything is kept, stored whole before its row says so.
 
 The file is on the disk before the row is in the database, and the row before anybody is told that it came. What is left
-without a row, as after a crash in between, the sweep throws away.
+without a row, as after a crash in between, housekeeping throws away.
 """
 
 import hashlib
@@ -50,16 +50,16 @@ _CHECKS = threading.BoundedSemaphore(MOST_CHECKS)
 
 
 class UploadRefused(Exception):
-    """What was sent is not taken.
+    """An upload is refused.
 
     Attributes
     ----------
     status : int
-        As HTTP says it.
+        The HTTP status.
     code : str
-        For programs: a word or two with underscores.
+        For programs: one or two words with underscores.
     message : str
-        For people.
+        For users.
     details : dict
     """
 
@@ -69,7 +69,7 @@ class UploadRefused(Exception):
 
 
 class Order(NamedTuple):
-    """What is submitted, apart from the file: whose, to what, and what it says of itself."""
+    """A submission without its file: the method, the target, and the declared metadata."""
 
     method: Method
     target: Split | Suite
@@ -83,22 +83,22 @@ class Order(NamedTuple):
 
 
 class StoredUpload(NamedTuple):
-    """A file that is stored: its name in the storage, size and digest."""
+    """A stored file: its name in the storage, size and digest."""
 
     name: str
     size: int
     digest: str
 
 
-class Received(NamedTuple):
-    """What came of an upload: a submission for each split it is for; `is_repeat` where it had come before."""
+class UploadResult(NamedTuple):
+    """The result of an upload: a submission for each split; `is_repeat` if they existed before."""
 
     submissions: list[Submission]
     is_repeat: bool
 
 
 class UploadedFile(NamedTuple):
-    """A file of an upload, the split that it is for, and how many bytes it has."""
+    """A file of an upload, its split, and its size in bytes."""
 
     split: Split
     name: str
@@ -106,27 +106,27 @@ class UploadedFile(NamedTuple):
     size: int
 
 
-def receive(user: Any, order: Order, file: BinaryIO, filename: str) -> Received:
-    """Store what somebody submits, to be scored in the background.
+def receive(user: Any, order: Order, file: BinaryIO, filename: str) -> UploadResult:
+    """Store an upload, to be scored in the background.
 
     Parameters
     ----------
     user : account
     order : Order
     file : binary file
-        Read from where it stands; one for a suite that carries several files has to be seekable.
+        Read from its current position; a file with predictions for a whole suite must be seekable.
     filename : str
-        What it was called.
+        The name of the file at the sender.
 
     Raises
     ------
-    Refused
-        Where it isn't taken; nothing of it is kept then.
+    UploadRefused
+        If the upload is refused; nothing of it is kept then.
     """
     check(user, order)
     before = _repeated(user, order)
     if before:
-        return Received(before, True)
+        return UploadResult(before, True)
     for split in targets(user, order):
         check_limits(user, split)  # before anything is written; once more under a lock
     parts = parts_of(user, order, file, filename)
@@ -142,26 +142,26 @@ def receive(user: Any, order: Order, file: BinaryIO, filename: str) -> Received:
         before = _repeated(user, order)
         if not before:
             raise UploadRefused(409, "conflict", "Expected a new submission, got one that was just made.") from error
-        return Received(before, True)
+        return UploadResult(before, True)
     except BaseException:
         _drop(kept)
         raise
-    return Received(made, False)
+    return UploadResult(made, False)
 
 
 class CheckedUpload(NamedTuple):
-    """What a file is, had it been submitted: nothing is kept, and nothing said of what is right.
+    """The result of checking a file without submitting it; it does not say which answers are right.
 
     Attributes
     ----------
     split : Split
     n : int
-        Answers.
+        The number of answers.
     format : str
     outside, unreadable : int
-        Answers outside the vocabulary, and those of them in which no answer can be read.
-    examples : list of (question, what was said)
-        Of the first of those outside.
+        Answers outside the vocabulary, and those of them from which no answer can be extracted.
+    examples : list of (question, text)
+        The first answers outside the vocabulary.
     """
 
     split: Split
@@ -172,10 +172,10 @@ class CheckedUpload(NamedTuple):
     examples: list[tuple[int, str]]
 
 
-def checked(user: Any, order: Order, file: BinaryIO, filename: str) -> list[CheckedUpload]:
-    """Return what an upload would be taken for; raise `UploadRefused` where it would be refused.
+def check_upload(user: Any, order: Order, file: BinaryIO, filename: str) -> list[CheckedUpload]:
+    """Check an upload without storing it; raise `UploadRefused` if it would be refused.
 
-    A page waits for it at most `LONGEST_CHECK` seconds, and few files are checked at once.
+    The check takes at most `LONGEST_CHECK` seconds, and only few files are checked at once.
     """
     check(user, order)
     parts = parts_of(user, order, file, filename)
@@ -192,7 +192,7 @@ def checked(user: Any, order: Order, file: BinaryIO, filename: str) -> list[Chec
 
 
 def _checked(user: Any, part: UploadedFile, *, wait: float) -> CheckedUpload:
-    """Return what a file would be taken for, read under the limits that a submission has."""
+    """Return the result of checking one file with the limits of a submission."""
     limits.note_attempt(user, part.split)
     try:
         with prediction_files.copy_on_disk(part.file) as path:
@@ -212,7 +212,7 @@ def _checked(user: Any, part: UploadedFile, *, wait: float) -> CheckedUpload:
 
 
 def check(user: Any, order: Order) -> None:
-    """Raise `UploadRefused` for an order that makes no sense or isn't this account's to give."""
+    """Raise `UploadRefused` if an order is not valid or not allowed for this account."""
     if order.method.owner_id != user.pk:
         raise UploadRefused(
             404, "no_method", "Expected a method of yours, got none or somebody else's.", field="method"
@@ -238,7 +238,7 @@ def check(user: Any, order: Order) -> None:
 
 
 def targets(user: Any, order: Order) -> list[Split]:
-    """Return the splits that an order may be for: one, or those that a suite shows this account."""
+    """Return the splits that an order may be for: one, or the members of a suite that this account may see."""
     if isinstance(order.target, Split):
         return [order.target]
     return [member.split for member in members_for(user, order.target)[1]]
@@ -270,7 +270,7 @@ def _check_words(order: Order) -> None:
 
 
 def _repeated(user: Any, order: Order) -> list[Submission]:
-    """Return what came with the same key before; raise `UploadRefused` where that was something else."""
+    """Return the submissions with the same key; raise `UploadRefused` if they are for something else."""
     if not order.key:
         return []
     rows = Submission.objects.filter(method__owner=user, key=order.key).select_related("method", "split__dataset")
@@ -283,7 +283,7 @@ def _repeated(user: Any, order: Order) -> list[Submission]:
 
 
 def parts_of(user: Any, order: Order, file: BinaryIO, filename: str) -> list[UploadedFile]:
-    """Return the files of an upload with their splits: of a suite, those that a zip names by split or label."""
+    """Return the files of an upload with their splits; for a suite, the files of a zip named by split or label."""
     if isinstance(order.target, Split):
         return [UploadedFile(order.target, filename, file, _size_of(file))]
     return _matched(user, order.target, file)
@@ -314,7 +314,7 @@ def _matched(user: Any, suite: Suite, file: BinaryIO) -> list[UploadedFile]:
 
 
 def _size_of(file: BinaryIO) -> int:
-    """Return how many bytes a file has from where it stands."""
+    """Return the number of bytes from the current position to the end of a file."""
     at = file.tell()
     size = file.seek(0, os.SEEK_END) - at
     file.seek(at)
@@ -322,7 +322,7 @@ def _size_of(file: BinaryIO) -> int:
 
 
 def check_storage(user: Any, size: int) -> None:
-    """Raise `UploadRefused` where the disk is nearly full, or the account may not keep so many bytes more."""
+    """Raise `UploadRefused` if the disk is nearly full, or the account has no room for so many bytes."""
     shortage = files.disk_shortage()
     if shortage:
         raise UploadRefused(503, "disk_full", shortage, retry_after=RETRY)
@@ -333,7 +333,7 @@ def check_storage(user: Any, size: int) -> None:
 
 
 def _carried(file: BinaryIO) -> list[UploadedMember]:
-    """Return the files of a zip; raise `UploadRefused` where it can't be read."""
+    """Return the files of a zip; raise `UploadRefused` if it can't be read."""
     try:
         return carried(file)
     except BadPredictions as error:
@@ -341,7 +341,7 @@ def _carried(file: BinaryIO) -> list[UploadedMember]:
 
 
 def _check_size(one: UploadedMember, split: Split) -> None:
-    """Raise `UploadRefused` for a file that unpacks to far more than answers to a split's questions take."""
+    """Raise `UploadRefused` if a file unpacks to far more bytes than answers to a split's questions need."""
     most = min(LARGEST, room(split.questions, one.packed))
     with one.open() as file:
         if file.read(len(GZIP)) == GZIP:  # packed twice: what gzip packs hardly gets smaller in a zip
@@ -352,13 +352,13 @@ def _check_size(one: UploadedMember, split: Split) -> None:
 
 
 def names_of(member: SuiteMember) -> list[str]:
-    """Return what a file for a member of a suite may be called, without its ending, in small letters."""
+    """Return the lower-case names, without ending, that a file for a member of a suite may have."""
     split = member.split
     return [split.name.lower(), f"{split.dataset.slug}-{split.name}".lower(), member.label.lower()]
 
 
 def _keep(file: BinaryIO) -> StoredUpload:
-    """Store a file whole, on the disk when this returns; raise `UploadRefused` for one that is too large."""
+    """Store a file completely, synced to disk; raise `UploadRefused` if it is too large."""
     name = f"{FOLDER}/{secrets.token_hex(16)}"
     size, digest = 0, hashlib.sha256()
     path = _drafts() / files.draft_name("upload")
@@ -380,14 +380,14 @@ def _keep(file: BinaryIO) -> StoredUpload:
 
 
 def _drafts() -> Path:
-    """Return the folder in which uploads are written: on the disk on which they will lie, if that is here."""
+    """Return the folder for incomplete uploads, on the same disk as the finished ones if these are stored locally."""
     folder = files.local_path(FOLDER) or Path(tempfile.gettempdir())
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def _insert(user: Any, order: Order, parts: Sequence[UploadedFile], kept: Sequence[StoredUpload]) -> list[Submission]:
-    """Insert the rows, once the limits of each split are known to have room for them."""
+    """Insert the rows after checking the limits of each split under a lock."""
     batch = uuid.uuid4() if len(parts) > 1 else None
     sources = sorted({part.split.source.pk for part in parts})
     list(Split.objects.select_for_update().filter(pk__in=sources).order_by("pk").values_list("pk"))
@@ -418,8 +418,8 @@ def _insert(user: Any, order: Order, parts: Sequence[UploadedFile], kept: Sequen
 
 
 def check_limits(user: Any, split: Split) -> None:
-    """Raise `UploadRefused` where an account may not submit to a split at this moment."""
-    left = limits.left(user, split)
+    """Raise `UploadRefused` if the account may not submit to a split now."""
+    left = limits.remaining(user, split)
     if left.is_open:
         return
     next_at = left.next_at.isoformat() if left.next_at is not None else None
@@ -438,7 +438,7 @@ def check_limits(user: Any, split: Split) -> None:
 
 
 def _plain(name: str) -> str:
-    """Return a file's name without folders and what can't be printed, cut."""
+    """Return a file's name without folders and unprintable characters, shortened."""
     return "".join(letter for letter in name.replace("\\", "/").rpartition("/")[2] if letter.isprintable())[-200:]
 
 

@@ -1,12 +1,12 @@
-"""Addresses of leaderboards: boards and the pages that analyse them, suites, methods, submissions."""
+"""URLs of leaderboards: boards and their analysis pages, suites, methods, submissions."""
 
 from django.urls import path
 
 from webapp.leaderboards.views import (
     boards,
     comparing,
-    curves,
     disclosure,
+    learning_curves,
     methods,
     questions,
     slices,
@@ -34,9 +34,9 @@ urlpatterns = [
     path(f"{BOARD}/compare/", comparing.compare, name="board_compare"),
     path(f"{BOARD}/compare.<str:kind>", comparing.compare_file, name="board_compare_file"),
     path(f"{BOARD}/questions/", questions.questions, name="board_questions"),
-    path(f"{BOARD}/curves/", curves.curve, name="board_curves"),
-    path(f"{BOARD}/curves.<str:kind>", curves.curve_file, name="board_curves_file"),
-    path(f"{BOARD}/curves/reached.<str:kind>", curves.reached_file, name="board_reached_file"),
+    path(f"{BOARD}/curves/", learning_curves.curve, name="board_curves"),
+    path(f"{BOARD}/curves.<str:kind>", learning_curves.curve_file, name="board_curves_file"),
+    path(f"{BOARD}/curves/reached.<str:kind>", learning_curves.reached_file, name="board_reached_file"),
     path(f"{BOARD}/steps/", steps.steps, name="board_steps"),
     path("suites/", suites.suites, name="suites"),
     path("suites/new/", suites.suite_new, name="suite_new"),

@@ -1,1 +1,1 @@
-"""How the site does: health, metrics, logs, error reports."""
+"""Monitoring of the site: health, metrics, logs, error reports."""

@@ -1,8 +1,8 @@
-"""Errors are reported by mail (`ERROR_EMAILS`) and to a Sentry (`SENTRY_DSN`), without anything that people sent.
+"""Reports errors by mail (`ERROR_EMAILS`) and to Sentry (`SENTRY_DSN`), without any data of users.
 
-A report has what a developer needs to find the place: the kinds of the errors, the lines of code they came through, the
-route's name. It never has messages of errors, values of variables, addresses, forms, headers or cookies: answers of
-participants, tokens and texts of datasets can stand in each of these. The log on the site's own machine has the rest.
+A report contains what a developer needs to find the place: the types of the errors, the lines of code in the traceback,
+and the route's name. It never contains error messages, values of variables, addresses, forms, headers or cookies: these
+may include answers of participants, tokens and texts of datasets. The log on the site's own machine has the rest.
 """
 
 import logging
@@ -19,17 +19,17 @@ from django.conf import settings
 from django.core.mail import send_mail
 
 from generation import __version__
-from webapp.monitoring.logs import masked
+from webapp.monitoring.logs import mask
 
 OURS = ("webapp", "generation", "annotations")
-AGAIN = 3600.0  # seconds after which the same error is reported again
-MOST = 30  # reports of a process in that time
+AGAIN = 3600.0  # seconds until the same error is reported again
+MOST = 30  # reports per process in that time
 FRAMES = 60
 
 
 @dataclass(frozen=True, kw_only=True)
-class Raised:
-    """An error: its kind, and the lines of code that it came through, outermost first."""
+class RaisedError:
+    """An error: its type, and the lines of code of its traceback, outermost first."""
 
     kind: str
     frames: tuple[tuple[str, int, str], ...]
@@ -37,23 +37,23 @@ class Raised:
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorReport:
-    """What is reported of an error.
+    """The report of an error.
 
     Attributes
     ----------
     template : str
-        The log's message without what was filled in.
+        The log message without its arguments.
     place : str
-        Verb and route's name of the request, or the logger's name.
+        Method and route name of the request, or the logger's name.
     errors : tuple of Raised
-        The last one first, then those that it came from.
+        The last error first, followed by its causes.
     """
 
     logger: str
     level: str
     template: str
     place: str
-    errors: tuple[Raised, ...]
+    errors: tuple[RaisedError, ...]
 
     @property
     def title(self) -> str:
@@ -65,7 +65,7 @@ class ErrorReport:
 
     @property
     def text(self) -> str:
-        """Return the report as a mail has it."""
+        """Return the report as the text of a mail."""
         lines = [self.title, "", f"Release {__version__}, logger {self.logger}: {self.template}", ""]
         for number, error in enumerate(self.errors):
             lines += ["which came from" if number else "Lines of code, the last one is where it happened:", ""]
@@ -75,7 +75,7 @@ class ErrorReport:
 
 
 def describe(record: logging.LogRecord) -> ErrorReport:
-    """Return what may be reported of a log's record."""
+    """Return the report for a log record."""
     is_ours = record.name.partition(".")[0] in OURS
     template = str(record.msg) if record.args or is_ours else "(left out)"
     request = getattr(record, "request", None)
@@ -85,23 +85,23 @@ def describe(record: logging.LogRecord) -> ErrorReport:
     return ErrorReport(
         logger=record.name,
         level=record.levelname,
-        template=masked(template)[:500],
+        template=mask(template)[:500],
         place=place,
         errors=tuple(_raised(error)),
     )
 
 
-def _raised(error: BaseException | None) -> Iterator[Raised]:
+def _raised(error: BaseException | None) -> Iterator[RaisedError]:
     for _ in range(5):
         if error is None:
             return
         frames = [(_short(f.filename), f.lineno or 0, f.name) for f in traceback.extract_tb(error.__traceback__)]
-        yield Raised(kind=f"{type(error).__module__}.{type(error).__qualname__}", frames=tuple(frames[-FRAMES:]))
+        yield RaisedError(kind=f"{type(error).__module__}.{type(error).__qualname__}", frames=tuple(frames[-FRAMES:]))
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
 def _short(path: str) -> str:
-    """Return a path below the site's folder, or below the packages."""
+    """Return a path relative to the site's folder or to the packages."""
     place = Path(path)
     if place.is_relative_to(settings.BASE_DIR):
         return str(place.relative_to(settings.BASE_DIR))
@@ -109,7 +109,7 @@ def _short(path: str) -> str:
 
 
 class Reporter(logging.Handler):
-    """Sends reports of errors, each kind once in an hour."""
+    """Sends reports of errors, the same error at most once per hour."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -117,12 +117,12 @@ class Reporter(logging.Handler):
         self.turn = threading.Lock()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Report a record, unless the same was reported lately."""
+        """Report a record, unless the same error was reported recently."""
         try:
             report = describe(record)
             if self._is_new(report):
                 send(report)
-        except Exception:  # an error must not come from reporting one
+        except Exception:  # reporting an error must not raise another one
             self.handleError(record)
 
     def _is_new(self, report: ErrorReport) -> bool:
@@ -136,7 +136,7 @@ class Reporter(logging.Handler):
 
 
 def send(report: ErrorReport) -> None:
-    """Send a report to where the settings say."""
+    """Send a report as the settings say."""
     if settings.ERROR_EMAILS:
         subject = f"[Horsesense] {report.title}"[:200]
         send_mail(subject, report.text, settings.SERVER_EMAIL, settings.ERROR_EMAILS, fail_silently=True)
@@ -145,7 +145,7 @@ def send(report: ErrorReport) -> None:
 
 
 def event_of(report: ErrorReport) -> dict[str, Any]:
-    """Return a report as Sentry takes it: the first error last."""
+    """Return a report as a Sentry event, with the first error last."""
     values = [
         {
             "type": error.kind.rpartition(".")[2],
@@ -170,7 +170,7 @@ def event_of(report: ErrorReport) -> dict[str, Any]:
 
 @cache
 def _sentry(address: str) -> Any:
-    """Return a client that adds nothing by itself."""
+    """Return a client that adds no data by itself."""
     import sentry_sdk
 
     return sentry_sdk.Client(

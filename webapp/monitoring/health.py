@@ -1,4 +1,4 @@
-"""Whether the site can do its job: each part of it, what is expected of it, and what was found."""
+"""The site's health: each part, its expected state, and its current state."""
 
 import sqlite3
 import time
@@ -18,16 +18,16 @@ from generation.storage import files
 from webapp.monitoring import health_probes
 from webapp.monitoring.health_probes import KeptResult
 
-TIMEOUT = 2.0  # seconds; whoever asks is waiting
-SILENCE = 60  # seconds after which a background process, or the sweep, counts as gone
-IDLENESS = 300  # seconds that work may wait while nobody begins any
+TIMEOUT = 2.0  # seconds; the client is waiting
+SILENCE = 60  # seconds after which a background process or the sweep counts as gone
+IDLENESS = 300  # seconds that work may wait while none is started
 STARTED = time.monotonic()
 
 Part = dict[str, Any]
 
 
 def report() -> dict[str, Any]:
-    """Return the state of every part; `ok` is false when one fails, and `failing` names it."""
+    """Return the state of every part; `ok` is false if one fails, and `failing` names it."""
     parts, alive = web_parts(), None
     if parts["database"]["ok"]:
         try:
@@ -40,7 +40,7 @@ def report() -> dict[str, Any]:
 
 
 def ready_report() -> dict[str, Any]:
-    """Return whether requests may be sent to this web process: its database fits and its cache answers."""
+    """Return whether this web process can take requests: the database is up to date and the cache answers."""
     found = {"process": "This process is about to stop." if health_probes.stopping.is_set() else ""}
     found |= health_probes.ready.get()
     parts = {name: {"ok": not said, "says": said or "Answers."} for name, said in found.items()}
@@ -66,7 +66,7 @@ def _answering(trouble: str) -> Part:
 
 
 def database_trouble() -> str:
-    """Return what is wrong with the database in one word, or nothing."""
+    """Return the type of the database's error, or an empty string."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
@@ -76,7 +76,7 @@ def database_trouble() -> str:
 
 
 def broker_trouble() -> str:
-    """Return why the broker can take no message in one word, or nothing."""
+    """Return the type of the error if the broker can't take messages, or an empty string."""
     try:
         if settings.REDIS_URL:
             _write_to_redis()
@@ -91,18 +91,18 @@ def _write_to_redis() -> None:
     limits = {"socket_timeout": TIMEOUT, "socket_connect_timeout": TIMEOUT}
     prefix = settings.CELERY_BROKER_TRANSPORT_OPTIONS.get("global_keyprefix", "")
     with closing(redis.from_url(settings.CELERY_BROKER_URL, **limits)) as client:
-        client.set(f"{prefix}health", "asked", ex=60)  # one that is full answers, but takes nothing
+        client.set(f"{prefix}health", "asked", ex=60)  # a full server answers, but refuses writes
 
 
 def _lock_broker_file() -> None:
-    address = f"{settings.BROKER_FILE.as_uri()}?mode=rw"  # one that is gone must not be made anew
+    address = f"{settings.BROKER_FILE.as_uri()}?mode=rw"  # mode=rw does not create a missing file
     with closing(sqlite3.connect(address, uri=True, timeout=TIMEOUT)) as broker:
         broker.execute("BEGIN IMMEDIATE")
         broker.rollback()
 
 
 def background() -> dict[str, Part]:
-    """Return when each kind of background process, and the sweep, were last heard of."""
+    """Return when each kind of background process, and the sweep, were last alive."""
     rows = list(Heartbeat.objects.values_list("name", "queues", ago(F("seen"))))
     heard = {name: [age for _, queues, age in rows if name in queues.split(",")] for name in (GENERATION, DEFAULT)}
     parts = {name: _heard(ages, start=f"manage.py process {name}") for name, ages in heard.items()}
@@ -126,7 +126,7 @@ def _seconds(age: timedelta) -> int:
 
 
 def jobs() -> Part:
-    """Return for how long work has waited, and for how long nobody has begun any."""
+    """Return how long the oldest job has waited, and how long no job was started."""
     queue = Job.objects.queue()
     if queue.oldest is None or queue.idle is None:
         return {"ok": True, "seconds": None, "idle_seconds": None, "at_most": IDLENESS, "says": "None waits."}
@@ -138,7 +138,7 @@ def jobs() -> Part:
 
 
 def disk() -> Part:
-    """Return how much is free on the disk of MEDIA_ROOT, as this web process sees it."""
+    """Return the free space on the disk of MEDIA_ROOT, as this web process sees it."""
     free, least = files.disk_free(), settings.DISK_RESERVE_GB
     if free is None:
         return {"ok": True, "free_gb": None, "at_least": least, "says": "Files are kept elsewhere."}

@@ -1,4 +1,4 @@
-"""Probes that strangers may ask for as often as they like: each is made once in some seconds, for all of them."""
+"""Probes for public health pages: each is made once every few seconds, however often it is requested."""
 
 import secrets
 import threading
@@ -16,13 +16,13 @@ from generation.storage import files
 from webapp.backups import schema
 
 T = TypeVar("T")
-LIMIT = 5.0  # seconds in which the files have to answer
-PROBE = files.draft_name("health")  # hidden, so that no backup takes it; what a killed process leaves is tidied away
+LIMIT = 5.0  # seconds in which the storage must answer
+PROBE = files.draft_name("health")  # a hidden name, so that backups skip it and housekeeping deletes leftovers
 CONTENT = b"Can be written, read and removed.\n"
 
 
 class KeptResult(Generic[T]):
-    """A result that is kept for some seconds; while it is made anew, others wait for it and make none."""
+    """A result that is cached for some seconds; while one thread renews it, others wait."""
 
     def __init__(self, make: Callable[[], T], *, seconds: Callable[[], float]) -> None:
         self.make, self.seconds = make, seconds
@@ -31,26 +31,23 @@ class KeptResult(Generic[T]):
         self.until = 0.0
 
     def get(self) -> T:
-        """Return the result, at most so many seconds old."""
+        """Return the result, renewed if it is too old."""
         with self.lock:
             if self.result is None or time.monotonic() >= self.until:
                 self.result = self.make()
                 self.until = time.monotonic() + self.seconds()
             return self.result
 
-    def forget(self) -> None:
-        self.until = 0.0
-
 
 class StoreProbe:
-    """A small file written where pictures are kept, read and removed: by one thread, which may hang."""
+    """Writes, reads and deletes a small file in the storage, in a single thread, which may hang."""
 
     def __init__(self) -> None:
         self.pool = ThreadPoolExecutor(1, thread_name_prefix="health")
         self.running: Future[str] | None = None
 
     def trouble(self) -> str:
-        """Return what is wrong in one word, or nothing."""
+        """Return what is wrong in a few words, or an empty string."""
         if self.running is None or self.running.done():
             self.running = self.pool.submit(_write_and_read)
         try:
@@ -66,18 +63,18 @@ def _write_and_read() -> str:
             found = files.get(PROBE)
         finally:
             files.drop(PROBE)
-    except files.NoSpace:  # the part `disk` says so
+    except files.NoSpace:  # the part `disk` reports this
         return ""
-    except Exception as error:  # of a bucket's client, of a disk: whichever it is, files can't be kept
+    except Exception as error:  # any error of a bucket's client or disk means that files can't be stored
         return type(error).__name__
     return "" if found == CONTENT else "something else than was written"
 
 
-stopping = threading.Event()  # set by the web server when it takes no more connections
+stopping = threading.Event()  # set by the web server when it accepts no more connections
 
 
 def readiness() -> dict[str, str]:
-    """Return what is wrong with each thing that a page needs, in words; empty strings where nothing is."""
+    """Return what is wrong with each service that pages need; empty strings if nothing is."""
     return {"database": _database_trouble(), "cache": _cache_trouble()}
 
 
@@ -90,14 +87,14 @@ def _database_trouble() -> str:
 
 
 class _Fits:
-    """Whether the database was found to fit: it stays so while this process lives."""
+    """Whether the database was up to date; this does not change while the process lives."""
 
     known = False
 
 
 def _is_outdated() -> bool:
     if not _Fits.known:
-        _Fits.known = not schema.is_outdated(schema.seen_by(DEFAULT_DB_ALIAS))
+        _Fits.known = not schema.is_outdated(schema.migrations_of(DEFAULT_DB_ALIAS))
         return not _Fits.known
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
@@ -109,7 +106,7 @@ def _cache_trouble() -> str:
     try:
         cache.set(key, value, 60)
         found: Any = cache.get(key)
-    except Exception as error:  # of Redis' client
+    except Exception as error:  # any error of the Redis client
         return f"Expected an answer, got {type(error).__name__}."
     return "" if found == value else "Expected the cache to keep what it is given, got something else."
 

@@ -1,10 +1,10 @@
-"""What logs never say: addresses of participants, which hold what only they know, and rows that a database quotes."""
+"""Masks what logs must not contain: secret addresses of participants, and rows that a database quotes."""
 
 import logging
 import re
 
-# Addresses whose rest only one person knows: of participants, links to sign in, for a new password, to confirm an
-# address, and the way back from an OpenID Connect provider. Caddyfile has the same list.
+# After these prefixes comes a secret: addresses of participants, links to sign in, to reset a password or to confirm an
+# address, and the return address of an OpenID Connect provider. Caddyfile has the same list.
 PRIVATE = "s/|login/|accounts/password/reset/key/|accounts/confirm-email/|accounts/oidc/"
 MASKED = (
     (re.compile(rf"""(/|(?<=['"]))({PRIVATE})[^\s"'<>]+"""), r"\1\2…"),
@@ -13,15 +13,15 @@ MASKED = (
 )
 
 
-def masked(text: str) -> str:
-    """Return a log's text without what it may not say."""
+def mask(text: str) -> str:
+    """Return a log's text with secrets masked."""
     for pattern, instead in MASKED:
         text = pattern.sub(instead, text)
     return text
 
 
-class Masked(logging.Formatter):
-    """A formatter whose lines, tracebacks included, are masked."""
+class MaskingFormatter(logging.Formatter):
+    """A formatter that masks its lines, including tracebacks."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return masked(super().format(record))
+        return mask(super().format(record))

@@ -1,9 +1,9 @@
-"""What the site tells a Prometheus at `/metrics`: requests of this machine's web server, and the state of the site.
+"""Metrics for Prometheus at `/metrics`: requests of this machine's web server, and the state of the site.
 
-Requests are counted by each web process in a file of its own, in a folder that `gunicorn_config` makes; the process
-that is asked adds them up. What the database knows is the same on each machine.
+Each web process counts its requests in its own file, in a folder that `gunicorn_config` creates. The process that
+answers adds them up. The figures from the database are the same on each machine.
 
-A label is a route's name, a verb, a status class, or a kind of work; never an address, a slug or a name.
+A label is a route's name, a method, a status class, or a kind of work, but never an address, a slug or a name.
 """
 
 import os
@@ -57,7 +57,7 @@ def verb_of(request: HttpRequest) -> str:
 
 
 def route_of(request: HttpRequest) -> str:
-    """Return the name of the route that answered: one of a fixed number."""
+    """Return the name of the route of a request, from a fixed set of names."""
     match = request.resolver_match
     if match is not None:
         return match.view_name or "unnamed"
@@ -74,7 +74,7 @@ def text() -> bytes:
 
 
 def may_read(request: HttpRequest) -> bool:
-    """Return whether metrics are shown: to staff, and to who has the token of `METRICS_TOKEN`."""
+    """Return whether the request may read metrics: staff, or a sender with `METRICS_TOKEN`."""
     token: str = settings.METRICS_TOKEN
     if token and constant_time_compare(request.headers.get("Authorization", ""), f"Bearer {token}"):
         return True
@@ -87,7 +87,7 @@ def answer() -> HttpResponse:
 
 
 class Site(Collector):
-    """The state of the site, read from the database and the disk once in some seconds."""
+    """The state of the site, read from database and disk once every few seconds."""
 
     def __init__(self) -> None:
         self.kept = KeptResult(lambda: list(families()), seconds=lambda: settings.HEALTH_SECONDS)
@@ -97,7 +97,7 @@ class Site(Collector):
 
 
 def families() -> Iterator[GaugeMetricFamily]:
-    """Yield the metrics of the site; without a database those that need none."""
+    """Yield the site's metrics; without a database only those that don't need it."""
     yield _gauge("build_info", "The release that answers.", {(__version__, ENGINE_VERSION): 1}, "release", "engine")
     free = files.disk_free()
     if free is not None:
@@ -140,7 +140,7 @@ def _keyed(rows: Iterable[tuple[str, int]]) -> Iterator[tuple[tuple[str, ...], f
 
 
 def _rows() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield kind and state of each sort of unfinished work, with its figures."""
+    """Yield kind, state and figures of each sort of unfinished work."""
     for model in apps.get_models():
         if not issubclass(model, AbstractJob):
             continue

@@ -1,8 +1,7 @@
-"""Each request is counted for `/metrics` and, where `ACCESS_LOG` says so, written down in one line.
+"""Counts each request for `/metrics` and, if `ACCESS_LOG` says so, logs it in one line.
 
-No line has what only a participant, or the owner of a link or token, knows: their addresses are masked as in all logs
-(`webapp.monitoring.logs`), questions in addresses of accounts are left out, and of participants also their network
-address.
+No line contains secrets of participants or of the owners of links and tokens: addresses are masked as in all logs
+(`webapp.monitoring.logs`), query strings of account pages are left out, and for participants the network address too.
 """
 
 import json
@@ -18,26 +17,25 @@ from django.http import HttpRequest, HttpResponseBase
 
 from annotations.urls import TAKING
 from webapp.monitoring import metrics
-from webapp.monitoring.logs import masked
+from webapp.monitoring.logs import mask
 from webapp.running.uploads import HEADERS_ONLY
 
 log = logging.getLogger("webapp.access")
 
 JSON, COMBINED, OFF = "json", "combined", "off"
-PRIVATE = (f"/{TAKING}", "/login/", "/accounts/")  # whose questions in the address may hold codes
+PRIVATE = (f"/{TAKING}", "/login/", "/accounts/")  # query strings of these addresses may contain codes
 SECRETS = re.compile(r"(?i)\b(token|code|state|key|secret|password|session|signature)=[^&\s\"]*")
 UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\"\\]")
-LONGEST = 2000  # characters of an address or of what a program calls itself
+LONGEST = 2000  # characters of an address or user agent
 
 
 class RequestLog:
-    """Middleware: measures each request from its first to its last middleware, and writes it down."""
+    """Middleware: measures and logs each request; it is the outermost middleware."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the site's answer."""
         start = time.perf_counter()
         response = self.get_response(request)
         seconds = time.perf_counter() - start
@@ -48,7 +46,7 @@ class RequestLog:
 
 
 def line(request: HttpRequest, response: HttpResponseBase, seconds: float, *, form: str) -> str:
-    """Return what is written down of a request."""
+    """Return the log line of a request."""
     said = _about(request, response, seconds)
     if form == JSON:
         return json.dumps(said)
@@ -76,12 +74,12 @@ def _about(request: HttpRequest, response: HttpResponseBase, seconds: float) -> 
 
 def address_of(request: HttpRequest) -> str:
     if request.path_info.startswith(PRIVATE):
-        return masked(_without_parts(request))[:LONGEST]
-    return SECRETS.sub(r"\1=…", masked(request.get_full_path()))[:LONGEST]
+        return mask(_without_parts(request))[:LONGEST]
+    return SECRETS.sub(r"\1=…", mask(request.get_full_path()))[:LONGEST]
 
 
 def _without_parts(request: HttpRequest) -> str:
-    """Return an address without its question and without the parts that say who or what: a route's arguments."""
+    """Return an address without its query string and without the route's arguments."""
     match = request.resolver_match
     if match is None:
         return f"/{request.path.split('/')[1]}/…"

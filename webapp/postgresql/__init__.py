@@ -1,1 +1,1 @@
-"""PostgreSQL as Django knows it, but a connection that is kept is looked at before it is asked whether it lives."""
+"""Django's PostgreSQL backend with a cheaper health check of persistent connections."""

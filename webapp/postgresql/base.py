@@ -1,4 +1,4 @@
-"""The connection to PostgreSQL, under the name by which Django looks for it."""
+"""The database backend, in the module where Django looks for it."""
 
 import select
 
@@ -6,10 +6,10 @@ from django.db.backends.postgresql import base
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """A connection whose health is seen without a question, unless something came that nobody asked for.
+    """A connection whose health is checked without a query, unless unexpected data has arrived.
 
-    A server that ends says so to every connection, at rest too; one that lies still has nothing to read. Asking
-    instead costs each request as much as a query.
+    A server that ends notifies every connection, including idle ones; a healthy idle connection has nothing to read. A
+    query instead would cost each request a round trip.
     """
 
     def is_usable(self) -> bool:

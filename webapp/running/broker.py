@@ -1,7 +1,7 @@
-"""The embedded broker: kombu's own on SQLite, made so that its file may be deleted while the site runs.
+"""The embedded broker: kombu's SQLite transport, changed so that its file may be deleted while the site runs.
 
-Messages are hints that may be lost; what must not happen is that one process goes on writing into a deleted file and
-another waits at the new one.
+Messages are hints that may be lost. But without this change, one process could continue to write into a deleted file
+while another one waits for messages in the new file.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from generation.queue.forks import no_forks
 
 
 class Channel(sqlalchemy.Channel):
-    """A channel that opens the file anew for each transaction, and finds its tables whichever file that is."""
+    """A channel that opens the file for each transaction, and creates missing tables."""
 
     def _engine_from_config(self) -> Engine:
         client: Any = self.connection.client
@@ -25,7 +25,7 @@ class Channel(sqlalchemy.Channel):
         event.listen(engine, "connect", lambda connection, _: connection.executescript(tables))
         return engine
 
-    # What opens the file does so while no process is forked: the pool's are, by a thread of their own.
+    # The file is opened while no process is forked; a thread forks the pool's processes.
 
     def _new_queue(self, queue: str, **options: Any) -> None:
         with no_forks:
@@ -48,7 +48,7 @@ class Transport(sqlalchemy.Transport):
 
 
 def _tables(engine: Engine) -> str:
-    """Return the commands that make those of the broker's tables that are missing."""
+    """Return the SQL that creates the broker's missing tables."""
     commands: list[Any] = []
     for table in metadata.sorted_tables:
         commands.append(CreateTable(table, if_not_exists=True))

@@ -1,11 +1,11 @@
-"""How values are written into Redis: as JSON, which brings no code along. Whole numbers stay as they are, for INCR."""
+"""Values in Redis as JSON, which can't contain code. Integers stay integers, so that INCR works."""
 
 import json
 from typing import Any
 
 
 class JSONSerializer:
-    """What Django's cache asks for in place of pickle."""
+    """The serializer for Django's cache, in place of pickle."""
 
     def dumps(self, value: Any) -> bytes | int:
         return value if type(value) is int else json.dumps(value).encode()

@@ -1,4 +1,4 @@
-"""Texts are sent compressed: pages, styles, scripts, JSON, drawings."""
+"""Compression of text responses: pages, styles, scripts, JSON, drawings."""
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -8,15 +8,14 @@ TEXTS = ("text/", "application/json", "application/javascript", "image/svg+xml")
 
 
 class CompressTexts(GZipMiddleware):
-    """Compresses whole answers that are texts.
+    """Compresses complete responses that are texts.
 
-    Django adds a random number of bytes, so that the length of an answer does not tell what is in it (BREACH). An
-    answer that shows a secret which stays the same says `no-transform`, and is compressed neither here nor by a proxy.
-    Nor are parts of files: whoever fetches the rest asks for it by position.
+    Django adds a random number of bytes, so that the length of a response does not reveal its content (BREACH). A
+    response that shows a permanent secret has `no-transform`; it is compressed neither here nor by a proxy. Parts of
+    files are not compressed either, because clients request the rest by byte position.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """Return the answer, compressed where it is a text and its reader takes that."""
         kind = response.headers.get("Content-Type", "")
         is_part = response.status_code == 206 or response.headers.get("Accept-Ranges") == "bytes"
         is_secret = "no-transform" in response.headers.get("Cache-Control", "")

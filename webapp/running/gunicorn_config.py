@@ -1,4 +1,4 @@
-"""What gunicorn does besides: a folder in which the web processes of one server count their requests."""
+"""gunicorn hooks: a folder in which the web processes of one server count their requests."""
 
 import os
 import shutil
@@ -6,12 +6,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # the name that prometheus-client reads
-PREFIX = "horsesense-metrics-"  # then the server's number
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # prometheus-client reads this variable
+PREFIX = "horsesense-metrics-"  # followed by the server's process id
 
 
 def on_starting(server: Any) -> None:
-    """Make the folder, before any web process is there; remove those of servers that were killed."""
+    """Create the folder before any web process starts; delete those of servers that were killed."""
     for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         if not _is_alive(left.name.removeprefix(PREFIX).partition("-")[0]):
             shutil.rmtree(left, ignore_errors=True)
@@ -23,13 +23,13 @@ def _is_alive(number: str) -> bool:
         os.kill(int(number), 0)
     except (ValueError, ProcessLookupError):
         return False
-    except PermissionError:  # somebody else's
+    except PermissionError:  # another user's process
         return True
     return True
 
 
 def child_exit(server: Any, worker: Any) -> None:
-    """Note that a web process has ended; what it counted stays."""
+    """Note that a web process has ended; its counts stay."""
     from prometheus_client.multiprocess import mark_process_dead
 
     mark_process_dead(worker.pid)

@@ -1,4 +1,4 @@
-"""What the site throws away: spent links, old sessions, files nobody used, messages that were delivered."""
+"""Deletes what the site no longer needs: used links, old sessions, unused files, delivered messages."""
 
 import sqlite3
 from contextlib import closing
@@ -12,16 +12,18 @@ from generation.making import import_records
 from generation.models import Upload
 from generation.storage import files, host_cache
 from webapp.api.files import questions_file
+from webapp.leaderboards import deletion
 from webapp.models import LoginLink
 
 
 def tidy_up() -> None:
-    """Delete what nobody needs: spent links, old sessions, files that nobody took or finished, delivered messages."""
+    """Delete used links, old sessions, abandoned files, old cache entries and delivered messages."""
     LoginLink.objects.spent().delete()
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
     Upload.objects.outdated().delete()
     files.drop_abandoned()
     import_records.drop_forgotten_uploads()
+    deletion.drop_files_without_row()
     questions_file.drop_unused()
     host_cache.make_room()
     drawing.make_room(most=drawing.MOST_BYTES)
@@ -30,7 +32,7 @@ def tidy_up() -> None:
 
 
 def prepare_broker() -> None:
-    """Give the embedded broker its file, in the mode that lets readers and a writer work side by side."""
+    """Create the embedded broker's file, in the mode that allows reading while another process writes."""
     if settings.REDIS_URL:
         return
     settings.BROKER_FILE.parent.mkdir(parents=True, exist_ok=True)
@@ -39,7 +41,7 @@ def prepare_broker() -> None:
 
 
 def drop_delivered_messages() -> int:
-    """Return how many messages were dropped: the embedded broker only marks those it has delivered."""
+    """Delete the messages that the embedded broker only marks as delivered, and return how many."""
     if not settings.BROKER_FILE.exists():
         return 0
     with closing(sqlite3.connect(settings.BROKER_FILE, timeout=20)) as broker, broker:

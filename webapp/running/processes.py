@@ -8,10 +8,10 @@ from django.conf import settings
 from generation.queue import DEFAULT, GENERATION
 from webapp.running.supervise import SupervisedProcess
 
-KEEP_ALIVE = 15  # seconds that a browser's connection waits for its next request: longer than most people think
-WORKER = "webapp.serving.web_worker.BufferedWorker"  # in which slow connections hold no thread
+KEEP_ALIVE = 15  # seconds that a browser's connection waits for its next request: longer than most pauses of readers
+WORKER = "webapp.serving.web_worker.BufferedWorker"  # slow connections hold no thread in this worker
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
-GENERATION_NICENESS = 10  # pages stay quick while datasets are made
+GENERATION_NICENESS = 10  # pages stay fast while datasets are made
 
 
 NAMES = ("web", "generation", "default", "beat")
@@ -23,7 +23,7 @@ def children(*, listener: int, hosts: list[str]) -> list[SupervisedProcess]:
     Parameters
     ----------
     listener : int
-        File descriptor of the socket on which the web server answers.
+        File descriptor of the socket on which the web server listens.
     hosts : list of str
         Names and addresses under which it is reached.
     """
@@ -37,9 +37,9 @@ def children(*, listener: int, hosts: list[str]) -> list[SupervisedProcess]:
 
 
 def child(name: str, *, bind: str = "", log: Path | None = None, processes: int | None = None) -> SupervisedProcess:
-    """Return one of the four processes, not started; without a log it writes where we write.
+    """Return one of the four processes, not started; without a log it writes to this process's output.
 
-    `processes` says how many make datasets, where it is not `GENERATION_PROCESSES`.
+    `processes` is the number of processes that make datasets; the default is `GENERATION_PROCESSES`.
     """
     return SupervisedProcess(
         name=name,
@@ -63,12 +63,11 @@ def command(name: str, *, bind: str = "", processes: int | None = None) -> list[
 
 
 def log_of(name: str) -> Path:
-    """Return where a process of quickstart's writes."""
+    """Return the log file of a process that quickstart runs."""
     return Path(settings.VAR_DIR, "log", f"{name}.log")
 
 
 def web_command(bind: str) -> list[str]:
-    """Return the command of the web server."""
     command = ["gunicorn", "webapp.wsgi", "--bind", bind or "127.0.0.1:8000", "--worker-class", WORKER]
     command += ["--workers", str(settings.WEB_PROCESSES), "--threads", str(settings.WEB_THREADS)]
     command += ["--config", "python:webapp.running.gunicorn_config"]
@@ -94,7 +93,6 @@ def worker_command(queue: str, processes: int) -> list[str]:
 
 
 def beat_command() -> list[str]:
-    """Return the command of the clock."""
     schedule = str(settings.VAR_DIR / "beat-schedule")
     return [
         "celery",

@@ -1,4 +1,4 @@
-"""Secrets that this server makes for itself, kept in files that only its owner can read."""
+"""Secrets that this server generates, stored in files that only its owner can read."""
 
 import os
 import secrets
@@ -6,14 +6,14 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
-LENGTH = 32  # characters at least
+LENGTH = 32  # characters, at least
 
 
 def kept_secret(path: Path) -> str:
-    """Return the secret in the file, made on first use; of several processes at once, one makes it."""
+    """Return the secret in the file; create it if it is missing, even if several processes do so at once."""
     try:
         if not path.exists():
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # the database will lie there too
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # the database will be in this folder too
             _write(path, secrets.token_urlsafe(48))
         return _read(path)
     except OSError as error:
@@ -38,7 +38,7 @@ def _read(path: Path) -> str:
 
 
 def _write(path: Path, secret: str) -> None:
-    """Put the whole secret in place at once, or leave the one that somebody else has just put there."""
+    """Store the complete secret atomically, unless another process has just stored one."""
     draft = _drafted(path, secret)
     try:
         os.link(draft, path)
@@ -49,7 +49,7 @@ def _write(path: Path, secret: str) -> None:
 
 
 def _drafted(path: Path, secret: str) -> Path:
-    """Return a file beside this one that holds the secret, on the disk and readable by its owner alone."""
+    """Write the secret to a new file next to this one, synced to disk and readable only by its owner."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

@@ -1,4 +1,4 @@
-"""Child processes kept alive: started, restarted when they crash, all stopped together."""
+"""Supervises child processes: starts them, restarts them after a crash, and stops them together."""
 
 import ctypes
 import os
@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import IO
 
 LONGEST_PAUSE = 30.0  # seconds between two starts of a child that keeps crashing
-HEALTHY_AFTER = 30.0  # seconds after which a child counts as well again
+HEALTHY_AFTER = 30.0  # seconds after which a child counts as healthy again
 TICK = 0.2
-LARGEST_LOG = 10_000_000  # bytes; a larger one is set aside at the next start
+LARGEST_LOG = 10_000_000  # bytes; a larger log is moved away
 PR_SET_PDEATHSIG = 1
 
 
 @dataclass(kw_only=True)
 class SupervisedProcess:
-    """One process to keep alive, with its grandchildren in a group of its own.
+    """A process to keep alive, in its own process group together with its children.
 
-    Its output goes to the file `log`, or where ours goes.
+    Its output goes to the file `log`, or to this process's output.
     """
 
     name: str
@@ -41,7 +41,6 @@ class SupervisedProcess:
     start_again: float | None = None
 
     def start(self) -> None:
-        """Start the process."""
         with self._output() as output:
             self.process = subprocess.Popen(  # noqa: S603  # our own command
                 self.command,
@@ -68,11 +67,11 @@ class SupervisedProcess:
 
     def kill(self) -> None:
         if self.process is not None:
-            with suppress(ProcessLookupError, PermissionError):  # all gone; macOS says the latter of the dead
+            with suppress(ProcessLookupError, PermissionError):  # all have ended (the latter: macOS)
                 os.killpg(self.process.pid, signal.SIGKILL)
 
     def last_words(self, *, lines: int = 5) -> str:
-        """Return the end of what the process has written to its log."""
+        """Return the end of the process's log."""
         if self.log is None:
             return ""
         with self.log.open("rb") as file:
@@ -83,14 +82,14 @@ class SupervisedProcess:
 
 
 def _manners(nice: int) -> Callable[[], None]:
-    """Return what a child does before it becomes its program: die with us, and be as nice as asked."""
+    """Return what a child does before it executes its program: end when the parent dies, and lower its priority."""
     parent = os.getpid()
     libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
     def behave() -> None:
         if libc is not None:
             libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-            if os.getppid() != parent:  # we died in between
+            if os.getppid() != parent:  # the parent died in between
                 os._exit(1)
         if nice:
             os.nice(nice)
@@ -99,14 +98,14 @@ def _manners(nice: int) -> Callable[[], None]:
 
 
 class Supervisor:
-    """A set of children, watched until somebody asks to stop.
+    """A set of children that are kept alive until a stop is requested.
 
     Parameters
     ----------
-    children : sequence of Child
-        What to keep alive.
+    children : sequence of SupervisedProcess
+        The processes to keep alive.
     say : callable
-        Told in one line about everything that people should know.
+        Called with one line for each event that users should know.
     grace : float
         Seconds that the children have to stop before they are killed.
     """
@@ -118,14 +117,13 @@ class Supervisor:
         self.stopping = threading.Event()
 
     def start(self) -> None:
-        """Start every child."""
         for child in self.children:
             if child.log is not None:
                 set_aside(child.log)
             child.start()
 
     def watch(self, *, until: Callable[[], bool] = lambda: False) -> None:
-        """Keep the children alive until `ask_to_stop` was called or `until` says yes."""
+        """Keep the children alive until `ask_to_stop` is called or `until` returns True."""
         while not self.stopping.is_set() and not until():
             for child in self.children:
                 self._look_after(child)
@@ -134,11 +132,11 @@ class Supervisor:
             self.stopping.wait(TICK)
 
     def ask_to_stop(self, *_: object) -> None:
-        """End `watch`; may be a signal's handler."""
+        """End `watch`; can be used as a signal handler."""
         self.stopping.set()
 
     def stop(self) -> None:
-        """Stop every child and its grandchildren: asked first, killed when they take too long."""
+        """Stop all children and their children; kill those that take too long."""
         for child in self.children:
             child.ask_to_end()
         deadline = time.monotonic() + self.grace
@@ -158,7 +156,7 @@ class Supervisor:
             return
         if child.process is None or child.process.poll() is None:
             return
-        child.kill()  # grandchildren left behind
+        child.kill()  # kills grandchildren that are left
         child.crashes = 1 if now - child.started > HEALTHY_AFTER else child.crashes + 1
         pause = pause_after(child.crashes)
         child.start_again = now + pause
@@ -179,10 +177,10 @@ def set_aside(log: Path) -> None:
 
 
 def cut(log: Path) -> None:
-    """Move what a log that has grown large holds over what was set aside before; its process goes on writing to it."""
+    """Copy a large log to the file for old logs and truncate it; its process continues to write to it."""
     if log.exists() and log.stat().st_size > LARGEST_LOG:
         shutil.copyfile(log, log.with_suffix(".old.log"))
-        os.truncate(log, 0)  # it is open for appending: the next line is its first
+        os.truncate(log, 0)  # it is open for appending, so the next line is written at the start
 
 
 def _gone(process: subprocess.Popen[bytes], seconds: float) -> bool:

@@ -1,4 +1,4 @@
-"""What comes in from outside: how large it may be, and who says where it comes from."""
+"""Limits on incoming requests: their size, and which proxies are trusted about their origin."""
 
 import logging
 from collections.abc import Callable
@@ -13,29 +13,28 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.http.request import split_domain_port
 
 from generation.access import MEGABYTE, Uploads
-from webapp.running.network import Network
+from webapp.running.network_addresses import Network
 
 log = logging.getLogger(__name__)
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 FORWARDED = ("HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_HOST", "HTTP_FORWARDED")
-SMALL = MEGABYTE  # bytes that any view takes
-HEADERS_ONLY, UPLOAD_BYTES = "horsesense.headers_only", "horsesense.upload_bytes"  # between web server and UploadLimit
+SMALL = MEGABYTE  # bytes that every view accepts
+HEADERS_ONLY, UPLOAD_BYTES = "horsesense.headers_only", "horsesense.upload_bytes"  # for UploadLimit
 
 
 class OurProxies:
-    """Middleware: believes what a proxy of ours says about a request, and nobody else.
+    """Middleware: trusts forwarding headers of this site's proxies only.
 
-    From our proxy, `REMOTE_ADDR` becomes the visitor's address (limits on tries go by it); from anybody else, what
-    such headers say is thrown away.
+    If a request comes from such a proxy, `REMOTE_ADDR` becomes the visitor's address, which rate limits use. Otherwise
+    the headers are removed.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the site's answer."""
         sender = request.META.get("REMOTE_ADDR", "")
         if is_ours(sender):
             request.META["REMOTE_ADDR"] = visitor(sender, request.META.get("HTTP_X_FORWARDED_FOR", ""))
@@ -45,16 +44,16 @@ class OurProxies:
 
 
 class KnownPort:
-    """Middleware: refuses a request whose `Host` names a port at which the site isn't reached.
+    """Middleware: refuses a request whose `Host` header names a port at which the site is not reached.
 
-    Links are made from that header where `PUBLIC_URL` is not set, and some answers are kept by it.
+    Without `PUBLIC_URL`, links are made from that header, and some cached responses depend on it.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the site's answer, or raise `DisallowedHost`."""
+        """Return the response, or raise `DisallowedHost`."""
         port = split_domain_port(request.get_host())[1] if "HTTP_HOST" in request.META else ""
         known = {"", "80", "443", str(urlsplit(settings.PUBLIC_URL).port or ""), request.META.get("SERVER_PORT", "")}
         if port not in known:
@@ -66,10 +65,10 @@ class KnownPort:
 
 
 class UploadLimit:
-    """Middleware: refuses a request with more than its view takes, before anything of the body is read.
+    """Middleware: refuses a request that is larger than its view accepts, before the body is read.
 
-    It comes before Django's check of the CSRF token, which reads the body. The web server asks with `HEADERS_ONLY`
-    while a body has not come yet; where it may come, its largest size is put into `UPLOAD_BYTES`.
+    It comes before Django's CSRF check, which reads the body. The web server asks with `HEADERS_ONLY` before a large
+    body is read. If the body is accepted, its maximum size is put into `UPLOAD_BYTES`.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -81,7 +80,7 @@ class UploadLimit:
     def process_view(
         self, request: HttpRequest, view: Callable[..., Any], _arguments: Any, parts: dict[str, Any]
     ) -> HttpResponseBase | None:
-        """Return a refusal, None where the view is to answer, or raise `RequestDataTooBig`."""
+        """Return a refusal, or None if the view may answer; raise `RequestDataTooBig` for a body that is too large."""
         text = request.META.get("CONTENT_LENGTH") or "0"
         length, has_body = int(text) if text.isdigit() else 0, HEADERS_ONLY not in request.META
         if length <= SMALL and has_body:
@@ -101,12 +100,12 @@ class UploadLimit:
 
 
 def is_ours(sender: str) -> bool:
-    """Return whether an address is that of one of our proxies; a socket of this machine has none."""
+    """Return whether an address is one of this site's proxies; a local socket has an empty address."""
     return sender == "" or any(_within(sender, network) for network in settings.TRUSTED_PROXIES)
 
 
 def visitor(sender: str, forwarded_for: str) -> str:
-    """Return the address that our outermost proxy was asked from; further left stands what the visitor claims."""
+    """Return the address that the outermost trusted proxy saw; entries further left are the visitor's own claims."""
     for address in reversed([part.strip() for part in forwarded_for.split(",") if part.strip()]):
         if not _is_address(address):
             break

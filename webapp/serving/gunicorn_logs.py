@@ -1,19 +1,18 @@
-"""How gunicorn writes its own logs: as it always does, but masked."""
+"""gunicorn's own logs with secrets masked."""
 
 import logging
 from typing import Any
 
 from gunicorn.glogging import Logger
 
-from webapp.monitoring.logs import Masked
+from webapp.monitoring.logs import MaskingFormatter
 
 
 class MaskedLogger(Logger):
-    """gunicorn's logger, which tells no address of a participant; one of requests, which nobody asked for, neither."""
+    """gunicorn's logger with masked messages."""
 
     def setup(self, cfg: Any) -> None:
-        """Set the handlers up."""
         super().setup(cfg)
         for handler in [*self.error_log.handlers, *self.access_log.handlers]:
             plain = handler.formatter or logging.Formatter()
-            handler.setFormatter(Masked(plain._fmt, plain.datefmt))
+            handler.setFormatter(MaskingFormatter(plain._fmt, plain.datefmt))

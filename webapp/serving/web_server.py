@@ -1,12 +1,12 @@
-"""The web server's connections: nobody who sends or reads slowly holds a thread.
+"""The web server's connections: a client that sends or reads slowly holds no thread.
 
-waitress reads requests whole and sends answers in one loop for all connections of a process; a thread works on a
-request only after all of it has come. Added here:
+waitress reads complete requests and sends responses in one loop for all connections of a process. A thread works on a
+request only after it has arrived completely. This module adds:
 
-- `SMALL` bytes of a body are taken from everybody. The site is asked about more (`webapp.running.uploads.UploadLimit`)
-  once the headers have come, before the rest is read.
-- Connections that send or read too slowly are closed, and the oldest waiting ones when there are too many.
-- A thread that has more to send than is buffered for one reader is replaced by another one meanwhile.
+- Everybody may send a body of `SMALL` bytes. For a larger one, the site is asked
+  (`webapp.running.uploads.UploadLimit`) when the headers have arrived, before the rest is read.
+- Connections that send or read too slowly are closed; if there are too many, the oldest waiting ones are closed.
+- While a thread waits for a slow reader, another thread replaces it.
 """
 
 import io
@@ -29,35 +29,35 @@ from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher, WSGITask, hop_by_hop
 from waitress.utilities import BadRequest, RequestEntityTooLarge
 
-from generation.addresses import network_of
+from generation.site_addresses import network_of
 from webapp.running.uploads import HEADERS_ONLY, SMALL, UPLOAD_BYTES, is_ours
 
-CONNECTIONS = 1000  # of one process, at a time
-CONNECTIONS_OF_ADDRESS = 100  # of one address (of IPv6, a network of /64) that is no proxy of ours
-HEADER_SECONDS = 10.0  # in which the headers of a request have to come
-WINDOW = 30.0  # seconds over which the speed of a connection is measured
-SLOWEST = 10_000  # bytes a second, sent or received; anybody slower is cut off
-LINGER = 5.0  # seconds that the body of a refused request is read and thrown away, so that its sender sees the answer
-LONGEST_ADDRESS = 8190  # bytes: a list of chosen questions stands in the address
-LARGEST_HEADERS = 65_536  # bytes, the address included
+CONNECTIONS = 1000  # per process
+CONNECTIONS_OF_ADDRESS = 100  # per address (for IPv6, per network of /64), except for trusted proxies
+HEADER_SECONDS = 10.0  # for the headers of a request to arrive
+WINDOW = 30.0  # seconds over which a connection's speed is measured
+SLOWEST = 10_000  # bytes per second, sent or received; slower connections are closed
+LINGER = 5.0  # seconds that the body of a refused request is read and discarded, so that its sender sees the response
+LONGEST_ADDRESS = 8190  # bytes: a URL may contain a list of chosen questions
+LARGEST_HEADERS = 65_536  # bytes, including the URL
 LARGEST_CONTROL = 4_096  # bytes between the chunks of a body
-READ_AHEAD = 262_144  # bytes of an answer that are taken out of its buffer at a time
-BURST = 1_000_000  # bytes that are sent to one connection before the others have their turn
+READ_AHEAD = 262_144  # bytes of a response that are taken from its buffer at once
+BURST = 1_000_000  # bytes sent to one connection before it is the others' turn
 UNBOUNDED = 10**18  # bytes: no limit
-UPLOADS_OF_ADDRESS = 2  # bodies of the largest size that come from one address, or /64, at a time
-UPLOADS = 8  # of all addresses together
+UPLOADS_OF_ADDRESS = 2  # bodies of the largest size from one address, or /64, at the same time
+UPLOADS = 8  # the same for all addresses together
 
 log = logging.getLogger(__name__)
 WSGI = Callable[..., Iterable[bytes]]
 
 
 class WebRequest(HTTPRequestParser):
-    """A request while it is read, with the limits on its address and its body."""
+    """A request while it is read, with limits on its URL and body."""
 
     error: Any
     completed: bool
     expect_continue: bool
-    asked = False  # whether the site has agreed to a body of more than SMALL bytes
+    asked = False  # whether the site has accepted a body of more than SMALL bytes
     largest = SMALL
     continue_later = False
     body_rcv: Any
@@ -72,7 +72,7 @@ class WebRequest(HTTPRequestParser):
         return large and self.headers_finished and not (self.asked or self.completed)
 
     def received(self, data: bytes) -> int:
-        """Return how many of the bytes belong to this request."""
+        """Read bytes and return how many of them belong to this request."""
         consumed: int = super().received(data)
         between = len(getattr(self.body_rcv, "control_line", b"")) + len(getattr(self.body_rcv, "trailer", b""))
         if self.error is None and between > LARGEST_CONTROL:
@@ -83,7 +83,7 @@ class WebRequest(HTTPRequestParser):
         return consumed
 
     def parse_header(self, header_plus: bytes) -> None:
-        """Read the headers; a sender who waits for a word before a large body waits until the site was asked."""
+        """Read the headers; before a large body, delay the `100 Continue` until the site was asked."""
         super().parse_header(header_plus)
         if len(self.request_uri) > LONGEST_ADDRESS:
             raise ParsingError(f"Expected an address of at most {LONGEST_ADDRESS:,} bytes, got a longer one.")
@@ -91,15 +91,15 @@ class WebRequest(HTTPRequestParser):
             self.expect_continue, self.continue_later = False, True
 
     def get_body_stream(self) -> Any:
-        """Return the body; an empty one while it is still coming."""
+        """Return the body; an empty one until it is complete."""
         return super().get_body_stream() if self.completed else io.BytesIO()
 
 
 class SiteTask(WSGITask):
-    """The site's work on a request. Answers to HEAD have no body."""
+    """The site's work on a request. Responses to HEAD have no body."""
 
     def execute(self) -> None:
-        """Have the site answer, unless it has refused the request already."""
+        """Let the site answer, or send the refusal if there is one."""
         if self.request.refusal is None:
             super().execute()
             return
@@ -110,14 +110,14 @@ class SiteTask(WSGITask):
         self.write(body)
 
     def service(self) -> None:
-        """Answer, and note it in the access log."""
+        """Answer the request and log it."""
         try:
             super().service()
         finally:
             self.channel.server.log_access(self)
 
     def build_response_header(self) -> bytes:
-        """Return the headers, which announce the end of the connection when the process stops."""
+        """Return the headers; they announce the end of the connection if the process is stopping."""
         if self.channel.server.is_stopping:
             self.set_close_on_finish()
         header: bytes = super().build_response_header()
@@ -129,22 +129,21 @@ class SiteTask(WSGITask):
         super().write(b"" if self.request.command == "HEAD" else data)
 
     def get_environment(self) -> dict[str, Any]:
-        """Return the WSGI environment."""
         variables: dict[str, Any] = super().get_environment()
-        variables["RAW_URI"] = self.request.request_uri  # as gunicorn's access log calls it
+        variables["RAW_URI"] = self.request.request_uri  # the name that gunicorn's access log uses
         if self.request.command == "HEAD":
             variables.pop("wsgi.file_wrapper", None)
         return variables
 
 
 class UploadCheck:
-    """The question to the site whether it takes a large body, asked by a thread while the body is not read."""
+    """Asks the site in a thread whether it accepts a large body, while the body is not read."""
 
     def __init__(self, connection: "Connection", request: WebRequest) -> None:
         self.connection, self.request = connection, request
 
     def service(self) -> None:
-        """Go on reading, or refuse the request."""
+        """Continue reading, or refuse the request."""
         server = self.connection.server
         variables = SiteTask(self.connection, self.request).get_environment() | {HEADERS_ONLY: True}
         try:
@@ -168,7 +167,7 @@ class UploadCheck:
 
 
 def ask(application: WSGI, variables: dict[str, Any]) -> tuple[str, list[tuple[str, str]], bytes]:
-    """Return the status, headers and body with which an application answers."""
+    """Return the status, headers and body of an application's response."""
     answer: list[tuple[str, list[tuple[str, str]]]] = []
     body = application(variables, lambda status, headers, _=None: answer.append((status, list(headers))))
     try:
@@ -184,7 +183,7 @@ def plain(status: HTTPStatus, text: str) -> tuple[str, list[tuple[str, str]], by
 
 
 class Connection(HTTPChannel):
-    """A connection, whose speed is watched while it sends a request or reads an answer."""
+    """A connection whose speed is measured while it sends a request or reads a response."""
 
     parser_class, task_class = WebRequest, SiteTask
 
@@ -203,7 +202,7 @@ class Connection(HTTPChannel):
 
     @property
     def state(self) -> tuple[str, Any]:
-        """Return what the connection is doing, and with which request."""
+        """Return what the connection is doing, and for which request."""
         if self.total_outbufs_len:
             return "reads an answer", None
         if self.requests or self.is_asking:
@@ -213,7 +212,7 @@ class Connection(HTTPChannel):
         return ("sends a body" if self.request.headers_finished else "sends headers"), self.request
 
     def is_too_slow(self, now: float, *, keep_alive: float) -> bool:
-        """Return whether the other side has used up its time."""
+        """Return whether the client has been too slow."""
         if self.drains_until is not None:
             return now > self.drains_until
         what, request = self.state
@@ -234,8 +233,8 @@ class Connection(HTTPChannel):
         return slow
 
     def cut_off(self) -> None:
-        """Close the connection at once; what was not sent yet is thrown away."""
-        if self.socket is None:  # it was closed meanwhile
+        """Close the connection at once and discard unsent data."""
+        if self.socket is None:  # it was closed in the meantime
             return
         self.drains_until = 0.0
         with suppress(OSError):
@@ -249,14 +248,13 @@ class Connection(HTTPChannel):
         return self.drains_until is not None or (not self.is_asking and bool(super().readable()))
 
     def handle_read(self) -> None:
-        """Read what has come."""
         if self.drains_until is None:
             super().handle_read()
         elif self.recv(READ_AHEAD) == b"" and self.connected:
             self.handle_close()
 
     def received(self, data: bytes) -> bool:
-        """Take what was read; where a large body begins, the site is asked about it."""
+        """Process received data; ask the site when a large body begins."""
         self.bytes_received += len(data)
         taken = bool(super().received(data))
         if self.request is not None and self.request.needs_consent and not self.is_asking:
@@ -265,7 +263,7 @@ class Connection(HTTPChannel):
         return taken
 
     def read_on(self, request: WebRequest) -> None:
-        """Read the rest of a body that the site takes."""
+        """Read the rest of a body that the site accepts."""
         request.asked = True
         if request.continue_later and self.connected:
             self.send_continue()
@@ -273,7 +271,7 @@ class Connection(HTTPChannel):
         self.server.pull_trigger()
 
     def refuse(self, request: WebRequest) -> None:
-        """Answer a request whose body is not read, and read nothing more."""
+        """Answer a request without reading its body, and read nothing more."""
         self.is_refusing = True
         with self.requests_lock:
             request.completed, self.request = True, None
@@ -293,12 +291,12 @@ class Connection(HTTPChannel):
         super().handle_write()
 
     def write_soon(self, data: Any) -> int:
-        """Send, or keep for later; called by threads that answer."""
+        """Send data or buffer it; called by the threads that answer."""
         self.budget = BURST
         return int(super().write_soon(data))
 
     def send(self, data: bytes, do_close: bool = True) -> int:
-        """Return how many bytes went out; none when it is the turn of other connections."""
+        """Send data and return how many bytes were sent; 0 if it is the turn of other connections."""
         if self.budget <= 0:
             return 0
         sent = int(super().send(data, do_close=do_close))
@@ -312,7 +310,7 @@ class Connection(HTTPChannel):
                 super()._flush_outbufs_below_high_watermark()
 
     def handle_close(self) -> None:
-        """Close the connection. Whoever still sends a refused body is listened to for a moment, to see the answer."""
+        """Close the connection. After a refusal, first read for a moment, so that the client can see the response."""
         if self.is_refusing and self.drains_until is None and self.connected:
             self.drains_until = time.time() + LINGER
             self.will_close = self.close_when_flushed = False
@@ -323,7 +321,7 @@ class Connection(HTTPChannel):
         super().handle_close()
 
     def service(self) -> None:
-        """Answer a request; then its body takes no room any more."""
+        """Answer a request, and then release the room that its body reserved."""
         self.is_refusing = self.is_refusing or any(request.error is not None for request in self.requests)
         try:
             super().service()
@@ -344,9 +342,9 @@ class Server(TcpWSGIServer):
     keep_alive : float
         Seconds that a connection may wait for its next request.
     largest : int
-        Bytes of the largest body that any view takes.
+        Bytes of the largest body that any view accepts.
     access : callable
-        Told the task of each answer, for the access log.
+        Called with the task of each response, for the access log.
     """
 
     channel_class = Connection
@@ -372,7 +370,7 @@ class Server(TcpWSGIServer):
             inbuf_overflow=2**16,
             recv_bytes=2**16,
             max_request_header_size=LARGEST_HEADERS,
-            max_request_body_size=UNBOUNDED,  # a body of more than SMALL bytes is the site's to take or to refuse
+            max_request_body_size=UNBOUNDED,  # the site decides about a body of more than SMALL bytes
             log_socket_errors=False,
             server_name="localhost",
             backlog=2048,
@@ -400,7 +398,7 @@ class Server(TcpWSGIServer):
     # The loop
 
     def turn(self, seconds: float) -> None:
-        """Wait until something happens, at most so long, and do what it asks for."""
+        """Wait for events for at most this many seconds, and handle them."""
         wasyncore.loop(timeout=seconds, use_poll=True, map=self._map, count=1)
         with self.lock:
             surplus, self.surplus = self.surplus, set()
@@ -408,7 +406,7 @@ class Server(TcpWSGIServer):
             connection.cut_off()
 
     def maintenance(self, now: float) -> None:
-        """Do nothing: see `tidy`."""
+        """Do nothing; `tidy` does this work."""
 
     def tidy(self) -> None:
         """Close the connections that are too slow."""
@@ -418,7 +416,7 @@ class Server(TcpWSGIServer):
                 connection.cut_off()
 
     def stop_accepting(self) -> None:
-        """Take no more connections; those that are open end with their next answer."""
+        """Accept no more connections; open ones end with their next response."""
         self.is_stopping, self.accepting = True, False
         self.del_channel()
         self.socket.close()
@@ -430,14 +428,14 @@ class Server(TcpWSGIServer):
     # Connections
 
     def handle_accept(self) -> None:
-        """Take a connection; where there are too many, the one that waits the longest is closed."""
+        """Accept a connection; if there are too many, close the one that waits the longest."""
         try:
             found = self.accept()
             if found is None:
                 return
             sock, address = found
             self.set_socket_options(sock)
-        except OSError:  # it is gone already
+        except OSError:  # it is already closed
             return
         connection = Connection(self, sock, self.fix_addr(address), self.adj, map=self._map)
         connections = list(self.active_channels.values())
@@ -451,7 +449,7 @@ class Server(TcpWSGIServer):
 
     @contextmanager
     def waiting(self, connection: Connection) -> Iterator[None]:
-        """Have another thread answer meanwhile; of too many that wait, the one with the slowest reader gives up."""
+        """Let another thread answer in the meantime; if too many wait, close the connection with the slowest reader."""
         with self.lock:
             self.patient.add(connection)
             if len(self.patient) > 2 * self.threads:
@@ -467,7 +465,7 @@ class Server(TcpWSGIServer):
     # Room for large bodies
 
     def reserve(self, connection: Connection, network: str, size: int) -> bool:
-        """Return whether there is room for a large body, which then is taken."""
+        """Reserve room for a large body; return whether there was enough."""
         with self.lock:
             used: Counter[str] = Counter()
             for known, taken in self.reserved.values():
@@ -488,7 +486,7 @@ RANKS = {"is idle": 0, "sends headers": 0, "sends a body": 1, "reads an answer":
 
 
 def make_room(connections: list[Connection], *, instead_of: Connection) -> None:
-    """Close the connection that waits the longest; the new one, where all others are being answered."""
+    """Close the connection that waits the longest, or the new one if all others are being answered."""
     waiting = [one for one in connections if one is not instead_of and one.state[0] in RANKS]
     victim = min(waiting, key=lambda one: (RANKS[one.state[0]], one.creation_time), default=instead_of)
     victim.cut_off()

@@ -12,18 +12,18 @@ from gunicorn.workers.base import Worker
 from generation.access import MEGABYTE
 from webapp.serving.web_server import Server, SiteTask
 
-TURN = 1.0  # seconds between two looks at the clock
-LINGER = 2.0  # seconds that an idle connection stays open while the process stops: a request may be on its way
-FILES = 8192  # open files: connections, and bodies and answers that are kept on the disk for them
+TURN = 1.0  # seconds between two checks of the time
+LINGER = 2.0  # seconds that an idle connection stays open while the process stops, since a request may be on its way
+FILES = 8192  # open files: connections, and buffered bodies and responses
 
 
 class BufferedWorker(Worker):
-    """Worker class for gunicorn: threads see whole requests, and never wait for slow clients."""
+    """gunicorn worker class: threads get complete requests and never wait for slow clients."""
 
     servers: "list[Server]"
 
     def init_process(self) -> None:
-        """Allow as many open files as are needed."""
+        """Raise the limit of open files."""
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
         if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -32,8 +32,8 @@ class BufferedWorker(Worker):
         super().init_process()
 
     def run(self) -> None:
-        """Serve until gunicorn asks to stop, or is gone."""
-        [listener] = self.sockets  # `process web` and quickstart have one
+        """Serve until gunicorn asks to stop or has died."""
+        [listener] = self.sockets  # `process web` and quickstart have exactly one
         server = Server(
             self.wsgi,
             listener.sock,
@@ -53,8 +53,8 @@ class BufferedWorker(Worker):
         self._stop(server)
 
     def _stop(self, server: Server) -> None:
-        """Take no more connections, and end the answers that were begun."""
-        from webapp.monitoring.health_probes import stopping  # whose models are there once the site is loaded
+        """Accept no more connections, and finish the responses that have begun."""
+        from webapp.monitoring.health_probes import stopping  # its models can be imported only after the site is loaded
 
         stopping.set()
         server.stop_accepting()
@@ -67,7 +67,7 @@ class BufferedWorker(Worker):
             server.tidy()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop; the loop is woken."""
+        """Request a stop and wake the loop."""
         self.alive = False
         for server in self.servers:
             server.pull_trigger()

@@ -1,1 +1,1 @@
-"""Files that the API sends, whole or in part."""
+"""Files that the API sends, completely or in part."""

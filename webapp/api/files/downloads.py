@@ -1,4 +1,4 @@
-"""Files: all questions of a split, all its pictures, one picture."""
+"""API of files: all questions of a split, all its pictures, one picture."""
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from ninja import Router
@@ -7,11 +7,11 @@ from generation.access import What, may_see
 from generation.browsing.pictures import version_of
 from generation.models import Split
 from generation.views import media
-from generation.views.finding import find_split
+from generation.views.object_lookup import find_split
 from webapp.api.files import images_tar
 from webapp.api.files.questions_file import QuestionsFile
 from webapp.api.files.ranges import as_file, is_part, send, unchanged
-from webapp.api.operations import reads
+from webapp.api.openapi_operations import reads
 from webapp.api.questions import SPLIT
 
 router = Router(tags=["Files"])
@@ -21,10 +21,9 @@ PICTURES = ("image/png", "image/jpeg")
 
 @reads(router, SPLIT + "questions.jsonl.gz", media=[GZIP])
 def questions_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
-    """Return all questions, a line of JSON each, gzipped: as the export `jsonl` has them.
+    """Return all questions as gzipped JSON lines, as in the export `jsonl`.
 
-    The first who asks waits for the file to be put together; then it is kept for a while, and parts of it may be asked
-    for.
+    The first request waits until the file is made. The file is then kept for some time, and can be requested in parts.
     """
     found = QuestionsFile(_complete(request, slug, name), request.user)
     saved = f"{slug}-{name}-questions.jsonl.gz"
@@ -67,13 +66,13 @@ def scene_image(request: HttpRequest, slug: str, name: str, position: int) -> Ht
 
 @reads(router, SPLIT + "scenes/{position:position}/ids", media=PICTURES[:1])
 def scene_ids(request: HttpRequest, slug: str, name: str, position: int) -> HttpResponseBase:
-    """Return a scene's object-id image: 0 none, else an object's number plus one; 8 bits, 16 from 256 objects."""
+    """Return a scene's object-id image: 0 for none, else an object's number plus one; 8 bits, 16 from 256 objects."""
     version = version_of(find_split(request.user, slug, name).dataset)
     return _asked_anew(media.scene_ids_image(request, slug, name, position, version))
 
 
 def _asked_anew(response: HttpResponseBase) -> HttpResponseBase:
-    """Return a picture whose address may mean another one, should a later dataset have its name."""
+    """Require revalidation of a picture, since a later dataset may reuse its URL."""
     response["Cache-Control"] = "private, no-cache"
     return response
 
@@ -86,7 +85,7 @@ def _complete(request: HttpRequest, slug: str, name: str) -> Split:
 
 
 def _built(found: QuestionsFile) -> int | None:
-    """Return how large the file is once it was put together; None where it can't be kept."""
+    """Make the file and return its size, or None if it can't be stored."""
     for _ in found.build():
         pass
     return found.size

@@ -1,6 +1,6 @@
-"""All pictures of a split as one tar file that is nowhere stored: each byte of it follows from its place.
+"""All pictures of a split as one tar file that is never stored: every part of it is computed from its offset.
 
-It is byte for byte the `images.tar` of the export `jsonl`.
+It is byte for byte the same as `images.tar` of the export `jsonl`.
 """
 
 import functools
@@ -19,23 +19,23 @@ from generation.storage import files, pictures
 from generation.storage.index import SplitIndex
 
 BLOCK, RECORD = tarfile.BLOCKSIZE, tarfile.RECORDSIZE
-SOME = 500  # scenes read at a time
+SOME = 500  # scenes read per query
 FIELDS = ("position", "image", "linked")
 
 
 class TarLayout(NamedTuple):
-    """Where each picture stands in the file.
+    """The offset of each picture in the file.
 
     Attributes
     ----------
     scenes : array (pictures,) of int64
-        Positions of the scenes, in the split that has them.
+        Positions of the scenes in the split that has them.
     places : array (pictures,) of int64
-        Their positions among those that are exported, from which their names come.
+        Their positions among the exported scenes, which give the names.
     sizes : array (pictures,) of int64
-        Of each picture's file, in bytes.
+        Size of each picture's file, in bytes.
     starts : array (pictures + 1,) of int64
-        Where each one's header begins, and where the last one ends.
+        Offset of each header, and the end of the last picture.
     """
 
     scenes: NDArray[np.int64]
@@ -45,22 +45,22 @@ class TarLayout(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Return how large the file is: two empty blocks end it, and it fills whole records."""
+        """Return the size of the file, with two empty blocks at the end, rounded up to whole records."""
         return -(-(int(self.starts[-1]) + 2 * BLOCK) // RECORD) * RECORD
 
 
 def layout_of(split: Split) -> TarLayout:
-    """Return where each picture of a complete split stands; found once a process while no picture is added."""
+    """Return the layout for a complete split, cached in the process as long as no picture is added."""
     return _layout(split, version_of(split.dataset) + split.fingerprint, _pictures(split).count())
 
 
 def etag_of(split: Split, layout: TarLayout) -> str:
-    """Return what stands for the content, in quotes; nothing of what a split withholds is in it."""
+    """Return the ETag of the content, in quotes; it contains nothing that a split withholds."""
     return f'"{version_of(split.dataset)}-{split.pk}-{len(layout.sizes)}"'
 
 
 def read(split: Split, layout: TarLayout, start: int, stop: int) -> Iterator[bytes]:
-    """Yield the bytes of the file from one place up to another."""
+    """Yield the bytes of the file from offset `start` up to `stop`."""
     end = int(layout.starts[-1])
     first = int(np.searchsorted(layout.starts, start, side="right")) - 1
     last = int(np.searchsorted(layout.starts[:-1], stop, side="left"))
@@ -80,7 +80,7 @@ def _pictures(split: Split) -> SceneQuerySet:
 
 @functools.lru_cache(maxsize=32)
 def _layout(split: Split, version: str, count: int) -> TarLayout:
-    """Return the layout of so many pictures; splits are equal by their keys, which later datasets don't share."""
+    """Return the layout; the arguments are the cache key, and keys of splits are never reused."""
     places = _places(split)
     known = files.sizes_below(f"datasets/{split.dataset_id}/{split.source.name}/")
     scenes, sizes = [], []
@@ -98,7 +98,7 @@ def _layout(split: Split, version: str, count: int) -> TarLayout:
 
 
 def _places(split: Split) -> dict[int, int] | range:
-    """Return, for the position of each scene, which it is of those that are exported."""
+    """Return the position among the exported scenes by the position of each scene."""
     if not split.is_derived:
         return range(split.scenes)
     return {int(scene): place for place, scene in enumerate(np.unique(SplitIndex.open(split).scenes))}
@@ -118,7 +118,7 @@ def _rows(split: Split, positions: NDArray[np.int64]) -> list[Scene]:
 
 
 def _entry(scene: Scene, split: Split, layout: TarLayout, number: int) -> bytes:
-    """Return a picture with its header before it and whatever fills its last block; nobody's, of no time."""
+    """Return a picture with header and padding, without owner and time."""
     content = pictures.picture_bytes(scene, split.dataset)
     if len(content) != layout.sizes[number]:
         raise OSError(f"Expected {layout.sizes[number]} bytes in the picture of {scene}, got {len(content)}.")

@@ -1,4 +1,4 @@
-"""All questions of a split as one gzipped file of JSON lines, put together once and then kept for a while.
+"""All questions of a split as one gzipped file of JSON lines, made once and then kept for some time.
 
 Its lines are those of the export `jsonl`.
 """
@@ -25,17 +25,17 @@ from generation.storage import files, host_cache
 from webapp.api.errors import too_many
 
 LEVEL = 6
-GZIP = 31  # zlib's word for a gzip file; there is no time in its header
-PIECE = 1 << 16  # bytes of text that are packed at a time
-WAIT = 10.0  # seconds after which somebody may ask again for a file that another one is waiting for
+GZIP = 31  # zlib's value for the gzip format; its header has no time
+PIECE = 1 << 16  # bytes of text that are compressed at once
+WAIT = 10.0  # seconds after which a refused request may be repeated
 DAY = 86_400.0
-AT_ONCE = 2  # files that a process puts together
-BUSY = 0.5  # share of its time that has to go into a file for it to count as one of these
+AT_ONCE = 2  # files that a process makes at the same time
+BUSY = 0.5  # a file counts as one of these if this share of its time is work
 _turns = threading.BoundedSemaphore(AT_ONCE)
 
 
 class QuestionsFile:
-    """The file of a complete split, as far as somebody may see its questions."""
+    """The file of a complete split with what the user may see of its questions."""
 
     def __init__(self, split: Split, user: Visitor) -> None:
         viewer = Viewer(withheld=owns(user, split.dataset))
@@ -49,15 +49,15 @@ class QuestionsFile:
 
     @property
     def size(self) -> int | None:
-        """Return how large it is, in bytes; None where it is still to be put together."""
+        """Return the size in bytes, or None if the file is not made yet."""
         try:
-            os.utime(self.path)  # it is in use
+            os.utime(self.path)  # marks the file as used
             return self.path.stat().st_size
         except FileNotFoundError:
             return None
 
     def read(self, start: int, stop: int) -> Iterator[bytes]:
-        """Yield the bytes from one place up to another, of a file that is there."""
+        """Yield the bytes of an existing file from offset `start` up to `stop`."""
         with self.path.open("rb") as file:
             file.seek(start)
             while start < stop and (piece := file.read(min(files.PIECE, stop - start))):
@@ -65,14 +65,14 @@ class QuestionsFile:
                 yield piece
 
     def build(self) -> Iterator[bytes]:
-        """Return its bytes while it is put together; it is kept once all were taken. Raises `Problem`: 429."""
+        """Yield the bytes while the file is made; it is stored when all are read. Raises `Problem` (429) if busy."""
         now = time.monotonic()
         if sum(work.is_under_way(now) for work in list(_works)) >= AT_ONCE:
             raise too_many("Expected the file to be put together at once, but others are before it.", wait=WAIT)
         return self._built()
 
     def _built(self) -> Iterator[bytes]:
-        """Yield all bytes, and write them down beside that; with the last one the file is there."""
+        """Yield all bytes and write them to a draft, which becomes the file at the end."""
         draft = self.path.with_name(files.draft_name(self.path.name))
         with closing(FileLoad().pieces(self.pieces())) as pieces:
             if files.disk_shortage():
@@ -92,7 +92,7 @@ class QuestionsFile:
                 draft.unlink(missing_ok=True)
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the packed lines."""
+        """Yield the compressed lines."""
         packing, text = zlib.compressobj(LEVEL, zlib.DEFLATED, GZIP), bytearray()
         for line in self._lines():
             text += line
@@ -110,19 +110,19 @@ class QuestionsFile:
 
 
 class FileLoad:
-    """How busy the process is with one file. Between two pieces the reader is waited for, and others may begin."""
+    """The load of making one file. Waiting for the reader does not count as work, so others may begin meanwhile."""
 
     def __init__(self) -> None:
         self.began, self.busy = time.monotonic(), 0.0
         self.piece_began: float | None = None
 
     def is_under_way(self, now: float) -> bool:
-        """Return whether more time went into the file than into waiting for its reader."""
+        """Return whether making the file took more time than waiting for its reader."""
         working = self.busy + (now - self.piece_began if self.piece_began is not None else 0.0)
         return working > BUSY * (now - self.began)
 
     def pieces(self, made: Iterator[bytes]) -> Generator[bytes, None, None]:
-        """Yield the pieces as they are made; at most `AT_ONCE` are at the same moment."""
+        """Yield the pieces as they are made; at most `AT_ONCE` files are worked on at the same moment."""
         _works.add(self)
         try:
             while True:
@@ -141,12 +141,12 @@ _works: set[FileLoad] = set()
 
 
 def folder() -> Path:
-    """Return where these files are kept: on each machine its own."""
+    """Return the folder of these files, which each machine has for itself."""
     return host_cache.folder() / "questions"
 
 
 def drop_unused() -> int:
-    """Return how many files were deleted that nobody asked for in as many days as exports are kept."""
+    """Delete files that were not used for as many days as exports are kept, and return how many."""
     oldest = time.time() - settings.EXPORT_DAYS * DAY
     unused = [path for path in folder().glob("*.jsonl.gz") if path.stat().st_mtime < oldest]
     for path in unused:

@@ -1,4 +1,4 @@
-"""Files that are asked for whole or in part: a download that broke off goes on where it was."""
+"""Sends files completely or in part, so that an interrupted download can continue."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -13,12 +13,12 @@ Read = Callable[[int, int], Iterator[bytes]]
 
 
 def read_range(header: str, size: int) -> slice | None:
-    """Return which part of a file is asked for, or None for all of it, also where the header makes no sense.
+    """Return the requested part of a file, or None for the whole file or an invalid header.
 
     Raises
     ------
     Problem
-        416, where the part lies past the end.
+        416, if the part begins after the end of the file.
     """
     found = ASKED.fullmatch(header.strip())
     if found is None or not (found["first"] or found["last"]):
@@ -36,7 +36,7 @@ def read_range(header: str, size: int) -> slice | None:
 
 
 def unchanged(request: HttpRequest, etag: str) -> HttpResponseBase | None:
-    """Return that whoever asks has the file already, or another one than is asked for; None where it is to be sent."""
+    """Return 304 if the sender already has the file, None if it must be sent; raise `Problem` (412) if it changed."""
     found = get_conditional_response(request, etag=etag)
     if found is not None and found.status_code == 412:
         raise Problem(412, "Expected the file as it was before, but it is another one now.")
@@ -46,26 +46,26 @@ def unchanged(request: HttpRequest, etag: str) -> HttpResponseBase | None:
 
 
 def is_part(request: HttpRequest, etag: str) -> bool:
-    """Return whether only a part is asked for: one of this file, where that is said."""
+    """Return whether the request is for a part of exactly this version of the file."""
     return "Range" in request.headers and request.headers.get("If-Range", etag) == etag
 
 
 def send(request: HttpRequest, read: Read, *, size: int, etag: str, kind: str, name: str) -> HttpResponseBase:
-    """Return a file, or the part of it that is asked for.
+    """Return a file or the requested part of it.
 
     Parameters
     ----------
     request : HttpRequest
     read : callable
-        Yields the bytes from a first one up to another.
+        Yields the bytes from one offset up to another.
     size : int
-        Of the whole file, in bytes.
+        Size of the whole file in bytes.
     etag : str
-        In its quotes; another one for every other content.
+        In quotes; different content has a different one.
     kind : str
         The media type.
     name : str
-        Under which it is saved.
+        The name of the downloaded file.
     """
     known = unchanged(request, etag)
     if known is not None:
@@ -85,7 +85,7 @@ def send(request: HttpRequest, read: Read, *, size: int, etag: str, kind: str, n
 
 
 def as_file(response: HttpResponseBase, *, etag: str, name: str) -> HttpResponseBase:
-    """Return a response that says that it is a file of which parts may be asked for."""
+    """Return the response with the headers of a download that supports ranges."""
     response["Accept-Ranges"] = "bytes"
     response["ETag"] = etag
     response["Content-Disposition"] = f'attachment; filename="{name}"'

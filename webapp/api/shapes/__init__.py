@@ -1,1 +1,1 @@
-"""What the API takes and answers, as JSON."""
+"""JSON schemas of the API's requests and responses."""

@@ -1,4 +1,4 @@
-"""What the API takes and answers about methods, submissions and boards."""
+"""JSON schemas of methods, submissions and boards."""
 
 from datetime import date, datetime
 from typing import Annotated, Any
@@ -7,8 +7,8 @@ from ninja import Schema
 from pydantic import Field, field_validator
 
 
-class Figure(Schema):
-    """An accuracy, 0 to 1, over the runs of a method; of too few questions nothing but `n`."""
+class FigureOut(Schema):
+    """An accuracy, 0 to 1, over the runs of a method; only `n` if there are too few questions."""
 
     n: int
     accuracy: float | None
@@ -19,7 +19,7 @@ class Figure(Schema):
 
 
 class NewMethod(Schema):
-    """What a method says of itself. It is private until its page publishes it."""
+    """The description of a method. It is private until it is published on its page."""
 
     name: str
     made: str = Field("trained", description="zero-shot, few-shot, trained, elsewhere or baseline")
@@ -34,13 +34,13 @@ class NewMethod(Schema):
     @field_validator("*")
     @classmethod
     def _whole(cls, value: Any) -> Any:
-        """Refuse half a character, which JSON can say and no database keeps."""
+        """Refuse lone surrogates, which JSON can contain and databases refuse."""
         if isinstance(value, str) and any("\ud800" <= sign <= "\udfff" for sign in value):
             raise ValueError("Expected Unicode characters, got half of one.")
         return value
 
 
-class Method(NewMethod):
+class MethodOut(NewMethod):
     """A method."""
 
     id: int
@@ -51,8 +51,8 @@ class Method(NewMethod):
     page: str
 
 
-class Left(Schema):
-    """What may still be submitted to a split; null where nothing limits it."""
+class LeftOut(Schema):
+    """What may still be submitted to a split; null if there is no limit."""
 
     scores: int | None
     attempts: int | None
@@ -61,7 +61,7 @@ class Left(Schema):
     published: int | None = Field(description="Of how many more submissions a figure can be published in all.")
 
 
-class Disclosure(Schema):
+class DisclosureOut(Schema):
     """What is published of a submission while the answers are withheld."""
 
     state: str = Field(description="published, deferred (its figure opens with the answers) or undecided")
@@ -71,22 +71,22 @@ class Disclosure(Schema):
     parts: dict[str, float | None] = Field(description="The method's figures on the parts that the owner chose.")
 
 
-class Scored(Figure):
-    """The score of a submission on its split, or on one that is derived from it.
+class ScoredOut(FigureOut):
+    """The score of a submission on its split, or on a question set derived from it.
 
-    While the answers are withheld, everything but `n` is null for all but the dataset's owner, and `disclosure` says
-    what is published; `accuracy` is there if this submission set the method's figure.
+    While the answers are withheld, everything but `n` is null for all but the dataset's owner, and `disclosure` shows
+    what is published. `accuracy` is present if this submission set the method's figure.
     """
 
     split: str
     accuracy_read: float | None = Field(description="With answers read out of free text.")
     unreadable: int | None = Field(description="Answers in which none could be read.")
-    columns: dict[str, Figure] = Field(description="By the columns of the board.")
-    disclosure: Disclosure | None = Field(description="Null where everything is shown.")
+    columns: dict[str, FigureOut] = Field(description="By the columns of the board.")
+    disclosure: DisclosureOut | None = Field(description="Null where everything is shown.")
 
 
-class Submission(Schema):
-    """A run of a method on a split, and how far it is."""
+class SubmissionOut(Schema):
+    """A run of a method on a split, with its progress."""
 
     id: int
     state: str = Field(description="waiting, running, done, failed or cancelled")
@@ -109,13 +109,13 @@ class Submission(Schema):
     digest: str | None = Field(None, description="SHA-256 of the file.")
     outside: int | None = Field(None, description="Answers outside the vocabulary.")
     findings: str | None = Field(None, description="Where the full list is of what is wrong with the file.")
-    left: Left | None = Field(None, description="What may still be submitted to this split.")
-    scores: list[Scored] | None = None
+    left: LeftOut | None = Field(None, description="What may still be submitted to this split.")
+    scores: list[ScoredOut] | None = None
     slices_url: str | None = Field(None, description="Where its accuracy is by every facet.")
 
 
 class Part(Schema):
-    """An accuracy on a part of a split's questions; of too few nothing but `n`."""
+    """An accuracy on a part of a split's questions; only `n` if there are too few."""
 
     n: int
     accuracy: float | None = None
@@ -123,8 +123,8 @@ class Part(Schema):
     high: float | None = None
 
 
-class Weak(Schema):
-    """A slice on which a submission is less right than on all questions."""
+class WeakOut(Schema):
+    """A slice on which a submission is less accurate than on all questions."""
 
     facet: str
     value: str
@@ -140,20 +140,20 @@ class SubmissionSlices(Schema):
 
     split: str
     facets: dict[str, dict[str, Part]]
-    weakest: list[Weak] = Field(description="The five slices of 30 questions or more that it is least right on.")
+    weakest: list[WeakOut] = Field(description="The five slices of 30 questions or more that it is least right on.")
 
 
 class Taken(Schema):
-    """What came of an upload: a submission for each split that it is for."""
+    """The result of an upload: a submission for each split."""
 
     id: int = Field(description="Of the first.")
     url: str
     is_repeat: bool = Field(description="Whether it had come before with the same Idempotency-Key.")
-    submissions: list[Submission]
+    submissions: list[SubmissionOut]
 
 
 class Checked(Schema):
-    """What a file would be taken for."""
+    """The result of checking a file."""
 
     split: str
     n: int
@@ -163,14 +163,14 @@ class Checked(Schema):
     examples: list[tuple[int, str]] = Field(description="Question and answer of the first outside the vocabulary.")
 
 
-class CheckedUpload(Schema):
-    """A dry run: nothing was kept."""
+class CheckedUploadOut(Schema):
+    """A dry run: nothing was stored."""
 
     checked: list[Checked]
 
 
 class NewSubmission(Schema):
-    """What comes with a file of predictions."""
+    """The fields that come with a file of predictions."""
 
     method: Annotated[str, Field(description="A method of yours: its number or its name.")]
     split: str = Field("", description="What it is for: dataset/split.")
@@ -184,16 +184,16 @@ class NewSubmission(Schema):
     dry_run: bool = Field(False, description="Check the file and keep nothing.")
 
 
-class Tasks(Schema):
-    """What a row is worth over the columns that are tasks; null where one of them has too few questions."""
+class TasksOut(Schema):
+    """A row's result over the columns that are tasks; null if one of them has too few questions."""
 
     of: int = Field(description="How many tasks it was asked.")
     mean: float | None
     failed: int | None = Field(description="Tasks in which fewer are right than the board's `passed_at`.")
 
 
-class BoardRow(Schema):
-    """A method under the same circumstances: its runs are one row."""
+class BoardRowOut(Schema):
+    """A method with one configuration; its runs are one row."""
 
     key: str
     rank: int | None = Field(description="Entries as accurate share one; people and baselines have none.")
@@ -204,15 +204,15 @@ class BoardRow(Schema):
     circumstances: str
     date: datetime
     submissions: list[int]
-    accuracy: Figure
-    accuracy_read: Figure | None
+    accuracy: FigureOut
+    accuracy_read: FigureOut | None
     unreadable: float | None
-    shared: Figure | None = Field(description="On the questions that people were asked.")
-    tasks: Tasks | None
-    columns: dict[str, Figure]
+    shared: FigureOut | None = Field(description="On the questions that people were asked.")
+    tasks: TasksOut | None
+    columns: dict[str, FigureOut]
 
 
-class Board(Schema):
+class BoardOut(Schema):
     """A split's board."""
 
     split: str
@@ -221,10 +221,10 @@ class Board(Schema):
     titles: dict[str, str] = Field(description="What columns with short names are about.")
     passed_at: float | None = Field(description="From which accuracy a task is passed, where columns are tasks.")
     address: str
-    rows: list[BoardRow]
+    rows: list[BoardRowOut]
 
 
-class Suite(Schema):
+class SuiteOut(Schema):
     """Several splits on one board."""
 
     slug: str
@@ -234,22 +234,22 @@ class Suite(Schema):
     page: str
 
 
-class SuiteRow(Schema):
-    """A method under the same circumstances on every split of a suite."""
+class SuiteRowOut(Schema):
+    """A method with one configuration on every split of a suite."""
 
     rank: int | None
     method: int | None
     name: str
     made: str
-    columns: dict[str, Figure | None]
+    columns: dict[str, FigureOut | None]
     mean: float | None
     gaps: dict[str, float | None]
 
 
-class SuiteBoard(Schema):
+class SuiteBoardOut(Schema):
     """A suite's board."""
 
     suite: str
     address: str
     members: dict[str, str]
-    rows: list[SuiteRow]
+    rows: list[SuiteRowOut]

@@ -1,1 +1,1 @@
-"""How methods are read beyond a board: slices, comparisons, curves, questions, skipped steps."""
+"""Analysis of methods beyond a board: slices, comparisons, curves, questions, skipped steps."""

@@ -1,44 +1,46 @@
-"""Two rows of a board on identical questions: who is better where, and how sure that is."""
+"""Compares two rows of a board on identical questions, with confidence intervals and tests."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from generation.engine.scoring.comparison import MCNEMAR, Compared, compare
+from generation.engine.scoring import figures
+from generation.engine.scoring.comparison import MCNEMAR, MethodComparison, compare
+from generation.engine.scoring.figures import is_too_few, percent, rounded, signed_points
 from generation.reports.scoring import truth_of
-from webapp.leaderboards.analysis.slices import LEAST, Divided, Ground
+from webapp.leaderboards.analysis.slices import FacetPartition, SliceContext
 from webapp.leaderboards.entries import Contender
 
 SURE = 0.05  # an adjusted p-value below which a difference is called certain
 
 
 class ComparedValue(NamedTuple):
-    """Both on some questions; `pairs` are the filter that finds them."""
+    """Both rows on some questions; `pairs` are the filter that selects these questions."""
 
     label: str
     pairs: tuple[tuple[str, str], ...]
-    compared: Compared
+    compared: MethodComparison
 
     @property
     def is_too_small(self) -> bool:
-        return self.compared.n < LEAST
+        return is_too_few(self.compared.n)
 
     @property
     def first_text(self) -> str:
-        return f"{100 * self.compared.first:.1f} %"
+        return percent(self.compared.first)
 
     @property
     def second_text(self) -> str:
-        return f"{100 * self.compared.second:.1f} %"
+        return percent(self.compared.second)
 
     @property
     def difference_text(self) -> str:
-        """Return by how many points the first one is better, for people."""
-        return f"{100 * self.compared.difference:+.1f}".replace("-", "−")
+        """Return the difference (first minus second) in percentage points as text."""
+        return signed_points(self.compared.difference)
 
     @property
     def interval_text(self) -> str:
         low, high = self.compared.interval
-        return f"{100 * low:+.1f} … {100 * high:+.1f}".replace("-", "−")
+        return f"{signed_points(low)} … {signed_points(high)}"
 
     @property
     def p_text(self) -> str:
@@ -58,7 +60,7 @@ class ComparedValue(NamedTuple):
 
 
 class ComparedFacet(NamedTuple):
-    """A facet with a line for each of its values that were asked about; `is_along` where these are numbers."""
+    """A facet with a line for each value that has questions; `is_along` if the values are numbers."""
 
     name: str
     label: str
@@ -67,7 +69,7 @@ class ComparedFacet(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """Two rows of a board, compared: over all questions, and by facets; `test` is what the p-values are of."""
+    """The comparison of two rows over all questions and by facets; `test` names the statistical test."""
 
     whole: ComparedValue
     parts: list[ComparedFacet]
@@ -75,45 +77,46 @@ class Sheet(NamedTuple):
 
     @property
     def is_averaged(self) -> bool:
-        """Return whether a question counts by a share of runs."""
+        """Return whether a question counts by the share of runs that answer it correctly."""
         return self.test != MCNEMAR
 
 
-def sheet(ground: Ground, first: Contender, second: Contender, by: Sequence[Divided]) -> Sheet:
-    """Return two rows of a board compared on the questions that both answered."""
+def sheet(ground: SliceContext, first: Contender, second: Contender, by: Sequence[FacetPartition]) -> Sheet:
+    """Return the comparison of two rows on the questions that both were asked."""
     slicings = {one.facet.name: one.slicing for one in by}
-    found = compare(first.runs, second.runs, truth_of(ground.index), slicings, among=ground.asked, least=LEAST)
+    truth, least = truth_of(ground.index), figures.TOO_FEW
+    found = compare(first.runs, second.runs, truth, slicings, among=ground.asked, least=least)
     parts = [_part(one, found.facets[one.facet.name]) for one in by]
     return Sheet(ComparedValue("all", (), found.whole), [part for part in parts if part.lines], found.test)
 
 
-def _part(one: Divided, found: Sequence[Compared]) -> ComparedFacet:
+def _part(one: FacetPartition, found: Sequence[MethodComparison]) -> ComparedFacet:
     return ComparedFacet(one.facet.name, one.facet.label, list(_lines(one, found)), one.is_along)
 
 
-def _lines(one: Divided, found: Sequence[Compared]) -> Iterator[ComparedValue]:
+def _lines(one: FacetPartition, found: Sequence[MethodComparison]) -> Iterator[ComparedValue]:
     for value, label, compared in zip(one.values, one.labels, found, strict=True):
         if compared.n:
             yield ComparedValue(label, ((one.facet.name, value),), compared)
 
 
 def lines_of(found: Sheet) -> Iterator[dict[str, float | int | str | None]]:
-    """Yield a sheet as lines of figures; of too few questions n alone is told."""
+    """Yield the comparison as rows of figures; too small slices have only n."""
     wholes = [("", found.whole)]
     for facet, line in [*wholes, *((part.name, line) for part in found.parts for line in part.lines)]:
         one = line.compared
-        figures: dict[str, float | int] = {
-            "first": round(one.first, 6),
-            "second": round(one.second, 6),
-            "difference": round(one.difference, 6),
-            "low": round(one.interval.low, 6),
-            "high": round(one.interval.high, 6),
+        numbers: dict[str, float | int] = {
+            "first": rounded(one.first),
+            "second": rounded(one.second),
+            "difference": rounded(one.difference),
+            "low": rounded(one.interval.low),
+            "high": rounded(one.interval.high),
             "only_first": one.only_first,
             "only_second": one.only_second,
             "p": float(f"{one.p:.4g}"),
             "p_holm": float(f"{one.adjusted:.4g}"),
         }
-        told = dict.fromkeys(figures) if line.is_too_small else figures
+        told = dict.fromkeys(numbers) if line.is_too_small else numbers
         value = line.pairs[0][1] if line.pairs else ""
         yield {"facet": facet, "value": value, "label": line.label, "n": one.n, **told}
 

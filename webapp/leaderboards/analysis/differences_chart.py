@@ -1,4 +1,4 @@
-"""How differences between two rows look: a point and its interval for each slice, beside nothing at all."""
+"""Chart of the differences between two rows: a point with its interval for each slice, and a line at zero."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,21 +6,21 @@ from typing import Any
 from generation.charts.vega import ELSEWHERE, HEIGHT, MOST_BARS, POINTS, SMALL, WIDTH, SvgPalette, config_of
 from webapp.leaderboards.analysis.comparison import ComparedFacet, ComparedValue
 
-STEP = 18  # pixels from slice to slice
+STEP = 18  # pixels between slices
 MORE, CHANCE = "more than chance", "may be chance"
 KINDS = [MORE, CHANCE]
 
 
-def drawn(part: ComparedFacet) -> list[ComparedValue]:
-    """Return the slices of a facet that a chart shows: those with enough questions, along a line all of them."""
+def charted_values(part: ComparedFacet) -> list[ComparedValue]:
+    """Return the slices of a facet that the chart shows: those with enough questions; all of them for numbers."""
     large = [line for line in part.lines if not line.is_too_small]
     return large if part.is_along else large[:MOST_BARS]
 
 
 def left_out(part: ComparedFacet) -> str:
-    """Return what a chart doesn't draw, for people; empty where it draws all."""
+    """Say which slices the chart leaves out; empty if it draws all."""
     large = sum(not line.is_too_small for line in part.lines)
-    return f"Drawn are the first {MOST_BARS} of {large} values." if large > len(drawn(part)) else ""
+    return f"Drawn are the first {MOST_BARS} of {large} values." if large > len(charted_values(part)) else ""
 
 
 def spec_of(
@@ -32,21 +32,21 @@ def spec_of(
     title: str = "",
     test: str = "",
 ) -> dict[str, Any] | None:
-    """Return the chart's specification, with a title where it stands alone; None where there is nothing to draw.
+    """Return the Vega-Lite specification, with a title if the chart stands alone; None if there is nothing to draw.
 
     Parameters
     ----------
-    part : Part
+    part : ComparedFacet
     names : (str, str)
-        What both rows are called: the difference is the first less the second.
+        The names of both rows; the difference is the first minus the second.
     addresses : mapping of str to str
-        By a slice's value, where its questions are.
-    colors : Palette
+        The URL of a slice's questions, by its value.
+    colors : SvgPalette
     title : str
     test : str
-        What the p-values are of, for the title's note.
+        The name of the statistical test, for the subtitle.
     """
-    lines = drawn(part)
+    lines = charted_values(part)
     if not lines:
         return None
     spec = {
@@ -69,7 +69,7 @@ def spec_of(
 
 
 def _value(line: ComparedValue, names: tuple[str, str], addresses: Mapping[str, str]) -> dict[str, Any]:
-    """Return what stands behind a slice's point; points of a hundred, as tables have them."""
+    """Return the data of a slice's point, in percentage points."""
     one = line.compared
     [(_, value)] = line.pairs
     return {
@@ -85,7 +85,7 @@ def _value(line: ComparedValue, names: tuple[str, str], addresses: Mapping[str, 
 
 
 def _layers(part: ComparedFacet, colors: SvgPalette) -> Sequence[dict[str, Any]]:
-    """Return nothing at all as a line, intervals, and points that lead to questions."""
+    """Return the layers: a line at zero, intervals, and points that link to questions."""
     along, across = ("x", "y") if part.is_along else ("y", "x")
     looks = (
         {"axis": {"labelAngle": 0, "labelFontSize": SMALL}, "title": part.label} if part.is_along else {"title": None}

@@ -1,7 +1,5 @@
-"""Boards as files: CSV, JSON, and LaTeX with booktabs, each with n, intervals, and a line on what it is of."""
+"""Boards as files: CSV, JSON, and LaTeX with booktabs, with n, intervals, and a caption."""
 
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -9,8 +7,8 @@ from typing import Any, NamedTuple
 from django.http import HttpResponse
 from django.utils import timezone
 
-from generation.charts.counts import as_text
-from webapp.leaderboards.boards import Board, BoardRow, Passed
+from generation.engine.formats.spreadsheets import csv_lines
+from webapp.leaderboards.boards import Board, BoardRow, PassedTasks
 from webapp.leaderboards.suites import SuiteBoard
 from webapp.leaderboards.suites import SuiteRow as SuiteRow
 
@@ -26,20 +24,21 @@ SPECIAL = {
 
 
 class Table(NamedTuple):
-    """A table for other programs.
+    """A table for files.
 
     Attributes
     ----------
     title : str
     caption : str
-        Which set, its content hash, and the day.
+        The split, its content hash, and the date.
     heads : sequence of str
-        Of the printed table: the first columns are text, `texts` of them.
+        Headings of the printed table; the first `texts` columns are text.
     texts : int
     printed : sequence of rows of str
-    heads_of_all, rows : the same for CSV, with all figures
+    heads_of_all, rows : sequences
+        Headings and rows of the CSV file, with all figures.
     data : dict
-        The same for JSON.
+        The content of the JSON file.
     """
 
     title: str
@@ -61,12 +60,11 @@ def response(table: Table, *, kind: str, name: str) -> HttpResponse:
 
 
 def of_board(board: Board, *, site: str) -> Table:
-    """Return a split's board."""
     split = board.split
     labels = [column.label for column in board.columns]
     shared = ["on people's questions"] if board.asked else []
     tasks = ["Mean", "Failed"] if board.tasks is not None else []
-    passed = [f"tasks_{name}" for name in Passed._fields] if board.tasks is not None else []
+    passed = [f"tasks_{name}" for name in PassedTasks._fields] if board.tasks is not None else []
     caption = (
         f"Accuracy in percent on {split} ({split.questions:,} questions, content hash {split.fingerprint[:16]}), "
         f"{_of_figures(board)}; {_of_tasks(board)}{timezone.localdate().isoformat()}."
@@ -99,7 +97,7 @@ def of_board(board: Board, *, site: str) -> Table:
 
 
 def row_json(row: BoardRow, labels: Sequence[str]) -> dict[str, Any]:
-    """Return a row of a board for other programs."""
+    """Return a row of a board as JSON data."""
     entry, method = row.entry, row.entry.method
     return {
         "key": entry.key,
@@ -127,7 +125,7 @@ def _of_figures(board: Board) -> str:
 
 
 def _of_tasks(board: Board) -> str:
-    """Return what a caption says of tasks, where columns are tasks."""
+    """Return the caption's part about tasks; empty if columns are not tasks."""
     if board.tasks is None:
         return ""
     titles = ", ".join(column.title for column in board.columns if column.title)
@@ -168,7 +166,6 @@ def _cells(one: Any) -> list[Any]:
 
 
 def of_suite(board: SuiteBoard, *, site: str) -> Table:
-    """Return a suite's board."""
     labels = [member.label for member in board.members]
     gaps = [gap.label for gap in board.gaps]
     hashes = ", ".join(f"{member.label}: {member.split} {member.split.fingerprint[:16]}" for member in board.members)
@@ -190,7 +187,7 @@ def of_suite(board: SuiteBoard, *, site: str) -> Table:
 
 
 def suite_row_json(row: SuiteRow, labels: Sequence[str]) -> dict[str, Any]:
-    """Return a row of a suite's board for other programs."""
+    """Return a row of a suite's board as JSON data."""
     found = zip(labels, row.figures, strict=True)
     method = row.entry.method
     return {
@@ -219,13 +216,8 @@ def _whole_suite(row: SuiteRow) -> list[Any]:
 
 
 def as_csv(table: Table) -> bytes:
-    """Return a table as CSV with every figure; no cell is a formula."""
-    text = io.StringIO()
-    lines = csv.writer(text)
-    lines.writerow([as_text(head) for head in table.heads_of_all])
-    for row in table.rows:
-        lines.writerow([as_text(cell) if isinstance(cell, str) else cell for cell in row])
-    return text.getvalue().encode()
+    """Return a table as CSV with all figures; no cell is a formula for spreadsheets."""
+    return "".join(csv_lines([table.heads_of_all, *table.rows])).encode()
 
 
 def as_json(table: Table) -> bytes:
@@ -233,7 +225,7 @@ def as_json(table: Table) -> bytes:
 
 
 def as_latex(table: Table) -> bytes:
-    """Return a table as LaTeX, to be put into a paper that has booktabs."""
+    """Return a table as LaTeX for a paper that uses booktabs."""
     columns = "l" * table.texts + "r" * (len(table.heads) - table.texts)
     lines = [
         r"% \usepackage{booktabs}",
@@ -257,5 +249,5 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return text that LaTeX prints as it is; letters that it might not have are left to its fonts."""
+    """Return text with LaTeX's special characters escaped; other characters are left to the fonts."""
     return "".join(SPECIAL.get(letter, letter) for letter in " ".join(text.split()))

@@ -1,4 +1,4 @@
-"""Question by question: what each model, and what people, say of it, beside the right answer."""
+"""Single questions with the answers of models and people, and the right answer."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from generation.engine.scoring.score import GUESS, NONE, TIE, is_guess, right_of
 from generation.reports.scoring import truth_of
-from webapp.leaderboards.analysis.slices import Ground
+from webapp.leaderboards.analysis.slices import SliceContext
 from webapp.leaderboards.entries import Codes, Contender
 
 Mask = NDArray[np.bool_]
 
 
 class Show(NamedTuple):
-    """A choice of questions by how they were answered."""
+    """A way to choose questions by how they were answered."""
 
     name: str
     label: str
@@ -25,7 +25,7 @@ class Show(NamedTuple):
     find: Callable[[Sequence[Contender], NDArray[np.int64]], Mask]
 
     def may(self, contenders: Sequence[Contender]) -> bool:
-        models = sum(not one.is_human and bool(_said(one)) for one in contenders)
+        models = sum(not one.is_human and bool(_answering_runs(one)) for one in contenders)
         return models >= self.models and (not self.people or any(one.is_human for one in contenders))
 
 
@@ -34,11 +34,11 @@ def shares(one: Contender, truth: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _models(contenders: Sequence[Contender]) -> list[Codes]:
-    return [run for one in contenders if not one.is_human for run in _said(one)]
+    return [run for one in contenders if not one.is_human for run in _answering_runs(one)]
 
 
-def _said(one: Contender) -> list[Codes]:
-    """Return the runs of a row that say something of single questions: guesses of chance don't."""
+def _answering_runs(one: Contender) -> list[Codes]:
+    """Return the runs of a row that answer single questions; random guesses don't."""
     return [run for run in one.runs if not is_guess(run).all()]
 
 
@@ -47,7 +47,7 @@ def _every(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> Mask:
 
 
 def _rights(contenders: Sequence[Contender], truth: NDArray[np.int64]) -> NDArray[np.bool_]:
-    return np.array([right_of(run, truth) for one in contenders for run in _said(one)], np.bool_).reshape(
+    return np.array([right_of(run, truth) for one in contenders for run in _answering_runs(one)], np.bool_).reshape(
         -1, len(truth)
     )
 
@@ -100,8 +100,10 @@ def shows_for(contenders: Sequence[Contender]) -> list[Show]:
     return [one for one in SHOWS if one.may(contenders) and (one.name not in BETWEEN_TWO or len(contenders) == 2)]
 
 
-def chosen(ground: Ground, contenders: Sequence[Contender], show: Show, within: NDArray[np.int64]) -> list[int]:
-    """Return the positions of the questions among some that everybody was asked and that were answered so."""
+def choose_questions(
+    ground: SliceContext, contenders: Sequence[Contender], show: Show, within: NDArray[np.int64]
+) -> list[int]:
+    """Return the positions in `within` of questions that everybody was asked and that match the choice."""
     inside = np.zeros(ground.index.n, np.bool_)
     inside[within] = True
     if ground.asked is not None:
@@ -110,17 +112,19 @@ def chosen(ground: Ground, contenders: Sequence[Contender], show: Show, within: 
 
 
 class RowAnswers(NamedTuple):
-    """What runs of a row say of a question: each answer with how many say so; a guess is neither right nor wrong."""
+    """An answer of a row to a question, and the number of runs that give it; a guess is neither right nor wrong."""
 
     text: str
     times: int
     is_right: bool | None
 
 
-def given(ground: Ground, one: Contender, position: int, outside: Sequence[Mapping[int, str]] = ()) -> list[RowAnswers]:
-    """Return what the runs of a row say of a question, the most frequent first.
+def given(
+    ground: SliceContext, one: Contender, position: int, outside: Sequence[Mapping[int, str]] = ()
+) -> list[RowAnswers]:
+    """Return the answers of a row's runs to a question, the most frequent first.
 
-    `outside` has, for each run, what it says where the vocabulary doesn't have that.
+    `outside` has for each run its answers outside the vocabulary, by position.
     """
     words, truth = ground.index.answer_values, int(ground.index.answers[position])
     said: Counter[tuple[str, bool | None]] = Counter()

@@ -1,19 +1,20 @@
-"""A view of several splits beside one another: those that have the same reference, as when one is trained on A.
+"""A view over several splits with the same reference, for example those of models that are trained on split A.
 
-So it is seen what is learned there and fails elsewhere.
+It shows what a method learns on one split and fails on another one.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-from generation.access import What, may_see
-from generation.engine.scoring.statistics import Averaged
+from generation.access import may_see_exact_figures
+from generation.engine.scoring.figures import Averaged
 from generation.engine.worlds.boards import BoardView
 from generation.models import Split
 from generation.storage.index import SplitIndex
 from webapp.leaderboards.analysis.slices import (
-    Ground,
+    SliceCell,
     SliceColumn,
+    SliceContext,
     SlicePanel,
     SliceRow,
     every_number,
@@ -26,18 +27,18 @@ from webapp.leaderboards.entries import Entry, entries_of
 
 
 def siblings_of(user: Any, split: Split, view: BoardView) -> list[Split]:
-    """Return the complete splits of a dataset that have a split's reference, of which somebody may see a view."""
+    """Return the complete splits of the dataset with the same reference for which the visitor may see the view."""
     if split.reference_id is None:
         return [split]
     rows = Split.objects.for_browse().filter(dataset=split.dataset, reference=split.reference_id)
-    found = [one for one in rows.filter(state=Split.State.COMPLETE) if may_see(user, one, What.PER_QUESTION_RESULT)]
+    found = [one for one in rows.filter(state=Split.State.COMPLETE) if may_see_exact_figures(user, one)]
     return [one for one in found if view in views_for(user, one, SplitIndex.open(one))]
 
 
 def by_view_across(
-    user: Any, ground: Ground, split: Split, entries: Sequence[Entry], view: BoardView
+    user: Any, ground: SliceContext, split: Split, entries: Sequence[Entry], view: BoardView
 ) -> list[SlicePanel]:
-    """Return a view with a panel for each row of the board and a column for each split that it was submitted to."""
+    """Return a panel for each row of the board, with a column for each related split with its submissions."""
     siblings = siblings_of(user, split, view)
     boards = {one.pk: entries_of(user, one) for one in siblings if one.pk != split.pk}
     found = []
@@ -51,28 +52,28 @@ def by_view_across(
     return found
 
 
-def _ground_of(split: Split) -> Ground:
-    return Ground(SplitIndex.open(split), split.get_absolute_url())
+def _ground_of(split: Split) -> SliceContext:
+    return SliceContext(SplitIndex.open(split), split.get_absolute_url())
 
 
 def _same(entry: Entry, board: Sequence[Entry]) -> Entry | None:
-    """Return the row of another board that is the same method's, under the same circumstances if there is one."""
+    """Return the row of the same method on another board, with the same configuration if there is one; None without."""
     mine = [one for one in board if entry.method is not None and one.method == entry.method]
     return next((one for one in mine if one.configuration == entry.configuration), mine[0] if mine else None)
 
 
-def _counted(ground: Ground, entry: Entry, split: Split, view: BoardView) -> SlicePanel:
-    """Return a panel with one column: a row of a split's board on the view's questions."""
+def _counted(ground: SliceContext, entry: Entry, split: Split, view: BoardView) -> SlicePanel:
+    """Return a panel with one column: the accuracy of a board's row on the view's questions."""
     column = SliceColumn(split.name, list(entry.runs()), within(ground.index, view.filters), pairs_of(view.filters))
     return panel(ground, [column], every_number(ground.index.facets[view.by]), title=view.title, axis=view.axis)
 
 
 def _joined(title: str, parts: Sequence[SlicePanel]) -> SlicePanel:
-    """Return panels of one column each as one, with every value that one of them has."""
+    """Return one panel made of panels with one column each; its rows are all values of any of them."""
     first = parts[0]
     labels = {row.value: row.label for part in parts for row in part.rows}
     by_value = [{row.value: row.cells[0] for row in part.rows} for part in parts]
-    nothing = first.whole.cells[0]._replace(averaged=Averaged(0, ()), address="")
+    nothing = SliceCell(Averaged(0, ()), "")
     rows = [
         SliceRow(value, label, [cells.get(value, nothing) for cells in by_value]) for value, label in labels.items()
     ]

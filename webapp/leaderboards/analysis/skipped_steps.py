@@ -1,4 +1,4 @@
-"""Which step did it skip? A method's wrong answers beside what programs give without a step, and beside baselines."""
+"""Finds skipped steps: compares wrong answers with the results of programs without a step, and with baselines."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.engine.programs.ablation import LEAST, Explained, alike, best, skipped
+from generation.engine.programs.ablation import ExplainedErrorCount, alike, best, count_explained
+from generation.engine.scoring.figures import interval_points, is_too_few, percent, rounded, too_few_text
 from generation.engine.scoring.score import NONE
 from generation.models import Split
 from generation.reports.scoring import truth_of
 from generation.reports.shortcuts import TYPE, choices_of
-from generation.reports.skipped_steps import Ablated
+from generation.reports.skipped_steps import AblatedQuestions
 from generation.storage.index import SplitIndex
 from webapp.leaderboards.entries import Contender
 
@@ -20,58 +21,61 @@ class ExplainedErrors(NamedTuple):
     """How many wrong answers something explains."""
 
     label: str
-    found: Explained
+    found: ExplainedErrorCount
+
+    @property
+    def is_too_small(self) -> bool:
+        return is_too_few(self.found.n)
 
     @property
     def share_text(self) -> str:
-        few = self.found.n < LEAST
-        return f"too few (n = {self.found.n:,})" if few else f"{100 * self.found.share:.1f} %"
+        return too_few_text(self.found.n) if self.is_too_small else percent(self.found.share)
 
     @property
     def interval_text(self) -> str:
-        low, high = self.found.interval
-        return "" if self.found.n < LEAST else f"{100 * low:.1f}–{100 * high:.1f}"
+        return "" if self.is_too_small else interval_points(self.found.interval)
 
     @property
     def chance_text(self) -> str:
-        return "" if self.found.n < LEAST else f"{100 * self.found.chance:.1f} %"
+        return "" if self.is_too_small else percent(self.found.chance)
 
     @property
     def p_text(self) -> str:
-        if self.found.n < LEAST:
+        if self.is_too_small:
             return ""
         return "< 0.0001" if self.found.adjusted < 0.0001 else f"{self.found.adjusted:.4f}"
 
     def to_json(self) -> dict[str, float | int | str | None]:
-        """Return it for other programs; of too few wrong answers n alone is told."""
+        """Return the figures as JSON data; with too few wrong answers only n."""
         one = self.found
         figures = {
-            "share": round(one.share, 6),
-            "low": round(one.interval.low, 6),
-            "high": round(one.interval.high, 6),
-            "chance": round(one.chance, 6),
+            "share": rounded(one.share),
+            "low": rounded(one.interval.low),
+            "high": rounded(one.interval.high),
+            "chance": rounded(one.chance),
             "p_holm": float(f"{one.adjusted:.4g}"),
         }
-        return {"label": self.label, "n": one.n, **(dict.fromkeys(figures) if one.n < LEAST else figures)}
+        return {"label": self.label, "n": one.n, **(dict.fromkeys(figures) if self.is_too_small else figures)}
 
 
 class Skipping(NamedTuple):
-    """What a row's wrong answers are.
+    """What explains the wrong answers of a row.
 
     Attributes
     ----------
     key, label : str
         Of the row.
     wrong : int
-        Its wrong answers in the sample, of several runs on average; `n` of them are of the questions looked at.
+        Wrong answers in the sample, averaged over runs.
     n : int
+        Questions in the sample.
     of_two, usable : int
-        Of the wrong answers, those to questions with two possible answers, and of the others those to whose question
-        the program gives another answer without some step; of several runs on average.
-    steps, baselines : list of Line
-        What programs give without each step; what baselines say. The best first.
-    step, baseline : Line or None
-        What explains most above chance; None where nothing does for certain.
+        Wrong answers to questions with two possible answers; and among the others, those whose program gives another
+        answer without some step. Both averaged over runs.
+    steps, baselines : list of ExplainedErrors
+        For programs without each step, and for each baseline, the best first.
+    step, baseline : ExplainedErrors or None
+        What explains most above chance; None if nothing does with certainty.
     """
 
     key: str
@@ -87,7 +91,7 @@ class Skipping(NamedTuple):
 
     @property
     def is_too_small(self) -> bool:
-        return all(line.found.n < LEAST for line in self.steps)
+        return all(line.is_too_small for line in self.steps)
 
     @property
     def unchanged(self) -> int:
@@ -98,7 +102,6 @@ class Skipping(NamedTuple):
         return max((line.found.n for line in self.steps), default=0)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it for other programs."""
         return {
             "key": self.key,
             "label": self.label,
@@ -113,13 +116,13 @@ class Skipping(NamedTuple):
         }
 
 
-def skipping(split: Split, ablated: Ablated, one: Contender, baselines: Sequence[Contender]) -> Skipping:
+def skipping(split: Split, ablated: AblatedQuestions, one: Contender, baselines: Sequence[Contender]) -> Skipping:
     """Return which step a row of the board skips, and which baseline it resembles, on a sample of questions."""
     index, at = SplitIndex.open(split), ablated.positions
     labels = {ablation.name: ablation.label for ablation in split.dataset.get_world().ablations}
     truth, choices = truth_of(index)[at], choices_of(split, index)[at]
     runs = [np.asarray(run)[at] for run in one.runs]
-    steps = skipped(runs, truth, ablated.codes, kinds_of(index)[at], choices=choices)
+    steps = count_explained(runs, truth, ablated.codes, kinds_of(index)[at], choices=choices)
     others = np.stack([np.asarray(other.runs[0])[at] for other in baselines]) if baselines else np.zeros((0, len(at)))
     found = alike(runs, truth, others.astype(np.int64), choices=choices)
     named = [ExplainedErrors(labels.get(name, name), step) for name, step in zip(ablated.names, steps, strict=True)]
@@ -141,7 +144,7 @@ def skipping(split: Split, ablated: Ablated, one: Contender, baselines: Sequence
 
 
 def kinds_of(index: SplitIndex) -> NDArray[np.int64]:
-    """Return (questions,) the codes of their types; -1 for none."""
+    """Return the code of each question's type, shape (questions,); -1 for none."""
     facet = index.facets.get(TYPE)
     if facet is None:
         return np.full(index.n, -1, np.int64)
@@ -154,5 +157,5 @@ def _pick(lines: Sequence[ExplainedErrors], place: int | None) -> ExplainedError
 
 
 def _by_excess(lines: Sequence[ExplainedErrors]) -> list[ExplainedErrors]:
-    """Return lines with the most above chance first; what too few wrong answers tell of comes last."""
-    return sorted(lines, key=lambda line: (line.found.n < LEAST, -line.found.excess))
+    """Return lines sorted by excess over chance; lines with too few wrong answers come last."""
+    return sorted(lines, key=lambda line: (line.is_too_small, -line.found.excess))

@@ -1,8 +1,9 @@
-"""Where a method fails: accuracy by a facet, by two crossed, or by a view that the world has ready.
+"""Accuracy by a facet, by two crossed facets, or by a view that the world defines.
 
-Everything is a list of panels, each a table with one chart: rows are values of a facet, columns methods or series.
+Everything is a list of panels. A panel is a table with a chart: rows are values of a facet, columns methods or series.
 """
 
+import functools
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,28 +13,27 @@ from urllib.parse import urlencode
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.results.figures import DASH, sliced, values_of
+from annotations.results.study_figures import DASH, slicing_of, values_of
 from generation.engine.items import FacetKind
-from generation.engine.scoring.score import Slicing, banded, score
-from generation.engine.scoring.statistics import Averaged, Interval, wilson
+from generation.engine.scoring.figures import Averaged, Figure, figure, rounded_or_none
+from generation.engine.scoring.score import Slicing, in_bands, score
 from generation.engine.worlds.boards import BoardView, Filters, Series
 from generation.reports.scoring import truth_of
 from generation.storage.index import IndexedFacet, SplitIndex
-from webapp.leaderboards.disclosure.figures import SMALLEST, shade
+from webapp.leaderboards.boards import shade
 from webapp.leaderboards.entries import Codes, Contender
 
-LEAST = SMALLEST
 MOST_BANDS = 50
 Band = tuple[int, int]
 Mask = NDArray[np.bool_]
 
 
 class BadBands(ValueError):
-    """Ranges of numbers that make no sense; the text says what was expected."""
+    """Invalid ranges of numbers; the text says what was expected."""
 
 
-class Divided(NamedTuple):
-    """A facet and the parts that it is broken down into, as addresses and as people call them."""
+class FacetPartition(NamedTuple):
+    """A facet and the parts that it is broken down into, with their names in URLs and their labels."""
 
     facet: IndexedFacet
     slicing: Slicing
@@ -45,11 +45,16 @@ class Divided(NamedTuple):
         return self.facet.kind == FacetKind.INTEGER
 
 
-class SliceCell(NamedTuple):
-    """How right the runs of a method are on some questions. Its address shows them; empty of no questions."""
+@dataclass(frozen=True)
+class SliceCell:
+    """The accuracy of a method's runs on some questions; `address` links to them, empty if there are none."""
 
     averaged: Averaged
     address: str
+
+    @functools.cached_property
+    def figure(self) -> Figure:
+        return figure(self.averaged)
 
     @property
     def n(self) -> int:
@@ -57,33 +62,21 @@ class SliceCell(NamedTuple):
 
     @property
     def mean(self) -> float | None:
-        """Return the mean share; None where there are too few questions."""
-        mean = self.averaged.mean
-        return None if mean is None or self.n < LEAST else mean
-
-    @property
-    def interval(self) -> Interval:
-        return wilson((self.mean or 0.0) * self.n, self.n)
-
-    @property
-    def deviation(self) -> float | None:
-        """Return the standard deviation over runs, where there are several."""
-        return None if self.mean is None else self.averaged.deviation
+        """Return the mean accuracy, or None if there are too few questions."""
+        return self.figure.share
 
     @property
     def text(self) -> str:
-        if not self.n:
-            return ""
-        return f"too few (n = {self.n:,})" if self.mean is None else f"{100 * self.mean:.1f} %"
+        return self.figure.text if self.n else ""
 
     @property
     def points(self) -> str:
-        """Return the mean share in whole points, or n where there are too few questions; empty of none."""
+        """Return the mean accuracy in whole percent, n if there are too few questions, or empty if there are none."""
         return "" if not self.n else f"n = {self.n:,}" if self.mean is None else f"{100 * self.mean:.0f}"
 
     @property
     def shade(self) -> str:
-        """Return the class by which a map shades it."""
+        """Return the CSS class for the cell's shade in a map."""
         return shade(self.mean)
 
     @property
@@ -92,11 +85,17 @@ class SliceCell(NamedTuple):
 
     @property
     def beside(self) -> str:
-        """Return interval, deviation and n for people."""
+        """Return interval, deviation and n as text."""
         if self.mean is None:
             return ""
-        over = f", ± {100 * self.deviation:.1f} over {len(self.averaged.rights)} runs" if self.deviation else ""
-        return f"{100 * self.interval.low:.1f}{DASH}{100 * self.interval.high:.1f}{over}, n = {self.n:,}"
+        over = f", {self.figure.deviation_text} over {self.figure.runs} runs" if self.figure.deviation else ""
+        return f"{self.figure.interval_text}{over}, n = {self.n:,}"
+
+    @property
+    def chart_values(self) -> dict[str, float | None]:
+        """Return the share and its interval, as charts have them."""
+        found = self.figure.shares()
+        return {"share": found.pop("accuracy"), **found}
 
 
 class SliceRow(NamedTuple):
@@ -108,9 +107,9 @@ class SliceRow(NamedTuple):
 
 
 class SlicePanel(NamedTuple):
-    """A table and its chart: `rows` by `axis`, the whole of each column in `whole`.
+    """A table and its chart: `rows` by `axis`, and each column's total in `whole`.
 
-    Of two facets crossed (`is_crossed`) both are a map of cells that are shaded by accuracy.
+    If two facets are crossed (`is_crossed`), the table is a map of cells shaded by accuracy.
     """
 
     title: str
@@ -123,7 +122,7 @@ class SlicePanel(NamedTuple):
 
 
 class SliceColumn(NamedTuple):
-    """What a column counts: the runs of a method on those questions, which its address finds."""
+    """A column: the runs of a method, the questions that count, and the filter that selects these in URLs."""
 
     label: str
     runs: Sequence[Codes]
@@ -132,32 +131,34 @@ class SliceColumn(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Ground:
-    """What panels are made of: a split's index, where its questions are browsed, and who is asked."""
+class SliceContext:
+    """What panels need: a split's index, the URL of its questions, and which questions people were asked."""
 
     index: SplitIndex
     address: str
     asked: Mask | None = None
 
 
-def divided(facet: IndexedFacet, bands: Sequence[Band] = ()) -> Divided:
-    """Return a facet broken down by these bands, else in the bins that it has, else by its values."""
+def partition(facet: IndexedFacet, bands: Sequence[Band] = ()) -> FacetPartition:
+    """Return a facet broken down by these bands, otherwise by its own bins, otherwise by its values."""
     if not bands:
-        slicing, labels = sliced(facet)
-        return Divided(facet, slicing, values_of(facet), labels)
+        slicing, labels = slicing_of(facet)
+        return FacetPartition(facet, slicing, values_of(facet), labels)
     numbers = [int(value) for value in facet.values]
     values = [str(low) if low == high else f"{low}..{high}" for low, high in bands]
-    return Divided(facet, banded(facet.codes, numbers, bands), values, [one.replace("..", DASH) for one in values])
+    return FacetPartition(
+        facet, in_bands(facet.codes, numbers, bands), values, [one.replace("..", DASH) for one in values]
+    )
 
 
-def every_number(facet: IndexedFacet) -> Divided:
-    """Return a facet by its values, even where it has bins."""
+def every_number(facet: IndexedFacet) -> FacetPartition:
+    """Return a facet broken down by its values, even if it has bins."""
     slicing = Slicing(facet.codes, len(facet.values), facet.kind == FacetKind.FLAGS)
-    return Divided(facet, slicing, facet.values, facet.labels)
+    return FacetPartition(facet, slicing, facet.values, facet.labels)
 
 
 def read_bands(text: str) -> list[Band]:
-    """Return the bands that a text such as `1..4, 5, 6..9` says; raise `BadBands`."""
+    """Return the bands in a text such as `1..4, 5, 6..9`; raise `BadBands`."""
     bands: list[Band] = []
     for part in (part.strip() for part in text.replace(DASH, "..").split(",")):
         low, dots, high = part.partition("..")
@@ -171,14 +172,16 @@ def read_bands(text: str) -> list[Band]:
     return bands
 
 
-def by_one(ground: Ground, contenders: Sequence[Contender], one: Divided) -> list[SlicePanel]:
-    """Return accuracy by a facet, a column for each method."""
+def by_one(ground: SliceContext, contenders: Sequence[Contender], one: FacetPartition) -> list[SlicePanel]:
+    """Return accuracy by one facet, with a column for each method."""
     columns = [SliceColumn(contender.label, contender.runs) for contender in contenders]
     return [panel(ground, columns, one, title=f"By {one.facet.label}", axis=one.facet.label)]
 
 
-def by_two(ground: Ground, contenders: Sequence[Contender], one: Divided, two: Divided) -> list[SlicePanel]:
-    """Return accuracy by two facets crossed, a panel for each method and a column for each part of the second."""
+def by_two(
+    ground: SliceContext, contenders: Sequence[Contender], one: FacetPartition, two: FacetPartition
+) -> list[SlicePanel]:
+    """Return accuracy by two crossed facets: a panel for each method, a column for each part of the second facet."""
     found = []
     for contender in contenders:
         columns = []
@@ -190,8 +193,8 @@ def by_two(ground: Ground, contenders: Sequence[Contender], one: Divided, two: D
     return found
 
 
-def _parts_of(one: Divided, ground: Ground) -> Iterator[tuple[str, str, Mask]]:
-    """Yield each part of a facet as addresses and people call it, with its questions."""
+def _parts_of(one: FacetPartition, ground: SliceContext) -> Iterator[tuple[str, str, Mask]]:
+    """Yield each part of a facet with its name in URLs, its label, and its questions."""
     slicing, none = one.slicing, np.iinfo(one.slicing.codes.dtype).max
     for place, (value, label) in enumerate(zip(one.values, one.labels, strict=True)):
         has = slicing.codes >> place & 1 == 1 if slicing.is_flags else slicing.codes == place
@@ -199,8 +202,8 @@ def _parts_of(one: Divided, ground: Ground) -> Iterator[tuple[str, str, Mask]]:
         yield value, label, inside if ground.asked is None else inside & ground.asked
 
 
-def by_view(ground: Ground, contenders: Sequence[Contender], view: BoardView) -> list[SlicePanel]:
-    """Return a ready-made view: a panel for each series, or where there is one method a column for each."""
+def by_view(ground: SliceContext, contenders: Sequence[Contender], view: BoardView) -> list[SlicePanel]:
+    """Return a view: a panel for each series; for a single method, one panel with a column for each series."""
     facet = ground.index.facets[view.by]
     one = every_number(facet)
     counted = []
@@ -220,7 +223,7 @@ def by_view(ground: Ground, contenders: Sequence[Contender], view: BoardView) ->
 
 
 def on_series(index: SplitIndex, runs: Sequence[Codes], view: BoardView) -> Iterator[tuple[Series, Averaged]]:
-    """Yield each series of a view with how right runs are on its questions."""
+    """Yield each series of a view with the runs' right answers on its questions."""
     truth = truth_of(index)
     for series in view.series:
         among = within(index, {**view.filters, **series.filters})
@@ -229,7 +232,7 @@ def on_series(index: SplitIndex, runs: Sequence[Codes], view: BoardView) -> Iter
 
 
 def within(index: SplitIndex, filters: Filters) -> Mask:
-    """Return (questions,) which questions pass filters."""
+    """Return which questions pass the filters, shape (questions,)."""
     inside = np.ones(index.n, np.bool_)
     for name, wanted in filters.items():
         facet = index.facets[name]
@@ -242,8 +245,10 @@ def pairs_of(filters: Filters) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, wanted in filters.items() for value in wanted)
 
 
-def panel(ground: Ground, columns: Sequence[SliceColumn], one: Divided, *, title: str, axis: str) -> SlicePanel:
-    """Return a panel of some columns, with the rows that have questions."""
+def panel(
+    ground: SliceContext, columns: Sequence[SliceColumn], one: FacetPartition, *, title: str, axis: str
+) -> SlicePanel:
+    """Return a panel of some columns; rows without questions are left out."""
     parts, wholes = [], []
     for column in columns:
         whole, slices = _counted(ground, column, one.slicing)
@@ -262,8 +267,8 @@ def panel(ground: Ground, columns: Sequence[SliceColumn], one: Divided, *, title
     )
 
 
-def _counted(ground: Ground, column: SliceColumn, slicing: Slicing) -> tuple[Averaged, list[Averaged]]:
-    """Return how right the runs are on all questions of a column, and on each part of a facet."""
+def _counted(ground: SliceContext, column: SliceColumn, slicing: Slicing) -> tuple[Averaged, list[Averaged]]:
+    """Return the runs' right answers on all questions of a column, and on each part of a facet."""
     masks = [mask for mask in (column.among, ground.asked) if mask is not None]
     among = np.logical_and.reduce(masks) if masks else None
     truth = truth_of(ground.index)
@@ -274,8 +279,8 @@ def _counted(ground: Ground, column: SliceColumn, slicing: Slicing) -> tuple[Ave
     return whole, [Averaged(count, tuple(each)) for count, each in zip(n, rights, strict=True)]
 
 
-def _cell(ground: Ground, found: Averaged, pairs: Sequence[tuple[str, str]], *, taken: str = "") -> SliceCell:
-    """Return a cell; of a facet that the row is by, its own value alone is in the address."""
+def _cell(ground: SliceContext, found: Averaged, pairs: Sequence[tuple[str, str]], *, taken: str = "") -> SliceCell:
+    """Return a cell; its URL filters by the row's own value of the facet `taken`, not by another one."""
     if not found.n:
         return SliceCell(found, "")
     kept = [pair for at, pair in enumerate(pairs) if pair[0] != taken or at == len(pairs) - 1]
@@ -286,7 +291,7 @@ Numbers = Mapping[str, float | int | str | None]
 
 
 def lines_of(panels: Sequence[SlicePanel]) -> Iterator[Numbers]:
-    """Yield every cell as a line of figures."""
+    """Yield every cell as a row of figures."""
     for one in panels:
         for row in (one.whole, *one.rows):
             for column, cell in zip(one.columns, row.cells, strict=True):
@@ -296,10 +301,8 @@ def lines_of(panels: Sequence[SlicePanel]) -> Iterator[Numbers]:
                     "label": row.label,
                     "column": column,
                     "n": cell.n,
-                    "accuracy": None if cell.mean is None else round(cell.mean, 6),
-                    "low": None if cell.mean is None else round(cell.interval.low, 6),
-                    "high": None if cell.mean is None else round(cell.interval.high, 6),
-                    "deviation": None if cell.deviation is None else round(cell.deviation, 6),
-                    "runs": len(cell.averaged.rights),
+                    **cell.figure.shares(),
+                    "deviation": rounded_or_none(cell.figure.deviation),
+                    "runs": cell.figure.runs,
                     "right": " ".join(map(str, cell.averaged.rights)),
                 }

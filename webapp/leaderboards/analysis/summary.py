@@ -1,21 +1,21 @@
-"""What a page says first: one sentence on a row, or on two, and after it the slices that matter most.
+"""Summaries at the top of pages: a sentence about one row or two, and the slices that matter most.
 
-The sentences use exact scores, so pages show them only to people who may see the result of each question.
+They use exact scores, so pages show them only to visitors who may see the result of each question.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from generation.engine.scoring.figures import Figure, percent, signed_points
 from webapp.leaderboards.analysis.comparison import ComparedFacet, ComparedValue, Sheet
-from webapp.leaderboards.analysis.slices import Divided, Ground, SliceCell, by_one
-from webapp.leaderboards.disclosure.figures import Figure
+from webapp.leaderboards.analysis.slices import FacetPartition, SliceCell, SliceContext, by_one
 from webapp.leaderboards.entries import Contender
 
-MOST = 5  # slices that are named
+MOST = 5  # slices that are listed
 
 
 class Weak(NamedTuple):
-    """A slice of a facet, and how right a row is on it."""
+    """A slice of a facet, and the accuracy of a row on it."""
 
     facet: str
     facet_label: str
@@ -28,13 +28,13 @@ class Weak(NamedTuple):
         return f"{self.facet_label}: {self.label}"
 
     def to_json(self) -> dict[str, Any]:
-        interval = self.cell.interval
-        figures = {"n": self.cell.n, "accuracy": self.cell.mean, "low": interval.low, "high": interval.high}
+        cell = self.cell.figure
+        figures = {"n": cell.n, "accuracy": cell.share, "low": cell.low, "high": cell.high}
         return {"facet": self.facet, "value": self.value, "label": self.title, **figures}
 
 
-def slices_of(ground: Ground, one: Contender, by: Sequence[Divided]) -> list[Weak]:
-    """Return the slices that have enough questions, facet by facet; of slices with the same questions, the first."""
+def slices_of(ground: SliceContext, one: Contender, by: Sequence[FacetPartition]) -> list[Weak]:
+    """Return the slices with enough questions; of slices with the same results, only the first."""
     found: dict[tuple[object, ...], Weak] = {}
     for facet in by:
         [panel] = by_one(ground, [one], facet)
@@ -47,16 +47,16 @@ def slices_of(ground: Ground, one: Contender, by: Sequence[Divided]) -> list[Wea
 
 
 def weakest(slices: Iterable[Weak], whole: Figure) -> list[Weak]:
-    """Return the slices on which a row is least right, the weakest first: at most five that are below the whole."""
+    """Return the slices with the lowest accuracy, the weakest first: at most five below the overall one."""
     below = (one for one in slices if whole.share is not None and (one.cell.mean or 0.0) < whole.share)
     return sorted(below, key=lambda one: (one.cell.mean or 0.0, -one.cell.n))[:MOST]
 
 
-def told_of_row(name: str, whole: Figure, chance: float | None, slices: Sequence[Weak]) -> str:
-    """Return a row in a sentence; `slices` are those of the facet that the board's columns are of."""
+def describe_row(name: str, whole: Figure, chance: float | None, slices: Sequence[Weak]) -> str:
+    """Describe a row in a sentence; `slices` are those of the facet of the board's columns."""
     if whole.is_missing:
         return f"{whole.n:,} questions are too few to say how often {name} is right."
-    beside = f"; guessing would give {100 * chance:.1f} %" if chance is not None else ""
+    beside = f"; guessing would give {percent(chance)}" if chance is not None else ""
     interval = whole.interval_text.replace("–", " to ")
     lead = f"{name} is right on {whole.text} of {whole.n:,} questions ({interval}){beside}."
     if len(slices) < 2:
@@ -69,8 +69,8 @@ def _with_share(one: Weak) -> str:
     return f"{one.label} ({one.cell.text})"
 
 
-def told_of_two(found: Sheet, names: tuple[str, str], by: str) -> str:
-    """Return in a sentence how two rows differ, and where for certain, by the facet `by`."""
+def describe_difference(found: Sheet, names: tuple[str, str], by: str) -> str:
+    """Describe in a sentence how two rows differ, and on which values of the facet `by` with certainty."""
     whole, (first, second) = found.whole, names
     if whole.is_too_small:
         return f"{whole.compared.n:,} questions are too few to compare {first} with {second}."
@@ -91,7 +91,7 @@ def _signed(points: float) -> str:
 
 
 def _where(parts: Sequence[ComparedFacet], by: str, sign: int) -> str:
-    """Return at what the row ahead is better and worse for certain; empty where that is nothing."""
+    """Say where the better row is better and worse with certainty; empty if nowhere."""
     lines = [line for part in parts if part.name == by for line in part.lines if line.is_certain]
     ordered = sorted(lines, key=lambda line: sign * line.compared.difference)
     told = []
@@ -103,11 +103,11 @@ def _where(parts: Sequence[ComparedFacet], by: str, sign: int) -> str:
 
 
 def _with_points(line: ComparedValue, sign: int) -> str:
-    return f"{line.label} ({sign * 100 * line.compared.difference:+.1f})".replace("(-", "(−")
+    return f"{line.label} ({signed_points(sign * line.compared.difference)})"
 
 
 class Apart(NamedTuple):
-    """A slice on which two rows differ for certain."""
+    """A slice on which two rows differ with certainty."""
 
     facet: str
     title: str
@@ -115,7 +115,7 @@ class Apart(NamedTuple):
 
 
 def largest(found: Sheet) -> list[Apart]:
-    """Return the largest certain differences in either direction, one for slices with the same questions."""
+    """Return the largest certain differences in either direction; of slices with the same results, only the first."""
     seen: dict[tuple[object, ...], Apart] = {}
     for part in found.parts:
         for line in part.lines:

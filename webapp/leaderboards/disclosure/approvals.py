@@ -1,7 +1,7 @@
-"""Who may submit to a split whose answers are withheld: accounts are free, and every figure says something.
+"""Who may submit to a split with withheld answers. Accounts are free, and every figure reveals something.
 
-An account needs a verified e-mail address, where the site can send mail, or the approval of the dataset's owner. An
-owner's refusal holds, whatever is verified. The owner and staff need nothing.
+If the site can send mail, an account needs a verified e-mail address or the approval of the dataset's owner; otherwise
+it needs the approval. An owner's refusal holds in any case. The owner and staff need nothing.
 """
 
 from typing import Any
@@ -12,9 +12,8 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.urls import reverse
 
-from generation.access import owns
+from generation.access import is_withheld, owns
 from generation.models import Split
-from webapp.leaderboards.disclosure import ladder
 from webapp.leaderboards.models import SubmitterApproval
 
 State = SubmitterApproval.State
@@ -26,7 +25,7 @@ def can_send_mail() -> bool:
 
 def may_submit(user: Any, split: Split) -> bool:
     """Return whether an account may submit to a split."""
-    if not ladder.is_closed(split) or owns(user, split.dataset):
+    if not is_withheld(split) or owns(user, split.dataset):
         return True
     found = approval_of(user, split)
     if found is not None and found.state != State.ASKED:
@@ -35,12 +34,12 @@ def may_submit(user: Any, split: Split) -> bool:
 
 
 def approval_of(user: Any, split: Split) -> SubmitterApproval | None:
-    """Return what became of an account's request; it is one for a split and its question sets."""
+    """Return an account's request, or None; one request covers a split and its question sets."""
     return SubmitterApproval.objects.filter(split=split.source, account=user.pk).first()
 
 
 def reason_for(user: Any, split: Split, *, has_button: bool = False) -> str:
-    """Return why an account may not submit, and what to do; a page has a button that asks for approval."""
+    """Explain why an account may not submit and what to do; `has_button` if the page can ask for approval."""
     found = approval_of(user, split)
     what = f"The answers of {split} are withheld, so "
     if found is not None and found.state == State.REFUSED:
@@ -65,7 +64,7 @@ def ask(user: Any, split: Split) -> SubmitterApproval:
 
 
 def decide(split: Split, number: int, *, by: Any, is_approved: bool) -> bool:
-    """Approve or refuse a request of a split, also one that was decided before; return whether there is one."""
+    """Approve or refuse a request, even if it was decided before; return whether it exists."""
     wanted = State.APPROVED if is_approved else State.REFUSED
     rows = SubmitterApproval.objects.filter(pk=number, split=split.source)
     return rows.update(state=wanted, decided=Now(), decided_by=by.pk) == 1

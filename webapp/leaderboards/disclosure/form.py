@@ -1,4 +1,4 @@
-"""The owner's form for how figures of withheld answers are published."""
+"""The owner's form for the publication of figures of withheld answers."""
 
 from decimal import Decimal
 from typing import Any
@@ -56,7 +56,7 @@ class DisclosureForm(forms.Form):
         return step
 
     def save(self) -> None:
-        """Store what was chosen; the partition only while it may still be chosen."""
+        """Store the settings; the partition only if it is not fixed yet."""
         data = self.cleaned_data
         chosen: dict[str, Any] = {"budget": data["budget"], "step": data["step"], "partition": data["partition"]}
         with transaction.atomic():

@@ -1,8 +1,8 @@
-"""What is published of scores on withheld answers: one figure for each method, by the Ladder, within a budget.
+"""Publishes figures of withheld answers: one per method, by the Ladder algorithm, within a budget.
 
-A score is decided upon once, in the transaction that stores it and under a lock on the split. Either a figure is
-published, which spends from the budgets of the split and of the split it was derived from, or the figure opens with
-the answers. `generation.engine.scoring.ladder` has the mathematics.
+Each score is decided once, in the transaction that stores it, under a lock on the split. Either a figure is published,
+which uses the budgets of the split and of its parent, or the figure is deferred until the answers are published.
+`generation.engine.scoring.ladder` has the mathematics.
 """
 
 import json
@@ -15,37 +15,34 @@ from django.db.models import F, Q, QuerySet
 from numpy.typing import NDArray
 
 from annotations.models import Baseline
-from annotations.results.figures import sliced, values_of
+from annotations.results.study_figures import slicing_of, values_of
+from generation.access import is_withheld
 from generation.engine.items import FacetKind
+from generation.engine.scoring.figures import is_too_few
 from generation.engine.scoring.ladder import WHOLE, climb, least_step, usual_budget
 from generation.engine.scoring.score import score
 from generation.models import Split
 from generation.reports.scoring import truth_of
 from generation.storage.index import IndexedFacet, SplitIndex
-from webapp.leaderboards import prediction_codes
+from webapp.leaderboards import stored_predictions
 from webapp.leaderboards.models import Disclosure, DisclosureSettings, Method, Score, Submission
 
-SMALLEST = 30  # questions of a split or a part that has figures
 AT_ONCE = 50  # scores that a sweep decides upon
 State = Disclosure.State
-
-
-def is_closed(split: Split) -> bool:
-    return split.withheld or (split.parent is not None and split.parent.withheld)
 
 
 # What the owner allows
 
 
-class Plan(NamedTuple):
+class DisclosurePlan(NamedTuple):
     """How a split's figures are published.
 
     Attributes
     ----------
     step : int
-        Thousandths of a share.
+        In thousandths of a share.
     budget : int
-        Figures in all.
+        The total number of figures.
     partition : str
         The facet whose parts have figures too; empty for none.
     """
@@ -59,18 +56,18 @@ class Plan(NamedTuple):
         return f"{self.step / 10:.1f}"
 
 
-def plan_of(split: Split) -> Plan:
-    """Return how a split's figures are published, as its owner chose or as is usual."""
+def plan_of(split: Split) -> DisclosurePlan:
+    """Return how a split's figures are published, with defaults for what its owner did not choose."""
     found = DisclosureSettings.objects.filter(split=split).first()
     n = max(1, split.questions)
     if found is None:
-        return Plan(least_step(n), usual_budget(n), "")
+        return DisclosurePlan(least_step(n), usual_budget(n), "")
     step = max(found.step or 0, least_step(n))
-    return Plan(step, usual_budget(n) if found.budget is None else found.budget, found.partition)
+    return DisclosurePlan(step, usual_budget(n) if found.budget is None else found.budget, found.partition)
 
 
 class PartOfSplit(NamedTuple):
-    """A part of a split's partition: a value of its facet, its questions, and the step of its figures."""
+    """A part of a split's partition: a value of its facet, its number of questions, and the step of its figures."""
 
     value: str
     label: str
@@ -79,9 +76,9 @@ class PartOfSplit(NamedTuple):
 
 
 def facets_for_partition(split: Split) -> list[IndexedFacet]:
-    """Return the facets by which a split may be partitioned: each question has one value, and it reveals nothing.
+    """Return the facets by which a split may be partitioned: one value per question, and revealing nothing.
 
-    A facet that reveals something is left out, because the sizes of its parts alone would tell of the answers.
+    A facet that reveals something about answers is left out, because the sizes of its parts alone would reveal it.
     """
     return [
         facet
@@ -90,17 +87,17 @@ def facets_for_partition(split: Split) -> list[IndexedFacet]:
     ]
 
 
-def parts_of(split: Split, plan: Plan) -> list[PartOfSplit]:
-    """Return the parts of a split that have figures: those with enough questions."""
+def parts_of(split: Split, plan: DisclosurePlan) -> list[PartOfSplit]:
+    """Return the parts of a split with enough questions for figures."""
     facet = SplitIndex.open(split).facets.get(plan.partition)
     if facet is None:
         return []
-    slicing, labels = sliced(facet)
+    slicing, labels = slicing_of(facet)
     counts = np.bincount(slicing.codes[slicing.codes < slicing.values], minlength=slicing.values).tolist()
     return [
         PartOfSplit(value, label, n, max(plan.step, least_step(n)))
         for value, label, n in zip(values_of(facet), labels, counts, strict=True)
-        if n >= SMALLEST
+        if not is_too_few(n)
     ]
 
 
@@ -109,12 +106,12 @@ def cost_of(split: Split) -> int:
 
 
 def is_partition_fixed(split: Split) -> bool:
-    """Return whether a submission's figure was published, so that the parts can't be chosen any more."""
+    """Return whether the partition can't be changed any more, because a submission's figure was published."""
     return Disclosure.objects.published().filter(split=split, people=None).exclude(method__baseline__gt="").exists()
 
 
 class Spending(NamedTuple):
-    """What was published on a split: figures, of how many methods and accounts, the last one when."""
+    """What was published on a split: the number of figures, methods and accounts, and the time of the latest."""
 
     figures: int
     methods: int
@@ -123,7 +120,7 @@ class Spending(NamedTuple):
 
 
 def spending_on(split: Split) -> Spending:
-    """Return what was published on a split; on one that others were derived from, theirs too."""
+    """Return what was published on a split, including its question sets."""
     return Spending(**Disclosure.objects.counted_on(split).summary())
 
 
@@ -132,19 +129,19 @@ def room_on(split: Split) -> int:
 
 
 def submissions_left(split: Split) -> int:
-    return room_on(split) // cost_of(split) if split.questions >= SMALLEST else 0
+    return 0 if is_too_few(split.questions) else room_on(split) // cost_of(split)
 
 
 # Deciding
 
 
 def lock(split: Split) -> None:
-    """Wait until nobody else decides upon figures of a split or of what shares its answers; in a transaction."""
+    """Lock the decisions on a split and on all splits with the same answers until the transaction ends."""
     list(Split.objects.select_for_update().filter(pk=split.source.pk).values_list("pk"))
 
 
 def disclose(submission: Submission, found: Score, codes: NDArray[np.int32]) -> Disclosure:
-    """Decide what others learn of a score on a split whose answers are withheld; store and return it.
+    """Decide what others learn of a score on a split with withheld answers; store and return the decision.
 
     Parameters
     ----------
@@ -160,7 +157,7 @@ def disclose(submission: Submission, found: Score, codes: NDArray[np.int32]) -> 
     plan = plan_of(split)
     parts = parts_of(split, plan)
     row = Disclosure(split=split, source=split.source, submission=submission, method=method, account_id=method.owner_id)
-    if not _may_have_figure(method) or found.n < SMALLEST or room_on(split) < 1 + len(parts):
+    if not _may_have_figure(method) or is_too_few(found.n) or room_on(split) < 1 + len(parts):
         row.state = State.DEFERRED
     else:
         _climb(row, split, found, codes, plan=plan, parts=parts)
@@ -169,12 +166,18 @@ def disclose(submission: Submission, found: Score, codes: NDArray[np.int32]) -> 
 
 
 def _may_have_figure(method: Method) -> bool:
-    """Return whether a method's figures are published: of the site's own baselines, only one is."""
+    """Return whether a method may have published figures; of the site's baselines only one may."""
     return method.baseline in ("", Method.Baseline.TYPE_MODE)
 
 
 def _climb(
-    row: Disclosure, split: Split, found: Score, codes: NDArray[np.int32], *, plan: Plan, parts: list[PartOfSplit]
+    row: Disclosure,
+    split: Split,
+    found: Score,
+    codes: NDArray[np.int32],
+    *,
+    plan: DisclosurePlan,
+    parts: list[PartOfSplit],
 ) -> None:
     before = list(Disclosure.objects.published().filter(split=split, method=row.method))
     best = max((one.figure for one in before if one.figure is not None), default=None)
@@ -189,10 +192,10 @@ def _climb(
 def _climb_parts(
     row: Disclosure, split: Split, codes: NDArray[np.int32], *, parts: list[PartOfSplit], before: list[Disclosure]
 ) -> dict[str, int]:
-    """Return the figure of each part after a score."""
+    """Return the figure of each part after this score."""
     index = SplitIndex.open(split)
     facet = index.facets[row.partition]
-    found = score(codes, truth_of(index), {row.partition: sliced(facet)[0]})
+    found = score(codes, truth_of(index), {row.partition: slicing_of(facet)[0]})
     rights = found.facets[row.partition].right.tolist()
     by_value = dict(zip(values_of(facet), rights, strict=True))
     earlier = [one.part_figures for one in before if one.partition == row.partition]
@@ -208,16 +211,16 @@ def _climb_parts(
 
 
 def disclose_people(baseline: Baseline) -> Disclosure | None:
-    """Decide what others learn of a published human row; None where the answers are open. In a transaction."""
+    """Decide what others learn of a published human baseline; None if the answers are open. Needs a transaction."""
     split = baseline.split
-    if not is_closed(split):
+    if not is_withheld(split):
         return None
     lock(split)
     known = Disclosure.objects.filter(people=baseline).first()
     if known is not None:
         return known
     row = Disclosure(split=split, source=split.source, people=baseline, state=State.DEFERRED)
-    if baseline.asked >= SMALLEST and room_on(split) >= 1:
+    if not is_too_few(baseline.asked) and room_on(split) >= 1:
         row.state, row.cost, row.is_new = State.PUBLISHED, 1, True
         step = max(plan_of(split).step, least_step(baseline.asked))
         row.figure = climb(baseline.right, baseline.asked, best=None, step=step)
@@ -226,7 +229,7 @@ def disclose_people(baseline: Baseline) -> Disclosure | None:
 
 
 def share_of_people(baseline: Baseline) -> float | None:
-    """Return the share that is published of a human row, 0 .. 1; None where none is."""
+    """Return the published share of a human baseline, 0 .. 1, or None if none is published."""
     found = Disclosure.objects.published().filter(people=baseline).first()
     return None if found is None or found.figure is None else found.figure / WHOLE
 
@@ -235,14 +238,14 @@ def share_of_people(baseline: Baseline) -> float | None:
 
 
 def catch_up() -> int:
-    """Return how many scores and human rows were decided upon that nobody had decided upon, the oldest first."""
+    """Decide on scores and human baselines without a decision, the oldest first; return how many."""
     decided = 0
     for submission in _undecided():
         with transaction.atomic():
             lock(submission.split)
             if not Disclosure.objects.filter(submission=submission).exists():
                 found = submission.scores.get(split=submission.split)
-                disclose(submission, found, prediction_codes.load(submission.predictions).codes)
+                disclose(submission, found, stored_predictions.load(submission.predictions).codes)
                 decided += 1
     for baseline in _undecided_people():
         with transaction.atomic():

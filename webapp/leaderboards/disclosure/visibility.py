@@ -1,38 +1,33 @@
-"""Who sees what of a board: the one rule that pages, files, API and commands ask.
+"""Who sees what of a board: the single rule that pages, files, API and commands use.
 
-Whoever may see the result of each question sees everything. Others see, while the answers are withheld, one figure for
+Visitors who may see the result of each question see everything. While answers are withheld, others see one figure for
 each method that the Ladder published (`webapp.leaderboards.disclosure.ladder`), and one for each part of the partition
-that the owner chose. Everything else opens with the answers.
+that the owner chose. Everything else is shown once the answers are published.
 """
 
 from typing import Any, NamedTuple
 
-from generation.access import Visitor, What, may_see, may_see_facet
+from generation.access import Visitor, What, may_see, may_see_exact_figures, may_see_facet
+from generation.engine.scoring.figures import Averaged, Figure, figure, percent
 from generation.engine.scoring.ladder import WHOLE
-from generation.engine.scoring.statistics import Averaged
 from generation.engine.worlds.boards import BoardView
 from generation.models import Split
 from generation.storage.index import IndexedFacet, SplitIndex
 from webapp.leaderboards.disclosure import ladder
-from webapp.leaderboards.disclosure.figures import DEFERRED, Figure, figure
 from webapp.leaderboards.models import Disclosure, Score, Submission
 
-EXACT = (What.PER_QUESTION_RESULT, What.ANSWER, What.FACET, What.HUMAN_ANSWERS)  # whoever sees these sees all
-
-
-def is_open(user: Visitor, split: Split) -> bool:
-    return all(may_see(user, split, what) for what in EXACT)
+DEFERRED = "opens with the answers"
 
 
 def facets_for(user: Visitor, split: Split, index: SplitIndex) -> list[IndexedFacet]:
     """Return the facets by which a visitor may break scores down."""
-    if not is_open(user, split):
+    if not may_see_exact_figures(user, split):
         return []
     return [facet for facet in index.facets.values() if may_see_facet(user, split, facet)]
 
 
 def views_for(user: Visitor, split: Split, index: SplitIndex) -> list[BoardView]:
-    """Return the ready-made views that a visitor may see: those of facets that they may see."""
+    """Return the world's views whose facets the visitor may all see."""
     allowed = {facet.name for facet in facets_for(user, split, index)}
     return [view for view in split.dataset.get_world().board_views if view.facets <= allowed]
 
@@ -41,28 +36,28 @@ def views_for(user: Visitor, split: Split, index: SplitIndex) -> list[BoardView]
 
 
 def published_figure(n: int, disclosure: Disclosure | None) -> Figure:
-    """Return the figure of a method as it stands after a score; without a share where none is published."""
+    """Return the method's figure after a score; without a share if none is published."""
     if disclosure is None or disclosure.figure is None:
         return Figure(n, 1, note=DEFERRED)
     return Figure(n, 1, disclosure.figure / WHOLE)
 
 
 class Outcome(NamedTuple):
-    """What somebody learns of a submission on a split.
+    """The result of a submission on a split, as a visitor may see it.
 
     Attributes
     ----------
     split : Split
     figure : Figure
-        What the submission has right; where answers are withheld, only if it set the method's published figure.
+        The accuracy; if answers are withheld, only if this submission set the method's published figure.
     read : Figure or None
-        With answers read out of free text, where any were and that may be shown.
+        The accuracy with answers extracted from free text, if there was any and the visitor may see it.
     unreadable : int or None
-        Answers in which none could be read, where that may be shown.
+        The number of answers from which none could be extracted, if the visitor may see it.
     score : Score or None
-        All counts; None where answers are withheld.
+        All counts; None if answers are withheld.
     disclosure : Disclosure or None
-        What the Ladder published, where answers are withheld and that is decided.
+        The Ladder's decision, if answers are withheld and it is made.
     """
 
     split: Split
@@ -78,7 +73,7 @@ class Outcome(NamedTuple):
 
     @property
     def unreadable_text(self) -> str:
-        return "" if self.unreadable is None else f"{100 * self.unreadable / max(1, self.figure.n):.1f} %"
+        return "" if self.unreadable is None else percent(self.unreadable / max(1, self.figure.n))
 
     @property
     def published(self) -> Figure:
@@ -90,7 +85,7 @@ class Outcome(NamedTuple):
 
 
 def outcomes_of(user: Visitor, submission: Submission) -> list[Outcome]:
-    """Return what somebody learns of a scored submission: on each split that they may open, or by the Ladder alone."""
+    """Return the results of a scored submission that a visitor may see: on each split, or only the published figure."""
     rows = submission.scores.select_related("split__dataset", "split__parent").order_by("split__ordinal")
     found = (_outcome(user, submission, one) for one in rows if may_see(user, one.split, What.QUESTION))
     return [one for one in found if one is not None]
@@ -98,7 +93,7 @@ def outcomes_of(user: Visitor, submission: Submission) -> list[Outcome]:
 
 def _outcome(user: Visitor, submission: Submission, found: Score) -> Outcome | None:
     split = found.split
-    if not is_open(user, split):
+    if not may_see_exact_figures(user, split):
         if split.pk != submission.split_id:  # figures are published only for the split that it was sent to
             return None
         disclosure = Disclosure.objects.filter(submission=submission).first()
@@ -109,7 +104,7 @@ def _outcome(user: Visitor, submission: Submission, found: Score) -> Outcome | N
 
 
 def figure_of(n: int, disclosure: Disclosure | None) -> Figure:
-    """Return what a submission's figure is to those who may not see the answers."""
+    """Return a submission's figure for visitors who may not see the answers."""
     found = published_figure(n, disclosure)
     if disclosure is None or found.share is None or disclosure.is_new:
         return found
@@ -117,7 +112,7 @@ def figure_of(n: int, disclosure: Disclosure | None) -> Figure:
 
 
 def part_figures(disclosure: Disclosure | None) -> list[tuple[str, Figure]]:
-    """Return label and figure of each part of the partition that a disclosure has figures of."""
+    """Return label and figure of each part of the partition for which a disclosure has figures."""
     if disclosure is None or disclosure.split is None or not disclosure.part_figures:
         return []
     split = disclosure.split
@@ -131,7 +126,7 @@ def part_figures(disclosure: Disclosure | None) -> list[tuple[str, Figure]]:
 
 
 def outcome_json(outcome: Outcome) -> dict[str, Any] | None:
-    """Return what the Ladder published of a submission, for other programs; None where everything is shown."""
+    """Return the Ladder's decision on a submission as JSON data; None if the visitor sees everything."""
     if outcome.is_open:
         return None
     disclosure = outcome.disclosure

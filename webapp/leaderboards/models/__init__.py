@@ -1,4 +1,4 @@
-"""The rows of leaderboards: methods, what they submitted, how it scored, what is published of that, and suites."""
+"""Tables of leaderboards: methods, submissions, scores, disclosures, and suites."""
 
 from webapp.leaderboards.models.disclosures import Disclosure, DisclosureSettings, SubmitterApproval
 from webapp.leaderboards.models.methods import Method

@@ -1,4 +1,4 @@
-"""What has been published about withheld answers, what an owner allows, and who may submit."""
+"""What was published about withheld answers, the owner's settings, and who may submit."""
 
 import json
 from functools import cached_property
@@ -16,7 +16,7 @@ from webapp.leaderboards.models.submissions import Submission
 
 
 class DisclosureSettings(models.Model):
-    """What the owner of a split with withheld answers chose; whatever is empty has its usual value."""
+    """The owner's settings for a split with withheld answers; an empty field means the default."""
 
     split = models.OneToOneField(Split, on_delete=models.CASCADE, related_name="disclosure_settings")
     step = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Thousandths of a share.")
@@ -26,8 +26,6 @@ class DisclosureSettings(models.Model):
     objects = models.Manager()
 
     class Meta:
-        """A step is a share of the questions."""
-
         verbose_name_plural = "disclosure settings"
         constraints = (
             models.CheckConstraint(condition=Q(step=None) | Q(step__range=(1, 1000)), name="disclosuresettings_step"),
@@ -38,17 +36,15 @@ class DisclosureSettings(models.Model):
 
 
 class DisclosureQuerySet(models.QuerySet["Disclosure"]):
-    """Which disclosures are meant."""
-
     def published(self) -> Self:
         return self.filter(state=Disclosure.State.PUBLISHED)
 
     def counted_on(self, split: Split) -> Self:
-        """Return the published figures that the budget of a split pays for: its own and those of its question sets."""
+        """Return the published figures that use the budget of a split: its own and those of its question sets."""
         return self.published().filter(split=split) if split.is_derived else self.published().filter(source=split)
 
     def summary(self) -> dict[str, Any]:
-        """Return how many figures there are, of how many methods and accounts, and when the last one came."""
+        """Return the number of figures, of methods and of accounts, and the time of the last figure."""
         return self.aggregate(
             figures=Sum("cost", default=0),
             methods=Count("method", distinct=True),
@@ -58,15 +54,13 @@ class DisclosureQuerySet(models.QuerySet["Disclosure"]):
 
 
 class Disclosure(models.Model):
-    """What others learn of one scored submission, or of one published human row, on withheld answers.
+    """What others learn of one scored submission, or of one published human baseline, on withheld answers.
 
-    Rows are only added. They outlive their submission, method and account, and the question set that they are on,
-    because what was published stays known. A deferred one has no figure: it opens with the answers.
+    Rows are only added. They outlive their submission, method, account and question set, because what was published
+    stays known. A deferred one has no figure until the answers are published.
     """
 
     class State(models.TextChoices):
-        """Whether there is a figure."""
-
         PUBLISHED = "published"
         DEFERRED = "deferred"
 
@@ -89,7 +83,7 @@ class Disclosure(models.Model):
     objects = DisclosureQuerySet.as_manager()
 
     class Meta:
-        """What has no figure costs nothing."""
+        """A deferred disclosure costs nothing."""
 
         constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
             models.CheckConstraint(
@@ -121,8 +115,6 @@ class SubmitterApproval(models.Model):
     """Whether an account may submit to a split with withheld answers, as the dataset's owner decided."""
 
     class State(models.TextChoices):
-        """What became of a request."""
-
         ASKED = "asked"
         APPROVED = "approved"
         REFUSED = "refused"

@@ -1,4 +1,4 @@
-"""Methods: what makes predictions, and whose it is."""
+"""Methods, which make predictions."""
 
 from typing import Any, Self
 
@@ -13,17 +13,14 @@ from annotations.markdown import html_field
 
 
 class MethodQuerySet(models.QuerySet["Method"]):
-    """Whose methods are meant."""
-
     def visible_to(self, user: Any) -> Self:
-        """Return the methods that somebody may know of: published ones, baselines, their own; staff all."""
+        """Return the methods that a visitor may see: published ones, baselines, and their own; staff see all."""
         shown = Q(published__isnull=False) | ~Q(baseline="")
         if not user.is_authenticated:
             return self.filter(shown)
         return self if user.is_staff else self.filter(shown | Q(owner=user.pk))
 
     def of(self, user: Any) -> Self:
-        """Return an account's own methods by name."""
         return self.filter(owner=user.pk).order_by("name", "pk")
 
     def for_list(self) -> Self:
@@ -31,14 +28,12 @@ class MethodQuerySet(models.QuerySet["Method"]):
 
 
 class Method(models.Model):
-    """Something that answers questions: a model, a way to ask it, a rule. Its runs are submissions.
+    """Something that answers questions: a model, a way to prompt it, a rule. Its runs are submissions.
 
-    One with a `baseline` belongs to the site: it is made for every split, and is nobody's.
+    A method with a `baseline` belongs to the site and has no owner; it runs on every split.
     """
 
     class Made(models.TextChoices):
-        """How it came to answer."""
-
         ZERO_SHOT = "zero-shot", "zero-shot"
         FEW_SHOT = "few-shot", "few-shot"
         TRAINED = "trained", "trained here"
@@ -47,7 +42,7 @@ class Method(models.Model):
         HUMAN = "human", "human"
 
     class Baseline(models.TextChoices):
-        """The site's own, whatever the world; those of a world are named `world:name`."""
+        """The baselines of the site for all worlds; those of a world are named `world:name`."""
 
         CHANCE = "chance", "Chance"
         MAJORITY = "majority", "Majority"
@@ -82,7 +77,7 @@ class Method(models.Model):
     objects = MethodQuerySet.as_manager()
 
     class Meta:
-        """Names are given once by an owner, and each baseline exists once."""
+        """An owner's methods have different names, and each baseline exists once."""
 
         constraints = (
             models.UniqueConstraint(fields=["owner", "name"], name="method_name_once"),
@@ -106,7 +101,7 @@ class Method(models.Model):
 
     @property
     def by(self) -> str:
-        """Return whose it is as boards say it: nobody's name where it is anonymous."""
+        """Return the owner's name as boards show it; empty for an anonymous method."""
         return "" if self.owner is None or self.anonymous else self.owner.get_username()
 
     @property

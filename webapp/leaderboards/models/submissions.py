@@ -1,4 +1,4 @@
-"""What methods submitted, and how it scored."""
+"""Submissions of methods, and their scores."""
 
 import json
 import zlib
@@ -17,23 +17,21 @@ from generation.models.work import AbstractJob, AbstractJobQuerySet, from_now
 from webapp.leaderboards.models.methods import Method
 
 A_DAY = 86_400.0  # seconds
-GONE = 10**12  # numbers from here on stand for splits that are deleted
+GONE = 10**12  # larger numbers stand for deleted splits
 FITTED_ON_WITHHELD = Q(method__baseline__gt="", trained_on__withheld=True)
-RELATED = ("method__owner", "split", "trained_on__dataset", "trained_on__parent")  # what boards read of one
+RELATED = ("method__owner", "split", "trained_on__dataset", "trained_on__parent")  # related rows that boards read
 
 
 class SubmissionQuerySet(AbstractJobQuerySet["Submission"]):
-    """Which submissions are meant."""
-
     def scored(self) -> Self:
-        """Return the submissions that have scores: what counts everywhere as a submission."""
+        """Return the submissions with scores; only these count as submissions."""
         return self.filter(state=AbstractJob.State.DONE)
 
     def visible_to(self, user: Any) -> Self:
-        """Return the submissions that lists show somebody: of methods and to datasets that they may know of.
+        """Return the submissions that lists may show a visitor, by their methods and datasets.
 
-        A link-only dataset is named to its owner, to staff, and to those who submitted to it themselves. A baseline
-        that learned from withheld answers repeats some of them: the dataset's owner and staff alone see it.
+        A link-only dataset is named to its owner, to staff, and to those who submitted to it. A baseline that learned
+        from withheld answers repeats some of them, so only the dataset's owner and staff may see it.
         """
         known = self.filter(method__in=Method.objects.visible_to(user))
         if user.is_authenticated and user.is_staff:
@@ -43,23 +41,20 @@ class SubmissionQuerySet(AbstractJobQuerySet["Submission"]):
             named |= Q(split__dataset__owner=user.pk) | Q(method__owner=user.pk)
         return known.filter(named)
 
-    def waiting(self) -> Self:
-        return self.ready().order_by("-priority", "pk")
-
     def under_way(self) -> Self:
         return self.filter(state__in=[AbstractJob.State.WAITING, AbstractJob.State.RUNNING])
 
     def of_last_day(self) -> Self:
-        """Return what was scored within a day, by the database's clock."""
+        """Return the submissions that were scored within 24 hours, by the database's clock."""
         return self.scored().filter(finished__gt=from_now(-A_DAY))
 
 
 class Submission(AbstractJob):
     """A run of a method on a split: a file that was uploaded, checked and scored, or a baseline's own predictions.
 
-    Waiting, its `file` is stored and nobody looked at it yet; failed, `message` says why nothing counts; done, it
-    has a `Score` for its split and for each that is derived from it. `finished` is when. The uploaded file is dropped
-    once it is scored or refused: what is kept are the codes in `predictions`, and the upload's size and digest.
+    Waiting: the file is stored but not read yet. Failed: `message` says why. Done: there is a `Score` for its split and
+    for each question set of it. `finished` is the time of that. The uploaded file is deleted once it is scored or
+    refused; the codes in `predictions` and the upload's size and digest are kept.
     """
 
     method = models.ForeignKey(Method, on_delete=models.CASCADE, related_name="submissions")
@@ -101,7 +96,7 @@ class Submission(AbstractJob):
     objects = SubmissionQuerySet.as_manager()
 
     class Meta(AbstractJob.Meta):
-        """What is done has predictions."""
+        """A scored submission has predictions."""
 
         abstract = False
         constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
@@ -132,9 +127,9 @@ class Submission(AbstractJob):
 
     @property
     def configuration(self) -> tuple[int | None, int | None, int | None]:
-        """Return what its runs have in common: the split it was trained on, how many examples, how many seen.
+        """Return what the runs of one entry share: training split, training size, and examples seen.
 
-        A split that is deleted counts by its name, under a number that no split has.
+        A deleted split counts by its name, as a number that no split has.
         """
         number = self.trained_on_id
         if number is None and self.trained_on_name:
@@ -143,14 +138,12 @@ class Submission(AbstractJob):
 
 
 class ScoreQuerySet(models.QuerySet["Score"]):
-    """Which scores are meant."""
-
     def on(self, split: Split) -> Self:
         kept = self.filter(split=split).select_related(*(f"submission__{name}" for name in RELATED))
         return kept.order_by("submission__finished", "pk")
 
     def known_to(self, user: Any, split: Split) -> Self:
-        """Return those scores on a split that somebody may know of who may see its answers."""
+        """Return the scores on a split that a visitor who may see its answers may see."""
         found = self.on(split).filter(submission__method__in=Method.objects.visible_to(user))
         if owns(user, split.dataset):
             return found
@@ -160,7 +153,7 @@ class ScoreQuerySet(models.QuerySet["Score"]):
 
 
 class Score(models.Model):
-    """How right a submission is on a split: its own, or one that is derived from it. It is never changed."""
+    """The result of a submission on its split or on a question set derived from it. It never changes."""
 
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="scores")
     split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="scores")
@@ -176,7 +169,7 @@ class Score(models.Model):
     objects = ScoreQuerySet.as_manager()
 
     class Meta:
-        """One for each split; counts are counts."""
+        """One score for each split, with plausible counts."""
 
         constraints = (
             models.UniqueConstraint(fields=["submission", "split"], name="score_once"),
@@ -192,7 +185,7 @@ class Score(models.Model):
 
     @property
     def accuracy(self) -> float | None:
-        """Return the share that is right, 0 .. 1; None of nothing."""
+        """Return the accuracy, 0 .. 1, or None without questions."""
         return self.right / self.n if self.n else None
 
     @cached_property
@@ -203,7 +196,7 @@ class Score(models.Model):
 
 
 class Attempt(models.Model):
-    """A file that somebody sent for a split whose answers are withheld: they are counted, whatever becomes of them."""
+    """A file that was sent for a split with withheld answers; attempts count for a limit, whatever their result."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="attempts")
     split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="attempts")
@@ -212,8 +205,6 @@ class Attempt(models.Model):
     objects = models.Manager()
 
     class Meta:
-        """They are counted by account and split."""
-
         indexes = (models.Index(fields=["user", "split", "made"], name="attempt_by_user"),)
 
     def __str__(self) -> str:
@@ -221,7 +212,7 @@ class Attempt(models.Model):
 
 
 class RemovedSubmissions(models.Model):
-    """A note on a method's page: submissions of it went with a dataset or question set that its owner deleted."""
+    """A note on a method's page: submissions were deleted together with a dataset or question set."""
 
     method = models.ForeignKey(Method, on_delete=models.CASCADE, related_name="removed")
     submissions = models.PositiveIntegerField(help_text="How many.")
@@ -230,8 +221,6 @@ class RemovedSubmissions(models.Model):
     objects = models.Manager()
 
     class Meta:
-        """The latest first."""
-
         ordering = ("-made", "-pk")
 
     def __str__(self) -> str:

@@ -22,17 +22,15 @@ def new_key() -> str:
 
 
 class SuiteQuerySet(models.QuerySet["Suite"]):
-    """Which suites are meant."""
-
     def visible_to(self, user: Any) -> Self:
-        """Return the suites that lists show somebody: published ones and their own; staff see all."""
+        """Return the suites that lists show a visitor: listed ones and their own; staff see all."""
         if not user.is_authenticated:
             return self.filter(is_public=True)
         return self if user.is_staff else self.filter(Q(is_public=True) | Q(owner=user.pk))
 
 
 class Suite(models.Model):
-    """Splits and question sets that are read together: a column each, their mean, and gaps between two of them."""
+    """Splits and question sets on one board: a column for each, their mean, and gaps between two of them."""
 
     slug = models.CharField(
         max_length=60,
@@ -55,7 +53,7 @@ class Suite(models.Model):
     objects = SuiteQuerySet.as_manager()
 
     class Meta:
-        """`new` is the address of the form."""
+        """`new` is the URL of the form."""
 
         constraints = (models.CheckConstraint(condition=~Q(slug="new") & ~Q(slug=""), name="suite_slug_allowed"),)
 
@@ -67,12 +65,12 @@ class Suite(models.Model):
 
     @property
     def address_name(self) -> str:
-        """Return how addresses name it: by its slug, and as long as it is not listed by slug and key."""
+        """Return its name in URLs: its slug; if it is unlisted, slug and key."""
         return self.slug if self.is_public else f"{self.slug}-{self.key}"
 
 
 class SuiteMember(models.Model):
-    """A split or question set of a suite, under its label there."""
+    """A split or question set of a suite, with its label there."""
 
     suite = models.ForeignKey(Suite, on_delete=models.CASCADE, related_name="members")
     split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="memberships")
@@ -82,7 +80,7 @@ class SuiteMember(models.Model):
     objects = models.Manager()
 
     class Meta:
-        """A split and a label occur once in a suite."""
+        """Each split and each label occurs once in a suite."""
 
         ordering = ("suite", "ordinal")
         constraints = (
@@ -105,8 +103,6 @@ class SuiteGap(models.Model):
     objects = models.Manager()
 
     class Meta:
-        """It is between two."""
-
         constraints = (
             models.CheckConstraint(condition=~Q(minuend=F("subtrahend")), name="suitegap_between_two"),
             models.UniqueConstraint(fields=["suite", "label"], name="suitegap_label_once"),

@@ -1,1 +1,1 @@
-"""The pages of leaderboards."""
+"""Views of leaderboards."""

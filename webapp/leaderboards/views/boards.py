@@ -1,4 +1,4 @@
-"""Boards: the list of them, one of a split, and its table as a file."""
+"""Views of boards: the list, the board of a split, and its table as a file."""
 
 from typing import Any
 
@@ -7,25 +7,21 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from generation.access import What, may_mention, may_see, owns
-from generation.addresses import site_address
+from generation.access import What, is_withheld, may_mention, may_see, owns
 from generation.models import Split
-from generation.splits.filters import BadAddress, check_names, shortened
+from generation.site_addresses import site_address
+from generation.splits.filters import BadAddress, QueryString, shorten
 from webapp.leaderboards import baselines
 from webapp.leaderboards.analysis import downloads
+from webapp.leaderboards.board_lookup import boards_for, find_board
 from webapp.leaderboards.boards import ACCURACY, ASKED, Board, BoardRequest, board_of, made_of, sorts_of
 from webapp.leaderboards.disclosure import ladder
 from webapp.leaderboards.entries import BEST, CHOICES
-from webapp.leaderboards.lookup import boards_for, find_board
 from webapp.leaderboards.models import Method, Submission, Suite
 
 A_PAGE = 40
 BAD, ABSENT = 400, 404
 LONGEST = 100  # characters of a search
-
-
-class BadBoard(Exception):
-    """An address asks for what no board has."""
 
 
 @require_safe
@@ -43,13 +39,13 @@ def boards(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Return a split's board: `?show=latest&made=trained&sort=date&q=word` says which rows, in which order."""
+    """Return a split's board: `?show=latest&made=trained&sort=date&q=word` select and order the rows."""
     split = find_board(request.user, slug, name)
     context: dict[str, Any] = {"split": split, "dataset": split.dataset}
     try:
         wanted = _wanted(request)
         found, sorts = _sorted(request, split, wanted)
-    except (BadAddress, BadBoard) as error:
+    except BadAddress as error:
         return render(request, "generation/refused.html", {**context, "message": str(error)}, status=BAD)
     context |= {
         "board": found,
@@ -62,9 +58,9 @@ def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "sorts": sorts,
         "made": made_of(),
         "query": request.GET.urlencode(),
-        "about": [(row, baselines.said_of(row.entry.method)) for row in found.rows if row.entry.is_site_baseline],
+        "about": [(row, baselines.describe(row.entry.method)) for row in found.rows if row.entry.is_site_baseline],
         "under_way": _under_way(request.user, split),
-        "is_limited": ladder.is_closed(split),
+        "is_limited": is_withheld(split),
         "derived": _derived(split),
     }
     return render(request, "leaderboards/board.html", context)
@@ -72,42 +68,42 @@ def board(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 @require_safe
 def board_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
-    """Return a board as CSV, JSON or LaTeX, with the rows and the order that the address asks for."""
+    """Return a board as CSV, JSON or LaTeX, with the rows and the order of the URL."""
     split = find_board(request.user, slug, name)
     context: dict[str, Any] = {"split": split, "dataset": split.dataset}
     if kind not in downloads.KINDS:
-        context["message"] = f"Expected one of {', '.join(downloads.KINDS)}, got {shortened(kind)}."
+        context["message"] = f"Expected one of {', '.join(downloads.KINDS)}, got {shorten(kind)}."
         return render(request, "generation/refused.html", context, status=ABSENT)
     try:
         found, _ = _sorted(request, split, _wanted(request))
-    except (BadAddress, BadBoard) as error:
+    except BadAddress as error:
         return render(request, "generation/refused.html", {**context, "message": str(error)}, status=BAD)
     site = site_address(request)
     return downloads.response(downloads.of_board(found, site=site), kind=kind, name=f"{slug}-{name}-board")
 
 
 def _sorted(request: HttpRequest, split: Split, wanted: BoardRequest) -> tuple[Board, list[tuple[str, str]]]:
-    """Return a board, and by what it can be sorted; raise `BadBoard` where it can't as is wanted."""
+    """Return a board, and by what it can be sorted; raise `BadAddress` where it can't as is wanted."""
     found = board_of(request.user, split, wanted)
     sorts = sorts_of(found)
     if wanted.sort not in dict(sorts):
-        raise BadBoard(f"Expected to sort by one of {', '.join(dict(sorts))}, got {shortened(wanted.sort)}.")
+        raise BadAddress(f"Expected to sort by one of {', '.join(dict(sorts))}, got {shorten(wanted.sort)}.")
     return found, sorts
 
 
 def _wanted(request: HttpRequest) -> BoardRequest:
-    """Return which rows an address asks for; raise `BadBoard` or `BadAddress` for what isn't there."""
-    check_names(request.GET, ASKED)
-    choose, sort = request.GET.get("show") or BEST, request.GET.get("sort") or ACCURACY
-    made = tuple(value for value in request.GET.getlist("made") if value)
-    words = request.GET.get("q", "")
+    """Return which rows an address asks for; raise `BadAddress` for what isn't there."""
+    asked = QueryString.of(request)
+    asked.check_names(ASKED)
+    choose, sort = asked.value("show", BEST), asked.value("sort", ACCURACY)
+    made, words = tuple(asked.values("made")), asked.value("q")
     if choose not in CHOICES:
-        raise BadBoard(f"Expected to show one of {', '.join(CHOICES)}, got {shortened(choose)}.")
+        raise BadAddress(f"Expected to show one of {', '.join(CHOICES)}, got {shorten(choose)}.")
     unknown = [value for value in made if value not in Method.Made.values]
     if unknown:
-        raise BadBoard(f"Expected methods made as one of {', '.join(Method.Made.values)}, got {shortened(unknown[0])}.")
+        raise BadAddress(f"Expected methods made as one of {', '.join(Method.Made.values)}, got {shorten(unknown[0])}.")
     if len(words) > LONGEST or "\0" in words:
-        raise BadBoard(f"Expected at most {LONGEST} characters to look for, got others.")
+        raise BadAddress(f"Expected at most {LONGEST} characters to look for, got others.")
     return BoardRequest(choose, made, sort, words)
 
 
@@ -118,7 +114,7 @@ def _under_way(user: Any, split: Split) -> list[Submission]:
 
 
 def _derived(split: Split) -> list[Split]:
-    """Return the question sets of a split, whose boards its submissions stand on too; their parent of one."""
+    """Return the question sets of a split, or the parent of a question set; their boards show the same submissions."""
     if split.parent is not None:
         return [split.parent]
     return list(split.derived.filter(state=Split.State.COMPLETE).select_related("dataset").order_by("ordinal")[:20])

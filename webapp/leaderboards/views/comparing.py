@@ -1,4 +1,4 @@
-"""Two rows of a board, compared: the page, a chart and all figures as files."""
+"""Views that compare two rows of a board: the page, a chart, and the figures as files."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -9,24 +9,24 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from generation.charts.vega import OF_PAPER, OF_THE_PAGE, SvgPalette
-from generation.splits.filters import shortened
+from generation.splits.filters import shorten
 from webapp.leaderboards.analysis import differences_chart, summary
 from webapp.leaderboards.analysis.comparison import ComparedFacet, Sheet, lines_of, sheet
-from webapp.leaderboards.analysis.slices import divided
+from webapp.leaderboards.analysis.slices import partition
 from webapp.leaderboards.boards import columns_of
 from webapp.leaderboards.disclosure.visibility import facets_for
 from webapp.leaderboards.entries import Entry
-from webapp.leaderboards.views.reading import (
+from webapp.leaderboards.views.board_reading import (
     KINDS,
     BoardReading,
     UnreadableAddress,
     as_csv,
     check_open,
+    download,
     drawing_of,
-    opened,
+    open_board,
     paper_of,
-    refused,
-    saved,
+    refuse,
 )
 
 TWO = 2
@@ -35,26 +35,26 @@ BY = "by"
 
 @require_safe
 def compare(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Return two rows of a board compared, and drawn by a facet: `?entry=m5&entry=m7&by=type`."""
-    reading = opened(request, slug, name)
+    """Return the comparison of two rows, with a chart by a facet: `?entry=m5&entry=m7&by=type`."""
+    reading = open_board(request, slug, name)
     try:
         is_chosen = len(two_of(reading)) == TWO
         context = reading.context("Compare")
         if is_chosen:
             context |= _compared(reading)
     except UnreadableAddress as error:
-        return refused(reading, error)
+        return refuse(reading, error)
     return render(request, "leaderboards/compare.html", context)
 
 
 def _compared(reading: BoardReading) -> dict[str, Any]:
-    """Return what the page says of two rows."""
+    """Return the page's context for two rows."""
     (first, second), found = reading.contenders, sheet_for(reading)
     part = _drawn_part(reading, found)
     spec = _spec(reading, part, colors=OF_THE_PAGE) if part is not None else None
     rows = reading.entry_pairs
     return {
-        "told": summary.told_of_two(found, (first.label, second.label), _usual(reading)),
+        "told": summary.describe_difference(found, (first.label, second.label), _usual(reading)),
         "largest": summary.largest(found),
         "facets": [(one, urlencode([*rows, (BY, one.name)])) for one in found.parts],
         "first": first,
@@ -68,7 +68,7 @@ def _compared(reading: BoardReading) -> dict[str, Any]:
 
 
 def two_of(reading: BoardReading) -> list[Entry]:
-    """Return the first two rows that an address names, or fewer, and read these alone; raise `UnreadableAddress`."""
+    """Return at most two rows that the URL names, and reduce the reading to these; raise `UnreadableAddress`."""
     check_open(reading)
     reading.check_names(BY)
     reading.chosen = reading.chosen[:TWO]
@@ -76,25 +76,25 @@ def two_of(reading: BoardReading) -> list[Entry]:
 
 
 def sheet_for(reading: BoardReading) -> Sheet:
-    """Return the first two rows that an address names, compared; raise `UnreadableAddress`."""
+    """Return the comparison of the first two rows that the URL names; raise `UnreadableAddress`."""
     if len(two_of(reading)) < TWO:
         raise UnreadableAddress("Expected two rows of the board, got fewer.", status=400)
     first, second = reading.contenders
-    by = [divided(facet) for facet in facets_for(reading.request.user, reading.split, reading.index)]
+    by = [partition(facet) for facet in facets_for(reading.request.user, reading.split, reading.index)]
     return sheet(reading.ground, first, second, by)
 
 
 def _drawn_part(reading: BoardReading, found: Sheet) -> ComparedFacet | None:
-    """Return the facet that is drawn: that of the board's columns where the address names none."""
+    """Return the facet of the chart; the facet of the board's columns if the URL names none."""
     parts = {part.name: part for part in found.parts}
-    wanted = reading.request.GET.get(BY)
+    wanted = reading.asked.value(BY)
     if wanted and wanted not in parts:
-        raise UnreadableAddress(f"Expected to draw by one of {', '.join(parts)}, got {shortened(wanted)}.")
+        raise UnreadableAddress(f"Expected to draw by one of {', '.join(parts)}, got {shorten(wanted)}.")
     return parts[wanted] if wanted else parts.get(_usual(reading), next(iter(parts.values()), None))
 
 
 def _usual(reading: BoardReading) -> str:
-    """Return the facet that the board's columns are of; empty of a board without columns."""
+    """Return the facet of the board's columns; empty for a board without columns."""
     columns = columns_of(reading.request.user, reading.split, reading.index)
     return columns[0].facet if columns else ""
 
@@ -102,7 +102,7 @@ def _usual(reading: BoardReading) -> str:
 def _spec(
     reading: BoardReading, part: ComparedFacet, *, colors: SvgPalette, title: str = "", test: str = ""
 ) -> dict[str, Any] | None:
-    """Return the chart of a facet; each point leads to its questions, with what both rows say of them."""
+    """Return the chart of a facet; each point links to its questions with the answers of both rows."""
     first, second = reading.contenders
     split = reading.split
     questions = reverse("board_questions", args=[split.dataset.slug, split.name])
@@ -118,15 +118,15 @@ def _spec(
 @require_safe
 def compare_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
     """Return the figures of a comparison as CSV, or its chart by a facet (`?by=type`) as SVG or PDF."""
-    reading = opened(request, slug, name)
+    reading = open_board(request, slug, name)
     try:
         if kind not in KINDS:
-            raise UnreadableAddress(f"Expected one of {', '.join(KINDS)}, got {shortened(kind)}.")
+            raise UnreadableAddress(f"Expected one of {', '.join(KINDS)}, got {shorten(kind)}.")
         found = sheet_for(reading)
         content = as_csv(lines_of(found)) if kind == "csv" else _paper(reading, found, kind=kind)
     except UnreadableAddress as error:
-        return refused(reading, error)
-    return saved(reading, content, kind=kind, name="compare")
+        return refuse(reading, error)
+    return download(reading, content, kind=kind, name="compare")
 
 
 def _paper(reading: BoardReading, found: Sheet, *, kind: str) -> bytes:

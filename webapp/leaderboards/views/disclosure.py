@@ -1,4 +1,4 @@
-"""What is published of withheld answers, for the owner: figures so far, budget, step, parts, and who may submit."""
+"""Views of an owner's disclosure page: published figures, budget, step, parts, and who may submit."""
 
 from typing import Any
 
@@ -9,14 +9,15 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from generation.access import owns
+from generation.access import is_withheld, owns
+from generation.engine.scoring.figures import TOO_FEW, is_too_few, points
 from generation.engine.scoring.ladder import expected_gain
 from generation.models import Split
-from generation.views.finding import NOTHING
+from generation.views.object_lookup import NOTHING
 from webapp.leaderboards import limits
+from webapp.leaderboards.board_lookup import find_board
 from webapp.leaderboards.disclosure import approvals, ladder
 from webapp.leaderboards.disclosure.form import DisclosureForm
-from webapp.leaderboards.lookup import find_board
 
 BAD = 400
 DECISIONS = {"approve": True, "refuse": False}
@@ -26,7 +27,7 @@ DECISIONS = {"approve": True, "refuse": False}
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def disclosure(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Return the owner's page of a split whose answers are withheld, or store what the owner chose."""
+    """Return the owner's page of a split with withheld answers, or store the owner's settings."""
     split = _find_own(request.user, slug, name)
     form = DisclosureForm(request.POST if request.method == "POST" else None, split=split)
     if request.method == "POST" and form.is_valid():
@@ -41,8 +42,7 @@ def _context(split: Split, form: DisclosureForm) -> dict[str, Any]:
     budgets = {"Published so far": spending.figures, "When the budget is spent": plan.budget}
     budgets |= {"With twice the budget": 2 * plan.budget, "With five times the budget": 5 * plan.budget}
     gains = [
-        (label, figures, f"{100 * expected_gain(figures, max(1, split.questions)):.1f}")
-        for label, figures in budgets.items()
+        (label, figures, points(expected_gain(figures, max(1, split.questions)))) for label, figures in budgets.items()
     ]
     return {
         "split": split,
@@ -51,8 +51,8 @@ def _context(split: Split, form: DisclosureForm) -> dict[str, Any]:
         "plan": plan,
         "spending": spending,
         "room": ladder.room_on(split),
-        "is_small": split.questions < ladder.SMALLEST,
-        "smallest": ladder.SMALLEST,
+        "is_small": is_too_few(split.questions),
+        "smallest": TOO_FEW,
         "gains": gains,
         "cost": ladder.cost_of(split),
         "daily": limits.shared_limit(split),
@@ -66,7 +66,7 @@ def _context(split: Split, form: DisclosureForm) -> dict[str, Any]:
 def approval_ask(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """Ask the owner of a split to approve the visitor's account."""
     split = find_board(request.user, slug, name)
-    if not ladder.is_closed(split):
+    if not is_withheld(split):
         raise Http404(NOTHING)
     if not approvals.may_submit(request.user, split):
         approvals.ask(request.user, split)
@@ -87,8 +87,8 @@ def approval_decide(request: HttpRequest, slug: str, name: str, number: int, dec
 
 
 def _find_own(user: Any, slug: str, name: str) -> Split:
-    """Return a split of this account whose answers are withheld; staff see any."""
+    """Return a split with withheld answers that this account owns; staff may open all of them."""
     split = find_board(user, slug, name)
-    if not (owns(user, split.dataset) and ladder.is_closed(split)):
+    if not (owns(user, split.dataset) and is_withheld(split)):
         raise Http404(NOTHING)
     return split

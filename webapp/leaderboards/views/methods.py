@@ -1,4 +1,4 @@
-"""Methods: the list, the form, a method's page, and the buttons that publish, hide and delete it."""
+"""Views of methods: the list, the form, a method's page, and the buttons that publish, hide and delete it."""
 
 from typing import Any
 
@@ -12,23 +12,23 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotations.markdown import rendered
+from annotations.markdown import render_row
 from generation.access import What, may_see
 from generation.models import Split
 from webapp.leaderboards import baselines, deletion
+from webapp.leaderboards.board_lookup import boards_for, find_method, find_own_method, with_figures
 from webapp.leaderboards.forms import MethodForm
-from webapp.leaderboards.lookup import boards_for, find_method, find_own_method, with_figures
 from webapp.leaderboards.models import Method, Submission
 
 A_PAGE = 40
-OFFERED = 6  # splits to submit to
+OFFERED = 6  # splits suggested for a submission
 BAD, CONFLICT = 400, 409
 
 
 @never_cache
 @require_safe
 def methods(request: HttpRequest) -> HttpResponse:
-    """Return the list of methods that this visitor may know of, their own first."""
+    """Return the list of methods that this visitor may see, their own first."""
     known = Submission.objects.scored().visible_to(request.user)
     scored = Count("submissions", filter=Q(submissions__in=known))
     rows = Method.objects.visible_to(request.user).filter(baseline="").annotate(scored=scored).for_list()
@@ -41,7 +41,7 @@ def methods(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def method(request: HttpRequest, number: int) -> HttpResponse:
-    """Return a method's page: what it is, and what it submitted."""
+    """Return a method's page with its submissions."""
     found = find_method(request.user, number)
     is_own = found.owner_id is not None and found.owner_id == request.user.pk
     rows = (
@@ -54,8 +54,8 @@ def method(request: HttpRequest, number: int) -> HttpResponse:
     context = {
         "method": found,
         "is_own": is_own,
-        "description": rendered(found, "description"),
-        "said": baselines.said_of(found),
+        "description": render_row(found, "description"),
+        "said": baselines.describe(found),
         "removed": found.removed.all()[:A_PAGE] if is_own or request.user.is_staff else [],
         "page": page,
         "rows": with_figures(request.user, page.object_list),
@@ -65,7 +65,7 @@ def method(request: HttpRequest, number: int) -> HttpResponse:
 
 
 def _targets(user: Any) -> list[Split]:
-    """Return a few splits that an account may submit to: those of the first boards in the list."""
+    """Return a few splits that an account may submit to: the first ones in the list of boards."""
     return [split for split in boards_for(user)[:OFFERED] if may_see(user, split, What.QUESTION)]
 
 
@@ -73,7 +73,7 @@ def _targets(user: Any) -> list[Split]:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def method_new(request: HttpRequest) -> HttpResponse:
-    """Return the form of a new method, or make it; `?next=` leads on to its first submission."""
+    """Return the form of a new method, or create it; `?to=` leads on to its first submission."""
     form = MethodForm(request.POST if request.method == "POST" else None, owner=request.user)
     if request.method == "POST" and form.is_valid():
         form.instance.owner_id = request.user.pk
@@ -94,7 +94,7 @@ def _is_target(text: str) -> bool:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def method_edit(request: HttpRequest, number: int) -> HttpResponse:
-    """Return the form of a method, or change it."""
+    """Return the form of a method, or save it."""
     found = find_own_method(request.user, number)
     form = MethodForm(request.POST if request.method == "POST" else None, instance=found, owner=request.user)
     if request.method == "POST" and form.is_valid():
@@ -109,7 +109,7 @@ def method_edit(request: HttpRequest, number: int) -> HttpResponse:
 @login_required
 @require_POST
 def method_publish(request: HttpRequest, number: int) -> HttpResponse:
-    """Let boards show a method to everybody."""
+    """Show a method on boards to everybody."""
     found = find_own_method(request.user, number)
     if Method.objects.filter(pk=found.pk, published=None).update(published=Now()):
         messages.success(request, "Everybody sees the method and its scores now, on splits that they may open.")
@@ -119,7 +119,7 @@ def method_publish(request: HttpRequest, number: int) -> HttpResponse:
 @login_required
 @require_POST
 def method_hide(request: HttpRequest, number: int) -> HttpResponse:
-    """Take a method off the boards again."""
+    """Hide a method from boards again."""
     found = find_own_method(request.user, number)
     if Method.objects.filter(pk=found.pk, published__isnull=False).update(published=None):
         messages.success(request, "Only you and staff see the method now.")
@@ -130,7 +130,7 @@ def method_hide(request: HttpRequest, number: int) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def method_delete(request: HttpRequest, number: int) -> HttpResponse:
-    """Return the page that says what goes with a method; its button deletes it."""
+    """Return the page that says what is deleted with a method; its button deletes it."""
     found = find_own_method(request.user, number)
     trouble = ""
     if request.method == "POST":

@@ -1,4 +1,4 @@
-"""Slices of a board: the page, a chart and all figures as files."""
+"""Views of a board's slices: the page, its charts, and the figures as files."""
 
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -9,43 +9,43 @@ from django.views.decorators.http import require_safe
 
 from generation.engine.items import FacetKind
 from generation.engine.worlds.boards import BoardView
-from generation.splits.filters import shortened
+from generation.splits.filters import shorten
 from generation.storage.index import IndexedFacet
 from webapp.leaderboards.analysis.related_splits import by_view_across
 from webapp.leaderboards.analysis.slices import (
     BadBands,
-    Divided,
+    FacetPartition,
     SlicePanel,
     by_one,
     by_two,
     by_view,
-    divided,
     lines_of,
+    partition,
     read_bands,
 )
 from webapp.leaderboards.boards import columns_of, own_columns_of
 from webapp.leaderboards.disclosure.visibility import facets_for, views_for
-from webapp.leaderboards.views.reading import (
+from webapp.leaderboards.views.board_reading import (
     KINDS,
     BoardReading,
     UnreadableAddress,
     about,
     as_csv,
     check_open,
-    drawn,
+    download,
+    draw_panels,
     for_paper,
-    opened,
-    refused,
-    saved,
+    open_board,
+    refuse,
 )
 
 BY, VIEW, BANDS, PANEL = "by", "view", "bands", "panel"
 SLICES_KINDS = (*KINDS, "json")
-MOST_COLUMNS = 60  # values of a facet that is crossed with another
+MOST_COLUMNS = 60  # values of a facet that is crossed with another one
 
 
 class SliceRequest(NamedTuple):
-    """What an address breaks down by: a ready-made view, or one facet or two, the first perhaps in bands."""
+    """What a URL breaks accuracy down by: a view of the world, or one or two facets, the first possibly in bands."""
 
     view: BoardView | None
     by: list[IndexedFacet]
@@ -55,57 +55,56 @@ class SliceRequest(NamedTuple):
 @require_safe
 def slices(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """Return accuracy by a view (`?view=types`) or by facets (`?by=type&by=length`), for rows (`&entry=m5`)."""
-    reading = opened(request, slug, name)
+    reading = open_board(request, slug, name)
     try:
         wanted = _wanted(reading)
         panels = _panels(reading, wanted)
-        context = {**reading.context("Slices"), **_form(reading, wanted), "panels": drawn(reading.split, panels)}
+        context = {**reading.context("Slices"), **_form(reading, wanted), "panels": draw_panels(reading.split, panels)}
     except UnreadableAddress as error:
-        return refused(reading, error)
+        return refuse(reading, error)
     return render(request, "leaderboards/slices.html", context)
 
 
 @require_safe
 def slices_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
-    """Return all figures that the page shows as CSV or JSON, or a panel's chart (`?panel=1`) as SVG or PDF."""
-    reading = opened(request, slug, name)
+    """Return the page's figures as CSV or JSON, or a panel's chart (`?panel=1`) as SVG or PDF."""
+    reading = open_board(request, slug, name)
     try:
         if kind not in SLICES_KINDS:
-            raise UnreadableAddress(f"Expected one of {', '.join(SLICES_KINDS)}, got {shortened(kind)}.")
+            raise UnreadableAddress(f"Expected one of {', '.join(SLICES_KINDS)}, got {shorten(kind)}.")
         panels = panels_for(reading)
         if kind == "json":
             return JsonResponse({**about(reading), "slices": list(lines_of(panels))})
         content = as_csv(lines_of(panels)) if kind == "csv" else for_paper(reading, _one(reading, panels), kind=kind)
     except UnreadableAddress as error:
-        return refused(reading, error)
-    return saved(reading, content, kind=kind, name="slices")
+        return refuse(reading, error)
+    return download(reading, content, kind=kind, name="slices")
 
 
 def panels_for(reading: BoardReading) -> list[SlicePanel]:
-    """Return what an address breaks down, for the rows it names; raise `UnreadableAddress`."""
+    """Return the panels that a URL asks for, for the rows it names; raise `UnreadableAddress`."""
     return _panels(reading, _wanted(reading))
 
 
 def _one(reading: BoardReading, panels: list[SlicePanel]) -> SlicePanel:
-    number = reading.request.GET.get(PANEL) or "1"
+    number = reading.asked.value(PANEL, "1")
     if not (number.isdecimal() and len(number) < 5 and 1 <= int(number) <= len(panels)):
-        raise UnreadableAddress(f"Expected a panel from 1 to {len(panels)}, got {shortened(number)}.")
+        raise UnreadableAddress(f"Expected a panel from 1 to {len(panels)}, got {shorten(number)}.")
     return panels[int(number) - 1]
 
 
 def _wanted(reading: BoardReading) -> SliceRequest:
-    """Return what the address breaks down by: the first view where it says nothing."""
+    """Return what the URL breaks accuracy down by; the first view by default."""
     check_open(reading)
     reading.check_names(VIEW, BY, BANDS, PANEL)
-    get, user, split, index = reading.request.GET, reading.request.user, reading.split, reading.index
+    user, split, index = reading.request.user, reading.split, reading.index
     facets = {facet.name: facet for facet in facets_for(user, split, index)}
     views = {view.name: view for view in views_for(user, split, index)}
-    names = list(dict.fromkeys(name for name in get.getlist(BY) if name))
-    if names:
-        return _by(reading, names, facets, get.get(BANDS, "").strip())
-    name = get.get(VIEW)
+    if names := reading.asked.values(BY):
+        return _by(reading, names, facets, reading.asked.value(BANDS).strip())
+    name = reading.asked.value(VIEW)
     if name and name not in views:
-        raise UnreadableAddress(f"Expected one of the views {', '.join(views)}, got {shortened(name)}.")
+        raise UnreadableAddress(f"Expected one of the views {', '.join(views)}, got {shorten(name)}.")
     if not views:
         return SliceRequest(None, list(facets.values())[:1])
     columns = columns_of(user, split, index)
@@ -117,7 +116,7 @@ def _wanted(reading: BoardReading) -> SliceRequest:
 def _by(reading: BoardReading, names: list[str], facets: dict[str, IndexedFacet], bands: str) -> SliceRequest:
     unknown = [name for name in names if name not in facets]
     if unknown:
-        raise UnreadableAddress(f"Expected to break down by one of {', '.join(facets)}, got {shortened(unknown[0])}.")
+        raise UnreadableAddress(f"Expected to break down by one of {', '.join(facets)}, got {shorten(unknown[0])}.")
     if len(names) > 2:
         raise UnreadableAddress(f"Expected to break down by one facet or two, got {len(names)}.", status=400)
     chosen = [facets[name] for name in names]
@@ -143,17 +142,17 @@ def _panels(reading: BoardReading, wanted: SliceRequest) -> list[SlicePanel]:
     return by_one(reading.ground, reading.contenders, one)
 
 
-def _divided(wanted: SliceRequest) -> list[Divided]:
+def _divided(wanted: SliceRequest) -> list[FacetPartition]:
     try:
         bands = read_bands(wanted.bands) if wanted.bands else []
     except BadBands as error:
         raise UnreadableAddress(str(error), status=400) from error
     first, *rest = wanted.by
-    return [divided(first, bands), *(divided(facet) for facet in rest)]
+    return [partition(first, bands), *(partition(facet) for facet in rest)]
 
 
 def _form(reading: BoardReading, wanted: SliceRequest) -> dict[str, Any]:
-    """Return what may be chosen, and what is."""
+    """Return the choices of the form, and the current ones."""
     user, split, index = reading.request.user, reading.split, reading.index
     names = [facet.name for facet in wanted.by]
     rows = reading.entry_pairs

@@ -1,4 +1,4 @@
-"""Which step a row of the board skips."""
+"""View of the steps that rows of a board skip."""
 
 from typing import Any
 
@@ -8,53 +8,55 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from generation.access import What, may_see, owns
-from generation.engine.programs.ablation import LEAST
-from generation.models import AblationReport, Heartbeat
+from generation.engine.scoring.figures import TOO_FEW
+from generation.models import AblationReport
 from generation.queue import DEFAULT
-from generation.reports import skipped_step_jobs
-from generation.views.finding import NOTHING
+from generation.queue.workers import describe_waiting
+from generation.reports import background, skipped_steps
+from generation.views.object_lookup import NOTHING
 from webapp.leaderboards.analysis.skipped_steps import Skipping, skipping
 from webapp.leaderboards.entries import Contender
-from webapp.leaderboards.views.reading import (
+from webapp.leaderboards.views.board_reading import (
     BoardReading,
     UnreadableAddress,
     check_open,
     contenders_of,
-    opened,
-    refused,
+    open_board,
+    refuse,
 )
-
-START_COMMAND = "python manage.py process default"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def steps(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Return which step each chosen row skips; the owner's POST has a report that failed tried again."""
-    reading = opened(request, slug, name)
+    """Return which step each chosen row skips; a POST of the owner retries a failed report."""
+    reading = open_board(request, slug, name)
     split = reading.split
     if request.method == "POST":
         if not owns(request.user, split.dataset):
             raise Http404(NOTHING)
-        skipped_step_jobs.retry(split)
+        background.retry(AblationReport.objects.filter(split=split))
         return redirect(request.get_full_path())
     try:
         report, found = steps_for(reading)
         context = reading.context("Skipped steps")
     except UnreadableAddress as error:
-        return refused(reading, error)
+        return refuse(reading, error)
     context |= {"report": report, "has_steps": report is not None, "owns": owns(request.user, split.dataset)}
-    context |= {"found": found, "least_wrong": LEAST, **_waiting(report)}
+    context |= {"found": found, "least_wrong": TOO_FEW, **_waiting(report)}
     return render(request, "leaderboards/steps.html", context)
 
 
 def steps_for(reading: BoardReading) -> tuple[AblationReport | None, list[Skipping]]:
-    """Return the report on a split's programs, None where no step can be left out, and what it says of each row.
+    """Return the report on skipped steps of a split, and the result of each row.
+
+    The report is None if the split's world has no step that can be left out. The list is empty until the report is
+    done.
 
     Raises
     ------
-    Unreadable
-        Where answers or programs are withheld, or there is no such row.
+    UnreadableAddress
+        If answers or programs are withheld, or there is no such row.
     """
     split = reading.split
     check_open(reading)
@@ -62,10 +64,10 @@ def steps_for(reading: BoardReading) -> tuple[AblationReport | None, list[Skippi
         raise UnreadableAddress(f"The programs of {split} are withheld.", status=403)
     reading.check_names()
     models = [entry for entry in reading.chosen if not entry.is_site_baseline]
-    report = skipped_step_jobs.at_hand(split) if split.dataset.get_world().ablations else None
+    report = background.request_skipped_steps(split) if split.dataset.get_world().ablations else None
     if report is None or report.state != AblationReport.State.DONE:
         return report, []
-    ablated, baselines = skipped_step_jobs.read(report), _baselines(reading)
+    ablated, baselines = skipped_steps.from_bytes(bytes(report.found)), _baselines(reading)
     return report, [skipping(split, ablated, one, baselines) for one in contenders_of(models)]
 
 
@@ -74,8 +76,7 @@ def _baselines(reading: BoardReading) -> list[Contender]:
 
 
 def _waiting(report: AblationReport | None) -> dict[str, Any]:
-    """Return what a page says of a report that isn't made yet."""
+    """Return the context for a report that is not finished."""
     if report is None or report.state != AblationReport.State.WAITING:
         return {}
-    is_alone = not Heartbeat.objects.reading(DEFAULT).alive().exists()
-    return {"is_alone": is_alone, "start_command": START_COMMAND}
+    return describe_waiting(DEFAULT)

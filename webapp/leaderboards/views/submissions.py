@@ -1,4 +1,4 @@
-"""Submissions: the upload form, a submission's page with how far it is, and its files."""
+"""Views of submissions: the upload form, a submission's page with its progress, and its files."""
 
 from typing import Any
 
@@ -13,24 +13,21 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from generation.access import Visitor, accounts_only, takes_uploads
+from generation.access import Visitor, accounts_only, is_withheld, may_see_exact_figures, takes_uploads
 from generation.engine.predictions import template
-from generation.models import Heartbeat, Split
+from generation.engine.scoring.figures import TOO_FEW
+from generation.models import Split
 from generation.queue import DEFAULT
+from generation.queue.workers import describe_waiting
 from generation.reports.scoring import expected_of
 from generation.reports.shortcuts import choices_of
-from generation.splits.filters import shortened
+from generation.splits.filters import shorten
 from generation.storage import files
 from generation.storage.index import SplitIndex
-from webapp.leaderboards import deletion, limits, prediction_codes, scoring, uploads
-from webapp.leaderboards.analysis.slices import LEAST, Ground, divided
-from webapp.leaderboards.analysis.summary import slices_of, told_of_row, weakest
-from webapp.leaderboards.boards import columns_of
-from webapp.leaderboards.disclosure import approvals, ladder
-from webapp.leaderboards.disclosure.visibility import facets_for, is_open, outcomes_of
-from webapp.leaderboards.entries import find_entry
-from webapp.leaderboards.forms import SubmissionForm, split_named
-from webapp.leaderboards.lookup import (
+from webapp.leaderboards import deletion, limits, scoring, stored_predictions, uploads
+from webapp.leaderboards.analysis.slices import SliceContext, partition
+from webapp.leaderboards.analysis.summary import describe_row, slices_of, weakest
+from webapp.leaderboards.board_lookup import (
     find_board,
     find_own_submission,
     find_submission,
@@ -39,13 +36,17 @@ from webapp.leaderboards.lookup import (
     trained_on,
     with_figures,
 )
+from webapp.leaderboards.boards import columns_of
+from webapp.leaderboards.disclosure import approvals, ladder
+from webapp.leaderboards.disclosure.visibility import facets_for, outcomes_of
+from webapp.leaderboards.entries import find_entry
+from webapp.leaderboards.forms import SubmissionForm, split_named
 from webapp.leaderboards.models import Method, Submission, Suite
 from webapp.leaderboards.uploads import Order, UploadRefused
-from webapp.leaderboards.views.reading import contenders_of
+from webapp.leaderboards.views.board_reading import contenders_of
 
 A_PAGE = 40
 ABSENT, CONFLICT = 404, 409
-START_COMMAND = "python manage.py process default"
 TEMPLATES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 NO_TARGET = "Expected what the predictions are for, such as ?to=clevr/val. Begin on a board: it has the button."
 
@@ -68,7 +69,7 @@ def submissions(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @takes_uploads(accounts_only)
 def submission_new(request: HttpRequest) -> HttpResponse:
-    """Return the form for a split or suite, `?to=clevr/val` or `?to=suite/cogent`, or take what was sent."""
+    """Return the form for a split or suite (`?to=clevr/val` or `?to=suite/cogent`), or check or store an upload."""
     target = _target(request)
     if target is None:
         return render(request, "generation/refused.html", {"message": NO_TARGET}, status=ABSENT)
@@ -85,7 +86,7 @@ def submission_new(request: HttpRequest) -> HttpResponse:
         order = Order(target=target, **data)
         try:
             if "check" in request.POST:
-                checked = uploads.checked(request.user, order, file, file.name)
+                checked = uploads.check_upload(request.user, order, file, file.name)
             else:
                 received = uploads.receive(request.user, order, file, file.name)
                 scoring.RUNNER.wake()
@@ -107,7 +108,7 @@ def _form(
         "target": target,
         "split": target if is_split else None,
         "suite": None if is_split else target,
-        "left": limits.left(request.user, target) if isinstance(target, Split) else None,
+        "left": limits.remaining(request.user, target) if isinstance(target, Split) else None,
         "to": request.GET.get("to", ""),
         **(_approval(request, target) if isinstance(target, Split) else {}),
         **more,
@@ -116,7 +117,7 @@ def _form(
 
 
 def _approval(request: HttpRequest, split: Split) -> dict[str, Any]:
-    """Return what the form says to an account that may not submit."""
+    """Return the context for an account that may not submit."""
     if approvals.may_submit(request.user, split):
         return {}
     can_ask = approvals.approval_of(request.user, split) is None
@@ -124,7 +125,7 @@ def _approval(request: HttpRequest, split: Split) -> dict[str, Any]:
 
 
 def _target(request: HttpRequest) -> Split | Suite | None:
-    """Return what the address says a file is for; None where it isn't there for this account."""
+    """Return the split or suite of the URL, or None if this account can't submit to it."""
     text = request.GET.get("to", "")
     kind, _, slug = text.partition("/")
     suite = suite_named(request.user, slug) if kind == "suite" else None
@@ -140,36 +141,36 @@ def _target(request: HttpRequest) -> Split | Suite | None:
 @never_cache
 @require_safe
 def submission(request: HttpRequest, number: int) -> HttpResponse:
-    """Return a submission's page: how far it is or why it was refused, and its scores."""
+    """Return a submission's page: its progress or why it was refused, and its scores."""
     found = find_submission(request.user, number)
     context = {
         **_state(request, found),
-        "is_open": is_open(request.user, found.split),
+        "is_open": may_see_exact_figures(request.user, found.split),
         "outcomes": outcomes_of(request.user, found),
-        "plan": ladder.plan_of(found.split) if ladder.is_closed(found.split) else None,
+        "plan": ladder.plan_of(found.split) if is_withheld(found.split) else None,
         "trained_on": trained_on(request.user, found),
-        **_told(request.user, found),
+        **_summary(request.user, found),
     }
     return render(request, "leaderboards/submission.html", context)
 
 
-def _told(user: Visitor, found: Submission) -> dict[str, Any]:
-    """Return what the page says first of a score to whoever sees everything: a sentence, and the weakest slices."""
+def _summary(user: Visitor, found: Submission) -> dict[str, Any]:
+    """Return a summary of the score and its weakest slices, if the visitor may see all figures; otherwise empty."""
     split = found.split
-    entry = find_entry(user, split, f"s{found.pk}") if found.is_scored and is_open(user, split) else None
+    entry = find_entry(user, split, f"s{found.pk}") if found.is_scored and may_see_exact_figures(user, split) else None
     if entry is None:
         return {}
     index, [one] = SplitIndex.open(split), contenders_of([entry])
-    ground = Ground(index, reverse("board_questions", args=[split.dataset.slug, split.name]))
+    ground = SliceContext(index, reverse("board_questions", args=[split.dataset.slug, split.name]))
     columns = columns_of(user, split, index)
-    groups = slices_of(ground, one, [divided(index.facets[columns[0].facet])]) if columns else []
-    slices = slices_of(ground, one, [divided(facet) for facet in facets_for(user, split, index)])
+    groups = slices_of(ground, one, [partition(index.facets[columns[0].facet])]) if columns else []
+    slices = slices_of(ground, one, [partition(facet) for facet in facets_for(user, split, index)])
     chance = None if entry.is_chance else float((1 / np.maximum(1, choices_of(split, index))).mean())
     return {
-        "told": told_of_row(entry.name, entry.figure, chance, groups),
+        "told": describe_row(entry.name, entry.figure, chance, groups),
         "weakest": weakest(slices, entry.figure),
         "key": entry.key,
-        "least": LEAST,
+        "least": TOO_FEW,
     }
 
 
@@ -179,9 +180,8 @@ def _state(request: HttpRequest, found: Submission) -> dict[str, Any]:
         "submission": found,
         "split": found.split,
         "is_own": is_own,
-        "left": limits.left(request.user, found.split) if is_own else None,
-        "is_alone": found.is_under_way and not Heartbeat.objects.reading(DEFAULT).alive().exists(),
-        "start_command": START_COMMAND,
+        "left": limits.remaining(request.user, found.split) if is_own else None,
+        **describe_waiting(DEFAULT, waits=found.is_under_way),
     }
 
 
@@ -194,11 +194,11 @@ def submission_progress(request: HttpRequest, number: int) -> HttpResponse:
 
 @require_safe
 def submission_file(request: HttpRequest, number: int) -> StreamingHttpResponse:
-    """Return a submission's predictions to its owner: as they were sent until they are scored, then from the codes."""
+    """Return a submission's predictions to its owner: the upload until it is scored, then from the codes."""
     found = find_own_submission(request.user, number)
     if found.is_scored:
-        lines = prediction_codes.lines_of(
-            prediction_codes.load(found.predictions), SplitIndex.open(found.split).answer_values
+        lines = stored_predictions.lines_of(
+            stored_predictions.load(found.predictions), SplitIndex.open(found.split).answer_values
         )
         response = StreamingHttpResponse(lines, content_type="application/x-ndjson")
         response["Content-Disposition"] = f'attachment; filename="submission-{found.pk}.jsonl"'
@@ -212,7 +212,7 @@ def submission_file(request: HttpRequest, number: int) -> StreamingHttpResponse:
 
 @require_safe
 def submission_findings(request: HttpRequest, number: int) -> HttpResponse:
-    """Return everything that is wrong with a file, a line each, to whoever uploaded it."""
+    """Return the complete list of problems of a file to its owner, one per line."""
     found = find_own_submission(request.user, number)
     if not found.findings:
         raise Http404("There is no list: what is wrong stands on the submission's page.")
@@ -225,7 +225,7 @@ def submission_findings(request: HttpRequest, number: int) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def submission_delete(request: HttpRequest, number: int) -> HttpResponse:
-    """Return the page that says what goes with a submission; its button deletes it."""
+    """Return the page that says what is deleted with a submission; its button deletes it."""
     found = find_own_submission(request.user, number)
     if found.method.owner_id is None:
         raise Http404("A split's own baselines stay with it.")
@@ -244,11 +244,11 @@ def submission_delete(request: HttpRequest, number: int) -> HttpResponse:
 
 @require_safe
 def template_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponseBase:
-    """Return a file of predictions to be filled in: a line for each question of a split."""
+    """Return a template file of predictions with one line for each question of a split."""
     split = find_board(request.user, slug, name)
     if kind not in TEMPLATES:
         context: dict[str, Any] = {"split": split, "dataset": split.dataset}
-        context["message"] = f"Expected one of {', '.join(TEMPLATES)}, got {shortened(kind)}."
+        context["message"] = f"Expected one of {', '.join(TEMPLATES)}, got {shorten(kind)}."
         return render(request, "generation/refused.html", context, status=ABSENT)
     response = StreamingHttpResponse(template(expected_of(split), kind), content_type=TEMPLATES[kind])
     response["Content-Disposition"] = f'attachment; filename="{slug}-{name}.{kind}"'

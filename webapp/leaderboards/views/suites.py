@@ -1,4 +1,4 @@
-"""Suites: the list, a suite's board and its file, and the form."""
+"""Views of suites: the list, a suite's board and its file, and the form."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotations.markdown import rendered
-from generation.addresses import site_address
-from generation.splits.filters import shortened
+from annotations.markdown import render_row
+from generation.site_addresses import site_address
+from generation.splits.filters import shorten
 from webapp.leaderboards import suites as reading
 from webapp.leaderboards.analysis import downloads
+from webapp.leaderboards.board_lookup import find_own_suite, find_suite, owns_suite
 from webapp.leaderboards.forms import SuiteForm
-from webapp.leaderboards.lookup import find_own_suite, find_suite, owns_suite
 from webapp.leaderboards.models import Suite, SuiteGap, SuiteMember
 
 A_PAGE = 40
@@ -32,12 +32,11 @@ def suites(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def suite(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return a suite's board."""
     found = find_suite(request.user, slug)
     context = {
         "suite": found,
         "board": reading.board_of(request.user, found),
-        "description": rendered(found, "description"),
+        "description": render_row(found, "description"),
         "is_own": owns_suite(request.user, found),
     }
     return render(request, "leaderboards/suite.html", context)
@@ -48,7 +47,7 @@ def suite_file(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """Return a suite's board as CSV, JSON or LaTeX."""
     found = find_suite(request.user, slug)
     if kind not in downloads.KINDS:
-        message = f"Expected one of {', '.join(downloads.KINDS)}, got {shortened(kind)}."
+        message = f"Expected one of {', '.join(downloads.KINDS)}, got {shorten(kind)}."
         return render(request, "generation/refused.html", {"message": message}, status=ABSENT)
     site = site_address(request)
     board = reading.board_of(request.user, found)
@@ -59,7 +58,7 @@ def suite_file(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def suite_new(request: HttpRequest) -> HttpResponse:
-    """Return the form of a new suite, or make it."""
+    """Return the form of a new suite, or create it."""
     form = SuiteForm(request.POST if request.method == "POST" else None, user=request.user)
     if request.method == "POST" and form.is_valid():
         form.instance.owner_id = request.user.pk
@@ -71,7 +70,7 @@ def suite_new(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def suite_edit(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the form of a suite, or change it."""
+    """Return the form of a suite, or save it."""
     found = find_own_suite(request.user, slug)
     form = SuiteForm(
         request.POST if request.method == "POST" else None, user=request.user, instance=found, initial=_lines_of(found)
@@ -84,7 +83,7 @@ def suite_edit(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _lines_of(suite: Suite) -> dict[str, str]:
-    """Return members and gaps as the form has them."""
+    """Return members and gaps as text for the form."""
     members = suite.members.select_related("split__dataset")
     gaps = suite.gaps.select_related("minuend", "subtrahend").order_by("pk")
     return {
@@ -94,7 +93,7 @@ def _lines_of(suite: Suite) -> dict[str, str]:
 
 
 def _saved(form: SuiteForm) -> Suite:
-    """Return the suite, stored with its members and gaps."""
+    """Save the suite with its members and gaps, and return it."""
     with transaction.atomic():
         found: Suite = form.save()
         found.members.all().delete()
@@ -110,7 +109,7 @@ def _saved(form: SuiteForm) -> Suite:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def suite_delete(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the page that says what goes with a suite, and what stays; its button deletes it."""
+    """Return the page that says what is deleted with a suite and what stays; its button deletes it."""
     found = find_own_suite(request.user, slug)
     if request.method == "POST":
         found.delete()

@@ -1,4 +1,4 @@
-"""`manage.py backup [PATH]`: everything that can't be made again, in one file or in a folder, while the site runs."""
+"""`manage.py backup [PATH]`: writes a backup, to one file or a folder, while the site runs."""
 
 import os
 from argparse import ArgumentParser
@@ -19,12 +19,9 @@ SECRETS = "It holds secrets: keep it where only you can read it."
 
 
 class Command(PlainCommand):
-    """Write a backup."""
-
     help = "Write a backup of everything that can't be made again, while the site runs: one file, or into a folder."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the path."""
         parser.add_argument(
             "path", nargs="?", metavar="PATH",
             help="a new file, for example site.tar; or a folder, where files of earlier backups are not read again "
@@ -38,7 +35,7 @@ class Command(PlainCommand):
         )  # fmt: skip
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write it and say what is in it."""
+        """Write the backup and print what it contains."""
         given = options["path"] or f"{settings.VAR_DIR / 'backups'}/"
         path = Path(given)
         is_folder = given.endswith("/") or path.is_dir()
@@ -48,7 +45,7 @@ class Command(PlainCommand):
                 returncode=BAD_INPUT,
             )
         try:
-            with Bar("rows") as bar:
+            with BackupBar("rows") as bar:
                 pictures, progress = not options["without_pictures"], bar.progress
                 if is_folder:
                     written = write_into(path, keep=options["keep"], pictures=pictures, progress=progress)
@@ -72,14 +69,14 @@ def _described(contents: Contents) -> str:
     return f"{sum(contents.rows.values()):,} rows of {len(contents.rows)} tables"
 
 
-class Bar:
-    """A progress bar on a terminal: rows, with the files that come after them."""
+class BackupBar:
+    """A progress bar on a terminal: rows, and then files."""
 
     def __init__(self, unit: str) -> None:
         self.bar = tqdm(total=0, unit=f" {unit}", unit_scale=True, disable=None)
         self.files = self.file_bytes = 0
 
-    def __enter__(self) -> "Bar":
+    def __enter__(self) -> "BackupBar":
         return self
 
     def __exit__(self, *error: object) -> None:

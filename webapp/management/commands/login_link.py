@@ -1,4 +1,4 @@
-"""`manage.py login_link`: a way in for somebody without a password."""
+"""`manage.py login_link`: prints a sign-in link for an account."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -11,15 +11,12 @@ from webapp.models import LoginLink, User, address_of
 
 
 class Command(PlainCommand):
-    """Print a link that logs an account in once."""
-
     help = "Print a link that logs an account in once, within a day."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("username", nargs="?", default="admin", help="the account (default: admin)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print the link."""
         user = User.objects.filter(username=options["username"], is_active=True).first()
         if user is None:
             raise CommandError(f"Expected the name of an active account, got {options['username']!r}.", returncode=2)

@@ -1,4 +1,4 @@
-"""`manage.py process NAME ...`: one or some of the site's processes, for installations of several machines."""
+"""`manage.py process NAME ...`: runs one or some of the site's processes, for sites on several machines."""
 
 import os
 import signal
@@ -12,14 +12,12 @@ from django.core.management.base import CommandError
 from generation.making.warmup import warm
 from generation.management.console import BAD_INPUT, PlainCommand
 from webapp.running.housekeeping import prepare_broker
-from webapp.running.network import CannotListen, check_bind
+from webapp.running.network_addresses import CannotListen, check_bind
 from webapp.running.processes import NAMES, child
 from webapp.running.supervise import Supervisor
 
 
 class Command(PlainCommand):
-    """Run some of the site's processes."""
-
     help = "Run some of the site's processes: web, generation, default (background processes), beat (the clock)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -27,13 +25,13 @@ class Command(PlainCommand):
         parser.add_argument("--bind", default="127.0.0.1:8000", help="where the web server answers: host:port")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Become the process; when several are named, look after them."""
+        """Become the process; supervise the processes if there are several."""
         if "web" in options["names"]:
             try:
                 check_bind(options["bind"])
             except CannotListen as error:
                 raise CommandError(str(error), returncode=BAD_INPUT) from error
-        settings.VAR_DIR.mkdir(parents=True, exist_ok=True)  # the clock keeps its schedule there, and does not make it
+        settings.VAR_DIR.mkdir(parents=True, exist_ok=True)  # the clock stores its schedule there
         prepare_broker()
         warm()
         processes = [child(name, bind=options["bind"]) for name in dict.fromkeys(options["names"])]

@@ -1,4 +1,4 @@
-"""`manage.py quickstart`: everything on one machine, from nothing to a site that answers."""
+"""`manage.py quickstart`: sets up and runs a whole site on one machine."""
 
 import fcntl
 import os
@@ -24,7 +24,7 @@ from generation.models import Dataset
 from webapp.backups.before_migrating import upgrade
 from webapp.models import LoginLink, User, address_of
 from webapp.running.housekeeping import prepare_broker
-from webapp.running.network import ANYWHERE, CannotListen, listen_on, names_of
+from webapp.running.network_addresses import ANYWHERE, CannotListen, listen_on, names_of
 from webapp.running.processes import children
 from webapp.running.supervise import Supervisor
 
@@ -56,7 +56,7 @@ class Command(PlainCommand):
         self.stdout.flush()
 
     def _prepare(self) -> None:
-        """Make what a site needs and doesn't have yet."""
+        """Create what the site needs and does not have yet."""
         upgrade(say=self._say)
         prepare_broker()
         warm()
@@ -67,7 +67,7 @@ class Command(PlainCommand):
         connections.close_all()
 
     def _run(self, listener: socket.socket, host: str) -> None:
-        """Start the children and look after them."""
+        """Start the processes and supervise them."""
         port = listener.getsockname()[1]
         names = names_of(host)
         supervisor = Supervisor(
@@ -105,7 +105,7 @@ class Command(PlainCommand):
 
 
 def administrator() -> User:
-    """Return the account `admin`, made on first use; it has no password until somebody sets one."""
+    """Return the account `admin`; create it without a password if it is missing."""
     user, new = User.objects.get_or_create(username="admin", defaults={"is_staff": True, "is_superuser": True})
     if new:
         user.set_unusable_password()
@@ -114,7 +114,7 @@ def administrator() -> User:
 
 
 def answers(address: str) -> bool:
-    """Return whether something answers there, be it with an error."""
+    """Return whether a server answers at this address, even with an error."""
     try:
         with urllib.request.urlopen(address, timeout=2):  # noqa: S310  # our own http address
             return True
@@ -126,7 +126,7 @@ def answers(address: str) -> bool:
 
 @contextmanager
 def only_one_here() -> Iterator[None]:
-    """Hold VAR_DIR for this process, or refuse: two sites in one folder would restart each other's work."""
+    """Lock VAR_DIR for this process, or refuse: two sites in one folder would restart each other's work."""
     settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
     with (settings.VAR_DIR / "quickstart.lock").open("a+") as file:
         try:

@@ -1,4 +1,4 @@
-"""`manage.py restore FILE`: a site comes back from its backup, into an empty database and an empty storage."""
+"""`manage.py restore FILE`: restores a backup into an empty database and an empty storage."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -9,19 +9,16 @@ from django.core.management.base import CommandError
 from generation.engine.errors import EngineError
 from generation.management.console import FAILED, PlainCommand
 from webapp.backups.reading import ArchiveReader
-from webapp.backups.restoring import Restored, check_archive, proofs, restore
-from webapp.management.commands.backup import Bar, reason_of
+from webapp.backups.restoring import RestoreResult, check_archive, proofs, restore
+from webapp.management.commands.backup import BackupBar, reason_of
 from webapp.management.commands.quickstart import only_one_here
 
 
 class Command(PlainCommand):
-    """Restore a backup."""
-
     help = "Restore a backup into an empty database (SQLite or PostgreSQL) and an empty storage."
-    needs_tables = False  # they come as the archive has them
+    needs_tables = False  # the restore creates them as in the archive
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the file."""
         parser.add_argument("file", type=Path, metavar="FILE", help="what `manage.py backup` wrote")
         parser.add_argument("--check", action="store_true", help="look whether the file is whole, and change nothing")
         parser.add_argument(
@@ -30,7 +27,7 @@ class Command(PlainCommand):
         )  # fmt: skip
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Check everything, then bring it back, then prove it."""
+        """Check the archive, restore it, and verify the result."""
         path: Path = options["file"]
         try:
             archive = self._checked(path)
@@ -45,8 +42,8 @@ class Command(PlainCommand):
         self._prove()
 
     def _checked(self, path: Path) -> ArchiveReader:
-        """Return the archive, found whole, having said what it is."""
-        with Bar("bytes checked") as bar:
+        """Check the archive, print what it is, and return it."""
+        with BackupBar("bytes checked") as bar:
             bar.expect(path.stat().st_size if path.exists() else 0)
             archive = check_archive(path, show=bar.count)
         header, contents = archive.header, archive.contents
@@ -57,12 +54,12 @@ class Command(PlainCommand):
         )
         return archive
 
-    def _restored(self, archive: ArchiveReader, *, keep_files: bool) -> Restored:
-        with Bar("rows") as bar:
+    def _restored(self, archive: ArchiveReader, *, keep_files: bool) -> RestoreResult:
+        with BackupBar("rows") as bar:
             return restore(archive, keep_files=keep_files, progress=bar.progress)
 
-    def _tell(self, restored: Restored) -> None:
-        """Say what came back."""
+    def _tell(self, restored: RestoreResult) -> None:
+        """Print what was restored."""
         for label, count in restored.contents.rows.items():
             if count:
                 self.stdout.write(f"  {label:<32} {count:>12,}")
@@ -74,7 +71,7 @@ class Command(PlainCommand):
             self.stdout.write("SECRET_KEY here is another one than the backup's: links that it signed are void.")
 
     def _prove(self) -> None:
-        """Compare the content hash of the rows that came back with the one that each split was sealed with."""
+        """Compare the content hash of each split's restored rows with its sealed content hash."""
         wrong = []
         for split, holds in proofs():
             self.stdout.write(f"  {split!s:<32} {split.questions:>12,} questions  {split.fingerprint}  {_word(holds)}")

@@ -1,4 +1,4 @@
-"""`manage.py upgrade`: the database follows the code, after a backup; what a container runs before its web server."""
+"""`manage.py upgrade`: migrates the database after a backup; a container runs it before its web server."""
 
 from typing import Any
 
@@ -7,8 +7,6 @@ from webapp.backups.before_migrating import upgrade
 
 
 class Command(PlainCommand):
-    """Bring the database up to this release."""
-
     help = "Bring the database up to this release; one with something in it is backed up first, into VAR_DIR/backups."
     needs_tables = False
 

@@ -1,4 +1,4 @@
-"""`manage.py submit`: a file of predictions is handed in, scored at once, and its scores printed."""
+"""`manage.py submit`: submits a file of predictions, scores it at once, and prints the scores."""
 
 import json
 import time
@@ -10,11 +10,10 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser
 from django.core.management.base import CommandError
 
-from generation.engine.scoring.statistics import Averaged
+from generation.engine.scoring.figures import Averaged, figure
 from generation.management.console import BAD_INPUT, FAILED, PlainCommand
 from generation.models import Split
 from webapp.leaderboards import scoring, uploads
-from webapp.leaderboards.disclosure.figures import figure
 from webapp.leaderboards.disclosure.visibility import Outcome, outcome_json, outcomes_of
 from webapp.leaderboards.models import Method, Score, Submission, Suite
 from webapp.leaderboards.uploads import Order, UploadRefused
@@ -25,14 +24,11 @@ PAUSE = 0.5  # seconds between two looks at what another process scores
 
 
 class Command(PlainCommand):
-    """Submit a file of predictions."""
-
     help = (
         "Submit predictions for a split or a suite as a run of a method, wait until they are scored, print the scores."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the file, what it is for, and what made it."""
         parser.add_argument("file", metavar="FILE", help="predictions in any format that /docs/predictions/ tells")
         target = parser.add_mutually_exclusive_group(required=True)
         target.add_argument("--split", metavar="DATASET/SPLIT", help="what they are for")
@@ -49,7 +45,7 @@ class Command(PlainCommand):
         parser.add_argument("--json", action="store_true", help="one JSON document")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Submit, have it scored, and print the scores."""
+        """Submit the file, score it, and print the scores."""
         target = self.find_split(options["split"]) if options["split"] else _suite(options["suite"])
         trained_on = self.find_split(options["trained_on"]) if options["trained_on"] else None
         path = Path(options["file"])
@@ -89,7 +85,7 @@ def _ways() -> list[str]:
 
 
 def _owner(name: str, account: str | None) -> User:
-    """Return the account that a method is, or becomes, one of: the one that is named, or the only one it can be."""
+    """Return the account that owns the method: the named one, or the only possible one."""
     if account is not None:
         found = User.objects.filter(username=account).first()
         if found is None:
@@ -106,15 +102,14 @@ def _owner(name: str, account: str | None) -> User:
 
 
 def _received(order: Order, path: Path) -> list[Submission]:
-    """Return the submissions that a file was stored as, one for each split it is for; raise `UploadRefused`."""
+    """Store the file and return its submissions, one for each split; raise `UploadRefused`."""
     with path.open("rb") as file:
         return uploads.receive(order.method.owner, order, file, path.name).submissions
 
 
 def _scored(submission: Submission) -> None:
-    """Score a submission here, or wait until the process that was quicker has."""
-    if scoring.RUNNER.take(submission):
-        scoring.RUNNER.run(submission)
+    """Score a submission here, or wait if another process has already claimed it."""
+    scoring.RUNNER.run_now(submission)
     deadline = time.monotonic() + scoring.LONGEST
     submission.refresh_from_db()
     while submission.is_under_way:
@@ -125,7 +120,7 @@ def _scored(submission: Submission) -> None:
 
 
 def _report(target: Split | Suite, found: Sequence[Submission], *, as_json: bool) -> str:
-    """Return what the methods' owner learns of submissions, as text or as one JSON document."""
+    """Return the results that the method's owner may see, as text or as one JSON document."""
     outcomes = [(one, outcomes_of(one.method.owner or AnonymousUser(), one)) for one in found]
     if not as_json:
         return "\n".join(line for one in outcomes for line in _lines(*one))
@@ -163,7 +158,7 @@ def _score_json(one: Outcome) -> dict[str, Any]:
 
 
 def _lines(submission: Submission, outcomes: list[Outcome]) -> Iterator[str]:
-    """Yield what is known of a submission as text."""
+    """Yield the results of a submission as lines of text."""
     yield f"{submission.method.name}: submission {submission.pk}, {submission.get_absolute_url()}"
     for one in outcomes:
         yield f"{one.split}: {one.figure.n:,} questions"

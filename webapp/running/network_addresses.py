@@ -1,14 +1,12 @@
-"""The addresses of this machine, a socket on one of them, and networks of others."""
+"""The addresses of this machine, the socket to listen on, and networks of other machines."""
 
 import errno
-import fcntl
 import re
 import socket
-import struct
-from ipaddress import IPv4Network, IPv6Network, ip_network
-from pathlib import Path
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_network
 
-SIOCGIFADDR = 0x8915  # Linux: the IPv4 address of an interface
+from ifaddr import get_adapters
+
 ANYWHERE = ("0.0.0.0", "::")  # noqa: S104  # recognised, not chosen
 BIND = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^\s:\[\]]*):(?P<port>[0-9]{1,5})")
 
@@ -17,7 +15,7 @@ LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1"))
 
 
 class CannotListen(Exception):
-    """The server can't have the address it was asked to have; the text says why in one line."""
+    """The server can't listen on the requested address; the text says why in one line."""
 
 
 def listen_on(host: str, port: int) -> socket.socket:
@@ -26,7 +24,7 @@ def listen_on(host: str, port: int) -> socket.socket:
     Raises
     ------
     CannotListen
-        When the host is not this machine's, the port is taken, or it needs rights that we lack.
+        If the host is not an address of this machine, the port is in use, or it needs more rights.
     """
     if not 0 <= port <= 65535:
         raise CannotListen(f"--port: expected a number from 0 to 65535, got {port}.")
@@ -46,12 +44,12 @@ def listen_on(host: str, port: int) -> socket.socket:
 
 
 def check_bind(bind: str) -> None:
-    """Refuse a `host:port` that the web server could never have; that it is taken now is no reason.
+    """Check a `host:port` for the web server; the port may be in use now.
 
     Raises
     ------
     CannotListen
-        When it is none, or the host is not this machine's.
+        If it is not valid, or the host is not an address of this machine.
     """
     match = BIND.fullmatch(bind)
     if match is None or int(match["port"]) > 65535:
@@ -76,43 +74,35 @@ def _not_ours(host: str, *, option: str = "--host") -> str:
 
 
 def machine_addresses() -> list[str]:
-    found = ["127.0.0.1", *_interface_addresses(), *_own_name_addresses(), *_global_ipv6()]
-    return list(dict.fromkeys(found))
+    """Return this machine's addresses, IPv4 first; of IPv6 those that are reached without naming an interface."""
+    found = [ip.ip for adapter in get_adapters() for ip in adapter.ips]
+    ipv4 = [address for address in found if isinstance(address, str)]
+    ipv6 = [IPv6Address(address[0]) for address in found if not isinstance(address, str)]
+    wide = [str(address) for address in ipv6 if not (address.is_loopback or address.is_link_local)]
+    return list(dict.fromkeys(["127.0.0.1", *ipv4, *_own_name_addresses(), *wide]))
 
 
 def names_of(host: str) -> list[str]:
-    """Return the names under which a server on `host` is reached, in the form web addresses have."""
+    """Return the names under which a server on `host` is reached, as they are written in URLs."""
     if host in ANYWHERE:
         ours = machine_addresses() if host == "::" else [name for name in machine_addresses() if ":" not in name]
-        return [*map(bracketed, ours), socket.gethostname()]
-    return [bracketed(host)]
+        return [*map(bracket, ours), socket.gethostname()]
+    return [bracket(host)]
 
 
-def bracketed(host: str) -> str:
-    """Return the host as it stands in a web address: IPv6 in brackets."""
+def bracket(host: str) -> str:
+    """Return a host as it is written in URLs: IPv6 in brackets."""
     return f"[{host}]" if ":" in host else host
 
 
 def are_networks(names: list[str]) -> bool:
-    """Return whether each is an address or a network such as 10.0.0.0/8; one that isn't gives False or ValueError."""
+    """Return whether all names are addresses or networks such as 10.0.0.0/8; raise ValueError for an invalid one."""
     return all(networks(names))
 
 
 def networks(names: list[str]) -> list[Network]:
-    """Return networks by their names; an address is a network of one."""
+    """Return networks by their names; an address is a network with one address."""
     return [ip_network(name.strip(), strict=False) for name in names]
-
-
-def _interface_addresses() -> list[str]:
-    found = []
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        for _, name in socket.if_nameindex():
-            request = struct.pack("256s", name.encode()[:15])
-            try:
-                found.append(socket.inet_ntoa(fcntl.ioctl(probe, SIOCGIFADDR, request)[20:24]))
-            except OSError:  # no IPv4 there, or not Linux
-                continue
-    return found
 
 
 def _own_name_addresses() -> list[str]:
@@ -121,11 +111,3 @@ def _own_name_addresses() -> list[str]:
     except socket.gaierror:
         return []
     return [str(info[4][0]) for info in infos]
-
-
-def _global_ipv6() -> list[str]:
-    table = Path("/proc/net/if_inet6")
-    if not table.exists():
-        return []
-    rows = [line.split() for line in table.read_text().splitlines()]
-    return [socket.inet_ntop(socket.AF_INET6, bytes.fromhex(row[0])) for row in rows if row[3] == "00"]

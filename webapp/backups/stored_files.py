@@ -1,4 +1,4 @@
-"""The files of the storage: gone through in order, read, put back, and taken away again where a restore fails."""
+"""The files of the storage: listed in order, read, written, and deleted again if a restore fails."""
 
 import os
 import shutil
@@ -12,20 +12,20 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 
 from generation.storage import files, pictures
-from webapp.backups.archive import Digested, is_plain_name
+from webapp.backups.archive import DigestedStream, is_plain_name
 
-MARK = ".restoring"  # holds the digest of the archive while its files are being put back
-IN_MEMORY = 1024 * 1024  # bytes of a file on its way from or to a bucket; larger ones wait on the disk
-DELETED_AT_ONCE = 1000  # as many as a bucket takes in one request
+MARK = ".restoring"  # contains the digest of the archive while its files are being written
+IN_MEMORY = 1024 * 1024  # bytes of a file in memory while it moves from or to a bucket; larger ones go to disk
+DELETED_AT_ONCE = 1000  # the maximum of one bucket request
 
 
-class Entry(NamedTuple):
+class StoredFile(NamedTuple):
     """A file of the storage.
 
     Attributes
     ----------
     version : str
-        Another one when the content is another: a bucket's ETag, or the time of the last change on a disk.
+        Changes with the content: a bucket's ETag, or the time of the last change on disk.
     """
 
     name: str
@@ -33,10 +33,10 @@ class Entry(NamedTuple):
     version: str
 
 
-def entries(folder: str = "") -> Iterator[Entry]:
-    """Yield all files, in order; drafts of files and what pages make for themselves are none."""
+def entries(folder: str = "") -> Iterator[StoredFile]:
+    """Yield all files in order, without drafts and thumbnails."""
     folders, plain = _listed(folder)
-    found: list[tuple[str, Entry | None]] = [*plain.items(), *((name, None) for name in folders)]
+    found: list[tuple[str, StoredFile | None]] = [*plain.items(), *((name, None) for name in folders)]
     for name, entry in sorted(found, key=lambda pair: pair[0]):
         path = f"{folder}/{name}" if folder else name
         if not is_plain_name(path):
@@ -51,8 +51,8 @@ def names() -> Iterator[str]:
     return (entry.name for entry in entries())
 
 
-def _listed(folder: str) -> tuple[list[str], dict[str, Entry]]:
-    """Return the folders in a folder, and the files in it by their names there."""
+def _listed(folder: str) -> tuple[list[str], dict[str, StoredFile]]:
+    """Return the names of the subfolders, and the files by name."""
     path = files.local_path(folder)
     if path is None:
         return _listed_in_bucket(f"{folder}/" if folder else "")
@@ -70,11 +70,11 @@ def _listed(folder: str) -> tuple[list[str], dict[str, Entry]]:
         except FileNotFoundError:  # deleted since
             continue
         name = f"{folder}/{item.name}" if folder else item.name
-        plain[item.name] = Entry(name, state.st_size, str(state.st_mtime_ns))
+        plain[item.name] = StoredFile(name, state.st_size, str(state.st_mtime_ns))
     return folders, plain
 
 
-def _listed_in_bucket(prefix: str) -> tuple[list[str], dict[str, Entry]]:
+def _listed_in_bucket(prefix: str) -> tuple[list[str], dict[str, StoredFile]]:
     bucket: Any = default_storage
     pages = _client().get_paginator("list_objects_v2").paginate(Bucket=bucket.bucket_name, Delimiter="/", Prefix=prefix)
     folders, plain = [], {}
@@ -82,12 +82,12 @@ def _listed_in_bucket(prefix: str) -> tuple[list[str], dict[str, Entry]]:
         folders += [found["Prefix"][len(prefix) : -1] for found in page.get("CommonPrefixes", ())]
         for found in page.get("Contents", ()):
             name = found["Key"][len(prefix) :]
-            plain[name] = Entry(found["Key"], found["Size"], found["ETag"])
+            plain[name] = StoredFile(found["Key"], found["Size"], found["ETag"])
     return folders, plain
 
 
 def _client() -> Any:
-    """Return what talks to the bucket; several threads may use one. It is made in the caller's thread."""
+    """Return the client for the bucket, which is thread-safe; it must be created in the caller's thread."""
     bucket: Any = default_storage
     return bucket.connection.meta.client
 
@@ -104,7 +104,7 @@ def size_of(stream: IO[bytes]) -> int:
 
 
 def reader(name: str) -> Callable[[], IO[bytes] | None]:
-    """Return a job that opens a file of the storage, fetched from its bucket; None where it was deleted since."""
+    """Return a job that opens a file of the storage, fetched from its bucket; the job returns None if it is gone."""
     path = files.local_path(name)
     if path is not None:
         return partial(_opened, path)
@@ -131,10 +131,10 @@ def _fetched(name: str, client: Any) -> IO[bytes] | None:
     return whole
 
 
-def write(name: str, stream: Digested) -> Callable[[], object]:
-    """Return a job that stores a file under exactly this name; what it has to read was read already.
+def write(name: str, stream: DigestedStream) -> Callable[[], object]:
+    """Read a stream completely and return a job that stores it under exactly this name.
 
-    `sync` makes sure that the disk has it.
+    On a local disk the file is stored at once; `sync` then makes sure that it is on the disk.
     """
     path = files.local_path(name)
     if path is None:
@@ -160,16 +160,16 @@ def _upload(name: str, whole: IO[bytes], client: Any) -> None:
 
 
 def _nothing() -> None:
-    """Do nothing: a disk had the file at once."""
+    """Do nothing, because the file is already on the local disk."""
 
 
 def sync() -> None:
-    """Return when the disk has all that was written: once for all files takes a fraction of once for each."""
+    """Sync the disk: once for all files is much faster than once for each."""
     os.sync()
 
 
 def erase() -> None:
-    """Delete everything."""
+    """Delete all files."""
     if files.local_path("") is None:
         _erase_bucket()
         return

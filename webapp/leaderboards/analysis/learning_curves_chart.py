@@ -1,27 +1,27 @@
-"""How curves over the number of examples look: points and their intervals on a line, the target across."""
+"""Chart of learning curves: points with intervals on lines, and the target as a horizontal line."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from generation.charts.vega import COUNTS, ELSEWHERE, HEIGHT, LEGEND, OF_PAPER, OF_THE_PAGE, SHARES, WIDTH, config_of
-from webapp.leaderboards.analysis.curves import Curve
+from webapp.leaderboards.analysis.learning_curves import Curve
 
 DRAWN = 5  # curves: there are as many colours
 TALLER = 1.4
-WIDEST = 30  # times the smallest size, beyond which sizes stand on a logarithmic axis
+WIDEST = 30  # if the largest size is more than this many times the smallest, the axis is logarithmic
 
 
 def left_out(found: Sequence[Curve]) -> str:
-    """Return in words which curves aren't drawn; empty where all are."""
+    """Say which curves are not drawn; empty if all are."""
     return f"Drawn are the first {DRAWN} of {len(found)} curves." if len(found) > DRAWN else ""
 
 
 def spec_of(
     found: Sequence[Curve], *, axis: str, target: float, is_paper: bool, title: str = ""
 ) -> dict[str, Any] | None:
-    """Return the chart's specification, with a title where it stands alone; None where there is nothing to draw.
+    """Return the Vega-Lite specification, with a title if the chart stands alone; None if there is nothing to draw.
 
-    Where all curves were trained on the same, that is said once, and not by each name.
+    If all curves have the same training data, the title names it once, and the labels don't.
     """
     drawn = found[:DRAWN]
     trained = {curve.trained for curve in drawn}
@@ -29,9 +29,7 @@ def spec_of(
         {
             "curve": curve.short if len(trained) == 1 else curve.label,
             "size": size,
-            "share": round(cell.mean, 6),
-            "low": round(cell.interval.low, 6),
-            "high": round(cell.interval.high, 6),
+            **cell.chart_values,
             "address": ELSEWHERE + cell.address,
             "said": f"{curve.label}, {size:,}: {cell.text} ({cell.beside})",
         }
@@ -52,7 +50,7 @@ def spec_of(
         "scale": scale,
         "axis": {"format": COUNTS, "tickCount": 5, "grid": False},
     }
-    share = {"type": "quantitative", "title": "share answered rightly", "axis": {"format": SHARES, "tickCount": 4}}
+    share = {"type": "quantitative", "title": "accuracy", "axis": {"format": SHARES, "tickCount": 4}}
     color = {
         "field": "curve",
         "type": "nominal",

@@ -1,6 +1,6 @@
-"""Predictions as they are kept: codes of a split's vocabulary in question order, in a file named by their digest.
+"""Stored predictions: codes of a split's vocabulary in question order, in a file named by their digest.
 
-The file never changes; a submission's scores can be computed again from it at any time, and slices are.
+The file never changes, so scores and slices can be computed again from it.
 """
 
 import functools
@@ -20,12 +20,12 @@ from generation.storage.index import SplitIndex
 from webapp.leaderboards.models import Submission
 
 FOLDER = "predictions"
-LINES_AT_ONCE = 4096  # lines of a file that is made of codes
-AT_HAND = 64  # predictions that a process keeps in memory
+LINES_AT_ONCE = 4096  # lines per chunk
+AT_HAND = 64  # predictions that a process caches
 
 
-class Damaged(EngineError):
-    """The file of predictions is not what was stored."""
+class DamagedPredictions(EngineError):
+    """The file of predictions is missing or is not what was stored."""
 
 
 def pack_all(found: Predictions) -> bytes:
@@ -39,19 +39,19 @@ def store(content: bytes) -> str:
 
 
 def load(digest: str) -> PackedPredictions:
-    """Return the predictions of a digest; raise `Damaged` where they are not those that were stored."""
+    """Return the predictions with this digest; raise `DamagedPredictions` if the file is not what was stored."""
     return _load(digest)
 
 
 def codes_for(submission: Submission, split: Split, *, read: bool = False) -> NDArray[np.int32]:
-    """Return a submission's codes for its own split, or for one that is derived from it.
+    """Return a submission's codes for its own split or for a question set derived from it.
 
     Parameters
     ----------
     submission : Submission
     split : Split
     read : bool
-        Whether answers are read out of free text too.
+        Whether answers are also extracted from free text.
     """
     stored = load(submission.predictions)
     codes = stored.read if read else stored.codes
@@ -72,14 +72,14 @@ def _load(digest: str) -> PackedPredictions:
     try:
         content = files.get(name_of(digest))
     except OSError as error:
-        raise Damaged("Expected predictions, got none. Restore them from a backup.", where=digest) from error
+        raise DamagedPredictions("Expected predictions, got none. Restore them from a backup.", where=digest) from error
     if hashlib.sha256(content).hexdigest() != digest:
-        raise Damaged("Expected the predictions that were stored, got others.", where=digest)
+        raise DamagedPredictions("Expected the predictions that were stored, got others.", where=digest)
     return PackedPredictions(content)
 
 
 def lines_of(found: PackedPredictions, vocabulary: Sequence[str]) -> Iterator[bytes]:
-    """Yield predictions as lines of JSON, many at a time; an answer outside of the vocabulary as it was kept, cut."""
+    """Yield predictions as JSON lines, many per chunk; answers outside the vocabulary are shortened texts."""
     outside = found.outside
     for start in range(0, len(found.codes), LINES_AT_ONCE):
         codes = found.codes[start : start + LINES_AT_ONCE].tolist()

@@ -1,4 +1,4 @@
-"""Many small files read or written at once: a bucket answers one request in 50 ms, and sixteen in the same 50 ms."""
+"""Reads or writes many small files at once: a bucket answers sixteen parallel requests in the time of one."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -11,9 +11,9 @@ T = TypeVar("T")
 
 
 def in_order(jobs: Iterable[Callable[[], T]]) -> Iterator[T]:
-    """Yield each job's result, in the order of the jobs, while the jobs after it already run in threads.
+    """Yield each job's result in the order of the jobs, while threads already run later jobs.
 
-    `jobs` is read in the caller's thread. The first error ends everything; jobs that have not begun are dropped.
+    `jobs` is iterated in the caller's thread. The first error ends everything; jobs that have not begun are cancelled.
     """
     threads: int = settings.S3_CONNECTIONS
     waiting: deque[Future[T]] = deque()

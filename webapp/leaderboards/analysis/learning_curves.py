@@ -1,6 +1,6 @@
 """Learning curves: accuracy over the amount of training data, and the smallest amount that reaches a target.
 
-A table says with how many examples each column of a board reaches the target, one column a curve.
+A table shows for each column of a board and each curve how many examples reach the target.
 """
 
 from collections import Counter
@@ -11,22 +11,22 @@ from typing import NamedTuple
 from django.utils import timezone
 
 from generation.engine.items import Column
-from generation.engine.scoring.statistics import Averaged
+from generation.engine.scoring.figures import Averaged, points, rounded_or_none
 from generation.engine.worlds.boards import Tasks
 from generation.models import Split
 from webapp.leaderboards.analysis.downloads import Table
 from webapp.leaderboards.analysis.slices import SliceCell
-from webapp.leaderboards.disclosure.figures import exact_share
 
 TRAIN_SIZE, EXAMPLES_SEEN = "train-size", "examples-seen"
 ALONG = {TRAIN_SIZE: "training examples", EXAMPLES_SEEN: "examples seen"}
 
 
 class Run(NamedTuple):
-    """A row of a board as a point of a curve may be: whose, learned from what and how much, and how it scored.
+    """A row of a board as a possible point of a curve: its method, its training data, and its accuracy.
 
-    `source` tells splits apart that are called alike, as those that the reader may not know. Its address leads to more.
-    `series` says which of the questions it is about, where not all; `parts` how it scored on each column of the board.
+    `source` is the key of the training split, since different splits may have the same name, as those that the visitor
+    may not see. `address` links to details. `series` names the series of a view that the point is about, if there is
+    one. `parts` is the accuracy on each column of the board.
     """
 
     label: str
@@ -41,29 +41,29 @@ class Run(NamedTuple):
 
 
 class CurvePoint(NamedTuple):
-    """How right the runs of one size are."""
+    """The accuracy of the runs with one size."""
 
     size: int
     cell: SliceCell
 
 
-class Reached(NamedTuple):
-    """The smallest size whose mean is at least a target, and the highest mean there is; None where there is none."""
+class ReachedTarget(NamedTuple):
+    """The smallest size whose mean reaches the target, and the highest mean; None if there is none."""
 
     size: int | None
     best: float | None
 
 
 class Curve(NamedTuple):
-    """The points of a method, by size; `reached` is the smallest whose mean is at least the target.
+    """The points of a curve by size; `reached` is the smallest size whose mean reaches the target.
 
-    `parts` has the same of each column of the board. `trained` is what the label says of what it was trained on.
+    `parts` has the same for each column of the board. `trained` is the part of the label about the training split.
     """
 
     label: str
     points: list[CurvePoint]
     reached: int | None
-    parts: tuple[Reached, ...] = ()
+    parts: tuple[ReachedTarget, ...] = ()
     trained: str = ""
 
     @property
@@ -72,19 +72,19 @@ class Curve(NamedTuple):
 
 
 def curves(found: Sequence[Run], *, along: str, target: Fraction) -> list[Curve]:
-    """Return the curves of a board: one for each method and split it was trained on.
+    """Return the curves of a board: one for each method and training split.
 
-    Along the number of examples seen, one for each size of training set as well. Along that size, of several runs of
-    training the one that saw most examples counts.
+    If the horizontal axis is the number of examples seen, there is one curve for each size of the training set as well.
+    If it is that size, then of several runs the one that saw the most examples counts.
 
     Parameters
     ----------
     found : sequence of Run
-        Each method under each of its circumstances.
+        Each method with each of its configurations.
     along : str
         `TRAIN_SIZE` or `EXAMPLES_SEEN`.
     target : Fraction
-        A share of right answers.
+        The target accuracy.
     """
     made = []
     for label, sized in _grouped(found, along=along).items():
@@ -98,7 +98,7 @@ def curves(found: Sequence[Run], *, along: str, target: Fraction) -> list[Curve]
 
 
 def _grouped(found: Sequence[Run], *, along: str) -> dict[str, dict[int, Run]]:
-    """Return, by a label of its own, the runs of each curve by size; those that are called alike are counted."""
+    """Return the runs of each curve by size, by a unique label; equal labels are numbered."""
     grouped: dict[tuple[str, str, int | None], dict[int, Run]] = {}
     for one in sorted(found, key=lambda one: one.examples_seen or 0):
         size = one.train_size if along == TRAIN_SIZE else one.examples_seen
@@ -123,10 +123,10 @@ def _trained(one: Run, *, along: str) -> str:
     return f"trained on {of}{one.trained_on}" if one.trained_on else ""
 
 
-def _reached(points: Sequence[CurvePoint], target: Fraction) -> Reached:
+def _reached(points: Sequence[CurvePoint], target: Fraction) -> ReachedTarget:
     known = [(size, cell) for size, cell in points if cell.mean is not None]
-    sizes = (size for size, cell in known if exact_share(cell.averaged) >= target)
-    return Reached(next(sizes, None), max((cell.mean or 0.0 for _, cell in known), default=None))
+    sizes = (size for size, cell in known if cell.averaged.exact_mean >= target)
+    return ReachedTarget(next(sizes, None), max((cell.mean or 0.0 for _, cell in known), default=None))
 
 
 def lines_of(found: Sequence[Curve]) -> Iterator[dict[str, float | int | str | None]]:
@@ -136,16 +136,10 @@ def lines_of(found: Sequence[Curve]) -> Iterator[dict[str, float | int | str | N
 
 
 def point_json(size: int, cell: SliceCell) -> dict[str, float | int | None]:
-    """Return a point for other programs."""
-    return {
-        "size": size,
-        "n": cell.n,
-        "runs": len(cell.averaged.rights),
-        "accuracy": None if cell.mean is None else round(cell.mean, 6),
-        "low": None if cell.mean is None else round(cell.interval.low, 6),
-        "high": None if cell.mean is None else round(cell.interval.high, 6),
-        "deviation": None if cell.deviation is None else round(cell.deviation, 6),
-    }
+    """Return a point as JSON data."""
+    found = cell.figure
+    deviation = rounded_or_none(found.deviation)
+    return {"size": size, "n": found.n, "runs": found.runs, **found.shares(), "deviation": deviation}
 
 
 FAIL = "FAIL"  # no size that was measured reaches it
@@ -153,22 +147,22 @@ UNTOLD = "–"  # too few questions
 
 
 class TargetRow(NamedTuple):
-    """A column of the board, with what each curve needs for it."""
+    """A column of the board, with the size that each curve needs for it."""
 
     label: str
     title: str
-    found: list[Reached]
+    found: list[ReachedTarget]
 
     @property
     def cells(self) -> list[tuple[str, str]]:
-        """Return what is said of each curve, and beside it the highest accuracy where the target isn't reached."""
+        """Return for each curve the needed size, and the highest accuracy if the target is not reached."""
         return [(text_of(one), "" if one.size is not None else best_of(one)) for one in self.found]
 
 
-class Needed(NamedTuple):
-    """What curves need: a line for each column, and for each curve how many of these don't reach the target.
+class CurveNeeds(NamedTuple):
+    """The sizes that curves need: a row for each column, and for each curve how many columns miss the target.
 
-    `noun` is what a column is called.
+    `noun` is the name for a column.
     """
 
     curves: list[str]
@@ -177,30 +171,30 @@ class Needed(NamedTuple):
     noun: str
 
 
-def text_of(one: Reached) -> str:
+def text_of(one: ReachedTarget) -> str:
     if one.size is not None:
         return f"{one.size:,}"
     return UNTOLD if one.best is None else FAIL
 
 
-def best_of(one: Reached) -> str:
-    """Return the highest accuracy in points for people; empty where it isn't told."""
-    return "" if one.best is None else f"{100 * one.best:.1f}"
+def best_of(one: ReachedTarget) -> str:
+    """Return the highest accuracy in percent as text; empty if there is none."""
+    return "" if one.best is None else points(one.best)
 
 
-def needed(curves: Sequence[Curve], columns: Sequence[Column], tasks: Tasks | None) -> Needed:
-    """Return what each curve needs for each column; where there are tasks, for these alone."""
+def curve_needs(curves: Sequence[Curve], columns: Sequence[Column], tasks: Tasks | None) -> CurveNeeds:
+    """Return what each curve needs for each column; only for columns that are tasks, if there are any."""
     chosen = [at for at, column in enumerate(columns) if tasks is None or column.facet == tasks.facet]
     lines = [
         TargetRow(columns[at].label, columns[at].title or columns[at].label, [curve.parts[at] for curve in curves])
         for at in chosen
     ]
     failed = [sum(text_of(line.found[at]) == FAIL for line in lines) for at in range(len(curves))]
-    return Needed([curve.label for curve in curves], lines, failed, tasks.noun if tasks is not None else "column")
+    return CurveNeeds([curve.label for curve in curves], lines, failed, tasks.noun if tasks is not None else "column")
 
 
-def table_of(split: Split, found: Needed, along: str, target: str) -> Table:
-    """Return it for other programs: `FAIL` where no size that was measured reaches the target."""
+def table_of(split: Split, found: CurveNeeds, along: str, target: str) -> Table:
+    """Return the sizes as a table; `FAIL` if no measured size reaches the target."""
     caption = (
         f"{ALONG[along].capitalize()} with which {target} percent are right, on {split} "
         f"({split.questions:,} questions, content hash {split.fingerprint[:16]}); {timezone.localdate().isoformat()}."
@@ -226,15 +220,15 @@ def table_of(split: Split, found: Needed, along: str, target: str) -> Table:
 
 
 def line_json(line: TargetRow, curves: Sequence[str]) -> dict[str, object]:
-    """Return what a column needs for other programs: by curve `reached` and `highest`."""
+    """Return what a column needs as JSON data: `reached` and `highest` by curve."""
     found = zip(curves, line.found, strict=True)
     return {"column": line.label, "title": line.title, "curves": {curve: reached_json(one) for curve, one in found}}
 
 
-def reached_json(one: Reached) -> dict[str, float | int | None]:
-    return {"reached": one.size, "highest": None if one.best is None else round(one.best, 6)}
+def reached_json(one: ReachedTarget) -> dict[str, float | int | None]:
+    return {"reached": one.size, "highest": rounded_or_none(one.best)}
 
 
-def _cells(one: Reached) -> list[str | int | float | None]:
+def _cells(one: ReachedTarget) -> list[str | int | float | None]:
     size = None if one.best is None else FAIL
-    return [one.size if one.size is not None else size, None if one.best is None else round(one.best, 6)]
+    return [one.size if one.size is not None else size, rounded_or_none(one.best)]

@@ -1,4 +1,4 @@
-"""Methods: what makes predictions."""
+"""API of methods, which make predictions."""
 
 from typing import Any
 
@@ -6,38 +6,37 @@ from django.http import HttpRequest
 from ninja import Router, Status
 
 from generation.browsing.sidebar import page_of
-from generation.splits.filters import read_query
-from generation.views.finding import pairs_of
+from generation.splits.filters import QueryString, read_query
 from webapp.api.errors import Problem
-from webapp.api.operations import changes, reads
+from webapp.api.openapi_operations import changes, reads
 from webapp.api.pages import PAGE, page_json
 from webapp.api.shapes import submissions as shapes
-from webapp.api.shapes.general import Page
+from webapp.api.shapes.common import PageOut
+from webapp.leaderboards.board_lookup import find_method
 from webapp.leaderboards.forms import MethodForm
-from webapp.leaderboards.lookup import find_method
 from webapp.leaderboards.models import Method
 
 router = Router(tags=["Methods"])
 SAID = ("name", "made", "shots", "description", "link", "model", "model_date", "prompt", "anonymous")
 
 
-@reads(router, "methods/", Page[shapes.Method], parameters=[PAGE])
+@reads(router, "methods/", PageOut[shapes.MethodOut], parameters=[PAGE])
 def methods(request: HttpRequest) -> dict[str, Any]:
-    """Return a page of the methods that whoever asks may know of, the latest first; baselines are not listed."""
+    """Return a page of the methods that you may see, the latest first; baselines are not listed."""
     rows = Method.objects.visible_to(request.user).filter(baseline="").for_list()
-    page = page_of(read_query(pairs_of(request), facets=()), rows.count(), of="methods")
+    page = page_of(read_query(QueryString.of(request).pairs, facets=()), rows.count(), of="methods")
     return page_json(request, page, [method_json(one) for one in rows[page.start : page.stop]])
 
 
-@reads(router, "methods/{position:number}/", shapes.Method)
+@reads(router, "methods/{position:number}/", shapes.MethodOut)
 def method(request: HttpRequest, number: int) -> dict[str, Any]:
     """Return a method."""
     return method_json(find_method(request.user, number))
 
 
-@changes(router, "methods/", {201: shapes.Method})
+@changes(router, "methods/", {201: shapes.MethodOut})
 def new_method(request: HttpRequest, said: shapes.NewMethod) -> Any:
-    """Make a method; it is private until its page publishes it."""
+    """Create a method; it is private until you publish it on its page."""
     form = MethodForm(said.dict(), owner=request.user)
     if not form.is_valid():
         raise unfit(form)
@@ -46,7 +45,7 @@ def new_method(request: HttpRequest, said: shapes.NewMethod) -> Any:
 
 
 def method_json(one: Method) -> dict[str, Any]:
-    """Return what is said of a method to whoever may know of it."""
+    """Return a method as JSON data for users who may see it."""
     return {name: getattr(one, name) for name in SAID} | {
         "id": one.pk,
         "by": one.by,
@@ -58,6 +57,6 @@ def method_json(one: Method) -> dict[str, Any]:
 
 
 def unfit(form: Any) -> Problem:
-    """Return what a form has to say against what was sent."""
+    """Return an error that lists the problems of a form."""
     fields = [{"where": name, "message": str(reason)} for name, reasons in form.errors.items() for reason in reasons]
     return Problem(422, " ".join(f"{one['where']}: {one['message']}" for one in fields), details={"fields": fields})

@@ -1,4 +1,4 @@
-"""What the API answers, as JSON: a field that somebody may not see, or that there isn't, is absent."""
+"""JSON schemas of responses; a field that does not exist or that the user may not see is absent."""
 
 from datetime import datetime
 from typing import Any, Generic, TypeVar
@@ -9,8 +9,8 @@ from pydantic import Field
 T = TypeVar("T")
 
 
-class Fault(Schema):
-    """What is wrong: a word for programs, a sentence for people, and whatever else helps."""
+class FaultOut(Schema):
+    """An error: a code for programs, a message for people, and details."""
 
     code: str
     message: str
@@ -18,13 +18,13 @@ class Fault(Schema):
 
 
 class ErrorBody(Schema):
-    """Every refusal."""
+    """The body of every refusal."""
 
-    error: Fault
+    error: FaultOut
 
 
-class Page(Schema, Generic[T]):
-    """A part of a list. `next` and `previous` are addresses on this site, null at the ends."""
+class PageOut(Schema, Generic[T]):
+    """A page of a list. `next` and `previous` are URLs on this site, null at the ends."""
 
     count: int
     page: int
@@ -35,7 +35,7 @@ class Page(Schema, Generic[T]):
 
 
 class Account(Schema):
-    """Who asks."""
+    """The account of the request."""
 
     username: str
     name: str
@@ -43,7 +43,7 @@ class Account(Schema):
     is_staff: bool
 
 
-class Split(Schema):
+class SplitOut(Schema):
     """A part of a dataset with a role."""
 
     name: str
@@ -60,8 +60,8 @@ class Split(Schema):
     page: str = Field(description="Its page for people.")
 
 
-class Facet(Schema):
-    """By what its questions can be filtered and counted."""
+class FacetOut(Schema):
+    """A property by which questions can be filtered and counted."""
 
     name: str
     label: str
@@ -70,19 +70,19 @@ class Facet(Schema):
     reveals: bool = Field(description="Whether it tells more than the question's words.")
 
 
-class SplitInFull(Split):
-    """A split, with what its questions can be answered and filtered by."""
+class SplitInFull(SplitOut):
+    """A split with its possible answers and its facets."""
 
     answers: list[str] = Field(description="Every answer that there is: the whole vocabulary.")
-    facets: list[Facet]
+    facets: list[FacetOut]
     questions_url: str
     scenes_url: str
     questions_file: str = Field(description="All questions: a gzipped line of JSON each.")
     images_file: str | None = Field(default=None, description="All pictures: a tar file.")
 
 
-class Dataset(Schema):
-    """A dataset, and its splits in their order."""
+class DatasetOut(Schema):
+    """A dataset with its splits in order."""
 
     slug: str
     title: str
@@ -100,13 +100,13 @@ class Dataset(Schema):
     engine_version: str
     release: str
     with_images: bool
-    splits: list[Split]
+    splits: list[SplitOut]
     url: str
     page: str
 
 
-class Question(Schema):
-    """A question. `question_id` is its position in the split, as pages and prediction files have it."""
+class QuestionOut(Schema):
+    """A question. `question_id` is its position in the split, as on pages and in prediction files."""
 
     question_id: int
     dataset: str
@@ -130,16 +130,16 @@ class Question(Schema):
     page: str
 
 
-class QuestionInFull(Question):
-    """A question, with how a model may be asked it."""
+class QuestionInFull(QuestionOut):
+    """A question with a prompt for models."""
 
     prompt: str | None = None
     choices: list[str] = Field(default=[], description="The answers that its type admits.")
     parent_question_id: int | None = Field(default=None, description="Of a derived split: its number in the parent.")
 
 
-class Scene(Schema):
-    """What questions are about."""
+class SceneOut(Schema):
+    """A scene that questions are about."""
 
     scene: int
     dataset: str
@@ -155,8 +155,8 @@ class Scene(Schema):
     url: str
 
 
-class Study(Schema):
-    """A study: so many questions of a split, each answered by so many people."""
+class StudyOut(Schema):
+    """A study: people answer a sample of a split's questions, each question several times."""
 
     code: str
     title: str
@@ -174,8 +174,8 @@ class Study(Schema):
     page: str
 
 
-class Share(Schema):
-    """So many of `n`, with a 95 % interval; of too few only how many there are."""
+class ShareOut(Schema):
+    """A share of `n` with a 95 % interval; only `n` if it is too small."""
 
     n: int
     right: int | None = None
@@ -185,19 +185,19 @@ class Share(Schema):
 
 
 class StudyFigures(Schema):
-    """How right people are."""
+    """Accuracy of people."""
 
     people: int
     answers: int
     refusals: int
     ties: int
-    majority: Share = Field(description="Of questions: what most people say. A tie is wrong.")
-    single: Share = Field(description="Of single answers.")
+    majority: ShareOut = Field(description="Of questions: what most people say. A tie is wrong.")
+    single: ShareOut = Field(description="Of single answers.")
     alpha: float | None = Field(description="Krippendorff's.")
 
 
-class StudyInFull(Study):
-    """A study with its figures, where anybody was asked."""
+class StudyInFull(StudyOut):
+    """A study with its figures, if anybody answered."""
 
     figures: StudyFigures | None = None
     baseline: str | None = Field(default=None, description="The page of its published human baseline.")

@@ -1,13 +1,13 @@
-"""What the API answers of what pages beside a board tell."""
+"""JSON schemas of a board's analysis."""
 
 from ninja import Schema
 from pydantic import Field
 
-from webapp.api.shapes.general import Page
+from webapp.api.shapes.common import PageOut
 
 
-class Read(Schema):
-    """What figures are of."""
+class ReadOut(Schema):
+    """The split that figures are about."""
 
     dataset: str
     split: str
@@ -30,8 +30,8 @@ class Cell(Schema):
     right: str | None = Field(description="How many are right in each run, where that may be told.")
 
 
-class Slices(Read):
-    """A board broken down: every cell of every panel, the whole of each column first."""
+class Slices(ReadOut):
+    """A board broken down: every cell of every panel, the total of each column first."""
 
     slices: list[Cell]
 
@@ -43,8 +43,8 @@ class RowName(Schema):
     label: str
 
 
-class Compared(Schema):
-    """Two rows on the same questions; of too few nothing but `n`."""
+class ComparedOut(Schema):
+    """Two rows on the same questions; only `n` if there are too few."""
 
     facet: str = Field(description="Empty of all questions.")
     value: str
@@ -61,17 +61,17 @@ class Compared(Schema):
     p_holm: float | None = Field(description="The same, adjusted for there being several slices of this facet.")
 
 
-class Comparison(Read):
+class ComparisonOut(ReadOut):
     """Two rows of a board, compared."""
 
     first: RowName
     second: RowName
     test: str = Field(description="McNemar’s exact test, or with several runs the paired permutation test.")
-    whole: Compared
-    slices: list[Compared]
+    whole: ComparedOut
+    slices: list[ComparedOut]
 
 
-class Given(Schema):
+class GivenOut(Schema):
     """An answer of a row's runs."""
 
     text: str = Field(description="In quotation marks what the vocabulary doesn't have.")
@@ -80,25 +80,25 @@ class Given(Schema):
 
 
 class Answered(Schema):
-    """A question with what rows say of it, by their keys."""
+    """A question with the rows' answers, by their keys."""
 
     question_id: int
     question: str
     answer: str | None
-    given: dict[str, list[Given]]
+    given: dict[str, list[GivenOut]]
     url: str
     page: str
 
 
-class AnsweredPage(Page[Answered]):
-    """A part of the questions that were answered so."""
+class AnsweredPage(PageOut[Answered]):
+    """A page of the questions with these answers."""
 
     show: str
     rows: list[RowName]
 
 
 class Point(Schema):
-    """An accuracy of runs that learned from so much; of too few questions nothing but `n`."""
+    """The accuracy of runs with one training size; only `n` if there are too few questions."""
 
     size: int
     n: int
@@ -109,32 +109,34 @@ class Point(Schema):
     deviation: float | None
 
 
-class Reached(Schema):
-    """The smallest size with which a target is reached, and the highest accuracy; null where there is none."""
+class ReachedOut(Schema):
+    """The smallest size that reaches a target, and the highest accuracy; null if there is none."""
 
     reached: int | None
     highest: float | None
 
 
-class Curve(Schema):
-    """The points of a method by size, and the smallest size whose mean reaches the target; null where none does."""
+class CurveOut(Schema):
+    """The points of a method by size, and the smallest size whose mean reaches the target, or null."""
 
     label: str
     reached: int | None
     points: list[Point]
-    columns: dict[str, Reached] = Field(description="The same of each column of the board; empty for a view's series.")
+    columns: dict[str, ReachedOut] = Field(
+        description="The same of each column of the board; empty for a view's series."
+    )
 
 
-class Curves(Read):
+class Curves(ReadOut):
     """The curves of a board."""
 
     along: str
     target: float
-    curves: list[Curve]
+    curves: list[CurveOut]
 
 
-class Explained(Schema):
-    """How many of a row's wrong answers something else gives too; of too few nothing but `n`."""
+class ExplainedOut(Schema):
+    """How many of a row's wrong answers something else also gives; only `n` if there are too few."""
 
     label: str
     n: int
@@ -145,8 +147,8 @@ class Explained(Schema):
     p_holm: float | None
 
 
-class Skipping(Schema):
-    """What a row's wrong answers are: the step left out and the baseline that explain most, and all of them."""
+class SkippingOut(Schema):
+    """What explains a row's wrong answers: the best step and baseline, and all of them."""
 
     key: str
     label: str
@@ -156,12 +158,12 @@ class Skipping(Schema):
     usable: int = Field(description="wrong answers to other questions whose answer some step left out changes")
     step: str | None
     baseline: str | None
-    steps: list[Explained]
-    baselines: list[Explained]
+    steps: list[ExplainedOut]
+    baselines: list[ExplainedOut]
 
 
-class Steps(Read):
-    """Which step each row skips."""
+class Steps(ReadOut):
+    """The step that each row skips."""
 
     state: str = Field(description="done, waiting, running or failed; none where no step can be left out")
-    rows: list[Skipping]
+    rows: list[SkippingOut]

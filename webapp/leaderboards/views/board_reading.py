@@ -1,7 +1,5 @@
-"""What the pages that read a board have in common: the split, its rows, those that are chosen, files."""
+"""What the views that analyse a board share: the split, its rows, the chosen ones, and files."""
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,17 +13,18 @@ from django.utils.cache import patch_vary_headers
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from annotations.results.answer_files import cell
+from generation.access import may_see_exact_figures
 from generation.charts.drawing import DrawingOrder, drawings
 from generation.charts.vega import BESIDE_A_FORM, OF_PAPER, OF_THE_PAGE, WIDE
+from generation.engine.formats.spreadsheets import csv_lines
+from generation.engine.scoring.figures import TOO_FEW
 from generation.models import Split
-from generation.splits.filters import BadAddress, check_names, shortened
+from generation.splits.filters import BadAddress, QueryString, shorten
 from generation.storage.index import SplitIndex
-from webapp.leaderboards.analysis.panels_chart import left_out, spec_of
-from webapp.leaderboards.analysis.slices import LEAST, Ground, SlicePanel
-from webapp.leaderboards.disclosure.visibility import is_open
-from webapp.leaderboards.entries import Contender, Entry, asked_of, entries_of, find_entry
-from webapp.leaderboards.lookup import find_board
+from webapp.leaderboards.analysis.slice_panels_chart import left_out, spec_of
+from webapp.leaderboards.analysis.slices import SliceContext, SlicePanel
+from webapp.leaderboards.board_lookup import find_board
+from webapp.leaderboards.entries import Contender, Entry, asked_positions, entries_of, find_entry
 
 KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}
 ENTRY = "entry"
@@ -35,7 +34,7 @@ OFFERED = 40  # rows that the form offers
 
 
 class UnreadableAddress(Exception):
-    """An address asks for what isn't there or may not be told; the text says why."""
+    """The URL asks for something that does not exist or is not visible; the text says why."""
 
     def __init__(self, message: str, *, status: int = 404) -> None:
         super().__init__(message)
@@ -56,11 +55,15 @@ class BoardReading:
     split: Split
 
     def check_names(self, *known: str) -> None:
-        """Raise `UnreadableAddress` for a name in the address that is neither rows nor one of these."""
+        """Raise `UnreadableAddress` for a parameter that is neither a row nor one of `known`."""
         try:
-            check_names(self.request.GET, (ENTRY, *known))
+            self.asked.check_names((ENTRY, *known))
         except BadAddress as error:
             raise UnreadableAddress(str(error), status=400) from error
+
+    @cached_property
+    def asked(self) -> QueryString:
+        return QueryString.of(self.request)
 
     @cached_property
     def index(self) -> SplitIndex:
@@ -68,7 +71,7 @@ class BoardReading:
 
     @cached_property
     def is_open(self) -> bool:
-        return is_open(self.request.user, self.split)
+        return may_see_exact_figures(self.request.user, self.split)
 
     @cached_property
     def entries(self) -> list[Entry]:
@@ -76,8 +79,8 @@ class BoardReading:
 
     @cached_property
     def chosen(self) -> list[Entry]:
-        """Return the rows that the address names, or the first models; raise `UnreadableAddress`."""
-        keys = list(dict.fromkeys(key for key in self.request.GET.getlist(ENTRY) if key))
+        """Return the rows that the URL names, or the first models by default; raise `UnreadableAddress`."""
+        keys = self.asked.values(ENTRY)
         if len(keys) > MOST:
             raise UnreadableAddress(f"Expected at most {MOST} rows of the board, got {len(keys)}.", status=400)
         if not keys:
@@ -88,7 +91,7 @@ class BoardReading:
         known = {entry.key: entry for entry in self.entries}
         found = known.get(key) or find_entry(self.request.user, self.split, key)
         if found is None:
-            raise UnreadableAddress(f"Expected a row of the board of {self.split}, got {shortened(key)}.")
+            raise UnreadableAddress(f"Expected a row of the board of {self.split}, got {shorten(key)}.")
         return found
 
     @cached_property
@@ -96,12 +99,12 @@ class BoardReading:
         return contenders_of(self.chosen)
 
     @cached_property
-    def ground(self) -> Ground:
-        return Ground(self.index, self.split.get_absolute_url(), asked_of(self.contenders))
+    def ground(self) -> SliceContext:
+        return SliceContext(self.index, self.split.get_absolute_url(), asked_positions(self.contenders))
 
     @property
     def offered(self) -> list[tuple[Entry, bool]]:
-        """Return the rows that a form offers, and whether each is chosen."""
+        """Return the rows that the form offers, and whether each is chosen."""
         keys = {entry.key for entry in self.chosen}
         listed = self.entries[:OFFERED]
         rest = [entry for entry in self.chosen if entry.key not in {one.key for one in listed}]
@@ -112,7 +115,7 @@ class BoardReading:
         return [(ENTRY, entry.key) for entry in self.chosen]
 
     def context(self, here: str) -> dict[str, Any]:
-        """Return what every such page says."""
+        """Return the template context that all these pages share."""
         people = int(self.ground.asked.sum()) if self.ground.asked is not None else None
         return {
             "split": self.split,
@@ -124,17 +127,17 @@ class BoardReading:
             "people": people,
             "same_rows": urlencode(self.entry_pairs),
             "query": self.request.GET.urlencode(),
-            "least": LEAST,
+            "least": TOO_FEW,
         }
 
 
-def opened(request: HttpRequest, slug: str, name: str) -> BoardReading:
-    """Return the board of a split as this visitor reads it; 404 to whom it isn't shown."""
+def open_board(request: HttpRequest, slug: str, name: str) -> BoardReading:
+    """Return the board of a split for this visitor; raise `Http404` if they may not open it."""
     return BoardReading(request, find_board(request.user, slug, name))
 
 
 def check_open(reading: BoardReading) -> None:
-    """Raise `UnreadableAddress` where answers are withheld from the visitor."""
+    """Raise `UnreadableAddress` if answers are withheld from the visitor."""
     if not reading.is_open:
         message = (
             f"The answers of {reading.split} are withheld. This page opens when its owner opens them. Until then the "
@@ -149,7 +152,7 @@ def about(reading: BoardReading) -> dict[str, str]:
 
 
 def contenders_of(entries: Sequence[Entry]) -> list[Contender]:
-    """Return rows with their predictions, under labels of their own."""
+    """Return rows with their predictions and with labels that differ."""
     names = [entry.name for entry in entries]
     labels = [
         f"{entry.name} ({entry.circumstances})" if names.count(entry.name) > 1 and entry.circumstances else entry.name
@@ -163,13 +166,13 @@ def contenders_of(entries: Sequence[Entry]) -> list[Contender]:
     ]
 
 
-def refused(reading: BoardReading, error: UnreadableAddress) -> HttpResponse:
+def refuse(reading: BoardReading, error: UnreadableAddress) -> HttpResponse:
     context = {"split": reading.split, "dataset": reading.split.dataset, "message": str(error)}
     return render(reading.request, "generation/refused.html", context, status=error.status)
 
 
-def drawn(split: Split, panels: Sequence[SlicePanel]) -> list[dict[str, Any]]:
-    """Return panels with their drawings as parts of a page; a map of two facets is the table itself."""
+def draw_panels(split: Split, panels: Sequence[SlicePanel]) -> list[dict[str, Any]]:
+    """Return panels with their charts as HTML; for two crossed facets the table itself is the map."""
     specs = [None if panel.is_crossed else spec_of(panel, colors=OF_THE_PAGE) for panel in panels]
     return [
         {
@@ -183,7 +186,7 @@ def drawn(split: Split, panels: Sequence[SlicePanel]) -> list[dict[str, Any]]:
 
 
 def drawing_of(split: Split, spec: dict[str, Any] | None) -> SafeString:
-    """Return a chart as a part of a page; empty where there is nothing to draw or drawing failed."""
+    """Return a chart as HTML; empty if there is nothing to draw or drawing failed."""
     [drawing] = _drawings_of(split, [spec], wide=WIDE)
     return drawing
 
@@ -203,12 +206,12 @@ def _sized(wide: bytes | None, narrow: bytes | None) -> SafeString:
 
 
 def for_paper(reading: BoardReading, panel: SlicePanel, *, kind: str) -> bytes:
-    """Return a panel's chart as a file; raise `UnreadableAddress` where there is none."""
+    """Return a panel's chart as a file; raise `UnreadableAddress` if there is nothing to draw."""
     return paper_of(reading, spec_of(panel, colors=OF_PAPER, title=str(reading.split)), kind=kind)
 
 
 def paper_of(reading: BoardReading, spec: dict[str, Any] | None, *, kind: str) -> bytes:
-    """Return a chart as a file; raise `UnreadableAddress` where there is none."""
+    """Return a chart as a file; raise `UnreadableAddress` if there is nothing to draw."""
     orders = [DrawingOrder(spec, kind=kind, site=settings.PUBLIC_URL)] if spec is not None else []
     [drawing] = drawings(reading.split.dataset.slug, orders) or [None]
     if drawing is None:
@@ -217,18 +220,13 @@ def paper_of(reading: BoardReading, spec: dict[str, Any] | None, *, kind: str) -
 
 
 def as_csv(lines: Iterable[Mapping[str, Any]]) -> bytes:
-    """Return lines of figures as CSV."""
-    text = io.StringIO()
-    writer: Any = csv.writer(text)
-    for number, line in enumerate(lines):
-        if not number:
-            writer.writerow(line)
-        writer.writerow(["" if value is None else cell(value) for value in line.values()])
-    return text.getvalue().encode()
+    """Return rows of figures as CSV."""
+    every = list(lines)
+    return "".join(csv_lines([*every[:1], *(line.values() for line in every)])).encode()
 
 
-def saved(reading: BoardReading, content: bytes, *, kind: str, name: str) -> HttpResponse:
-    """Return a file to be saved; nobody but the browser keeps it, for others may be told other figures."""
+def download(reading: BoardReading, content: bytes, *, kind: str, name: str) -> HttpResponse:
+    """Return a download that only the browser may cache, since others may see other figures."""
     response = HttpResponse(content, content_type=KINDS[kind])
     whole = f"{reading.split.dataset.slug}-{reading.split.name}-{name}.{kind}"
     response["Content-Disposition"] = f'attachment; filename="{whole}"'

@@ -1,4 +1,4 @@
-"""How a panel's chart looks: bars with their intervals, or lines in a band where the rows are numbers."""
+"""Chart of a panel: bars with intervals, lines with bands if the rows are numbers, or a map of two crossed facets."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -18,14 +18,14 @@ from generation.charts.vega import (
 )
 from webapp.leaderboards.analysis.slices import SlicePanel
 
-ROOM = 3  # pixels that a bar is thicker than in other charts: an interval lies across it
-CELL = 34  # pixels of a map's cell from left to right
-DARKEST = 2  # times the whole: a map's cells are half as dark at most, so that ink is read on all of them
+ROOM = 3  # extra pixels of a bar's thickness, because an interval is drawn on it
+CELL = 34  # pixels, width of a map's cell
+DARKEST = 2  # end of the colour scale: cells have at most half of the darkest shade, so that text on them is readable
 DRAWN = 5  # columns: there are as many colours
 
 
 def spec_of(panel: SlicePanel, *, colors: SvgPalette, title: str = "") -> dict[str, Any] | None:
-    """Return the chart's specification, with a title where it stands alone; None where there is nothing to draw."""
+    """Return the Vega-Lite specification, with a title if the chart stands alone; None if there is nothing to draw."""
     values = list(_values(panel))
     if not values:
         return None
@@ -59,7 +59,7 @@ def _encoded(panel: SlicePanel, legend: Sequence[str], colors: SvgPalette) -> di
 
 
 def left_out(panel: SlicePanel) -> str:
-    """Return what a chart doesn't draw, for people; empty where it draws all."""
+    """Say what the chart leaves out; empty if it draws all."""
     lines = []
     if len(panel.columns) > DRAWN:
         lines.append(f"Drawn are the first {DRAWN} of {len(panel.columns)} columns.")
@@ -69,16 +69,14 @@ def left_out(panel: SlicePanel) -> str:
 
 
 def _values(panel: SlicePanel) -> Iterator[dict[str, Any]]:
-    """Yield what stands behind each mark: cells with enough questions."""
+    """Yield the data of each mark; cells with too few questions are left out."""
     for row in panel.rows if panel.is_along or panel.is_crossed else panel.rows[:MOST_BARS]:
         for column, cell in list(zip(panel.columns, row.cells, strict=True))[: None if panel.is_crossed else DRAWN]:
             if cell.mean is not None:
                 yield {
                     "row": row.label,
                     "column": column,
-                    "share": round(cell.mean, 6),
-                    "low": round(cell.interval.low, 6),
-                    "high": round(cell.interval.high, 6),
+                    **cell.chart_values,
                     "said": f"{column}, {row.label}: {cell.text} ({cell.beside})",
                     **({"address": ELSEWHERE + cell.address} if cell.address else {}),
                 }
@@ -88,7 +86,7 @@ def _share(field: str) -> dict[str, Any]:
     return {
         "field": field,
         "type": "quantitative",
-        "title": "share answered rightly",
+        "title": "accuracy",
         "axis": {"format": SHARES, "tickCount": 4},
         "scale": {"domain": [0, 1]},
     }
@@ -127,7 +125,7 @@ def _along(panel: SlicePanel, legend: Sequence[str], colors: SvgPalette) -> dict
 
 
 def _mapped(panel: SlicePanel, colors: SvgPalette) -> dict[str, Any]:
-    """Return cells that are shaded by accuracy, with it in percent."""
+    """Return a map of cells shaded by accuracy, with the percentage as text."""
     rows, columns = [row.label for row in panel.rows], list(panel.columns)
     y = {"field": "row", "type": "ordinal", "sort": rows, "title": None}
     x = {"field": "column", "type": "ordinal", "sort": columns, "title": None, "axis": {"labelAngle": -40}}

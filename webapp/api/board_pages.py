@@ -1,4 +1,4 @@
-"""What pages beside a board tell of it: slices, comparisons, single questions, curves, skipped steps."""
+"""API of a board's analysis: slices, comparisons, single questions, curves, skipped steps."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,21 +8,20 @@ from django.http import HttpRequest
 from ninja import Router
 
 from generation.browsing.sidebar import page_of
-from generation.views.finding import pairs_of
 from webapp.api.boards import BOARD
 from webapp.api.datasets import split_url
 from webapp.api.errors import Problem
-from webapp.api.operations import reads
-from webapp.api.pages import PAGE, SIZE_NAME, SIZED, WORDS, filter_of, keeping, page_json, sized
-from webapp.api.shapes import reading as shapes
+from webapp.api.openapi_operations import reads
+from webapp.api.pages import PAGE, SIZE_NAME, SIZED, WORDS, filter_of, keeping, page_json, page_size_of
+from webapp.api.shapes import board_pages as shapes
 from webapp.leaderboards.analysis import comparison
-from webapp.leaderboards.analysis.curves import ALONG, Curve, point_json, reached_json
+from webapp.leaderboards.analysis.learning_curves import ALONG, Curve, point_json, reached_json
 from webapp.leaderboards.analysis.slices import lines_of
 from webapp.leaderboards.entries import Contender
+from webapp.leaderboards.views.board_reading import BoardReading, UnreadableAddress, about, open_board
 from webapp.leaderboards.views.comparing import sheet_for
-from webapp.leaderboards.views.curves import OVER, TARGET, learned_for
-from webapp.leaderboards.views.questions import SHOW, Listed, listed_of, wanted_of
-from webapp.leaderboards.views.reading import BoardReading, UnreadableAddress, about, opened
+from webapp.leaderboards.views.learning_curves import OVER, TARGET, curves_for
+from webapp.leaderboards.views.questions import SHOW, ListedQuestion, list_questions, read_wanted
 from webapp.leaderboards.views.slices import panels_for
 from webapp.leaderboards.views.steps import steps_for
 
@@ -48,23 +47,23 @@ SERIES = _text("view", "A view that the world has ready, whose series are curves
 
 @contextmanager
 def _read(request: HttpRequest, slug: str, name: str) -> Iterator[BoardReading]:
-    """Give a board as whoever asks reads it; what pages refuse is refused here in the same words."""
+    """Yield a board as the user may read it; refusals have the same text as on pages."""
     try:
-        yield opened(request, slug, name)
+        yield open_board(request, slug, name)
     except UnreadableAddress as error:
         raise Problem(error.status, str(error)) from error
 
 
 @reads(router, f"{BOARD}slices/", shapes.Slices, parameters=[ENTRIES, VIEW, BY, BANDS])
 def slices(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
-    """Return accuracies by a ready-made view or by facets, as the page has them: `?by=type&by=length&entry=m5`."""
+    """Return accuracies by a view of the world or by facets: `?by=type&by=length&entry=m5`."""
     with _read(request, slug, name) as reading:
         return about(reading) | {"slices": list(lines_of(panels_for(reading)))}
 
 
-@reads(router, f"{BOARD}compare/", shapes.Comparison, parameters=[ENTRIES])
+@reads(router, f"{BOARD}compare/", shapes.ComparisonOut, parameters=[ENTRIES])
 def compare(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
-    """Return two rows on identical questions, over all of them and by every facet: `?entry=m5&entry=m7`."""
+    """Compare two rows on identical questions, over all of them and by every facet: `?entry=m5&entry=m7`."""
     with _read(request, slug, name) as reading:
         found = sheet_for(reading)
         whole, *parts = comparison.lines_of(found)
@@ -74,15 +73,15 @@ def compare(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
 
 @reads(router, f"{BOARD}questions/", shapes.AnsweredPage, parameters=[ENTRIES, SHOWN, WORDS, PAGE, SIZED])
 def board_questions(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
-    """Return a page of single questions with what rows say of each: `?show=same-wrong&type=count&entry=m5&entry=m7`.
+    """Return a page of questions with the rows' answers: `?show=same-wrong&type=count&entry=m5&entry=m7`.
 
     Filters are those of the split's questions.
     """
     with _read(request, slug, name) as reading:
-        size, _ = sized(pairs_of(request))
-        wanted = wanted_of(reading, beside=(SIZE_NAME,))
+        size, _ = page_size_of(reading.asked)
+        wanted = read_wanted(reading, beside=(SIZE_NAME,))
         page = page_of(wanted.query, len(wanted.positions), size=size)
-        listed = listed_of(reading, wanted.positions[page.start : page.stop])
+        listed = list_questions(reading, wanted.positions[page.start : page.stop])
         answer = page_json(request, page, [_answered(reading, one) for one in listed])
         rows = [_row(one) for one in reading.contenders]
         return keeping(answer, size, [*reading.entry_pairs, (SHOW, wanted.show.name)]) | {
@@ -93,9 +92,9 @@ def board_questions(request: HttpRequest, slug: str, name: str) -> dict[str, Any
 
 @reads(router, f"{BOARD}curves/", shapes.Curves, parameters=[ALONG_WHAT, PER_CENT, SERIES])
 def curves(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
-    """Return accuracies over training examples or examples seen, and with how many a target is reached."""
+    """Return accuracies over training examples or examples seen, and how many examples a target needs."""
     with _read(request, slug, name) as reading:
-        found = learned_for(reading)
+        found = curves_for(reading)
         columns = [column.label for column in found.columns]
         said = {"along": found.asked.along, "target": float(found.asked.target)}
         return about(reading) | said | {"curves": [_curve(one, columns) for one in found.curves]}
@@ -103,7 +102,7 @@ def curves(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
 
 @reads(router, f"{BOARD}steps/", shapes.Steps, parameters=[ENTRIES])
 def steps(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
-    """Return which step of the programs each row skips; while that is being found, `state` says so."""
+    """Return which step of the programs each row skips; `state` says whether the report is finished."""
     with _read(request, slug, name) as reading:
         report, found = steps_for(reading)
         state = "none" if report is None else str(report.state)
@@ -120,8 +119,8 @@ def _curve(one: Curve, columns: list[str]) -> dict[str, Any]:
     return {"label": one.label, "reached": one.reached, "points": points, "columns": parts}
 
 
-def _answered(reading: BoardReading, one: Listed) -> dict[str, Any]:
-    """Return a question with what each row says of it."""
+def _answered(reading: BoardReading, one: ListedQuestion) -> dict[str, Any]:
+    """Return a question with each row's answers as JSON data."""
     at, split = one.question.position, reading.split
     said = zip(reading.contenders, one.given, strict=True)
     return {

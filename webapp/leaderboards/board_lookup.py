@@ -1,6 +1,6 @@
-"""What pages are about, fetched with the access check: boards, splits, submissions, and what these were trained on.
+"""Finds boards, methods, submissions and suites with the access check, and describes training splits.
 
-Strangers get the same 404 as for what is not there.
+Visitors without access get the same 404 as for a missing object.
 """
 
 import secrets
@@ -11,23 +11,23 @@ from django.db.models import Count, Max, Q, QuerySet
 from django.http import Http404
 from django.urls import reverse
 
-from generation.access import Visitor, What, may_mention, may_see
-from generation.engine.scoring.statistics import Averaged
+from generation.access import Visitor, What, may_mention, may_see, may_see_exact_figures
+from generation.engine.scoring.figures import Averaged, Figure, figure
 from generation.extensions import Note
 from generation.models import Dataset, Split
-from generation.views.finding import find_split as any_split
-from webapp.leaderboards.disclosure.figures import Figure, figure
-from webapp.leaderboards.disclosure.visibility import figure_of, is_open
+from generation.views.object_lookup import find_split as any_split
+from webapp.leaderboards.disclosure.visibility import figure_of
 from webapp.leaderboards.models import Disclosure, Method, Score, Submission, Suite
 
 HIDDEN = "a private split"
 
 
 def trained_on(user: Any, submission: Submission) -> str:
-    """Return the split that a submission names, as this visitor may be told of it; empty where it names none.
+    """Return the name of the split that a submission was trained on, as this visitor may see it; empty if none.
 
-    Its dataset has to be public, theirs, the one that the submission is to, or one that they named themselves and may
-    still open. Of a split that is deleted the name is kept: for all where its dataset was public, else for them.
+    Visitors may see the name if its dataset is public, is their own, is the submission's own dataset, or if they
+    submitted it and may still open the dataset. The name of a deleted split is shown to everybody if its dataset was
+    public, otherwise only to the submission's owner.
     """
     split = submission.trained_on
     if split is None:
@@ -38,7 +38,7 @@ def trained_on(user: Any, submission: Submission) -> str:
     return str(split) if may_know else HIDDEN
 
 
-LONGEST_SLUG = 200  # characters of a name that is looked for
+LONGEST_SLUG = 200  # characters of a name in a query
 NO_METHOD = "There is no such method, or it isn't public."
 NO_SUBMISSION = "There is no such submission, or it isn't public."
 NO_SUITE = "There is no such suite."
@@ -46,7 +46,7 @@ NO_BOARD = "There is no such split, or it isn't complete yet."
 
 
 def find_board(user: Any, slug: str, name: str) -> Split:
-    """Return the complete split whose board is asked for, if this visitor may open it."""
+    """Return the complete split of a board if this visitor may open it; raise `Http404` otherwise."""
     split = any_split(user, slug, name)
     if not split.is_complete or not may_see(user, split, What.QUESTION):
         raise Http404(NO_BOARD)
@@ -54,7 +54,7 @@ def find_board(user: Any, slug: str, name: str) -> Split:
 
 
 def find_method(user: Any, number: int) -> Method:
-    """Return a method that this visitor may know of."""
+    """Return a method that this visitor may see; raise `Http404` otherwise."""
     found = Method.objects.visible_to(user).select_related("owner").filter(pk=number).first()
     if found is None:
         raise Http404(NO_METHOD)
@@ -62,7 +62,7 @@ def find_method(user: Any, number: int) -> Method:
 
 
 def find_own_method(user: Any, number: int) -> Method:
-    """Return a method of this account."""
+    """Return a method of this account; raise `Http404` otherwise."""
     found = Method.objects.filter(pk=number, owner=user.pk).select_related("owner").first()
     if found is None:
         raise Http404(NO_METHOD)
@@ -70,10 +70,11 @@ def find_own_method(user: Any, number: int) -> Method:
 
 
 def find_submission(user: Any, number: int) -> Submission:
-    """Return a submission of a method that this visitor may know of, to a split that they may open.
+    """Return a submission if the visitor may see its method and may open its split; raise `Http404` otherwise.
 
-    Submissions are numbered, so that anybody can try all of them: one to a link-only dataset is shown to the owners of
-    the dataset and of the submission, and to staff. So is one that has no score yet.
+    Submissions are numbered, so anybody can try all numbers. A submission to a link-only dataset is therefore shown
+    only to the owners of dataset and submission, and to staff. A submission without a score is shown only to its own
+    owner and to staff.
     """
     rows = Submission.objects.select_related(
         "method__owner",
@@ -92,7 +93,7 @@ def find_submission(user: Any, number: int) -> Submission:
 
 
 def find_own_submission(user: Any, number: int) -> Submission:
-    """Return a submission of this account, or to staff any that somebody sent."""
+    """Return a submission of this account; staff may see all of them."""
     found = find_submission(user, number)
     if not owns(user, found):
         raise Http404(NO_SUBMISSION)
@@ -104,9 +105,9 @@ def owns(user: Any, submission: Submission) -> bool:
 
 
 def suite_named(user: Any, name: str) -> Suite | None:
-    """Return the suite that an address names, or None where there is none that this visitor may open.
+    """Return the suite with this name in a URL, or None if there is none that this visitor may open.
 
-    A listed suite opens by its slug. An unlisted one opens by slug and key, and to its owner and staff by its slug.
+    A listed suite opens by its slug. An unlisted suite opens by slug and key, for its owner and staff also by its slug.
     """
     if "\0" in name:
         return None
@@ -125,7 +126,7 @@ def owns_suite(user: Any, suite: Suite) -> bool:
 
 
 def find_suite(user: Any, name: str) -> Suite:
-    """Return the suite at this address; visitors see those of its members that they may see."""
+    """Return the suite with this name in a URL; raise `Http404` if the visitor may not open it."""
     found = suite_named(user, name)
     if found is None:
         raise Http404(NO_SUITE)
@@ -133,7 +134,7 @@ def find_suite(user: Any, name: str) -> Suite:
 
 
 def find_own_suite(user: Any, name: str) -> Suite:
-    """Return a suite of this account, or to staff any."""
+    """Return a suite of this account; staff may open all of them."""
     found = find_suite(user, name)
     if not owns_suite(user, found):
         raise Http404(NO_SUITE)
@@ -141,9 +142,9 @@ def find_own_suite(user: Any, name: str) -> Suite:
 
 
 def boards_for(user: Any) -> QuerySet[Split]:
-    """Return the splits whose boards are listed for somebody: with `methods` and `latest`, most methods first.
+    """Return the splits with boards that lists show this visitor, with `methods` and `latest`, most methods first.
 
-    A dataset may show its questions to fewer than its name; `may_see` says whether somebody may open the board.
+    A dataset may hide its questions from people who may see its name; `may_see` decides who may open the board.
     """
     known = Submission.objects.scored().visible_to(user)
     sent = Q(submissions__in=known, submissions__method__baseline="")
@@ -154,7 +155,7 @@ def boards_for(user: Any) -> QuerySet[Split]:
 
 
 def with_figures(user: Any, rows: Iterable[Submission]) -> list[tuple[Submission, Figure | None]]:
-    """Return the submissions that a list may show somebody, each with its accuracy; None before it is scored."""
+    """Return the submissions that a list may show, each with its accuracy, or None if it has no score."""
     shown = [row for row in rows if may_list(user, row)]
     scores = {(one.submission_id, one.split_id): one for one in Score.objects.filter(submission__in=shown)}
     disclosed = {one.submission_id: one for one in Disclosure.objects.filter(submission__in=shown)}
@@ -162,7 +163,7 @@ def with_figures(user: Any, rows: Iterable[Submission]) -> list[tuple[Submission
 
 
 def may_list(user: Any, submission: Submission) -> bool:
-    """Return whether a list may show a submission to somebody: its dataset's name is shown with it."""
+    """Return whether a list may show a submission, which includes the name of its dataset."""
     may_know = may_mention(user, submission.split.dataset) or owns(user, submission)
     return may_know and may_see(user, submission.split, What.QUESTION)
 
@@ -170,13 +171,13 @@ def may_list(user: Any, submission: Submission) -> bool:
 def _figure(user: Any, row: Submission, score: Score | None, disclosure: Disclosure | None) -> Figure | None:
     if score is None:
         return None
-    if not is_open(user, row.split):
+    if not may_see_exact_figures(user, row.split):
         return figure_of(row.split.questions, disclosure)
     return figure(Averaged(score.n, (score.right,)))
 
 
 def remarks(user: Visitor, splits: Sequence[Split]) -> dict[int, Note]:
-    """Return, by split, the link to its board."""
+    """Return the link to each split's board, by split."""
     return {
         split.pk: Note("Leaderboard", reverse("board", args=[split.dataset.slug, split.name]))
         for split in splits
@@ -185,5 +186,5 @@ def remarks(user: Visitor, splits: Sequence[Split]) -> dict[int, Note]:
 
 
 def nothing(user: Visitor, split: Split, position: int) -> str:
-    """Return nothing to be said of a single question: its board has a page for each."""
+    """Return an empty text: boards add no note to single questions."""
     return ""

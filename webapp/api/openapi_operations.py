@@ -1,4 +1,4 @@
-"""How the API's functions become its operations: who may call them, what they answer, how that is described."""
+"""Turns functions into operations of the API: access, response schemas, and descriptions."""
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
@@ -11,7 +11,7 @@ from ninja import Router
 from generation.access import Uploads
 from webapp.api.authentication import ACCOUNTS, EVERYBODY
 from webapp.api.errors import Problem
-from webapp.api.shapes.general import ErrorBody
+from webapp.api.shapes.common import ErrorBody
 
 View = Callable[..., Any]
 
@@ -32,18 +32,18 @@ def reads(
     parameters: Sequence[dict[str, Any]] = (),
     accounts: bool = False,
 ) -> Callable[[View], View]:
-    """Return a decorator that lets a function answer GET, as described, and HEAD.
+    """Return a decorator that makes a function answer GET and HEAD.
 
     Parameters
     ----------
     router : Router
     path : str
     answer : schema, optional
-        What comes back as JSON. Fields that were not given are absent.
+        The schema of the JSON response. Unset fields are omitted.
     media : sequence of str
-        Media types that come back instead.
+        Media types of a response that is a file.
     parameters : sequence of dict
-        Of the query, as OpenAPI has them, which the function reads for itself.
+        OpenAPI descriptions of the query parameters that the function reads itself.
     accounts : bool
         Whether only accounts may call it.
     """
@@ -63,7 +63,7 @@ def reads(
 
 
 def changes(router: Router, path: str, answers: dict[int, Any]) -> Callable[[View], View]:
-    """Return a decorator that makes a function answer accounts' POST with these shapes, by status."""
+    """Return a decorator that makes a function answer POST requests of accounts with these schemas, by status."""
 
     def operation(view: View) -> View:
         described = {"responses": dict(ERRORS)}
@@ -75,8 +75,8 @@ def changes(router: Router, path: str, answers: dict[int, Any]) -> Callable[[Vie
     return operation
 
 
-def answered(view: View) -> View:
-    """Return a view of the API whose answers nobody else is given, and whose refusals of a verb have our shape."""
+def described_view(view: View) -> View:
+    """Return a view of the API whose responses are private, and which refuses other methods in the API's form."""
 
     @functools.wraps(view)
     def answer(request: HttpRequest, *args: Any, **parts: Any) -> HttpResponseBase:
@@ -93,7 +93,7 @@ def answered(view: View) -> View:
 
 
 def upload_views(routers: Iterable[Router]) -> dict[str, Uploads]:
-    """Return what `takes_uploads` says of the operations, by the names of their addresses."""
+    """Return the upload settings of the operations by the names of their URLs."""
     found = {}
     for router in routers:
         for view in router.path_operations.values():

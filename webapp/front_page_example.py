@@ -1,4 +1,4 @@
-"""The question on the front page: a real one, with its program stopped at the step that points best."""
+"""The example question on the front page, with its program stopped at the last step that points at objects."""
 
 from typing import NamedTuple
 
@@ -9,9 +9,9 @@ from generation.browsing.question import Player, QuestionView, show
 from generation.engine.errors import EngineError
 from generation.models import Dataset, Question, Split
 
-LOOKED_AT = 40  # questions, from the first
-TRIED = 12  # of them, the longest that can be read at a glance
-STEPS = range(5, 9)  # a program that can be read at a glance
+LOOKED_AT = 40  # questions, from the first one
+TRIED = 12  # at most this many of them, those with the longest programs
+STEPS = range(5, 9)  # numbers of steps of a program that is easy to read
 
 
 class Example(NamedTuple):
@@ -23,7 +23,7 @@ class Example(NamedTuple):
 
 
 def example_for(user: Visitor) -> Example | None:
-    """Return a question of the newest public dataset with pictures, or None where there is none to show."""
+    """Return a question of the newest public dataset with pictures, or None if there is none."""
     split = (
         Split.objects.filter(
             state=Split.State.COMPLETE,
@@ -41,12 +41,12 @@ def example_for(user: Visitor) -> Example | None:
         return None
     try:
         return _chosen(split, user)
-    except (EngineError, OSError):  # a world that this release doesn't have, files that are gone
+    except (EngineError, OSError):  # this release lacks the world, or files are missing
         return None
 
 
 def _chosen(split: Split, user: Visitor) -> Example | None:
-    """Return the question of this split that shows best; which one is looked for once, for a split never changes."""
+    """Return the question of this split with the largest outlines; its position is cached."""
     key = f"example-{split.index_digest}"
     position = cache.get(key)
     if position is not None:
@@ -60,7 +60,7 @@ def _chosen(split: Split, user: Visitor) -> Example | None:
 
 
 def _example(split: Split, asked: Question, *, user: Visitor) -> Example | None:
-    """Return a question with its picture and program, or None where one of them is missing."""
+    """Return a question with its picture and program, or None if one of them is missing."""
     shown = show(split, asked, allowed=[what for what in What if may_see(user, split, what)])
     pointing = [row.number for row in shown.rows if row.elements]
     if shown.picture is None or not shown.has_places or not pointing:
@@ -75,7 +75,7 @@ def _size_of_what_is_outlined(example: Example) -> int:
 
 
 def _readable(split: Split) -> list[Question]:
-    """Return the questions with the longest programs that can still be read at a glance."""
+    """Return the questions with the longest programs that are still easy to read."""
     questions = Question.objects.filter(split=split, position__lt=LOOKED_AT).exclude(program=None)
     lengths = {question: len(question.steps or ()) for question in questions.select_related("scene")}
     fitting = [question for question, length in lengths.items() if length in STEPS]

@@ -1,4 +1,4 @@
-"""Curves over how much was learned from: the page, its chart and figures as files, and what each column needs."""
+"""Views of learning curves: the page, its chart and figures as files, and the size that each column needs."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -12,35 +12,35 @@ from django.views.decorators.http import require_safe
 
 from generation.engine.items import Column
 from generation.engine.worlds.boards import BoardView, Tasks
-from generation.splits.filters import shortened
+from generation.splits.filters import shorten
 from webapp.leaderboards.analysis import downloads
-from webapp.leaderboards.analysis.curves import ALONG, Curve, Run, curves, lines_of, needed, table_of
-from webapp.leaderboards.analysis.curves_chart import left_out, spec_of
+from webapp.leaderboards.analysis.learning_curves import ALONG, Curve, Run, curve_needs, curves, lines_of, table_of
+from webapp.leaderboards.analysis.learning_curves_chart import left_out, spec_of
 from webapp.leaderboards.analysis.slices import on_series
 from webapp.leaderboards.boards import columns_of, on_column, own_columns_of, tasks_among
 from webapp.leaderboards.disclosure.visibility import views_for
 from webapp.leaderboards.entries import Entry, together
 from webapp.leaderboards.models import Score
-from webapp.leaderboards.views.reading import (
+from webapp.leaderboards.views.board_reading import (
     ENTRY,
     KINDS,
     BoardReading,
     UnreadableAddress,
     as_csv,
     check_open,
+    download,
     drawing_of,
-    opened,
+    open_board,
     paper_of,
-    refused,
-    saved,
+    refuse,
 )
 
 TARGET, OVER, VIEW = "target", "along", "view"
-USUAL = "90"  # percent, where columns are no tasks
+USUAL = "90"  # percent, if columns are not tasks
 
 
 class CurveRequest(NamedTuple):
-    """What an address asks of curves: along what, the target in percent as it says it, which view's series."""
+    """What a URL asks of curves: the horizontal axis, the target in percent, and the view whose series are drawn."""
 
     along: str
     target: str
@@ -51,8 +51,8 @@ class CurveRequest(NamedTuple):
         return Fraction(self.target) / 100
 
 
-class Learned(NamedTuple):
-    """The curves of a board, and the columns whose parts each of them has; none where a view is asked for."""
+class BoardCurves(NamedTuple):
+    """The curves of a board, and the columns with their own targets; no columns if a view is chosen."""
 
     asked: CurveRequest
     curves: list[Curve]
@@ -63,9 +63,9 @@ class Learned(NamedTuple):
 @require_safe
 def curve(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """Return accuracy over training examples, or examples seen: `?along=examples-seen&target=95&view=answers`."""
-    reading = opened(request, slug, name)
+    reading = open_board(request, slug, name)
     try:
-        found = learned_for(reading)
+        found = curves_for(reading)
         spec = _chart(found, is_paper=False)
         context = {**reading.context("Curves"), **found._asdict(), **found.asked._asdict(), "alongs": ALONG.items()}
         context |= {"axis": ALONG[found.asked.along], "views": _views(reading)}
@@ -74,49 +74,49 @@ def curve(request: HttpRequest, slug: str, name: str) -> HttpResponse:
             "drawing": drawing_of(reading.split, spec),
             "is_drawable": spec is not None,
         }
-        context["needed"] = needed(found.curves, found.columns, found.tasks) if found.columns else None
+        context["needed"] = curve_needs(found.curves, found.columns, found.tasks) if found.columns else None
     except UnreadableAddress as error:
-        return refused(reading, error)
+        return refuse(reading, error)
     return render(request, "leaderboards/curves.html", context)
 
 
 @require_safe
 def curve_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
     """Return the curves' figures as CSV, or their chart as SVG or PDF."""
-    reading = opened(request, slug, name)
+    reading = open_board(request, slug, name)
     try:
         if kind not in KINDS:
-            raise UnreadableAddress(f"Expected one of {', '.join(KINDS)}, got {shortened(kind)}.")
-        found = learned_for(reading)
+            raise UnreadableAddress(f"Expected one of {', '.join(KINDS)}, got {shorten(kind)}.")
+        found = curves_for(reading)
         if kind == "csv":
             content = as_csv(lines_of(found.curves))
         else:
             content = paper_of(reading, _chart(found, is_paper=True, title=str(reading.split)), kind=kind)
     except UnreadableAddress as error:
-        return refused(reading, error)
-    return saved(reading, content, kind=kind, name="curves")
+        return refuse(reading, error)
+    return download(reading, content, kind=kind, name="curves")
 
 
 @require_safe
 def reached_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
-    """Return with how many examples each column of the board reaches the target, as CSV, JSON or LaTeX."""
-    reading = opened(request, slug, name)
+    """Return how many examples each column of the board needs to reach the target, as CSV, JSON or LaTeX."""
+    reading = open_board(request, slug, name)
     try:
         if kind not in downloads.KINDS:
-            raise UnreadableAddress(f"Expected one of {', '.join(downloads.KINDS)}, got {shortened(kind)}.")
-        found = learned_for(reading)
+            raise UnreadableAddress(f"Expected one of {', '.join(downloads.KINDS)}, got {shorten(kind)}.")
+        found = curves_for(reading)
         if not found.columns:
             raise UnreadableAddress("Expected no view: columns are told of all questions.", status=400)
     except UnreadableAddress as error:
-        return refused(reading, error)
+        return refuse(reading, error)
     table = table_of(
-        reading.split, needed(found.curves, found.columns, found.tasks), found.asked.along, found.asked.target
+        reading.split, curve_needs(found.curves, found.columns, found.tasks), found.asked.along, found.asked.target
     )
     return downloads.response(table, kind=kind, name=f"{slug}-{name}-reached")
 
 
-def learned_for(reading: BoardReading) -> Learned:
-    """Return the board's curves as the address asks for them; raise `UnreadableAddress`."""
+def curves_for(reading: BoardReading) -> BoardCurves:
+    """Return the curves that the URL asks for; raise `UnreadableAddress`."""
     check_open(reading)
     user, split = reading.request.user, reading.split
     columns = columns_of(user, split, reading.index)
@@ -135,20 +135,20 @@ def learned_for(reading: BoardReading) -> Learned:
             )
             for entry in entries
         ]
-    return Learned(asked, curves(runs, along=asked.along, target=asked.share), columns, tasks)
+    return BoardCurves(asked, curves(runs, along=asked.along, target=asked.share), columns, tasks)
 
 
 def _asked(reading: BoardReading, tasks: Tasks | None) -> CurveRequest:
     reading.check_names(OVER, TARGET, VIEW)
-    get, usual = reading.request.GET, tasks.percent if tasks is not None else USUAL
-    along, target, name = get.get(OVER) or next(iter(ALONG)), get.get(TARGET) or usual, get.get(VIEW)
+    asked, usual = reading.asked, tasks.percent if tasks is not None else USUAL
+    along, target, name = asked.value(OVER, next(iter(ALONG))), asked.value(TARGET, usual), asked.value(VIEW)
     if along not in ALONG:
-        raise UnreadableAddress(f"Expected one of {', '.join(ALONG)}, got {shortened(along)}.")
+        raise UnreadableAddress(f"Expected one of {', '.join(ALONG)}, got {shorten(along)}.")
     if not (len(target) < 8 and target.replace(".", "", 1).isdecimal() and target.isascii() and float(target) <= 100):
-        raise UnreadableAddress(f"Expected a target from 0 to 100 per cent, got {shortened(target)}.", status=400)
+        raise UnreadableAddress(f"Expected a target from 0 to 100 per cent, got {shorten(target)}.", status=400)
     views = {view.name: view for view in _views(reading)}
     if name and name not in views:
-        raise UnreadableAddress(f"Expected one of the views {', '.join(views) or '(none)'}, got {shortened(name)}.")
+        raise UnreadableAddress(f"Expected one of the views {', '.join(views) or '(none)'}, got {shorten(name)}.")
     return CurveRequest(along, target, views[name] if name else None)
 
 
@@ -170,7 +170,7 @@ def _run(reading: BoardReading, entry: Entry) -> Run:
 
 
 def _runs_of_series(reading: BoardReading, entry: Entry, view: BoardView) -> Iterator[Run]:
-    """Yield an entry as a point of a curve for each series of a view; of those that say no size, nothing."""
+    """Yield a point of a curve for each series of a view; nothing for entries without a training size."""
     run = _run(reading, entry)
     if run.train_size is None and run.examples_seen is None:
         return
@@ -183,7 +183,7 @@ def _slices(reading: BoardReading, pairs: list[tuple[str, str]]) -> str:
     return f"{reverse('board_slices', args=[reading.split.dataset.slug, reading.split.name])}?{urlencode(pairs)}"
 
 
-def _chart(found: Learned, *, is_paper: bool, title: str = "") -> dict[str, Any] | None:
+def _chart(found: BoardCurves, *, is_paper: bool, title: str = "") -> dict[str, Any] | None:
     axis, view = ALONG[found.asked.along], found.asked.view
     said = f"{title}: {view.title}" if title and view is not None else title
     return spec_of(found.curves, axis=axis, target=float(found.asked.share), is_paper=is_paper, title=said)
